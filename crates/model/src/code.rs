@@ -1,0 +1,124 @@
+//! Finding codes: one table with everything that is fixed about a kind of finding.
+//!
+//! A code is stable for ever: suppressions, baselines and dashboards name it.
+
+use serde::{Deserialize, Serialize};
+
+/// How sure and how bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Legal, but wasteful or likely to become an error.
+    Warning,
+    /// The standard forbids it.
+    Error,
+}
+
+macro_rules! codes {
+    ($($variant:ident = $id:literal, $severity:ident, $title:literal, $file:literal;)*) => {
+        /// The stable identifier of a kind of finding, written `CS-<AREA>-<NN>`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $title] #[serde(rename = $id)] $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &[Code] = &[$(Code::$variant),*];
+
+            /// The identifier, e.g. `CS-BUF-01`.
+            pub const fn id(self) -> &'static str {
+                match self { $(Code::$variant => $id),* }
+            }
+
+            /// The problem in a few words.
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$variant => $title),* }
+            }
+
+            /// Whether the standard forbids it.
+            pub const fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity),* }
+            }
+
+            /// What `commsan explain` prints: Markdown with meaning, example, fix and source.
+            pub const fn explanation(self) -> &'static str {
+                match self { $(Code::$variant => include_str!(concat!("explain/", $file))),* }
+            }
+        }
+    };
+}
+
+codes! {
+    SendBufferWritten = "CS-BUF-01", Error,
+        "write to the buffer of a pending send", "CS-BUF-01.md";
+    ReceiveBufferRead = "CS-BUF-02", Error,
+        "read of the buffer of a pending receive", "CS-BUF-02.md";
+    ReceiveBufferWritten = "CS-BUF-03", Error,
+        "write to the buffer of a pending receive", "CS-BUF-03.md";
+    OperationsOverlap = "CS-BUF-04", Error,
+        "overlapping buffers of concurrent operations", "CS-BUF-04.md";
+    PendingBufferFreed = "CS-BUF-05", Error,
+        "memory released while an operation uses it", "CS-BUF-05.md";
+    PendingStackBuffer = "CS-BUF-06", Error,
+        "function returned while an operation uses its stack buffer", "CS-BUF-06.md";
+    RequestNeverCompleted = "CS-REQ-01", Error,
+        "request never completed", "CS-REQ-01.md";
+    RequestOverwritten = "CS-REQ-02", Error,
+        "active request overwritten", "CS-REQ-02.md";
+    ActiveRequestFreed = "CS-REQ-03", Error,
+        "active request freed", "CS-REQ-03.md";
+    ActiveRequestStarted = "CS-REQ-04", Error,
+        "persistent request started while active", "CS-REQ-04.md";
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+impl std::str::FromStr for Code {
+    type Err = UnknownCode;
+
+    fn from_str(s: &str) -> Result<Self, UnknownCode> {
+        let known = Code::ALL.iter().find(|code| code.id().eq_ignore_ascii_case(s));
+        known.copied().ok_or_else(|| UnknownCode(s.to_owned()))
+    }
+}
+
+/// The text names no finding code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownCode(pub String);
+
+impl std::fmt::Display for UnknownCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` is not a finding code; `commsan explain` lists them", self.0)
+    }
+}
+
+impl std::error::Error for UnknownCode {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_unique_and_parse_back() {
+        for code in Code::ALL {
+            assert_eq!(code.id().to_lowercase().parse(), Ok(*code));
+        }
+        assert!("CS-NO-99".parse::<Code>().is_err());
+    }
+
+    #[test]
+    fn every_explanation_has_the_sections_users_rely_on() {
+        for code in Code::ALL {
+            for section in ["## What it means", "## Example", "## How to fix it", "## Source"] {
+                let text = code.explanation();
+                assert!(text.contains(section), "{code} lacks `{section}`");
+                assert!(text.starts_with(&format!("# {code}: {}", code.title())), "{code} title");
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A finding as a person reads it: symbolised, merged over ranks and repetitions.
+
+use crate::Code;
+use serde::{Deserialize, Serialize};
+
+/// One problem in the program, with every place that takes part in it.
+///
+/// Two occurrences are the same finding when their code and the sites' source lines agree;
+/// [`count`](Self::count) then adds up and [`ranks`](Self::ranks) is the union.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable identifier, documented by `commsan explain`.
+    pub code: Code,
+    /// The problem in a few words, the same for every finding of this code.
+    pub title: String,
+    /// One sentence about this occurrence.
+    pub message: String,
+    /// How often it was observed, over all ranks.
+    pub count: u64,
+    /// Ranks in `MPI_COMM_WORLD` that observed it, ascending.
+    pub ranks: Vec<u32>,
+    /// The places involved, the offending one first.
+    pub sites: Vec<Site>,
+    /// Why the sites are not ordered: the last synchronisation and the missing edge.
+    pub why: String,
+    /// How to fix it.
+    pub help: String,
+}
+
+/// One side of a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// What this side does.
+    pub role: Role,
+    /// Label for the source line: `8-byte write`, `MPI_Isend reads 8192 bytes`.
+    pub label: String,
+    /// Source file, as the debug information names it; absent without debug information.
+    pub file: Option<String>,
+    /// Line, counted from 1.
+    pub line: Option<u32>,
+    /// Column, counted from 1; absent where the compiler recorded none.
+    pub column: Option<u32>,
+    /// Function that contains the place.
+    pub function: Option<String>,
+    /// Rank in `MPI_COMM_WORLD` of the first observation.
+    pub rank: u32,
+    /// Thread within the rank, 0 for the one that initialised MPI.
+    pub thread: u32,
+    /// Call stack, innermost frame first; `stack[0]` is the place itself.
+    pub stack: Vec<Frame>,
+}
+
+/// One frame of a call stack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Function name, demangled.
+    pub function: Option<String>,
+    /// Source file.
+    pub file: Option<String>,
+    /// Line, counted from 1.
+    pub line: Option<u32>,
+    /// Column, counted from 1.
+    pub column: Option<u32>,
+    /// The executable or library the frame lies in.
+    pub module: String,
+    /// Address relative to the module's load address.
+    pub offset: u64,
+    /// True for a call the compiler inlined into the next frame.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inlined: bool,
+}
+
+/// The part a site plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The memory access, call or operation that should not happen here.
+    Access,
+    /// The pending operation: the call that started it.
+    Operation,
+    /// Where the pending operation was completed, too late.
+    Completion,
+    /// Where the buffer's memory was released.
+    Release,
+    /// Where the function that owns the buffer returned.
+    Return,
+    /// Where the only copy of the request was overwritten.
+    Overwrite,
+}

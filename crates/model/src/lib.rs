@@ -1,0 +1,10 @@
+//! The vocabulary of commsan: what was found, where, by whom.
+//!
+//! Everything here is plain data. This crate does no I/O and knows neither MPI nor CUDA:
+//! producers fill these types, `commsan-report` renders them.
+
+pub mod code;
+mod finding;
+
+pub use code::{Code, Severity};
+pub use finding::{Finding, Frame, Role, Site};

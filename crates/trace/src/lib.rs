@@ -1,0 +1,10 @@
+//! The run directory: what ranks write while they run and tools read afterwards.
+//!
+//! A run directory holds one `rank-N.jsonl` for each rank: one JSON object a line, each a
+//! [`Record`]. Lines are appended whole, by one `write` each, so that a killed rank or a full
+//! disk loses at most the line being written; the reader says how far it got.
+//! See `docs/run-directory.md`.
+
+pub mod record;
+
+pub use record::Record;

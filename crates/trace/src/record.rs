@@ -1,0 +1,162 @@
+//! The records of a rank's log, for writer and reader alike.
+//!
+//! Every type borrows where it can, so that a rank serialises from its own state into a
+//! fixed buffer without allocating.
+
+use commsan_model::{Code, Role};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Version of the record format; readers refuse newer ones.
+pub const VERSION: u32 = 1;
+
+/// One line of a rank's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "t", rename_all = "snake_case")]
+pub enum Record<'a> {
+    /// First line: who writes this log.
+    #[serde(borrow)]
+    Start(Start<'a>),
+    /// An executable or library that later records refer to by `id`.
+    Module(Module<'a>),
+    /// First observation of a finding.
+    Finding(RawFinding<'a>),
+    /// The total number of observations so far of finding `id`.
+    Again {
+        /// The finding.
+        id: u32,
+        /// Observations in this rank, the first included.
+        count: u64,
+    },
+    /// The pending operation of finding `id` was completed here.
+    Completed {
+        /// The finding.
+        id: u32,
+        /// The completing call.
+        site: RawSite<'a>,
+    },
+    /// Something the user should know about this rank that is not a finding.
+    Note {
+        /// What to know and what to do about it.
+        text: Cow<'a, str>,
+    },
+    /// Last line; missing when the rank was killed.
+    End(End),
+}
+
+/// Who writes a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start<'a> {
+    /// [`VERSION`] of the writer.
+    pub version: u32,
+    /// Rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// Size of `MPI_COMM_WORLD`.
+    pub size: u32,
+    /// Process identifier on `host`.
+    pub pid: u32,
+    /// Host name.
+    pub host: Cow<'a, str>,
+    /// MPI library: `Open MPI 4.1.4`, `MPICH 4.0.2`.
+    pub mpi: Cow<'a, str>,
+    /// Path of the executable.
+    pub program: Cow<'a, str>,
+    /// Whether any module of the program was compiled by `commsan cc`, so that its loads and
+    /// stores are seen.
+    pub instrumented: bool,
+}
+
+/// An executable or library mapped into the rank.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Module<'a> {
+    /// Number that frames use.
+    pub id: u32,
+    /// Path of the file.
+    pub path: Cow<'a, str>,
+}
+
+/// A finding as a rank sees it: addresses instead of lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawFinding<'a> {
+    /// Number of the finding within the rank, from 0.
+    pub id: u32,
+    /// What kind of finding.
+    pub code: Code,
+    /// The offending access; absent for findings about the operation alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<RawAccess<'a>>,
+    /// The pending operation.
+    pub operation: RawOperation<'a>,
+    /// Each side's place, the offending one first.
+    pub sites: Cow<'a, [RawSite<'a>]>,
+}
+
+/// Bytes that somebody touches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawAccess<'a> {
+    /// How the bytes are touched: `store`, `load`, `memcpy`, `free`, `MPI_Irecv`.
+    pub by: Cow<'a, str>,
+    /// Whether the access writes (or releases) the memory.
+    pub write: bool,
+    /// First byte.
+    pub addr: u64,
+    /// Number of bytes from the first to past the last.
+    pub size: u64,
+}
+
+/// The pending operation of a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawOperation<'a> {
+    /// The call that started it: `MPI_Isend`, or `MPI_Start` of an `MPI_Send_init`.
+    pub call: Cow<'a, str>,
+    /// Whether the operation writes the bytes in question.
+    pub write: bool,
+    /// First byte of the buffer.
+    pub addr: u64,
+    /// Bytes from the first to past the last.
+    pub size: u64,
+    /// Bytes the operation really touches; fewer than `size` for types with gaps.
+    pub bytes: u64,
+    /// The other rank in the operation's communicator; absent for collectives and wildcards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<i32>,
+    /// Message tag; absent for collectives and wildcards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<i32>,
+}
+
+/// One side of a raw finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawSite<'a> {
+    /// What this side does.
+    pub role: Role,
+    /// The MPI or libc call made here, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Cow<'a, str>>,
+    /// Thread within the rank, 0 for the one that initialised MPI.
+    pub thread: u32,
+    /// Call stack, innermost first, as (module, offset): `offset` lies inside the calling
+    /// instruction, so that looking it up gives the call's line.
+    pub frames: Cow<'a, [(u32, u64)]>,
+}
+
+/// How a rank ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// In which way.
+    pub how: Ending,
+    /// Distinct findings that were not written because the rank's table was full.
+    pub dropped: u64,
+}
+
+/// The ways a rank can end and still say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// `MPI_Finalize` was called.
+    Finalized,
+    /// `MPI_Abort` was called.
+    Aborted,
+    /// The process exited without either.
+    Exited,
+}
