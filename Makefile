@@ -1,0 +1,52 @@
+# commsan: `make demo` and `make test` set up everything they need.
+SHELL := /bin/bash
+CARGO ?= cargo
+PREFIX ?= /usr/local
+DIST := target/dist
+LIB := $(DIST)/lib/commsan
+export CARGO_TERM_COLOR ?= auto
+
+.PHONY: all build setup test demo bench fmt lint clean install
+all: build
+
+# What the machine lacks is installed with apt, or named when that is not possible.
+setup:
+	@./scripts/setup.sh
+
+# The tree a user installs: one command, its aliases, the hooks archive and a runtime per MPI.
+build: setup
+	@mkdir -p $(DIST)/bin $(LIB)
+	$(CARGO) build --release -p commsan -p commsan-inject
+	@install -m755 target/release/commsan $(DIST)/bin/commsan
+	@for l in cc cxx fc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
+	@install -m755 target/release/libcommsan_inject.so $(LIB)/
+	$(CARGO) build --release -p commsan-runtime --features openmpi
+	@install -m755 target/release/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
+	$(CARGO) build --release -p commsan-runtime --features mpich
+	@install -m755 target/release/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
+	@$(MAKE) --no-print-directory -C crates/sense/hooks OUT=$(abspath $(LIB))
+
+test: build
+	$(CARGO) test --workspace
+	@echo
+
+demo: build
+	@./scripts/demo.sh
+
+bench: build
+	@./bench/run.sh
+
+fmt:
+	$(CARGO) fmt --all
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+install: build
+	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan
+	cp -a $(DIST)/bin/. $(PREFIX)/bin/
+	cp -a $(LIB)/. $(PREFIX)/lib/commsan/
+
+clean:
+	$(CARGO) clean

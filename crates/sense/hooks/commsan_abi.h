@@ -1,0 +1,51 @@
+/* What compiled-in hooks and the preloaded runtime agree on.
+ *
+ * Both sides find each other at a fixed address, so that a check costs one load and any number
+ * of instrumented executables and libraries share one filter without symbol lookups. Whoever
+ * comes first maps it; without the runtime all of it stays zero and every check passes.
+ *
+ *   COMMSAN_BASE - 4096   struct commsan_abi
+ *   COMMSAN_BASE          the page filter: one byte for each page, hashed by its low bits
+ *
+ * `crates/sense/src/abi.rs` is the same text in Rust; change both together and raise the version.
+ */
+#ifndef COMMSAN_ABI_H
+#define COMMSAN_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COMMSAN_ABI_MAGIC 0x3149424153434d43ull /* "CMCSABI1" */
+#define COMMSAN_ABI_VERSION 1u
+#define COMMSAN_BASE 0x100000000000ull
+#define COMMSAN_PAGE_SHIFT 12
+#define COMMSAN_SLOT_BITS 26 /* 64 MiB of filter; pages 256 GiB apart share a byte */
+#define COMMSAN_SLOT_MASK ((1ull << COMMSAN_SLOT_BITS) - 1)
+
+/* Bits of a filter byte that concern a read (some live range is written by an operation) and a
+ * write (some live range is read or written). */
+#define COMMSAN_CHECK_READ 0x0au
+#define COMMSAN_CHECK_WRITE 0x0fu
+
+struct commsan_abi {
+  uint64_t magic;
+  uint32_t version;
+  /* Instrumented modules that have been initialised. */
+  uint32_t hooked;
+  /* Live ranges; while 0, range checks can be skipped whole. */
+  uint64_t live;
+  /* Live ranges that lie on some thread's stack; while 0, returns need no check. */
+  uint64_t stack_live;
+  /* An access to a page whose filter byte concerns it. `by` names the libc function that made
+   * it, a string constant, or is NULL for a plain load or store. `pc` is a return address in
+   * the accessing code, `frame` its frame pointer (may be anything if it keeps none). */
+  void (*access)(uintptr_t addr, size_t size, int write, const char *by, const void *pc,
+                 const void *frame);
+  /* The function whose frame pointer is `frame` is about to return at `pc`. */
+  void (*leave)(const void *pc, const void *frame);
+};
+
+#define COMMSAN_ABI ((struct commsan_abi *)(COMMSAN_BASE - 4096))
+#define COMMSAN_FILTER ((const uint8_t *)COMMSAN_BASE)
+
+#endif
