@@ -1,1 +1,28 @@
-//! (being built)
+//! Which accesses conflict with operations in flight.
+//!
+//! An operation in flight is an agent of its own: it runs concurrently with everything its
+//! initiator does from the call that started it to the call that completed it. As long as it is
+//! *live* here, no access of the program to its bytes is ordered with it, whatever the timing;
+//! once ended, every later access is ordered after it. That is exactly the happens-before
+//! relation of nonblocking communication seen from one process (MPI 4.1 §3.7.2, §3.7.3).
+//!
+//! Two levels answer "does this access conflict?":
+//! - [`Pages`] rejects nearly all accesses in one load (page) or two (8-byte granule), without a
+//!   lock and without misses;
+//! - [`Live`] decides the rest exactly, to the byte.
+//!
+//! **Soundness.** A reported conflict is two accesses to a common byte, one of them a write, with
+//! no completion between them: never a false report. What threads of the initiator do is taken in
+//! the order observed, so a race that needs another interleaving of threads can be missed.
+//!
+//! This crate performs no I/O, does not block, and knows neither MPI nor CUDA.
+
+mod footprint;
+mod live;
+mod pages;
+mod pattern;
+
+pub use footprint::Footprint;
+pub use live::{Access, Live, Mode, OpId};
+pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};
+pub use pattern::Pattern;

@@ -1,0 +1,226 @@
+//! The store of live ranges, exact to the byte.
+//!
+//! Ranges are kept by length class, each class sorted by address: a query looks at one short
+//! stretch of each class in use, allocates nothing, and needs no rebalancing. A class holds
+//! lengths from 2^k to 2^(k+1), so at most a few neighbours are looked at in vain.
+
+use crate::{Footprint, Pages};
+use std::ops::{ControlFlow, Range};
+
+/// What an access does to the bytes it touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Looks at them.
+    Read,
+    /// May change them.
+    Write,
+}
+
+/// One access of an operation.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Read or write.
+    pub mode: Mode,
+    /// The bytes.
+    pub footprint: Footprint,
+}
+
+/// A live operation; stays unique when the operation has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OpId {
+    slot: u32,
+    generation: u32,
+}
+
+/// Operations in flight, each with the bytes it uses and what the owner wants to know about it.
+pub struct Live<T> {
+    ops: Vec<Slot<T>>,
+    free: Vec<u32>,
+    classes: [Vec<Entry>; CLASSES],
+    /// Bit k is set while class k is not empty.
+    in_use: u64,
+    entries: usize,
+    pages: Pages,
+}
+
+const CLASSES: usize = usize::BITS as usize;
+
+struct Slot<T> {
+    generation: u32,
+    op: Option<(Vec<Access>, T)>,
+    /// Kept for the next operation of this slot, so that the steady state allocates nothing.
+    spare: Vec<Access>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    start: usize,
+    end: usize,
+    slot: u32,
+    access: u32,
+}
+
+impl<T> Live<T> {
+    /// No operations; marks go to `pages`.
+    pub fn new(pages: Pages) -> Live<T> {
+        let classes = std::array::from_fn(|_| Vec::new());
+        Live { ops: Vec::new(), free: Vec::new(), classes, in_use: 0, entries: 0, pages }
+    }
+
+    /// Number of live ranges.
+    pub fn ranges(&self) -> usize {
+        self.entries
+    }
+
+    /// Starts an operation. Conflicts with others are the caller's to look for, before.
+    pub fn begin(&mut self, accesses: impl IntoIterator<Item = Access>, info: T) -> OpId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.ops.push(Slot { generation: 0, op: None, spare: Vec::new() });
+            (self.ops.len() - 1) as u32
+        });
+        let mut list = std::mem::take(&mut self.ops[slot as usize].spare);
+        list.extend(accesses.into_iter().filter(|a| a.footprint.bytes() > 0));
+        for (index, access) in list.iter().enumerate() {
+            let Range { start, end } = access.footprint.span();
+            self.insert(Entry { start, end, slot, access: index as u32 });
+            mark(&self.pages, access, true);
+        }
+        let cell = &mut self.ops[slot as usize];
+        cell.op = Some((list, info));
+        OpId { slot, generation: cell.generation }
+    }
+
+    /// Ends an operation and returns what was stored with it; `None` if it has ended before.
+    pub fn end(&mut self, id: OpId) -> Option<T> {
+        let cell = self.ops.get_mut(id.slot as usize).filter(|c| c.generation == id.generation)?;
+        let (mut list, info) = cell.op.take()?;
+        cell.generation = cell.generation.wrapping_add(1);
+        for (index, access) in list.iter().enumerate() {
+            let Range { start, end } = access.footprint.span();
+            self.remove(Entry { start, end, slot: id.slot, access: index as u32 });
+            mark(&self.pages, access, false);
+        }
+        list.clear();
+        self.ops[id.slot as usize].spare = list;
+        self.free.push(id.slot);
+        Some(info)
+    }
+
+    /// What was stored with a live operation.
+    pub fn get(&self, id: OpId) -> Option<&T> {
+        let cell = self.ops.get(id.slot as usize).filter(|c| c.generation == id.generation)?;
+        cell.op.as_ref().map(|(_, info)| info)
+    }
+
+    /// Like [`get`](Self::get).
+    pub fn get_mut(&mut self, id: OpId) -> Option<&mut T> {
+        let cell = self.ops.get_mut(id.slot as usize).filter(|c| c.generation == id.generation)?;
+        cell.op.as_mut().map(|(_, info)| info)
+    }
+
+    /// The accesses of a live operation.
+    pub fn accesses(&self, id: OpId) -> &[Access] {
+        let cell = self.ops.get(id.slot as usize).filter(|c| c.generation == id.generation);
+        cell.and_then(|c| c.op.as_ref()).map_or(&[], |(list, _)| list)
+    }
+
+    /// All live operations.
+    pub fn iter(&self) -> impl Iterator<Item = (OpId, &T)> {
+        self.ops.iter().enumerate().filter_map(|(slot, cell)| {
+            let id = OpId { slot: slot as u32, generation: cell.generation };
+            cell.op.as_ref().map(|(_, info)| (id, info))
+        })
+    }
+
+    /// Calls `f` with each live access that touches a byte of `range`, and such bytes, until it
+    /// breaks.
+    pub fn touching<B>(
+        &self,
+        range: &Range<usize>,
+        mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut classes = self.in_use;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            let longest = 2usize.checked_shl(class as u32).unwrap_or(usize::MAX);
+            let entries = &self.classes[class];
+            let from = range.start.saturating_sub(longest);
+            let first = entries.partition_point(|e| e.start < from);
+            for entry in entries[first..].iter().take_while(|e| e.start < range.end) {
+                let cell = &self.ops[entry.slot as usize];
+                let Some((list, _)) = &cell.op else { continue };
+                let access = &list[entry.access as usize];
+                if entry.end <= range.start {
+                    continue;
+                }
+                if let Some(bytes) = access.footprint.within(range) {
+                    f(OpId { slot: entry.slot, generation: cell.generation }, access, bytes)?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Calls `f` for live accesses that conflict with an access of `mode` to `footprint`: they
+    /// share a byte, and one of the two writes. Every conflicting operation is named at least
+    /// once for one of the bytes; `f` may break off.
+    pub fn conflicts<B>(
+        &self,
+        mode: Mode,
+        footprint: &Footprint,
+        mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if self.entries == 0 {
+            return ControlFlow::Continue(());
+        }
+        footprint.visit(&footprint.span(), &mut |run| {
+            if !self.pages.may_conflict(&run, mode) {
+                return ControlFlow::Continue(());
+            }
+            self.touching(&run, |id, access, bytes| {
+                if mode == Mode::Read && access.mode == Mode::Read {
+                    return ControlFlow::Continue(());
+                }
+                f(id, access, bytes)
+            })
+        })
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let class = class_of(&entry);
+        let entries = &mut self.classes[class];
+        let at = entries.partition_point(|e| e.start <= entry.start);
+        entries.insert(at, entry);
+        self.in_use |= 1 << class;
+        self.entries += 1;
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let class = class_of(&entry);
+        let entries = &mut self.classes[class];
+        let first = entries.partition_point(|e| e.start < entry.start);
+        let same = |e: &Entry| e.slot == entry.slot && e.access == entry.access;
+        if let Some(at) = entries[first..].iter().position(same) {
+            entries.remove(first + at);
+            self.entries -= 1;
+        }
+        if entries.is_empty() {
+            self.in_use &= !(1 << class);
+        }
+    }
+}
+
+fn class_of(entry: &Entry) -> usize {
+    (entry.end - entry.start).max(1).ilog2() as usize
+}
+
+fn mark(pages: &Pages, access: &Access, set: bool) {
+    let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
+        match set {
+            true => pages.mark(run, access.mode),
+            false => pages.unmark(run, access.mode),
+        }
+        ControlFlow::Continue(())
+    });
+}

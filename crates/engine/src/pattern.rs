@@ -1,0 +1,243 @@
+//! The bytes one element of a datatype touches, relative to the element's address.
+//!
+//! A pattern keeps the loops it was built from: a column of a million rows is one node, not a
+//! million segments, and asking whether a byte is touched costs the depth of the type, not its
+//! size.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+/// A set of byte offsets, built from blocks, repetition and placement.
+#[derive(Clone, Debug)]
+pub struct Pattern(Arc<Node>);
+
+#[derive(Debug)]
+struct Node {
+    /// Smallest offset touched; 0 when nothing is.
+    lo: isize,
+    /// One past the largest offset touched.
+    hi: isize,
+    /// Bytes touched, counting overlapping parts once for each time they are touched.
+    bytes: usize,
+    shape: Shape,
+}
+
+#[derive(Debug)]
+enum Shape {
+    /// Every byte of `lo..hi`.
+    Dense,
+    Repeat {
+        count: usize,
+        stride: isize,
+        of: Pattern,
+    },
+    /// Parts with their displacements, ascending by first byte; `reach` is the longest span.
+    Parts {
+        parts: Box<[(isize, Pattern)]>,
+        reach: isize,
+    },
+}
+
+impl Pattern {
+    /// The bytes `lo..hi`.
+    pub fn dense(lo: isize, hi: isize) -> Pattern {
+        let hi = hi.max(lo);
+        Pattern(Arc::new(Node { lo, hi, bytes: (hi - lo) as usize, shape: Shape::Dense }))
+    }
+
+    /// No bytes at all.
+    pub fn empty() -> Pattern {
+        Pattern::dense(0, 0)
+    }
+
+    /// `count` copies of `self`, each `stride` bytes after the one before.
+    pub fn repeat(&self, count: usize, stride: isize) -> Pattern {
+        let node = &*self.0;
+        if count == 0 || node.bytes == 0 {
+            return Pattern::empty();
+        }
+        if count == 1 {
+            return self.clone();
+        }
+        let last = stride * (count as isize - 1);
+        let (lo, hi) = (node.lo + last.min(0), node.hi + last.max(0));
+        if self.is_dense() && stride.unsigned_abs() == node.bytes {
+            return Pattern::dense(lo, hi);
+        }
+        let bytes = node.bytes * count;
+        let shape = Shape::Repeat { count, stride, of: self.clone() };
+        Pattern(Arc::new(Node { lo, hi, bytes, shape }))
+    }
+
+    /// The union of patterns, each moved by its displacement.
+    pub fn parts(parts: impl IntoIterator<Item = (isize, Pattern)>) -> Pattern {
+        let mut parts: Vec<_> = parts.into_iter().filter(|(_, p)| p.bytes() > 0).collect();
+        parts.sort_by_key(|(at, p)| at + p.0.lo);
+        parts = join_adjacent(parts);
+        match parts.len() {
+            0 => return Pattern::empty(),
+            1 if parts[0].0 == 0 => return parts.remove(0).1,
+            1 if parts[0].1.is_dense() => {
+                let (at, p) = &parts[0];
+                return Pattern::dense(at + p.0.lo, at + p.0.hi);
+            }
+            _ => {}
+        }
+        let lo = parts.iter().map(|(at, p)| at + p.0.lo).min().unwrap_or(0);
+        let hi = parts.iter().map(|(at, p)| at + p.0.hi).max().unwrap_or(0);
+        let bytes = parts.iter().map(|(_, p)| p.bytes()).sum();
+        let reach = parts.iter().map(|(_, p)| p.0.hi - p.0.lo).max().unwrap_or(0);
+        Pattern(Arc::new(Node { lo, hi, bytes, shape: Shape::Parts { parts: parts.into(), reach } }))
+    }
+
+    /// Offsets from the first byte touched to past the last.
+    pub fn span(&self) -> Range<isize> {
+        self.0.lo..self.0.hi
+    }
+
+    /// Bytes touched.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes
+    }
+
+    /// Whether every byte of the span is touched, by construction.
+    pub fn is_dense(&self) -> bool {
+        matches!(self.0.shape, Shape::Dense)
+    }
+
+    /// Calls `f` with each run of touched offsets inside `window`, moved by `at`, until it
+    /// breaks. Runs may touch or overlap each other and come in no particular order.
+    pub fn visit<B>(
+        &self,
+        at: isize,
+        window: &Range<isize>,
+        f: &mut impl FnMut(Range<isize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let node = &*self.0;
+        let (lo, hi) = ((at + node.lo).max(window.start), (at + node.hi).min(window.end));
+        if lo >= hi {
+            return ControlFlow::Continue(());
+        }
+        match &node.shape {
+            Shape::Dense => f(lo..hi),
+            Shape::Repeat { count, stride, of } => {
+                for i in repetitions(at, of, *count, *stride, window) {
+                    of.visit(at + i as isize * stride, window, f)?;
+                }
+                ControlFlow::Continue(())
+            }
+            Shape::Parts { parts, reach } => {
+                let first = parts.partition_point(|(d, p)| at + d + p.0.lo + reach <= window.start);
+                for (displacement, part) in &parts[first..] {
+                    if at + displacement + part.0.lo >= window.end {
+                        break;
+                    }
+                    part.visit(at + displacement, window, f)?;
+                }
+                ControlFlow::Continue(())
+            }
+        }
+    }
+}
+
+/// The repetitions of `of` whose span meets `window`.
+fn repetitions(
+    at: isize,
+    of: &Pattern,
+    count: usize,
+    stride: isize,
+    window: &Range<isize>,
+) -> Range<usize> {
+    if stride == 0 {
+        return 0..1;
+    }
+    // Copy i covers at + i*stride + lo .. at + i*stride + hi; with a negative stride, count the
+    // copies from the other end.
+    let (from, step) = if stride > 0 { (at, stride) } else { (-at, -stride) };
+    let (lo, hi) = if stride > 0 { (of.0.lo, of.0.hi) } else { (-of.0.hi + 1, -of.0.lo + 1) };
+    let (start, end) =
+        if stride > 0 { (window.start, window.end) } else { (-window.end + 1, -window.start + 1) };
+    let first = (start - from - hi).div_euclid(step) + 1;
+    let past = (end - from - lo - 1).div_euclid(step) + 1;
+    let first = first.clamp(0, count as isize) as usize;
+    first..(past.clamp(first as isize, count as isize) as usize)
+}
+
+/// Merges dense parts that follow each other without a gap.
+fn join_adjacent(parts: Vec<(isize, Pattern)>) -> Vec<(isize, Pattern)> {
+    let mut joined: Vec<(isize, Pattern)> = Vec::with_capacity(parts.len());
+    for (at, part) in parts {
+        if let Some((before_at, before)) = joined.last_mut()
+            && before.is_dense()
+            && part.is_dense()
+            && *before_at + before.0.hi == at + part.0.lo
+        {
+            *before = Pattern::dense(*before_at + before.0.lo, at + part.0.hi);
+            *before_at = 0;
+            continue;
+        }
+        joined.push((at, part));
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// A pattern together with the offsets it must touch.
+    fn patterns() -> impl Strategy<Value = (Pattern, BTreeSet<isize>)> {
+        let block = (-8isize..8, 0isize..6).prop_map(|(lo, len)| {
+            (Pattern::dense(lo, lo + len), (lo..lo + len).collect::<BTreeSet<_>>())
+        });
+        block.prop_recursive(3, 12, 4, |inner| {
+            let repeat = (inner.clone(), 0usize..4, -20isize..20).prop_map(|((p, set), n, stride)| {
+                let all = (0..n as isize).flat_map(|i| set.iter().map(move |o| o + i * stride));
+                (p.repeat(n, stride), all.collect())
+            });
+            let parts = prop::collection::vec((-30isize..30, inner), 0..4).prop_map(|list| {
+                let all = list.iter().flat_map(|(at, (_, set))| set.iter().map(move |o| o + at));
+                let all = all.collect();
+                (Pattern::parts(list.into_iter().map(|(at, (p, _))| (at, p))), all)
+            });
+            prop_oneof![repeat, parts]
+        })
+    }
+
+    fn touched(pattern: &Pattern, at: isize, window: Range<isize>) -> BTreeSet<isize> {
+        let mut all = BTreeSet::new();
+        let _ = pattern.visit::<()>(at, &window, &mut |run| {
+            assert!(run.start >= window.start && run.end <= window.end && run.start < run.end);
+            all.extend(run);
+            ControlFlow::Continue(())
+        });
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn visits_exactly_the_touched_bytes(
+            (pattern, expected) in patterns(), at in -50isize..50, from in -150isize..150, len in 0isize..200
+        ) {
+            let window = from..from + len;
+            let expected: BTreeSet<_> =
+                expected.iter().map(|o| o + at).filter(|o| window.contains(o)).collect();
+            prop_assert_eq!(touched(&pattern, at, window), expected);
+        }
+    }
+
+    #[test]
+    fn a_column_stays_one_node() {
+        let column = Pattern::dense(0, 8).repeat(1_000_000, 8192);
+        assert_eq!(column.bytes(), 8_000_000);
+        assert_eq!(touched(&column, 0, 8192 * 500_000..8192 * 500_000 + 9000).len(), 16);
+    }
+
+    #[test]
+    fn contiguous_repetition_is_dense() {
+        assert!(Pattern::dense(0, 4).repeat(10, 4).is_dense());
+        assert!(Pattern::parts([(0, Pattern::dense(0, 4)), (4, Pattern::dense(0, 8))]).is_dense());
+    }
+}
