@@ -1,1 +1,70 @@
-//! (being built)
+//! Finds the MPI ranks among the processes of a job and restarts them under the right runtime.
+//!
+//! `commsan run` preloads this library into every process that it causes: shells, launchers,
+//! daemons, helpers, ranks. Its constructor does nothing but look, except in a rank: there it
+//! executes the same program again with the runtime for that rank's MPI in `LD_PRELOAD`. The
+//! second time round it puts the environment back as it was, so that the rank's own children
+//! never load a runtime, and with it an MPI library, that they did not ask for.
+//!
+//! Promises: a process that is no rank runs exactly as without us; whatever goes wrong, the
+//! program runs, unchecked, and a `notice-PID.txt` in the run directory says why. Nothing here
+//! panics, and nothing allocates before a restart is decided. The variables that carry the
+//! restart are described in `docs/run-directory.md`.
+
+mod environment;
+mod libraries;
+mod notice;
+mod restart;
+mod verdict;
+
+use std::ffi::{c_char, c_int};
+
+/// Run by ld.so before `main`; glibc passes the arguments of `main`.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = construct;
+
+extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const *const c_char) {
+    let Some(run_dir) = environment::get(c"COMMSAN_RUN_DIR") else { return };
+    if environment::get(restart::RESTORE).is_some() {
+        restart::restore();
+        if libraries::loaded().distinct > 1 {
+            restart::back_out(run_dir, argv);
+        }
+        return;
+    }
+    match verdict::decide(&verdict::Facts::gather()) {
+        verdict::Verdict::NoRank => {}
+        verdict::Verdict::Rank(mpi) => restart::under_runtime(run_dir, argv, mpi, false),
+        verdict::Verdict::MaybeRank(mpi) => restart::under_runtime(run_dir, argv, mpi, true),
+        verdict::Verdict::Mixed => {
+            let libraries = libraries::loaded();
+            notice::write(
+                run_dir,
+                &[
+                    b"was not checked: it loads two MPI libraries at once, ",
+                    libraries.first(),
+                    b" and ",
+                    libraries.second(),
+                    b". Such a program rarely works. Find out which library brings the second one \
+                      with `ldd`, and build everything with the same mpicc.",
+                ],
+            );
+        }
+        verdict::Verdict::WrongLauncher(mpi) => notice::write(
+            run_dir,
+            &[
+                b"was not checked: it uses ",
+                mpi.name().as_bytes(),
+                b" but was started by the launcher of ",
+                mpi.other().name().as_bytes(),
+                b", so that every process would be rank 0 of an MPI_COMM_WORLD of size 1. Start it \
+                  with ",
+                mpi.launcher().as_bytes(),
+                b". If this launcher does serve both, say so with `commsan run --mpi ",
+                mpi.key().as_bytes(),
+                b"`.",
+            ],
+        ),
+    }
+}

@@ -1,0 +1,103 @@
+//! Which MPI libraries this process has loaded.
+
+use crate::verdict::Mpi;
+use std::ffi::{CStr, c_int, c_void};
+
+/// The MPI libraries among the loaded objects.
+#[derive(Clone, Copy, Default)]
+pub struct Loaded {
+    /// Different MPI libraries, whatever their kind.
+    pub distinct: usize,
+    found: [Option<(Mpi, &'static CStr)>; 2],
+}
+
+impl Loaded {
+    /// The kind of MPI, where there is one.
+    pub fn mpi(&self) -> Option<Mpi> {
+        self.found[0].map(|(mpi, _)| mpi)
+    }
+
+    /// Path of the library loaded first.
+    pub fn first(&self) -> &'static [u8] {
+        self.found[0].map_or(b"", |(_, path)| path.to_bytes())
+    }
+
+    /// Path of another one.
+    pub fn second(&self) -> &'static [u8] {
+        self.found[1].map_or(b"", |(_, path)| path.to_bytes())
+    }
+}
+
+/// Looks at every loaded object's name.
+pub fn loaded() -> Loaded {
+    extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid `info`, and `data` is the `Loaded` below.
+        let (name, result) = unsafe { ((*info).dlpi_name, &mut *data.cast::<Loaded>()) };
+        if name.is_null() {
+            return 0;
+        }
+        // SAFETY: ld.so keeps the name as a C string while the object is loaded, and MPI
+        // libraries are not unloaded before we are done.
+        let path: &'static CStr = unsafe { CStr::from_ptr(name) };
+        if let Some(mpi) = kind(base_name(path.to_bytes())) {
+            if let Some(slot) = result.found.get_mut(result.distinct) {
+                *slot = Some((mpi, path));
+            }
+            result.distinct += 1;
+        }
+        0
+    }
+    let mut result = Loaded::default();
+    // SAFETY: `visit` matches the callback's type and `result` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut result).cast()) };
+    result
+}
+
+/// What follows the last slash.
+pub fn base_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// Which MPI a library file belongs to, told by its name.
+///
+/// `libmpi.so.12` is the name the MPICH ABI initiative fixed (MPICH, Intel MPI, MVAPICH, Cray
+/// as `libmpi_gnu.so.12`); Debian's MPICH is `libmpich.so.12`; other versions of `libmpi.so` are
+/// Open MPI's. Fortran and C++ companions need the C library, so they are not looked at.
+pub fn kind(file: &[u8]) -> Option<Mpi> {
+    if file.starts_with(b"libmpich.so") {
+        return Some(Mpi::Mpich);
+    }
+    if let Some(version) = file.strip_prefix(b"libmpi.so") {
+        let first = version.strip_prefix(b".").and_then(|v| v.split(|b| *b == b'.').next());
+        return Some(if first == Some(b"12") { Mpi::Mpich } else { Mpi::OpenMpi });
+    }
+    let cray = file.strip_prefix(b"libmpi_")?;
+    let vendors: [&[u8]; 5] = [b"cray", b"gnu", b"intel", b"amd", b"nvidia"];
+    let of_vendor = vendors.iter().any(|vendor| cray.starts_with(vendor));
+    (of_vendor && cray.windows(6).any(|w| w == b".so.12")).then_some(Mpi::Mpich)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn library_names_tell_the_mpi() {
+        let cases: [(&str, Option<Mpi>); 11] = [
+            ("libmpi.so.40", Some(Mpi::OpenMpi)),
+            ("libmpi.so.40.30.4", Some(Mpi::OpenMpi)),
+            ("libmpi.so.20", Some(Mpi::OpenMpi)),
+            ("libmpi.so.12", Some(Mpi::Mpich)),
+            ("libmpi.so.12.1.8", Some(Mpi::Mpich)),
+            ("libmpich.so.12", Some(Mpi::Mpich)),
+            ("libmpi_gnu_112.so.12", Some(Mpi::Mpich)),
+            ("libmpi_mpifh.so.40", None),
+            ("libmpichfort.so.12", None),
+            ("libopen-pal.so.40", None),
+            ("libc.so.6", None),
+        ];
+        for (file, expected) in cases {
+            assert_eq!(kind(file.as_bytes()), expected, "{file}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Executing a rank's program again, and tidying up afterwards.
+//!
+//! The first time, `LD_PRELOAD` names the injector; the second time it names the injector and
+//! the runtime. What it was before travels in [`RESTORE`] as a complete `LD_PRELOAD=…` entry, so
+//! that putting it back is a change of pointers.
+
+use crate::environment;
+use crate::libraries::{self, base_name};
+use crate::notice;
+use crate::verdict::Mpi;
+use std::ffi::{CStr, CString, c_char, c_void};
+
+/// Set across the restart only: the rank's former `LD_PRELOAD=…` entry.
+pub const RESTORE: &CStr = c"COMMSAN_PRELOAD_RESTORE";
+/// Process number of the nearest process, this one or an ancestor, that was restarted.
+pub const RANK: &CStr = c"COMMSAN_RANK_PID";
+
+const PRELOAD: &CStr = c"LD_PRELOAD";
+const INJECTOR: &[u8] = b"libcommsan_inject.so";
+
+/// Restarts this process with the runtime for `mpi`; returns only if that is impossible.
+///
+/// With `probe`, the runtime is loaded here first: a program that brings no MPI library itself
+/// would not start at all if ld.so could not find the one the runtime needs.
+pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Mpi, probe: bool) {
+    let directory = environment::get(c"COMMSAN_LIB").map_or(&b""[..], CStr::to_bytes);
+    let runtime = [directory, b"/", mpi.runtime().as_bytes()].concat();
+    let Ok(path) = CString::new(runtime.clone()) else { return };
+    // SAFETY: `path` is a C string.
+    if unsafe { libc::access(path.as_ptr(), libc::R_OK) } != 0 {
+        notice::write(
+            run_dir,
+            &[
+                b"was not checked: it uses ",
+                mpi.name().as_bytes(),
+                b", and this installation of commsan has no runtime for that: ",
+                &runtime,
+                b" is missing. Build commsan with that MPI's mpicc in PATH, or run the program \
+                  with the other MPI.",
+            ],
+        );
+        return;
+    }
+    // SAFETY: `path` is a C string; loading the runtime early is harmless, as it stays idle
+    // until MPI is initialised and vanishes in the restart.
+    if probe && unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) }.is_null()
+    {
+        let reason = last_loader_error();
+        let parts: [&[u8]; 3] = [b"was not checked: the runtime cannot be loaded: ", &reason, b"."];
+        notice::write(run_dir, &parts);
+        return;
+    }
+
+    let former = environment::get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
+    // SAFETY: getpid has no preconditions.
+    let process = unsafe { libc::getpid() };
+    let changed = [
+        entry(PRELOAD, &with_runtime(former, &runtime)),
+        entry(RESTORE, &[PRELOAD.to_bytes(), b"=", former].concat()),
+        entry(RANK, process.to_string().as_bytes()),
+    ];
+    execute(run_dir, argv, &[PRELOAD, RESTORE, RANK], &changed);
+}
+
+/// After a restart: gives the program, and whatever it starts, its own `LD_PRELOAD` back.
+pub fn restore() {
+    let former = environment::get(RESTORE);
+    environment::rewrite(|entry| {
+        if environment::value_of(entry, RESTORE).is_some() {
+            None
+        } else if environment::value_of(entry, PRELOAD).is_some() {
+            former
+        } else {
+            Some(entry)
+        }
+    });
+}
+
+/// After a restart that brought a second MPI library into the process: restarts it once more,
+/// without us.
+pub fn back_out(run_dir: &CStr, argv: *const *const c_char) {
+    let libraries = libraries::loaded();
+    notice::write(
+        run_dir,
+        &[
+            b"was not checked: it and commsan's runtime need different MPI libraries, ",
+            libraries.first(),
+            b" and ",
+            libraries.second(),
+            b". Build commsan with the mpicc that the program is built with.",
+        ],
+    );
+    let former = environment::get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
+    let kept = tokens(former).filter(|token| base_name(token) != INJECTOR);
+    let kept = kept.collect::<Vec<_>>().join(&b':');
+    let changed = if kept.is_empty() { Vec::new() } else { vec![entry(PRELOAD, &kept)] };
+    execute(run_dir, argv, &[PRELOAD], &changed);
+}
+
+/// `LD_PRELOAD`'s libraries; ld.so accepts colons and spaces between them.
+fn tokens(preload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    preload.split(|byte| matches!(byte, b':' | b' ')).filter(|token| !token.is_empty())
+}
+
+/// `preload` with the runtime right after the injector, or first.
+fn with_runtime(preload: &[u8], runtime: &[u8]) -> Vec<u8> {
+    let mut list: Vec<&[u8]> = tokens(preload).collect();
+    let place = list.iter().position(|token| base_name(token) == INJECTOR).map_or(0, |i| i + 1);
+    list.insert(place, runtime);
+    list.join(&b':')
+}
+
+fn entry(name: &CStr, value: &[u8]) -> CString {
+    // The parts come from C strings and numbers, so there is no zero byte to fail on.
+    CString::new([name.to_bytes(), b"=", value].concat()).unwrap_or_default()
+}
+
+/// Executes this process's program with the entries `names` replaced by `changed`.
+fn execute(run_dir: &CStr, argv: *const *const c_char, names: &[&CStr], changed: &[CString]) {
+    let mut envp: Vec<*const c_char> = environment::entries()
+        .filter(|entry| names.iter().all(|name| environment::value_of(entry, name).is_none()))
+        .map(CStr::as_ptr)
+        .chain(changed.iter().map(|entry| entry.as_ptr()))
+        .collect();
+    envp.push(std::ptr::null());
+
+    let program = notice::executable();
+    let arguments;
+    let mut through_loader = Vec::new();
+    let argv = if is_loader(base_name(&program)) {
+        // `ld.so --library-path … ./app`: ld.so has removed its own arguments from `argv`.
+        arguments = command_line();
+        through_loader.extend(arguments.split_inclusive(|b| *b == 0).map(|a| a.as_ptr().cast()));
+        through_loader.push(std::ptr::null());
+        through_loader.as_ptr()
+    } else {
+        argv
+    };
+    let path = executed_path(program);
+    // SAFETY: all three are what execve asks for: a C string and two arrays of C strings that
+    // end with a null pointer, alive until it returns.
+    let error = unsafe {
+        libc::execve(path.as_ptr(), argv, envp.as_ptr());
+        *libc::__errno_location()
+    };
+    let number = error.to_string();
+    let parts: [&[u8]; 3] =
+        [b"was not checked: executing it again failed with error ", number.as_bytes(), b"."];
+    notice::write(run_dir, &parts);
+}
+
+/// The path to execute: the one it was started by if that still leads there, so that the process
+/// keeps its name in `ps`; else the file itself.
+fn executed_path(program: Vec<u8>) -> CString {
+    // SAFETY: getauxval has no preconditions; AT_EXECFN is 0 or the address of a C string.
+    let started = unsafe {
+        let address = libc::getauxval(libc::AT_EXECFN) as *const c_char;
+        if address.is_null() { c"" } else { CStr::from_ptr(address) }
+    };
+    if same_file(started, c"/proc/self/exe") {
+        return started.to_owned();
+    }
+    match CString::new(program) {
+        Ok(path) if same_file(&path, c"/proc/self/exe") => path,
+        _ => c"/proc/self/exe".to_owned(),
+    }
+}
+
+fn same_file(one: &CStr, other: &CStr) -> bool {
+    let identity = |path: &CStr| {
+        let mut status = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: `path` is a C string and `status` is writable; it is read only after success.
+        unsafe {
+            (libc::stat(path.as_ptr(), status.as_mut_ptr()) == 0).then(|| {
+                let status = status.assume_init();
+                (status.st_dev, status.st_ino)
+            })
+        }
+    };
+    identity(one).is_some_and(|id| identity(other) == Some(id))
+}
+
+fn is_loader(file: &[u8]) -> bool {
+    file.starts_with(b"ld-linux") || file.starts_with(b"ld-2.") || file == b"ld.so"
+}
+
+/// `/proc/self/cmdline`: every argument with its zero byte.
+fn command_line() -> Vec<u8> {
+    std::fs::read("/proc/self/cmdline").unwrap_or_default()
+}
+
+fn last_loader_error() -> Vec<u8> {
+    // SAFETY: dlerror returns null or a C string valid until the next dl call.
+    let error = unsafe { libc::dlerror() };
+    if error.is_null() {
+        return b"unknown error".to_vec();
+    }
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr(error.cast::<c_void>().cast()) }.to_bytes().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtime_comes_right_after_the_injector() {
+        let before = b"/l/libcommsan_inject.so:libuser.so /x/other.so";
+        let expected = b"/l/libcommsan_inject.so:/l/libcommsan_mpich.so:libuser.so:/x/other.so";
+        assert_eq!(with_runtime(before, b"/l/libcommsan_mpich.so"), expected);
+        assert_eq!(with_runtime(b"", b"/l/r.so"), b"/l/r.so");
+        assert_eq!(with_runtime(b"a.so", b"/l/r.so"), b"/l/r.so:a.so");
+    }
+}

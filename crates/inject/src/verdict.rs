@@ -1,0 +1,248 @@
+//! Whether a process is an MPI rank, and of which MPI.
+
+use crate::environment;
+use crate::libraries;
+use std::ffi::{CStr, c_char};
+
+/// A family of MPI libraries that share an ABI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mpi {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH and everything with its ABI.
+    Mpich,
+}
+
+impl Mpi {
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mpi::OpenMpi => "Open MPI",
+            Mpi::Mpich => "MPICH",
+        }
+    }
+
+    /// Name in options and file names.
+    pub fn key(self) -> &'static str {
+        match self {
+            Mpi::OpenMpi => "openmpi",
+            Mpi::Mpich => "mpich",
+        }
+    }
+
+    /// The launcher to recommend.
+    pub fn launcher(self) -> &'static str {
+        match self {
+            Mpi::OpenMpi => "`mpirun.openmpi`",
+            Mpi::Mpich => "`mpirun.mpich`",
+        }
+    }
+
+    /// File name of the runtime.
+    pub fn runtime(self) -> &'static str {
+        match self {
+            Mpi::OpenMpi => "libcommsan_openmpi.so",
+            Mpi::Mpich => "libcommsan_mpich.so",
+        }
+    }
+
+    /// The other one.
+    pub fn other(self) -> Mpi {
+        match self {
+            Mpi::OpenMpi => Mpi::Mpich,
+            Mpi::Mpich => Mpi::OpenMpi,
+        }
+    }
+}
+
+/// What to do with this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Leave it alone.
+    NoRank,
+    /// It is linked with MPI: restart it under the runtime.
+    Rank(Mpi),
+    /// It may load MPI later, as Python does: restart it, if the runtime can be loaded at all.
+    MaybeRank(Mpi),
+    /// It has two MPI libraries; no runtime could tell whose calls it sees.
+    Mixed,
+    /// It uses this MPI, but the launcher of the other one started it.
+    WrongLauncher(Mpi),
+}
+
+/// What the verdict rests on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts<'a> {
+    /// MPI library loaded at start.
+    pub linked: Option<Mpi>,
+    /// Number of different MPI libraries loaded.
+    pub distinct: usize,
+    /// `--mpi`.
+    pub forced: Option<Mpi>,
+    /// Whose launcher started this process as one of its ranks.
+    pub launcher: Option<Mpi>,
+    /// Some resource manager started it as one of its tasks.
+    pub task: bool,
+    /// Ranks that the launcher started, where it says.
+    pub ranks: u64,
+    /// A process that started this one is already a rank under the runtime.
+    pub child_of_rank: bool,
+    /// File name of the program.
+    pub program: &'a [u8],
+}
+
+impl Facts<'static> {
+    /// Looks at the process.
+    pub fn gather() -> Self {
+        let loaded = libraries::loaded();
+        let forced = match environment::get(c"COMMSAN_MPI").map(CStr::to_bytes) {
+            Some(b"openmpi") => Some(Mpi::OpenMpi),
+            Some(b"mpich") => Some(Mpi::Mpich),
+            _ => None,
+        };
+        let set = |name| environment::get(name).is_some();
+        let pmi = set(c"PMI_RANK") || set(c"PMI_FD") || set(c"PMI_PORT");
+        // Slurm speaks PMI to either MPI; only hydra numbers the ranks of a node this way.
+        let hydra = pmi && (set(c"MPI_LOCALRANKID") || !set(c"SLURM_PROCID"));
+        let launcher = if set(c"OMPI_COMM_WORLD_RANK") || set(c"PMIX_RANK") {
+            Some(Mpi::OpenMpi)
+        } else {
+            hydra.then_some(Mpi::Mpich)
+        };
+        let both = hydra && launcher == Some(Mpi::OpenMpi);
+        let size = environment::number(c"OMPI_COMM_WORLD_SIZE")
+            .or_else(|| environment::number(c"PMI_SIZE"));
+        // SAFETY: getpid has no preconditions.
+        let process = u64::from(unsafe { libc::getpid() }.unsigned_abs());
+        Facts {
+            linked: loaded.mpi(),
+            distinct: loaded.distinct,
+            forced,
+            launcher,
+            task: pmi || launcher.is_some() || set(c"SLURM_PROCID") || set(c"FLUX_TASK_RANK"),
+            // Under two launchers at once nothing can be said about the inner one's size.
+            ranks: if both { 1 } else { size.unwrap_or(1) },
+            child_of_rank: environment::number(crate::restart::RANK).is_some_and(|p| p != process),
+            program: program(),
+        }
+    }
+}
+
+/// File name the program was started by.
+fn program() -> &'static [u8] {
+    unsafe extern "C" {
+        static program_invocation_short_name: *const c_char;
+    }
+    // SAFETY: glibc sets it before any constructor runs; it is null or a C string for ever.
+    unsafe {
+        if program_invocation_short_name.is_null() {
+            return b"";
+        }
+        CStr::from_ptr(program_invocation_short_name).to_bytes()
+    }
+}
+
+/// Programs that load MPI only when a script asks for it.
+const INTERPRETERS: [&[u8]; 9] =
+    [b"python", b"pypy", b"julia", b"R", b"perl", b"octave", b"ruby", b"java", b"lua"];
+
+/// Programs that only start others; `--mpi` does not mean them.
+const STARTERS: [&[u8]; 24] = [
+    b"sh", b"bash", b"dash", b"zsh", b"ksh", b"csh", b"tcsh", b"fish", b"env", b"time",
+    b"timeout", b"nice", b"numactl", b"taskset", b"stdbuf", b"setsid", b"xterm", b"gdb", b"lldb",
+    b"strace", b"perf", b"valgrind", b"tee", b"commsan",
+];
+
+fn is_interpreter(program: &[u8]) -> bool {
+    INTERPRETERS.iter().any(|name| {
+        // A version may follow: python3.11, lua5.4.
+        let rest = program.strip_prefix(*name);
+        rest.is_some_and(|rest| rest.iter().all(|b| b.is_ascii_digit() || *b == b'.' || *b == b'-'))
+    })
+}
+
+/// Decides from the facts alone.
+pub fn decide(facts: &Facts<'_>) -> Verdict {
+    if facts.distinct > 1 {
+        return Verdict::Mixed;
+    }
+    if let Some(mpi) = facts.linked {
+        let wrong = facts.launcher == Some(mpi.other()) && facts.ranks > 1;
+        return if wrong && facts.forced != Some(mpi) {
+            Verdict::WrongLauncher(mpi)
+        } else {
+            Verdict::Rank(mpi)
+        };
+    }
+    if facts.child_of_rank || !facts.task {
+        return Verdict::NoRank;
+    }
+    let interpreter = is_interpreter(facts.program);
+    match (facts.forced, facts.launcher) {
+        (Some(mpi), _) if interpreter || !STARTERS.contains(&facts.program) => {
+            Verdict::MaybeRank(mpi)
+        }
+        (None, Some(mpi)) if interpreter => Verdict::MaybeRank(mpi),
+        _ => Verdict::NoRank,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Mpi::*;
+
+    fn linked(mpi: Mpi) -> Facts<'static> {
+        Facts { linked: Some(mpi), distinct: 1, ranks: 1, program: b"app", ..Facts::default() }
+    }
+
+    fn under(launcher: Mpi, program: &[u8]) -> Facts<'_> {
+        Facts { launcher: Some(launcher), task: true, ranks: 4, program, ..Facts::default() }
+    }
+
+    #[test]
+    fn linked_programs_are_ranks_with_and_without_launcher() {
+        assert_eq!(decide(&linked(OpenMpi)), Verdict::Rank(OpenMpi));
+        let facts = Facts { linked: Some(Mpich), distinct: 1, ..under(Mpich, b"app") };
+        assert_eq!(decide(&facts), Verdict::Rank(Mpich));
+        let child = Facts { child_of_rank: true, ..linked(OpenMpi) };
+        assert_eq!(decide(&child), Verdict::Rank(OpenMpi));
+    }
+
+    #[test]
+    fn helpers_are_left_alone() {
+        for program in [&b"sh"[..], b"tee", b"orted", b"hydra_pmi_proxy"] {
+            assert_eq!(decide(&under(OpenMpi, program)), Verdict::NoRank);
+            assert_eq!(decide(&Facts { program, ..Facts::default() }), Verdict::NoRank);
+        }
+    }
+
+    #[test]
+    fn interpreters_count_only_under_a_launcher_and_not_below_a_rank() {
+        let python = under(Mpich, b"python3.11");
+        assert_eq!(decide(&python), Verdict::MaybeRank(Mpich));
+        assert_eq!(decide(&Facts { child_of_rank: true, ..python }), Verdict::NoRank);
+        let alone = Facts { program: b"python3", ..Facts::default() };
+        assert_eq!(decide(&alone), Verdict::NoRank);
+        assert_eq!(decide(&under(OpenMpi, b"pythonic")), Verdict::NoRank);
+    }
+
+    #[test]
+    fn a_named_mpi_reaches_programs_that_load_it_late_but_not_shells() {
+        let host = Facts { forced: Some(OpenMpi), task: true, program: b"host", ..Facts::default() };
+        assert_eq!(decide(&host), Verdict::MaybeRank(OpenMpi));
+        assert_eq!(decide(&Facts { program: b"bash", ..host }), Verdict::NoRank);
+        assert_eq!(decide(&Facts { task: false, ..host }), Verdict::NoRank);
+    }
+
+    #[test]
+    fn two_libraries_or_the_wrong_launcher_are_noticed() {
+        assert_eq!(decide(&Facts { distinct: 2, ..linked(OpenMpi) }), Verdict::Mixed);
+        let wrong = Facts { launcher: Some(Mpich), ranks: 2, ..linked(OpenMpi) };
+        assert_eq!(decide(&wrong), Verdict::WrongLauncher(OpenMpi));
+        let meant = Facts { forced: Some(OpenMpi), ..wrong };
+        assert_eq!(decide(&meant), Verdict::Rank(OpenMpi));
+        let single = Facts { ranks: 1, ..wrong };
+        assert_eq!(decide(&single), Verdict::Rank(OpenMpi));
+    }
+}
