@@ -5,6 +5,12 @@
 //! disk loses at most the line being written; the reader says how far it got.
 //! See `docs/run-directory.md`.
 
+pub mod reader;
 pub mod record;
+mod run;
+pub mod time;
+pub mod writer;
 
+pub use reader::RankLog;
 pub use record::Record;
+pub use run::{RUN_SCHEMA, RunDirectory, RunError, RunInfo};

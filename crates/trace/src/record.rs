@@ -15,7 +15,6 @@ pub const VERSION: u32 = 1;
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum Record<'a> {
     /// First line: who writes this log.
-    #[serde(borrow)]
     Start(Start<'a>),
     /// An executable or library that later records refer to by `id`.
     Module(Module<'a>),
