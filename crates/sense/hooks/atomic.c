@@ -1,0 +1,134 @@
+/* Atomic operations: checked as accesses, then performed here, since the compilers leave the
+ * operation itself to the runtime.
+ *
+ * Loads, stores and fences obey the order passed at run time. A read-modify-write is one locked
+ * instruction on x86-64, the same for every order, so those are written as sequentially
+ * consistent; a compare-exchange needs no failure order for the same reason. 16-byte operations
+ * are cmpxchg16b, inline, so that no libatomic is needed.
+ */
+#include "hooks.h"
+
+#define SEQ_CST __ATOMIC_SEQ_CST
+
+/* gcc may add hints above the order proper. */
+#define ORDER(order) ((order) & 0x7f)
+
+#define CHECK(p, write)                                                                            \
+  do {                                                                                             \
+    if (hits_aligned(p, write))                                                                    \
+      commsan_report((uintptr_t)(p), sizeof *(p), write, NULL, CALLER_PC, caller_frame);           \
+  } while (0)
+
+#define COMPARE_EXCHANGE(bits, T, kind)                                                            \
+  int __tsan_atomic##bits##_compare_exchange_##kind(volatile T *p, T *expected, T desired,         \
+                                                    int success, int failure) {                    \
+    (void)success, (void)failure;                                                                  \
+    CHECK(p, 1);                                                                                   \
+    T found = __sync_val_compare_and_swap(p, *expected, desired);                                  \
+    if (found == *expected) return 1;                                                              \
+    *expected = found;                                                                             \
+    return 0;                                                                                      \
+  }
+
+#define COMPARE_EXCHANGES(bits, T)                                                                 \
+  COMPARE_EXCHANGE(bits, T, strong)                                                                \
+  COMPARE_EXCHANGE(bits, T, weak)                                                                  \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T expected, T desired, int success,  \
+                                               int failure) {                                      \
+    (void)success, (void)failure;                                                                  \
+    CHECK(p, 1);                                                                                   \
+    return __sync_val_compare_and_swap(p, expected, desired);                                      \
+  }
+
+#define FETCH(bits, T, name)                                                                       \
+  T __tsan_atomic##bits##_fetch_##name(volatile T *p, T v, int order) {                            \
+    (void)order;                                                                                   \
+    CHECK(p, 1);                                                                                   \
+    return __atomic_fetch_##name(p, v, SEQ_CST);                                                   \
+  }
+
+#define ATOMICS(bits, T)                                                                           \
+  T __tsan_atomic##bits##_load(const volatile T *p, int order) {                                   \
+    CHECK(p, 0);                                                                                   \
+    switch (ORDER(order)) {                                                                        \
+    case __ATOMIC_RELAXED: return __atomic_load_n(p, __ATOMIC_RELAXED);                            \
+    case __ATOMIC_CONSUME:                                                                         \
+    case __ATOMIC_ACQUIRE: return __atomic_load_n(p, __ATOMIC_ACQUIRE);                            \
+    default: return __atomic_load_n(p, SEQ_CST);                                                   \
+    }                                                                                              \
+  }                                                                                                \
+  void __tsan_atomic##bits##_store(volatile T *p, T v, int order) {                                \
+    CHECK(p, 1);                                                                                   \
+    switch (ORDER(order)) {                                                                        \
+    case __ATOMIC_RELAXED: __atomic_store_n(p, v, __ATOMIC_RELAXED); break;                        \
+    case __ATOMIC_RELEASE: __atomic_store_n(p, v, __ATOMIC_RELEASE); break;                        \
+    default: __atomic_store_n(p, v, SEQ_CST);                                                      \
+    }                                                                                              \
+  }                                                                                                \
+  T __tsan_atomic##bits##_exchange(volatile T *p, T v, int order) {                                \
+    (void)order;                                                                                   \
+    CHECK(p, 1);                                                                                   \
+    return __atomic_exchange_n(p, v, SEQ_CST);                                                     \
+  }                                                                                                \
+  FETCH(bits, T, add)                                                                              \
+  FETCH(bits, T, sub)                                                                              \
+  FETCH(bits, T, and)                                                                              \
+  FETCH(bits, T, or)                                                                               \
+  FETCH(bits, T, xor)                                                                              \
+  FETCH(bits, T, nand)                                                                             \
+  COMPARE_EXCHANGES(bits, T)
+
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+/* The __atomic builtins of 16 bytes call libatomic; the older __sync ones stay inline. */
+typedef unsigned __int128 wide;
+
+#define WIDE_UPDATE(name, next)                                                                    \
+  wide __tsan_atomic128_##name(volatile wide *p, wide v, int order) {                              \
+    (void)order;                                                                                   \
+    CHECK(p, 1);                                                                                   \
+    wide old = *p; /* may be torn; then the exchange fails and tells the true value */             \
+    for (;;) {                                                                                     \
+      wide found = __sync_val_compare_and_swap(p, old, next);                                      \
+      if (found == old) return old;                                                                \
+      old = found;                                                                                 \
+    }                                                                                              \
+  }
+
+WIDE_UPDATE(exchange, v)
+WIDE_UPDATE(fetch_add, old + v)
+WIDE_UPDATE(fetch_sub, old - v)
+WIDE_UPDATE(fetch_and, old & v)
+WIDE_UPDATE(fetch_or, old | v)
+WIDE_UPDATE(fetch_xor, old ^ v)
+WIDE_UPDATE(fetch_nand, ~(old & v))
+COMPARE_EXCHANGES(128, wide)
+
+wide __tsan_atomic128_load(const volatile wide *p, int order) {
+  (void)order;
+  CHECK(p, 0);
+  return __sync_val_compare_and_swap((volatile wide *)p, 0, 0);
+}
+
+void __tsan_atomic128_store(volatile wide *p, wide v, int order) {
+  (void)order;
+  CHECK(p, 1);
+  for (wide old = *p, found; (found = __sync_val_compare_and_swap(p, old, v)) != old;) old = found;
+}
+
+void __tsan_atomic_thread_fence(int order) {
+  switch (ORDER(order)) {
+  case __ATOMIC_RELAXED: break;
+  case __ATOMIC_CONSUME:
+  case __ATOMIC_ACQUIRE: __atomic_thread_fence(__ATOMIC_ACQUIRE); break;
+  case __ATOMIC_RELEASE: __atomic_thread_fence(__ATOMIC_RELEASE); break;
+  case __ATOMIC_ACQ_REL: __atomic_thread_fence(__ATOMIC_ACQ_REL); break;
+  default: __atomic_thread_fence(SEQ_CST);
+  }
+}
+
+/* The call itself keeps the compiler from moving accesses across it. */
+void __tsan_atomic_signal_fence(int order) { (void)order; }

@@ -1,0 +1,49 @@
+/* What the files of the hooks archive share.
+ *
+ * Everything here runs inside the user's functions, so it must look like no call at all: errno
+ * is kept, nothing is allocated, and rbp still holds the frame pointer of the instrumented
+ * caller. The last is why the archive is compiled with rbp fixed (see Makefile): a hook needs no
+ * prologue to know whose access it checks, and stack walks from the runtime find the user's frame
+ * right above.
+ */
+#ifndef COMMSAN_HOOKS_H
+#define COMMSAN_HOOKS_H
+
+#include "commsan_abi.h"
+
+#include <stdbool.h>
+
+register void *caller_frame __asm__("rbp");
+
+/* Where the accessing code goes on; only meaningful directly in a hook or wrapper. */
+#define CALLER_PC __builtin_return_address(0)
+
+/* Hooks and runtime disagree on the ABI: this module's checks stay off. */
+extern bool commsan_disagrees;
+
+/* Calls the runtime; `pc` and `frame` belong to the instrumented code. */
+void commsan_report(uintptr_t addr, size_t size, int write, const char *by, const void *pc,
+                    const void *frame);
+
+/* Checks every page of a range and reports the range once. */
+void commsan_check(const void *addr, size_t size, int write, const char *by, const void *pc);
+
+/* Whether a function is libc's own and not one of the program that happens to have its name. */
+bool commsan_is_libc(const void *function);
+
+static inline bool filter_hits(uintptr_t addr, int write) {
+  uint8_t concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
+  return __builtin_expect(
+      COMMSAN_FILTER[addr >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK] & concern, 0);
+}
+
+/* An aligned access of up to 16 bytes lies in one page. */
+static inline bool hits_aligned(const volatile void *p, int write) {
+  return filter_hits((uintptr_t)p, write);
+}
+
+static inline bool hits_unaligned(const volatile void *p, size_t size, int write) {
+  return filter_hits((uintptr_t)p, write) || filter_hits((uintptr_t)p + size - 1, write);
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* Maps the ABI header and the page filter, unless the runtime or another module did.
+ *
+ * Both compilers make every object file call `__tsan_init` from its first constructor; preinit.c
+ * calls it still earlier in executables. Without the runtime the pages stay zero: reads map the
+ * kernel's zero page and every check passes.
+ */
+#define _GNU_SOURCE
+#include "hooks.h"
+
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+bool commsan_disagrees;
+
+static uintptr_t libc_begin, libc_end;
+
+bool commsan_is_libc(const void *function) {
+  return (uintptr_t)function - libc_begin < libc_end - libc_begin;
+}
+
+/* Finds the module that defines a function no program has a reason to define itself. */
+static int find_libc(struct dl_phdr_info *module, size_t size, void *known) {
+  (void)size;
+  for (int i = 0; i < module->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &module->dlpi_phdr[i];
+    uintptr_t begin = module->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type != PT_LOAD || (uintptr_t)known - begin >= segment->p_memsz) continue;
+    libc_begin = begin;
+    libc_end = begin + segment->p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+static void say(const char *format, unsigned value) {
+  char text[512];
+  int length = snprintf(text, sizeof text, format, value);
+  if (length > 0 && write(STDERR_FILENO, text, length) < 0) return;
+}
+
+static void map(void) {
+  size_t length = 4096 + (1ull << COMMSAN_SLOT_BITS);
+  void *got = mmap(COMMSAN_ABI, length, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == (void *)COMMSAN_ABI) {
+    madvise(got, length, MADV_DONTDUMP);
+    COMMSAN_ABI->version = COMMSAN_ABI_VERSION;
+    COMMSAN_ABI->magic = COMMSAN_ABI_MAGIC;
+    return;
+  }
+  /* A kernel older than 4.17 takes the address for a wish. */
+  if (got != MAP_FAILED) munmap(got, length);
+  if ((got != MAP_FAILED || errno == EEXIST) && COMMSAN_ABI->magic == COMMSAN_ABI_MAGIC) return;
+  say("commsan: cannot map 64 MiB at 0x1000'0000'0000 for the page filter (errno %u).\n"
+      "  This program was compiled with commsan and needs that address range.\n"
+      "  If `ulimit -v` is set, raise it or run with `ulimit -v unlimited`; if something else\n"
+      "  is mapped there (another sanitizer?), build that part without it.\n",
+      got == MAP_FAILED ? errno : EEXIST);
+  _exit(1);
+}
+
+void __tsan_init(void) {
+  static bool done;
+  if (done) return;
+  done = true;
+  int error = errno;
+  map();
+  if (COMMSAN_ABI->version != COMMSAN_ABI_VERSION) {
+    commsan_disagrees = true;
+    say("commsan: this program was linked with hooks of another commsan version (ABI %u); its\n"
+        "  memory accesses are not checked. Relink it with the commsan that runs it.\n",
+        COMMSAN_ABI_VERSION);
+  } else {
+    dl_iterate_phdr(find_libc, (void *)gnu_get_libc_version);
+    __atomic_fetch_add(&COMMSAN_ABI->hooked, 1, __ATOMIC_RELAXED);
+  }
+  errno = error;
+}

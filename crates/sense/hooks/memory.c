@@ -1,0 +1,145 @@
+/* mem* and bcopy families: sizes are arguments. Also the entry points clang calls for its memory
+ * intrinsics; gcc expands those inline and checks them as ranges. */
+#define _GNU_SOURCE
+#include "wrap.h"
+
+#include <wchar.h>
+
+/* Leaving early keeps the common case free of saved registers: small copies are frequent. */
+#define COPY(name, in_reports)                                                                     \
+  WRAP(void *, name, in_reports, (void *to, const void *from, size_t n), {                         \
+    if (__builtin_expect(!on, 1)) return __real_##name(to, from, n);                               \
+    READS(from, n);                                                                                \
+    WRITES(to, n);                                                                                 \
+    return __real_##name(to, from, n);                                                             \
+  })                                                                                               \
+  WRAP(void *, __##name##_chk, in_reports, (void *to, const void *from, size_t n, size_t room), {  \
+    READS(from, n);                                                                                \
+    WRITES(to, n);                                                                                 \
+    return __real___##name##_chk(to, from, n, room);                                               \
+  })
+
+COPY(memcpy, "memcpy")
+COPY(memmove, "memmove")
+COPY(mempcpy, "mempcpy")
+
+WRAP(void *, memset, "memset", (void *to, int byte, size_t n), {
+  if (__builtin_expect(!on, 1)) return __real_memset(to, byte, n);
+  WRITES(to, n);
+  return __real_memset(to, byte, n);
+})
+
+WRAP(void *, __memset_chk, "memset", (void *to, int byte, size_t n, size_t room), {
+  WRITES(to, n);
+  return __real___memset_chk(to, byte, n, room);
+})
+
+void *__tsan_memcpy(void *to, const void *from, size_t n) {
+  commsan_check(from, n, 0, "memcpy", CALLER_PC);
+  commsan_check(to, n, 1, "memcpy", CALLER_PC);
+  return __real_memcpy(to, from, n);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t n) {
+  commsan_check(from, n, 0, "memmove", CALLER_PC);
+  commsan_check(to, n, 1, "memmove", CALLER_PC);
+  return __real_memmove(to, from, n);
+}
+
+void *__tsan_memset(void *to, int byte, size_t n) {
+  commsan_check(to, n, 1, "memset", CALLER_PC);
+  return __real_memset(to, byte, n);
+}
+
+WRAP(void, bcopy, "bcopy", (const void *from, void *to, size_t n), {
+  READS(from, n);
+  WRITES(to, n);
+  __real_bcopy(from, to, n);
+})
+
+WRAP(void, bzero, "bzero", (void *to, size_t n), {
+  WRITES(to, n);
+  __real_bzero(to, n);
+})
+
+WRAP(void, explicit_bzero, "explicit_bzero", (void *to, size_t n), {
+  WRITES(to, n);
+  __real_explicit_bzero(to, n);
+})
+
+WRAP(void, __explicit_bzero_chk, "explicit_bzero", (void *to, size_t n, size_t room), {
+  WRITES(to, n);
+  __real___explicit_bzero_chk(to, n, room);
+})
+
+/* A comparison has to look no further than the first difference. */
+static size_t compared(const unsigned char *a, const unsigned char *b, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (a[i] != b[i]) return i + 1;
+  return n;
+}
+
+#define COMPARE(name)                                                                              \
+  WRAP(int, name, #name, (const void *a, const void *b, size_t n), {                               \
+    if (on) {                                                                                      \
+      size_t size = compared(a, b, n);                                                             \
+      READS(a, size);                                                                              \
+      READS(b, size);                                                                              \
+    }                                                                                              \
+    return __real_##name(a, b, n);                                                                 \
+  })
+
+COMPARE(memcmp)
+COMPARE(bcmp)
+
+WRAP(void *, memchr, "memchr", (const void *s, int c, size_t n), {
+  char *found = __real_memchr(s, c, n);
+  READS(s, found ? (size_t)(found - (char *)s) + 1 : n);
+  return found;
+})
+
+WRAP(void *, memrchr, "memrchr", (const void *s, int c, size_t n), {
+  char *found = __real_memrchr(s, c, n);
+  const char *from = found ? found : s;
+  READS(from, (const char *)s + n - from);
+  return found;
+})
+
+WRAP(void *, rawmemchr, "rawmemchr", (const void *s, int c), {
+  char *found = __real_rawmemchr(s, c);
+  READS(s, found - (char *)s + 1);
+  return found;
+})
+
+/* Wide characters. */
+#define WIDE(n) ((n) * sizeof(wchar_t))
+
+#define WIDE_COPY(name)                                                                            \
+  WRAP(wchar_t *, name, #name, (wchar_t *to, const wchar_t *from, size_t n), {                     \
+    READS(from, WIDE(n));                                                                          \
+    WRITES(to, WIDE(n));                                                                           \
+    return __real_##name(to, from, n);                                                             \
+  })
+
+WIDE_COPY(wmemcpy)
+WIDE_COPY(wmemmove)
+
+WRAP(wchar_t *, wmemset, "wmemset", (wchar_t *to, wchar_t c, size_t n), {
+  WRITES(to, WIDE(n));
+  return __real_wmemset(to, c, n);
+})
+
+WRAP(size_t, wcslen, "wcslen", (const wchar_t *s), {
+  size_t length = __real_wcslen(s);
+  READS(s, WIDE(length + 1));
+  return length;
+})
+
+WRAP(wchar_t *, wcscpy, "wcscpy", (wchar_t *to, const wchar_t *from), {
+  if (on) {
+    size_t size = WIDE(__real_wcslen(from) + 1);
+    READS(from, size);
+    WRITES(to, size);
+  }
+  return __real_wcscpy(to, from);
+})
