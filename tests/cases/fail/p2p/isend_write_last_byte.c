@@ -1,0 +1,22 @@
+// One byte is written, the very last of the pending send buffer.
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  enum { N = 1001 };
+  char *out = calloc(N + 1, 1), in[N];
+  MPI_Request request;
+  MPI_Isend(out, N, MPI_CHAR, peer, 0, MPI_COMM_WORLD, &request); //~ CS-BUF-01 operation
+  out[N - 1] = 'x'; //~ CS-BUF-01 access
+  MPI_Recv(in, N, MPI_CHAR, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  free(out);
+
+  MPI_Finalize();
+  return 0;
+}

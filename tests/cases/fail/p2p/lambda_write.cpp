@@ -1,0 +1,28 @@
+// A captured reference lets a callback write the send buffer while the send is pending.
+#include <functional>
+#include <mpi.h>
+#include <vector>
+
+static void with_pending(MPI_Request &request, const std::function<void()> &meanwhile) {
+  meanwhile();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  std::vector<int> out(64, 7), in(64);
+  MPI_Request request, receive;
+  MPI_Irecv(in.data(), 64, MPI_INT, peer, 0, MPI_COMM_WORLD, &receive);
+  MPI_Isend(out.data(), 64, MPI_INT, peer, 0, MPI_COMM_WORLD, &request); //~ CS-BUF-01 operation
+  with_pending(request, [&out] {
+    out[63] = 1; //~ CS-BUF-01 access
+  });
+  MPI_Wait(&receive, MPI_STATUS_IGNORE);
+
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,19 @@
+// Both halves of MPI_Isendrecv are left alone until its request completes.
+//# mpi: mpich
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int out[16] = {7}, in[16];
+  MPI_Request request;
+  MPI_Isendrecv(out, 16, MPI_INT, peer, 0, in, 16, MPI_INT, peer, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  out[1] = 1;
+
+  MPI_Finalize();
+  return in[0] == 7 && in[1] == 0 ? 0 : 1;
+}
