@@ -1,0 +1,24 @@
+// On a torus, the value that the four neighbours get is changed after completion.
+//# np: 4
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  int dims[2] = {2, 2}, periods[2] = {1, 1};
+  MPI_Comm torus;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &torus);
+  static double mine[3], all[4][3];
+  mine[2] = rank;
+  MPI_Request request;
+  MPI_Ineighbor_allgather(mine, 3, MPI_DOUBLE, all, 3, MPI_DOUBLE, torus, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  mine[2] = -1;
+  double sum = all[0][2] + all[1][2] + all[2][2] + all[3][2];
+  MPI_Comm_free(&torus);
+
+  MPI_Finalize();
+  return sum == 6 ? 0 : 1;
+}
