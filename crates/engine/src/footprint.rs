@@ -3,34 +3,48 @@
 use crate::Pattern;
 use std::ops::{ControlFlow, Range};
 
-/// A pattern laid out in memory: what an operation or a call touches.
+/// What an operation or a call touches.
 #[derive(Clone, Debug)]
-pub struct Footprint {
-    base: isize,
-    pattern: Pattern,
+pub enum Footprint {
+    /// Every byte of a range; by far the most common, and free of allocation.
+    Dense(Range<usize>),
+    /// A pattern with its origin at an address.
+    Sparse(usize, Pattern),
 }
 
 impl Footprint {
     /// `pattern` with its origin at address `base`.
     pub fn new(base: usize, pattern: Pattern) -> Footprint {
-        Footprint { base: base as isize, pattern }
+        match pattern.is_dense() {
+            true => Footprint::Dense(moved(base, &pattern.span())),
+            false => Footprint::Sparse(base, pattern),
+        }
     }
 
-    /// The bytes `range`.
-    pub fn dense(range: Range<usize>) -> Footprint {
-        let len = range.end.saturating_sub(range.start) as isize;
-        Footprint::new(range.start, Pattern::dense(0, len))
+    /// `count` elements of `pattern` from address `base`, `extent` bytes apart.
+    pub fn elements(base: usize, pattern: &Pattern, count: usize, extent: isize) -> Footprint {
+        let span = pattern.span();
+        if pattern.is_dense() && extent == span.end - span.start && count > 0 {
+            let last = extent * (count as isize - 1);
+            return Footprint::Dense(moved(base, &(span.start..span.end + last)));
+        }
+        Footprint::new(base, pattern.repeat(count, extent))
     }
 
     /// Addresses from the first byte touched to past the last.
     pub fn span(&self) -> Range<usize> {
-        let span = self.pattern.span();
-        (self.base + span.start) as usize..(self.base + span.end) as usize
+        match self {
+            Footprint::Dense(range) => range.clone(),
+            Footprint::Sparse(base, pattern) => moved(*base, &pattern.span()),
+        }
     }
 
     /// Bytes touched.
     pub fn bytes(&self) -> usize {
-        self.pattern.bytes()
+        match self {
+            Footprint::Dense(range) => range.len(),
+            Footprint::Sparse(_, pattern) => pattern.bytes(),
+        }
     }
 
     /// Calls `f` with each run of touched addresses inside `window`.
@@ -39,8 +53,17 @@ impl Footprint {
         window: &Range<usize>,
         f: &mut impl FnMut(Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let window = window.start as isize..window.end as isize;
-        self.pattern.visit(self.base, &window, &mut |run| f(run.start as usize..run.end as usize))
+        match self {
+            Footprint::Dense(range) => {
+                let run = range.start.max(window.start)..range.end.min(window.end);
+                if run.is_empty() { ControlFlow::Continue(()) } else { f(run) }
+            }
+            Footprint::Sparse(base, pattern) => {
+                let window = window.start as isize..window.end as isize;
+                let at = *base as isize;
+                pattern.visit(at, &window, &mut |run| f(run.start as usize..run.end as usize))
+            }
+        }
     }
 
     /// Some bytes of `range` that are touched.
@@ -51,11 +74,28 @@ impl Footprint {
         }
     }
 
-    /// Some bytes that both footprints touch.
+    /// Whether both are combs with the same distance whose teeth never meet, as neighbouring
+    /// columns of one matrix are. Spares comparing them tooth by tooth.
+    fn interleaves(&self, other: &Footprint) -> bool {
+        let comb = |footprint: &Footprint| match footprint {
+            Footprint::Dense(_) => None,
+            Footprint::Sparse(base, pattern) => {
+                pattern.comb().map(|(distance, tooth)| (distance as usize, moved(*base, &tooth)))
+            }
+        };
+        let (Some((distance, a)), Some((other_distance, b))) = (comb(self), comb(other)) else {
+            return false;
+        };
+        // From the start of a tooth of `self` to the next start of a tooth of `other`.
+        let gap = (b.start as isize - a.start as isize).rem_euclid(distance as isize) as usize;
+        distance == other_distance && gap >= a.len() && gap + b.len() <= distance
+    }
+
+    /// Some bytes that both touch.
     pub fn meets(&self, other: &Footprint) -> Option<Range<usize>> {
         let (a, b) = (self.span(), other.span());
         let common = a.start.max(b.start)..a.end.min(b.end);
-        if common.is_empty() {
+        if common.is_empty() || self.interleaves(other) {
             return None;
         }
         let found = self.visit(&common, &mut |run| match other.within(&run) {
@@ -65,6 +105,33 @@ impl Footprint {
         match found {
             ControlFlow::Break(bytes) => Some(bytes),
             ControlFlow::Continue(()) => None,
+        }
+    }
+}
+
+fn moved(base: usize, span: &Range<isize>) -> Range<usize> {
+    base.wrapping_add_signed(span.start)..base.wrapping_add_signed(span.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn combs_meet_where_a_byte_is_shared(
+            a in 0usize..40, b in 0usize..40, la in 1isize..12, lb in 1isize..12,
+            na in 1usize..5, nb in 1usize..5, sa in -13isize..13, same: bool, sb in -13isize..13,
+        ) {
+            let sb = if same { sa } else { sb };
+            let a = Footprint::new(1000 + a, Pattern::dense(0, la).repeat(na, sa));
+            let b = Footprint::new(1000 + b, Pattern::dense(0, lb).repeat(nb, sb));
+            let shared = (900..1100).any(|byte: usize| {
+                let byte = byte..byte + 1;
+                a.within(&byte).is_some() && b.within(&byte).is_some()
+            });
+            prop_assert_eq!(a.meets(&b).is_some(), shared);
         }
     }
 }

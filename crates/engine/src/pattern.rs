@@ -105,6 +105,14 @@ impl Pattern {
         matches!(self.0.shape, Shape::Dense)
     }
 
+    /// If this is a comb, dense teeth at a fixed distance: the distance, and the first tooth.
+    pub(crate) fn comb(&self) -> Option<(isize, Range<isize>)> {
+        let Shape::Repeat { stride, of, .. } = &self.0.shape else { return None };
+        let tooth = of.span();
+        let fits = of.is_dense() && tooth.end - tooth.start <= stride.abs();
+        fits.then(|| (stride.abs(), tooth))
+    }
+
     /// Calls `f` with each run of touched offsets inside `window`, moved by `at`, until it
     /// breaks. Runs may touch or overlap each other and come in no particular order.
     pub fn visit<B>(

@@ -1,1 +1,28 @@
-//! (being built)
+//! What MPI calls mean.
+//!
+//! The shim hands over each call as a row of the call table with its arguments; this crate turns
+//! it into operations on the engine and into findings. Handles are opaque keys, memory and the
+//! MPI library are reached through [`Library`], so nothing here calls MPI and everything can be
+//! tested without it.
+//!
+//! **What is found, and how sure.** All rules are of one process and follow the standard's words,
+//! not the library's timing: an operation uses its buffer from the call that starts it until a
+//! call that completes it (MPI 4.1 §3.7.2, §3.7.3). A finding is never false as long as the MPI
+//! library's own datatype introspection tells the truth; where a handle cannot be told from
+//! another (libraries share one handle between operations that complete at once), commsan assumes
+//! the program is right, and can miss. See `requests.rs` and `tracker.rs`.
+
+pub mod buffers;
+pub mod calls;
+mod partitioned;
+mod place;
+mod requests;
+mod tracker;
+pub mod typemap;
+
+pub use buffers::{Args, Library};
+pub use calls::{CALLS, Call, Effect, Role};
+pub use place::{Findings, Place, Report, Side, Site, Stack};
+pub use requests::Token;
+pub use tracker::{Operation, Tracker};
+pub use typemap::Datatype;

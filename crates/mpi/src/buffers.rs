@@ -1,0 +1,186 @@
+//! From a call's arguments to the bytes it touches.
+
+use crate::calls::{Call, Extent, On, Role, Rule, Times};
+use crate::typemap::Datatype;
+use commsan_engine::{Access, Footprint, Pattern};
+
+/// The arguments of one call, as the C binding would get them.
+///
+/// Pointers and handles fill a word, integers are sign-extended. The Fortran entry points convert
+/// to this form, except that what arrays and results point to stays as Fortran has it.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    /// The row of the table.
+    pub call: &'static Call,
+    /// One word for each parameter.
+    pub words: &'a [usize],
+    /// Whether arrays of handles, indices and logicals are Fortran's.
+    pub fortran: bool,
+}
+
+impl Args<'_> {
+    /// An `int` argument.
+    pub fn int(&self, index: usize) -> i32 {
+        self.words[index] as i32
+    }
+
+    /// A count argument.
+    pub fn count(&self, index: usize) -> usize {
+        match self.call.large && self.call.params[index].role == Role::Count {
+            true => self.words[index] as isize as usize,
+            false => self.int(index).max(0) as usize,
+        }
+    }
+}
+
+/// What the semantics must ask of the MPI library and of the program's memory.
+pub trait Library {
+    /// `MPI_IN_PLACE`.
+    const IN_PLACE: usize;
+    /// `MPI_PROC_NULL`.
+    const PROC_NULL: i32;
+    /// `MPI_ROOT`.
+    const ROOT: i32;
+
+    /// The layout of a datatype.
+    fn datatype(&self, handle: usize) -> Datatype;
+    /// This process's rank.
+    fn rank(&self, comm: usize) -> i32;
+    /// Size of the group that a collective exchanges with: the remote one of an
+    /// inter-communicator.
+    fn size(&self, comm: usize) -> usize;
+    /// Whether the communicator is an inter-communicator.
+    fn is_inter(&self, comm: usize) -> bool;
+    /// Sources and destinations of the communicator's topology.
+    fn neighbours(&self, comm: usize) -> (Vec<i32>, Vec<i32>);
+    /// Element of an array of `int` (`MPI_Count` if `large`).
+    fn int_at(&self, array: usize, index: usize, large: bool) -> i64;
+    /// Element of an array of datatype handles.
+    fn datatype_at(&self, array: usize, index: usize, fortran: bool) -> Datatype;
+}
+
+/// The accesses of a call, at most two.
+pub type Accesses = [Option<Access>; 2];
+
+/// What the call, or the operation it starts, touches.
+pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
+    let mut accesses = [None, None];
+    for (access, rule) in accesses.iter_mut().zip(&args.call.accesses) {
+        *access = footprint(args, rule, library)
+            .filter(|footprint| footprint.bytes() > 0)
+            .map(|footprint| Access { mode: rule.mode, footprint });
+    }
+    accesses
+}
+
+fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footprint> {
+    if rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL) || !takes_place::<L>(args, rule, library) {
+        return None;
+    }
+    let mut base = args.words[rule.buffer];
+    if base == L::IN_PLACE {
+        base = args.words[rule.in_place?];
+    }
+    let comm = || args.call.position(Role::Comm).map_or(0, |index| args.words[index]);
+    let element = || library.datatype(args.words[rule.datatype]);
+    match rule.extent {
+        Extent::Blocks { count, times } => {
+            let (count, element) = (args.count(count), element());
+            let whole = |n: usize| {
+                Some(Footprint::elements(base, &element.pattern, count * n, element.extent))
+            };
+            match times {
+                Times::Once => whole(1),
+                Times::Size => whole(library.size(comm())),
+                Times::Param(index) => whole(args.int(index).max(0) as usize),
+                Times::In | Times::Out => {
+                    let present = present::<L>(library, comm(), times);
+                    if present.iter().all(|p| *p) {
+                        return whole(present.len());
+                    }
+                    let block = element.pattern.repeat(count, element.extent);
+                    let stride = count as isize * element.extent;
+                    let blocks = present.iter().enumerate().filter(|(_, present)| **present);
+                    let parts = blocks.map(|(i, _)| (i as isize * stride, block.clone()));
+                    Some(Footprint::new(base, Pattern::parts(parts)))
+                }
+            }
+        }
+        Extent::Placed { counts, displs, times } => {
+            let present = match times {
+                Times::In | Times::Out => present::<L>(library, comm(), times),
+                _ => vec![true; library.size(comm())],
+            };
+            Some(placed(args, rule, library, base, counts, displs, &present))
+        }
+        Extent::Sum(counts) => {
+            let n = library.size(comm());
+            let counts = (0..n).map(|i| library.int_at(args.words[counts], i, args.call.large));
+            let (sum, element) = (counts.sum::<i64>().max(0) as usize, element());
+            Some(Footprint::elements(base, &element.pattern, sum, element.extent))
+        }
+        Extent::Own(counts) => {
+            let rank = library.rank(comm()).max(0) as usize;
+            let count = library.int_at(args.words[counts], rank, args.call.large).max(0) as usize;
+            let element = element();
+            Some(Footprint::elements(base, &element.pattern, count, element.extent))
+        }
+    }
+}
+
+/// Whether this process takes the part of the rule in a rooted collective (MPI 4.1 §6.2.3).
+fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
+    let (Some(root), Some(comm)) = (args.call.named("root"), args.call.position(Role::Comm)) else {
+        return true;
+    };
+    let (root, comm) = (args.int(root), args.words[comm]);
+    if library.is_inter(comm) {
+        // The root passes MPI_ROOT, the rest of its group nothing, the other group its rank.
+        return match root {
+            _ if root == L::PROC_NULL => false,
+            _ if root == L::ROOT => rule.on == On::Root,
+            _ => rule.on != On::Root,
+        };
+    }
+    match rule.on {
+        On::All => true,
+        On::Root => library.rank(comm) == root,
+        On::Other => library.rank(comm) != root,
+    }
+}
+
+fn present<L: Library>(library: &L, comm: usize, times: Times) -> Vec<bool> {
+    let (sources, destinations) = library.neighbours(comm);
+    let ranks = if times == Times::In { sources } else { destinations };
+    ranks.into_iter().map(|rank| rank != L::PROC_NULL).collect()
+}
+
+fn placed<L: Library>(
+    args: &Args,
+    rule: &Rule,
+    library: &L,
+    base: usize,
+    counts: usize,
+    displs: usize,
+    present: &[bool],
+) -> Footprint {
+    let many_types = args.call.params[rule.datatype].role == Role::Datatypes;
+    let wide_displs = args.call.large || args.call.params[displs].role == Role::ByteDispls;
+    let one = (!many_types).then(|| library.datatype(args.words[rule.datatype]));
+    let blocks = present.iter().enumerate().filter(|(_, present)| **present).map(|(i, _)| {
+        let count = library.int_at(args.words[counts], i, args.call.large).max(0) as usize;
+        let displacement = library.int_at(args.words[displs], i, wide_displs) as isize;
+        match &one {
+            Some(element) => {
+                (displacement * element.extent, element.pattern.repeat(count, element.extent))
+            }
+            None if count == 0 => (0, Pattern::empty()),
+            None => {
+                let element =
+                    library.datatype_at(args.words[rule.datatype], i, args.fortran);
+                (displacement, element.pattern.repeat(count, element.extent))
+            }
+        }
+    });
+    Footprint::new(base, Pattern::parts(blocks.collect::<Vec<_>>()))
+}

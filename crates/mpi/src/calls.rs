@@ -1,0 +1,428 @@
+//! The table of MPI calls: what each does with buffers and requests.
+//!
+//! `calls.txt` is the data; this is its one reader. The shim's generator uses it for names and
+//! parameters, the semantics for effects and accesses.
+
+use commsan_engine::Mode;
+use std::sync::LazyLock;
+
+/// All calls, families expanded.
+pub static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
+    // The table is part of the program: a test parses it.
+    parse(include_str!("calls.txt")).expect("calls.txt is well formed")
+});
+
+/// One MPI call.
+#[derive(Debug)]
+pub struct Call {
+    /// C name, `MPI_Isend`.
+    pub name: String,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// What the call does to requests and to the library.
+    pub effect: Effect,
+    /// What it, or the operation it starts, does to buffers.
+    pub accesses: Vec<Rule>,
+    /// Whether counts are `MPI_Count` (the `_c` twin).
+    pub large: bool,
+    /// Whether it is a collective.
+    pub collective: bool,
+}
+
+/// One parameter.
+#[derive(Debug)]
+pub struct Param {
+    /// Name in the standard.
+    pub name: String,
+    /// What kind of thing is passed.
+    pub role: Role,
+}
+
+/// Kinds of parameters, as far as somebody must tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Address of data; may be a sentinel.
+    Buffer,
+    /// An integer by value.
+    Int,
+    /// A count by value: `int`, or `MPI_Count` in the large twin.
+    Count,
+    /// An `MPI_Offset` by value.
+    Offset,
+    /// Array of counts.
+    Counts,
+    /// Array of displacements: `int`, or `MPI_Aint` in the large twin.
+    Displs,
+    /// Array of displacements that are always `MPI_Aint`.
+    ByteDispls,
+    /// A datatype handle.
+    Datatype,
+    /// Array of datatype handles.
+    Datatypes,
+    /// A communicator handle.
+    Comm,
+    /// Another handle by value (op, info, file), not looked at.
+    Handle,
+    /// Pointer to one request.
+    Request,
+    /// A request by value.
+    RequestValue,
+    /// Array of requests.
+    Requests,
+    /// Pointer to one status, or the ignoring sentinel.
+    Status,
+    /// Pointer to a logical result.
+    Flag,
+    /// Pointer to an integer or an array of integers, in or out.
+    Ints,
+    /// Pointer to something else.
+    Pointer,
+}
+
+impl Role {
+    /// The role of a parameter with this name.
+    fn of(name: &str) -> Option<Role> {
+        Some(match name {
+            "buf" | "buffer" | "sendbuf" | "recvbuf" | "inbuf" | "inoutbuf" | "outbuf" => Role::Buffer,
+            "base" => Role::Pointer,
+            "count" | "sendcount" | "recvcount" | "incount" | "outcount_in" | "insize" | "outsize" => {
+                Role::Count
+            }
+            "dest" | "source" | "root" | "tag" | "sendtag" | "recvtag" | "partitions" | "partition"
+            | "partition_low" | "partition_high" | "length" | "required" | "errorcode" => Role::Int,
+            "offset" => Role::Offset,
+            "sendcounts" | "recvcounts" => Role::Counts,
+            "displs" | "sdispls" | "rdispls" => Role::Displs,
+            "sdispls_bytes" | "rdispls_bytes" => Role::ByteDispls,
+            "datatype" | "sendtype" | "recvtype" => Role::Datatype,
+            "sendtypes" | "recvtypes" => Role::Datatypes,
+            "comm" => Role::Comm,
+            "op" | "info" | "fh" => Role::Handle,
+            "request" => Role::Request,
+            "request_in" => Role::RequestValue,
+            "requests" => Role::Requests,
+            "status" => Role::Status,
+            "flag" => Role::Flag,
+            "index" | "outcount" | "indices" | "partitions_array" | "provided" => Role::Ints,
+            "message" | "position" | "statuses" | "argc" | "argv" | "query_fn" | "free_fn"
+            | "cancel_fn" | "extra_state" | "datatype_inout" => Role::Pointer,
+            _ => return None,
+        })
+    }
+}
+
+/// What a call does besides touching buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Touches its buffers before it returns.
+    Block,
+    /// Starts an operation that ends when its request completes.
+    Start,
+    /// Makes an inactive persistent request.
+    Init,
+    /// Makes an inactive partitioned request, for sending or receiving.
+    InitPartitioned,
+    /// `MPI_Pready`: hands over one partition.
+    Pready,
+    /// `MPI_Pready_range`.
+    PreadyRange,
+    /// `MPI_Pready_list`.
+    PreadyList,
+    /// `MPI_Parrived`: may hand back one partition.
+    Parrived,
+    /// Starts a persistent request.
+    Go,
+    /// Starts several.
+    GoAll,
+    /// Completes one request.
+    Wait,
+    /// Completes one if the flag comes back true.
+    Test,
+    /// Completes all.
+    WaitAll,
+    /// Completes all or none.
+    TestAll,
+    /// Completes the one at the index that comes back.
+    WaitAny,
+    /// Completes that one if the flag comes back true.
+    TestAny,
+    /// Completes those whose indices come back (`MPI_Waitsome`, `MPI_Testsome`).
+    Some,
+    /// Says whether an operation is complete and leaves the request alone.
+    GetStatus,
+    /// Gives a request up.
+    Free,
+    /// Asks for an operation to be cancelled.
+    Cancel,
+    /// `MPI_Pack`: writes the buffer between the two positions.
+    Pack,
+    /// `MPI_Unpack`: reads it there.
+    Unpack,
+    /// Initialises the library.
+    Begin,
+    /// `MPI_Finalize`.
+    Finalize,
+    /// `MPI_Abort`.
+    Abort,
+    /// `MPI_Type_free`.
+    TypeFree,
+    /// `MPI_Free_mem`.
+    MemFree,
+}
+
+/// One access of a call or of the operation it starts. Numbers are indices of parameters.
+#[derive(Debug)]
+pub struct Rule {
+    /// Read or write.
+    pub mode: Mode,
+    /// The buffer.
+    pub buffer: usize,
+    /// The buffer to use where the first is in place.
+    pub in_place: Option<usize>,
+    /// How many elements and where.
+    pub extent: Extent,
+    /// The element type, or the array of them.
+    pub datatype: usize,
+    /// No access where this rank is `MPI_PROC_NULL`.
+    pub peer: Option<usize>,
+    /// Where it takes place.
+    pub on: On,
+}
+
+/// How much of the buffer an access covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// One run of elements for each of `times`.
+    Blocks {
+        /// Elements in each block.
+        count: usize,
+        /// How many blocks.
+        times: Times,
+    },
+    /// Blocks of given sizes at given displacements.
+    Placed {
+        /// Elements in each block.
+        counts: usize,
+        /// Where each block begins.
+        displs: usize,
+        /// How many blocks.
+        times: Times,
+    },
+    /// As many elements as all counts together.
+    Sum(usize),
+    /// As many elements as this rank's count.
+    Own(usize),
+}
+
+/// How often a block repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// Once.
+    Once,
+    /// For each rank of the (remote) group.
+    Size,
+    /// For each source of the topology.
+    In,
+    /// For each destination of the topology.
+    Out,
+    /// As often as an integer parameter says.
+    Param(usize),
+}
+
+/// On which ranks of a rooted collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// On all.
+    All,
+    /// On the root.
+    Root,
+    /// On all but the root.
+    Other,
+}
+
+impl Call {
+    /// Index of the first parameter with this role.
+    pub fn position(&self, role: Role) -> Option<usize> {
+        self.params.iter().position(|p| p.role == role)
+    }
+
+    /// Index of the parameter with this name.
+    pub fn named(&self, name: &str) -> Option<usize> {
+        self.params.iter().position(|p| p.name == name)
+    }
+}
+
+fn parse(text: &str) -> Result<Vec<Call>, String> {
+    let mut calls = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        parse_line(line, &mut calls).map_err(|e| format!("calls.txt:{}: {e}", number + 1))?;
+    }
+    Ok(calls)
+}
+
+fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
+    let (head, rest) = line.split_once('(').ok_or("no parameter list")?;
+    let (params, accesses) = rest.split_once(')').ok_or("parameter list not closed")?;
+    let params: Vec<&str> = params.split_whitespace().collect();
+    let mut words = head.split_whitespace();
+    let kind = words.next().ok_or("no kind")?;
+    for name in words {
+        let nonblocking = format!("I{}", name.to_lowercase());
+        let persistent = format!("{name}_init");
+        let add = |extra: &[&'static str]| -> Vec<&str> { params.iter().copied().chain(extra.iter().copied()).collect() };
+        let receives = params.contains(&"source");
+        let variants: Vec<(String, Vec<&str>, Effect)> = match kind {
+            "p2p" => vec![
+                (name.into(), add(if receives { &["status"] } else { &[] }), Effect::Block),
+                (nonblocking, add(&["request"]), Effect::Start),
+                (persistent, add(&["request"]), Effect::Init),
+            ],
+            "coll" => vec![
+                (name.into(), add(&[]), Effect::Block),
+                (nonblocking, add(&["request"]), Effect::Start),
+                (persistent, add(&["info", "request"]), Effect::Init),
+            ],
+            other => vec![(name.into(), add(&[]), effect(other)?)],
+        };
+        for (name, params, effect) in variants {
+            for large in [false, true] {
+                let params: Vec<Param> = params.iter().map(|p| param(p)).collect::<Result<_, _>>()?;
+                let counted = |p: &Param| matches!(p.role, Role::Count | Role::Counts);
+                let completes = params.iter().any(|p| p.role == Role::Requests);
+                if large && (completes || !params.iter().any(counted)) {
+                    continue;
+                }
+                let rules = accesses.split(',').map(str::trim).filter(|a| !a.is_empty());
+                let accesses = rules.map(|a| rule(a, &params)).collect::<Result<_, _>>()?;
+                let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
+                let collective = kind == "coll";
+                calls.push(Call { name, params, effect, accesses, large, collective });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn param(name: &str) -> Result<Param, String> {
+    let role = Role::of(name).ok_or_else(|| format!("parameter `{name}` has no role"))?;
+    Ok(Param { name: name.to_owned(), role })
+}
+
+fn effect(kind: &str) -> Result<Effect, String> {
+    Ok(match kind {
+        "block" => Effect::Block,
+        "start" => Effect::Start,
+        "psend" | "precv" => Effect::InitPartitioned,
+        "pready" => Effect::Pready,
+        "pready_range" => Effect::PreadyRange,
+        "pready_list" => Effect::PreadyList,
+        "parrived" => Effect::Parrived,
+        "go" => Effect::Go,
+        "goall" => Effect::GoAll,
+        "wait" => Effect::Wait,
+        "test" => Effect::Test,
+        "waitall" => Effect::WaitAll,
+        "testall" => Effect::TestAll,
+        "waitany" => Effect::WaitAny,
+        "testany" => Effect::TestAny,
+        "waitsome" | "testsome" => Effect::Some,
+        "status" => Effect::GetStatus,
+        "free" => Effect::Free,
+        "cancel" => Effect::Cancel,
+        "pack" => Effect::Pack,
+        "unpack" => Effect::Unpack,
+        "begin" => Effect::Begin,
+        "finalize" => Effect::Finalize,
+        "abort" => Effect::Abort,
+        "typefree" => Effect::TypeFree,
+        "memfree" => Effect::MemFree,
+        other => return Err(format!("unknown kind `{other}`")),
+    })
+}
+
+fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {
+    let index = |name: &str| {
+        let found = params.iter().position(|p| p.name == name);
+        found.ok_or_else(|| format!("`{text}`: no parameter `{name}`"))
+    };
+    let times = |name: &str| {
+        Ok::<_, String>(match name {
+            "size" => Times::Size,
+            "in" => Times::In,
+            "out" => Times::Out,
+            other => Times::Param(index(other)?),
+        })
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [mode, buffer, extent, datatype, conditions @ ..] = words.as_slice() else {
+        return Err(format!("`{text}`: an access is `r|w buffer count type`"));
+    };
+    let mode = match *mode {
+        "r" => Mode::Read,
+        "w" => Mode::Write,
+        other => return Err(format!("`{text}`: mode `{other}`")),
+    };
+    let (buffer, in_place) = match buffer.split_once('|') {
+        Some((buffer, other)) => (index(buffer)?, Some(index(other)?)),
+        None => (index(buffer)?, None),
+    };
+    let extent = match (extent.split_once('@'), extent.split_once(':'), extent.split_once('*')) {
+        (Some((counts, place)), _, _) => {
+            let (displs, repeat) = place.split_once('*').unwrap_or((place, "size"));
+            Extent::Placed { counts: index(counts)?, displs: index(displs)?, times: times(repeat)? }
+        }
+        (_, Some((counts, "sum")), _) => Extent::Sum(index(counts)?),
+        (_, Some((counts, "own")), _) => Extent::Own(index(counts)?),
+        (_, _, Some((count, repeat))) => {
+            Extent::Blocks { count: index(count)?, times: times(repeat)? }
+        }
+        _ => Extent::Blocks { count: index(extent)?, times: Times::Once },
+    };
+    let (mut peer, mut on) = (None, On::All);
+    for condition in conditions {
+        match condition.split_at(1) {
+            ("?", rank) => peer = Some(index(rank)?),
+            ("@", "root") => on = On::Root,
+            ("@", "other") => on = On::Other,
+            _ => return Err(format!("`{text}`: condition `{condition}`")),
+        }
+    }
+    Ok(Rule { mode, buffer, in_place, extent, datatype: index(datatype)?, peer, on })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_well_formed() {
+        let calls = parse(include_str!("calls.txt")).unwrap();
+        let mut names: Vec<_> = calls.iter().map(|c| c.name.as_str()).collect();
+        assert!(names.len() > 200, "{}", names.len());
+        names.sort_unstable();
+        let total = names.len();
+        names.dedup();
+        assert_eq!(names.len(), total, "a call is described twice");
+        for call in ["MPI_Isend", "MPI_Irecv_c", "MPI_Ineighbor_alltoallw", "MPI_Bcast_init"] {
+            assert!(names.binary_search(&call).is_ok(), "{call}");
+        }
+        assert!(names.binary_search(&"MPI_Waitall_c").is_err());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (line, message) in [
+            ("p2p Send buf", "no parameter list"),
+            ("nope Send (buf)", "unknown kind `nope`"),
+            ("block Send (buff)", "parameter `buff` has no role"),
+            ("block Send (buf count)  r buf count datatype", "no parameter `datatype`"),
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.contains(message) && error.starts_with("calls.txt:1:"), "{error}");
+        }
+    }
+}

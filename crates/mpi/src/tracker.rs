@@ -1,0 +1,628 @@
+//! The operations of one process: from calls to live ranges, from accesses to findings.
+//!
+//! **Soundness.** An operation is live from the call that started it to the call that completed
+//! it; an access in between to a byte it uses, one of them a write, violates MPI 4.1 §3.7.2 (send:
+//! "should not modify", receive: "should not access") or §6.12 for collectives, however the
+//! library timed it. Reading what a pending operation only reads is legal and never reported.
+//! - A send whose active request was freed (legal, §3.7.3) is complete when a message says so
+//!   (Example 3.13 there); which message does, this process cannot know, so any later
+//!   communication ends it: misses, no false reports.
+//! - An operation that a finding ended (its memory is gone) is not reported again.
+//! - Whether another copy of an overwritten request exists cannot be seen; only a request never
+//!   completed by `MPI_Finalize` is reported.
+
+use crate::buffers::{Accesses, Args, Library};
+use crate::calls::{Effect, Role as Parameter};
+use crate::partitioned::partitions;
+use crate::place::{Findings, Place, Report, Side, Site};
+use crate::requests::{Persistent, Request, Requests, State, Token};
+use commsan_engine::{Access, Live, Mode, OpId, Pages};
+use commsan_model::{Code, Role};
+use std::ops::{ControlFlow, Range};
+
+/// An operation in flight.
+#[derive(Debug)]
+pub struct Operation {
+    /// The call whose operation it is: `MPI_Isend`, `MPI_Send_init`.
+    pub call: &'static str,
+    /// The other rank, if the call names one.
+    pub peer: Option<i32>,
+    /// The message tag, if the call names one.
+    pub tag: Option<i32>,
+    /// Where it was started.
+    pub site: Site,
+    /// Findings that want to know where it is completed.
+    findings: [Option<u32>; 4],
+    /// Frame pointer of the function on whose stack the buffer lies.
+    frame: Option<usize>,
+    /// An address of the buffer on the stack.
+    on_stack: usize,
+}
+
+/// All requests and pending operations of one process.
+pub struct Tracker {
+    live: Live<Operation>,
+    requests: Requests,
+    /// Freed but perhaps not complete; see the module's soundness note.
+    detached: Vec<OpId>,
+    /// Operations with a buffer on some stack.
+    on_stack: Vec<OpId>,
+}
+
+/// A conflict, copied out of the engine.
+struct Conflict {
+    id: OpId,
+    mode: Mode,
+    span: Range<usize>,
+    touched: usize,
+    bytes: Range<usize>,
+}
+
+/// Conflicts looked at for one access; more are repetitions for the reader.
+const CONFLICTS: usize = 8;
+
+impl Tracker {
+    /// Nothing pending.
+    pub fn new(pages: Pages) -> Tracker {
+        Tracker {
+            live: Live::new(pages),
+            requests: Requests::default(),
+            detached: Vec::new(),
+            on_stack: Vec::new(),
+        }
+    }
+
+    /// Live ranges, and operations on some stack; the hooks skip checks while these are 0.
+    pub fn load(&self) -> (usize, usize) {
+        (self.live.ranges(), self.on_stack.len())
+    }
+
+    /// Checks what an MPI call touches, or will touch from now on, against pending operations
+    /// and against itself.
+    pub fn check(
+        &mut self,
+        args: &Args<'static>,
+        accesses: &Accesses,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        self.check_all(args, accesses.iter().flatten(), place, out);
+        let [Some(a), Some(b)] = accesses else { return };
+        if a.mode == Mode::Read && b.mode == Mode::Read {
+            return;
+        }
+        let Some(bytes) = a.footprint.meets(&b.footprint) else { return };
+        let (pc, code) = (place.pc(), Code::OperationsOverlap);
+        if out.again(code, pc, pc) {
+            return;
+        }
+        let operation = Operation::new(args, place);
+        let site = operation.site;
+        out.report(&Report {
+            code,
+            access: Some(Side { by: &args.call.name, mode: b.mode, bytes }),
+            operation: &operation,
+            concerned: Some((a.mode, a.footprint.span(), a.footprint.bytes())),
+            sites: &[(Role::Access, site), (Role::Operation, site)],
+        });
+    }
+
+    fn check_all<'a>(
+        &mut self,
+        args: &Args<'static>,
+        accesses: impl Iterator<Item = &'a Access>,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        for access in accesses {
+            for conflict in self.conflicts(access).into_iter().flatten() {
+                let by = Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
+                let code = Code::OperationsOverlap;
+                self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
+            }
+        }
+    }
+
+    /// An operation has started; `key` is its request, stored at `variable`.
+    pub fn start(
+        &mut self,
+        args: &Args<'static>,
+        accesses: Accesses,
+        (key, variable): (usize, usize),
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        self.check(args, &accesses, place, out);
+        let operation = Operation::new(args, place);
+        let site = operation.site;
+        let id = self.begin(accesses.into_iter().flatten(), operation, place);
+        let request = Request::new(key, variable, args.call, State::Active(id));
+        if let Some(lost) = self.requests.insert(request)
+            && lost.is_active()
+        {
+            lost.overwritten = Some(site);
+        }
+    }
+
+    /// A persistent request has been made.
+    pub fn init(
+        &mut self,
+        args: &Args<'static>,
+        accesses: Accesses,
+        library: &impl Library,
+        (key, variable): (usize, usize),
+    ) {
+        let partitioned = args.call.effect == Effect::InitPartitioned;
+        let accesses = match partitioned {
+            true => partitions(args, library),
+            false => accesses.into_iter().flatten().collect(),
+        };
+        let (peer, tag) = envelope(args);
+        let mut request = Request::new(key, variable, args.call, State::Inactive);
+        request.persistent = Some(Box::new(Persistent { accesses, partitioned, peer, tag }));
+        self.requests.insert(request);
+    }
+
+    /// A persistent request is about to be started.
+    pub fn go(
+        &mut self,
+        args: &Args<'static>,
+        token: Token,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let Some(request) = self.requests.of(token).next() else { return };
+        let Some(persistent) = &request.persistent else { return };
+        let operation = || Operation {
+            call: &request.call.name,
+            peer: persistent.peer,
+            tag: persistent.tag,
+            ..Operation::new(args, place)
+        };
+        let running = match &request.state {
+            State::Active(id) => Some(*id),
+            State::Partitions(ids) => ids.iter().flatten().next().copied(),
+            State::Inactive | State::Complete => None,
+        };
+        if request.is_active() {
+            let Some(id) = running else { return };
+            return self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
+        }
+        let accesses = persistent.accesses.clone();
+        let partitioned = persistent.partitioned;
+        let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
+        let operation = operation();
+        if partitioned {
+            let mut ids = vec![None; accesses.len()];
+            if !sends {
+                self.check_all(args, accesses.iter(), place, out);
+                for (id, access) in ids.iter_mut().zip(accesses) {
+                    *id = Some(self.begin([access], operation.copy(), place));
+                }
+            }
+            return self.set_state(token, State::Partitions(ids));
+        }
+        self.check_all(args, accesses.iter(), place, out);
+        let id = self.begin(accesses, operation, place);
+        self.set_state(token, State::Active(id));
+    }
+
+    /// Partitions of a started send are handed over.
+    pub fn ready(
+        &mut self,
+        args: &Args<'static>,
+        token: Token,
+        partitions: impl Iterator<Item = usize>,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        for partition in partitions {
+            let Some(request) = self.requests.of(token).next() else { return };
+            let (State::Partitions(ids), Some(persistent)) = (&request.state, &request.persistent)
+            else {
+                return;
+            };
+            let (Some(None), Some(access)) =
+                (ids.get(partition), persistent.accesses.get(partition).cloned())
+            else {
+                continue;
+            };
+            let operation = Operation {
+                peer: persistent.peer,
+                tag: persistent.tag,
+                ..Operation::new(args, place)
+            };
+            self.check_all(args, std::iter::once(&access), place, out);
+            let id = self.begin([access], operation, place);
+            if let Some(Request { state: State::Partitions(ids), .. }) =
+                self.requests.of(token).next()
+            {
+                ids[partition] = Some(id);
+            }
+        }
+    }
+
+    /// A partition of a started receive has arrived.
+    pub fn arrived(
+        &mut self,
+        token: Token,
+        partition: usize,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let Some(Request { state: State::Partitions(ids), .. }) = self.requests.of(token).next()
+        else {
+            return;
+        };
+        if let Some(id) = ids.get_mut(partition).and_then(Option::take) {
+            self.finish(id, Some(call), place, out);
+        }
+    }
+
+    /// What a request argument refers to now.
+    pub fn token(&self, key: usize, variable: usize) -> Token {
+        self.requests.token(key, variable)
+    }
+
+    /// The operation of a request is complete, and so is the request.
+    pub fn complete(
+        &mut self,
+        token: Token,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        self.communicated();
+        let mut done = std::mem::take(&mut self.detached);
+        for request in self.requests.of(token) {
+            let state = std::mem::replace(&mut request.state, State::Inactive);
+            match state {
+                State::Active(id) => done.push(id),
+                State::Partitions(ids) => done.extend(ids.into_iter().flatten()),
+                State::Inactive | State::Complete => {}
+            }
+        }
+        self.requests.remove(token, |request| request.persistent.is_none());
+        for id in done.drain(..) {
+            self.finish(id, Some(call), place, out);
+        }
+        self.detached = done;
+    }
+
+    /// `MPI_Request_get_status` came back true: the buffer is free, the request stays.
+    pub fn status_true(
+        &mut self,
+        token: Token,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        // A shared handle says nothing about which operation is meant: free them all.
+        let mut done = Vec::new();
+        for request in self.requests.of(token) {
+            match &mut request.state {
+                State::Active(id) => done.push(*id),
+                State::Partitions(ids) => done.extend(ids.drain(..).flatten()),
+                State::Inactive | State::Complete => continue,
+            }
+            request.state = State::Complete;
+        }
+        for id in done {
+            self.finish(id, Some(call), place, out);
+        }
+    }
+
+    /// The request is about to be freed.
+    pub fn free(
+        &mut self,
+        token: Token,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let mut faulty = Vec::new();
+        let detached = &mut self.detached;
+        self.requests.remove(token, |request| {
+            let ids: Vec<OpId> = match &request.state {
+                State::Active(id) => vec![*id],
+                State::Partitions(ids) => ids.iter().flatten().copied().collect(),
+                State::Inactive | State::Complete => Vec::new(),
+            };
+            // A shared handle may mean another operation than this one.
+            let certain = matches!(token, Token::One(..)) && !request.cancelled;
+            let receives = request.call.accesses.iter().any(|rule| rule.mode == Mode::Write);
+            match certain && (receives || request.call.collective) {
+                true => faulty.extend(ids),
+                false => detached.extend(ids),
+            }
+            true
+        });
+        for id in faulty {
+            self.misuse(Code::ActiveRequestFreed, id, call, place, out);
+            self.finish(id, None, place, out);
+        }
+    }
+
+    /// The operation has been asked to stop; it still has to be completed.
+    pub fn cancel(&mut self, token: Token) {
+        self.requests.of(token).for_each(|request| request.cancelled = true);
+    }
+
+    /// This process has learned something from another one.
+    pub fn communicated(&mut self) {
+        for id in std::mem::take(&mut self.detached) {
+            self.live.end(id);
+        }
+    }
+
+    /// The program touches memory.
+    pub fn access(
+        &mut self,
+        by: &str,
+        mode: Mode,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
+        for conflict in self.conflicts(&access).into_iter().flatten() {
+            let code = match (conflict.mode, mode) {
+                (Mode::Read, _) => Code::SendBufferWritten,
+                (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
+                (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,
+            };
+            let side = Side { by, mode, bytes: conflict.bytes.clone() };
+            self.report(code, Role::Access, side, None, &conflict, place, out);
+        }
+    }
+
+    /// The program is about to give memory back.
+    pub fn released(
+        &mut self,
+        by: &str,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let mode = Mode::Write;
+        let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
+        for conflict in self.conflicts(&access).into_iter().flatten() {
+            let side = Side { by, mode, bytes: conflict.bytes.clone() };
+            let code = Code::PendingBufferFreed;
+            self.report(code, Role::Release, side, None, &conflict, place, out);
+            self.live.end(conflict.id);
+        }
+    }
+
+    /// The function with this frame pointer is about to return.
+    pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut impl Findings) {
+        let gone = |op: &Operation| op.frame == Some(frame);
+        self.leave_where(gone, None, place, out);
+    }
+
+    /// Looks for operations whose buffer lay in a frame that is gone by now. For programs
+    /// without hooks, and functions the compiler inlined.
+    pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut impl Findings) {
+        if !self.on_stack.is_empty() {
+            let thread = place.thread();
+            let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
+            self.leave_where(gone, Some(call), place, out);
+        }
+    }
+
+    fn leave_where(
+        &mut self,
+        gone: impl Fn(&Operation) -> bool,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let live = &self.live;
+        let Some(id) = self.on_stack.iter().copied().find(|id| live.get(*id).is_some_and(&gone))
+        else {
+            return;
+        };
+        let (address, op) = match self.live.get(id) {
+            Some(op) => (op.on_stack, op),
+            None => return,
+        };
+        let code = Code::PendingStackBuffer;
+        if !out.again(code, place.pc(), op.site.stack.pc()) {
+            let concerned = self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
+            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
+            let sites = [(Role::Return, place.site(call)), (Role::Operation, op.site)];
+            let report = Report { code, access: None, operation: op, concerned, sites: &sites };
+            let number = out.report(&report);
+            self.subscribe(id, number);
+        }
+        self.end(id);
+        // One return can leave several behind.
+        self.leave_where(gone, call, place, out);
+    }
+
+    /// `MPI_Finalize`: what is still pending will never be completed.
+    pub fn finalize(&mut self, place: &impl Place, out: &mut impl Findings) {
+        let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
+        for request in self.requests.iter() {
+            match &request.state {
+                State::Active(id) => never.push((*id, request.overwritten)),
+                State::Partitions(ids) => {
+                    never.extend(ids.iter().flatten().take(1).map(|id| (*id, None)));
+                }
+                State::Inactive | State::Complete => {}
+            }
+        }
+        for (id, overwritten) in never {
+            let Some(op) = self.live.get(id) else { continue };
+            let (code, mut sites) = match overwritten {
+                Some(site) => (Code::RequestOverwritten, vec![(Role::Overwrite, site)]),
+                None => (Code::RequestNeverCompleted, Vec::new()),
+            };
+            let offender = overwritten.map_or(0, |site| site.stack.pc());
+            if out.again(code, offender, op.site.stack.pc()) {
+                continue;
+            }
+            sites.push((Role::Operation, op.site));
+            let concerned = self.live.accesses(id).first();
+            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
+            out.report(&Report { code, access: None, operation: op, concerned, sites: &sites });
+        }
+        let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
+        all.into_iter().for_each(|id| self.finish(id, None, place, out));
+    }
+
+    fn begin(
+        &mut self,
+        accesses: impl IntoIterator<Item = Access>,
+        mut operation: Operation,
+        place: &impl Place,
+    ) -> OpId {
+        let accesses = accesses.into_iter().inspect(|access| {
+            let start = access.footprint.span().start;
+            if let Some(frame) = place.frame_of(start) {
+                operation.frame = Some(frame);
+                operation.on_stack = start;
+            }
+        });
+        let accesses: Accesses = {
+            let mut list = [None, None];
+            list.iter_mut().zip(accesses).for_each(|(cell, access)| *cell = Some(access));
+            list
+        };
+        let on_stack = operation.frame.is_some();
+        let id = self.live.begin(accesses.into_iter().flatten(), operation);
+        if on_stack {
+            self.on_stack.push(id);
+        }
+        id
+    }
+
+    /// Ends an operation, telling the findings that wait for it.
+    fn finish(
+        &mut self,
+        id: OpId,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let Some(operation) = self.end(id) else { return };
+        let Some(call) = call else { return };
+        for finding in operation.findings.into_iter().flatten() {
+            out.completed(finding, &place.site(Some(call)));
+        }
+    }
+
+    fn end(&mut self, id: OpId) -> Option<Operation> {
+        let operation = self.live.end(id)?;
+        if operation.frame.is_some() {
+            self.on_stack.retain(|other| *other != id);
+        }
+        Some(operation)
+    }
+
+    fn set_state(&mut self, token: Token, state: State) {
+        if let Some(request) = self.requests.of(token).next() {
+            request.state = state;
+        }
+    }
+
+    fn conflicts(&self, access: &Access) -> [Option<Conflict>; CONFLICTS] {
+        let mut found = [const { None }; CONFLICTS];
+        let mut cells = found.iter_mut();
+        let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
+            let Some(cell) = cells.next() else { return ControlFlow::Break(()) };
+            *cell = Some(Conflict {
+                id,
+                mode: other.mode,
+                span: other.footprint.span(),
+                touched: other.footprint.bytes(),
+                bytes,
+            });
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
+    fn report(
+        &mut self,
+        code: Code,
+        role: Role,
+        side: Side,
+        call: Option<&'static str>,
+        conflict: &Conflict,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let Some(operation) = self.live.get(conflict.id) else { return };
+        if out.again(code, place.pc(), operation.site.stack.pc()) {
+            return;
+        }
+        let number = out.report(&Report {
+            code,
+            access: Some(side),
+            operation,
+            concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
+            sites: &[(role, place.site(call)), (Role::Operation, operation.site)],
+        });
+        self.subscribe(conflict.id, number);
+    }
+
+    /// A call that must not be made while this operation is pending.
+    fn misuse(
+        &mut self,
+        code: Code,
+        id: OpId,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut impl Findings,
+    ) {
+        let Some(operation) = self.live.get(id) else { return };
+        if out.again(code, place.pc(), operation.site.stack.pc()) {
+            return;
+        }
+        let concerned = self.live.accesses(id).first();
+        let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
+        let sites = [(Role::Access, place.site(Some(call))), (Role::Operation, operation.site)];
+        let number =
+            out.report(&Report { code, access: None, operation, concerned, sites: &sites });
+        self.subscribe(id, number);
+    }
+
+    fn subscribe(&mut self, id: OpId, finding: u32) {
+        if let Some(operation) = self.live.get_mut(id)
+            && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
+        {
+            *cell = Some(finding);
+        }
+    }
+}
+
+impl Operation {
+    fn new(args: &Args<'static>, place: &impl Place) -> Operation {
+        let (peer, tag) = envelope(args);
+        Operation {
+            call: &args.call.name,
+            peer,
+            tag,
+            site: place.site(Some(&args.call.name)),
+            findings: [None; 4],
+            frame: None,
+            on_stack: 0,
+        }
+    }
+
+    fn copy(&self) -> Operation {
+        Operation { findings: [None; 4], ..*self }
+    }
+}
+
+/// The peer and tag a call names; negative values are wildcards and not worth telling.
+fn envelope(args: &Args) -> (Option<i32>, Option<i32>) {
+    let value = |name: &str| {
+        let index = args.call.named(name).filter(|i| args.call.params[*i].role == Parameter::Int)?;
+        Some(args.int(index)).filter(|value| *value >= 0)
+    };
+    (value("dest").or_else(|| value("source")), value("tag").or_else(|| value("sendtag")))
+}
