@@ -1,1 +1,160 @@
-//! (being built)
+//! Findings for people and machines.
+//!
+//! [`Report::from_run`] reads what the ranks wrote, finds functions and lines, merges equal
+//! findings and sets suppressed ones aside. Each renderer turns the [`Report`] into text and
+//! does no I/O; source lines reach them in [`Sources`].
+//!
+//! ```text
+//! RunDirectory → RankLog → Symbols → merge → Suppressions → Report → terminal, html, json, …
+//! ```
+
+mod facts;
+pub mod github;
+pub mod html;
+pub mod json;
+pub mod junit;
+mod merge;
+mod names;
+mod notes;
+pub mod ranks;
+pub mod sarif;
+mod sources;
+mod stack;
+pub mod suppress;
+mod symbols;
+pub mod terminal;
+mod wildcard;
+mod wording;
+
+pub use notes::Note;
+pub use sources::Sources;
+pub use suppress::{Suppressed, Suppressions};
+
+use commsan_model::{Code, Finding, Severity};
+use commsan_trace::{RankLog, RunDirectory};
+use merge::Observation;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use symbols::Symbols;
+
+/// Everything a renderer shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What was found and not suppressed, worst first.
+    pub findings: Vec<Finding>,
+    /// The run it was found in.
+    pub run: Run,
+}
+
+/// What is known about the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Command line after `commsan run --`.
+    pub command: Vec<String>,
+    /// Path of the program as the ranks know it.
+    pub program: Option<String>,
+    /// MPI library.
+    pub mpi: Option<String>,
+    /// Number of ranks in `MPI_COMM_WORLD`.
+    pub ranks: u32,
+    /// Exit code of the command, if it ended.
+    pub exit: Option<i32>,
+    /// Start, RFC 3339.
+    pub started: String,
+    /// The run directory.
+    pub directory: PathBuf,
+    /// Working directory of the launcher; renderers name files below it relative to it.
+    pub working_directory: PathBuf,
+    /// What else the user should know.
+    pub notes: Vec<Note>,
+    /// What was suppressed, by entry of the suppression file.
+    pub suppressed: Vec<Suppressed>,
+}
+
+/// How a report is made.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Findings to set aside.
+    pub suppressions: Suppressions,
+}
+
+impl Report {
+    /// Reads the run in `directory`. Whatever is missing or damaged there becomes a note.
+    pub fn from_run(directory: &RunDirectory, options: &Options) -> Report {
+        let mut notes = notes::Notes::default();
+        let info = directory.read_info().unwrap_or_else(|error| {
+            notes.add(error.to_string(), None);
+            Default::default()
+        });
+        let logs = directory.read_logs().unwrap_or_else(|error| {
+            notes.add(error.to_string(), None);
+            vec![]
+        });
+        match directory.notices() {
+            Ok(notices) => notices.into_iter().for_each(|notice| notes.add(notice, None)),
+            Err(error) => notes.add(error.to_string(), None),
+        }
+        notes.add_logs(&logs);
+        let symbols = Symbols::of(&logs);
+        let merged = merge::merge(logs.iter().flat_map(|log| observations(log, &symbols)));
+        notes.add_missing_lines(&merged, &symbols);
+        let (findings, suppressed) = options.suppressions.apply(merged);
+        notes.add_unused(&suppressed);
+        let starts = || logs.iter().filter_map(|log| log.start.as_ref());
+        let run = Run {
+            command: info.command,
+            program: starts().next().map(|start| start.program.to_string()),
+            mpi: starts().next().map(|start| start.mpi.to_string()),
+            ranks: starts().map(|start| start.size).max().unwrap_or(0),
+            exit: info.exit,
+            started: info.started,
+            directory: directory.path().to_owned(),
+            working_directory: info.directory,
+            notes: notes.into_sorted(),
+            suppressed,
+        };
+        Report { findings, run }
+    }
+
+    /// How many findings have this severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.code.severity() == severity).count()
+    }
+
+    /// The codes that occur, ascending.
+    pub fn codes(&self) -> Vec<Code> {
+        let mut codes: Vec<_> = self.findings.iter().map(|finding| finding.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    }
+}
+
+impl Run {
+    /// `file` as a person names it: relative to the working directory if it lies below.
+    pub fn shown<'f>(&self, file: &'f str) -> &'f str {
+        let below = Path::new(file).strip_prefix(&self.working_directory).ok();
+        below
+            .filter(|_| !self.working_directory.as_os_str().is_empty())
+            .and_then(Path::to_str)
+            .filter(|below| !below.is_empty())
+            .unwrap_or(file)
+    }
+}
+
+fn observations<'r>(
+    log: &'r RankLog,
+    symbols: &'r Symbols,
+) -> impl Iterator<Item = Observation> + 'r {
+    log.findings.iter().enumerate().map(|(sequence, observed)| Observation {
+        rank: log.rank,
+        sequence,
+        count: observed.count,
+        finding: observed.finding.clone(),
+        stacks: observed.finding.sites.iter().map(|site| symbols.stack(log, site)).collect(),
+        completed: observed.completed.clone().map(|site| {
+            let stack = symbols.stack(log, &site);
+            (site, stack)
+        }),
+    })
+}

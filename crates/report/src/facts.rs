@@ -1,0 +1,346 @@
+//! What is known about one observation, as phrases for [`crate::wording`].
+
+use crate::merge::Observation;
+use commsan_model::{Frame, Role};
+use commsan_trace::record::{RawAccess, RawOperation, RawSite};
+
+/// One observation, seen as a source of phrases.
+pub struct Facts<'o> {
+    observation: &'o Observation,
+    /// The place that offends, as opposed to the operation it meets.
+    first: Option<usize>,
+    operation: Option<usize>,
+}
+
+impl<'o> Facts<'o> {
+    /// The facts of `observation`.
+    pub fn of(observation: &'o Observation) -> Self {
+        let sites = &observation.finding.sites;
+        // With two operations, the first site is the later one.
+        let operation = sites.iter().rposition(|site| site.role == Role::Operation);
+        let first = (0..sites.len()).find(|&index| Some(index) != operation);
+        Facts { observation, first, operation }
+    }
+
+    /// The phrase called `name`; `None` if there is no such phrase.
+    pub fn get(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "who" => self.who(),
+            "by" => self.by(),
+            "function" => self.function(),
+            "verb" => if self.writes() { "writes" } else { "reads" }.to_owned(),
+            "access" => self.access(),
+            "range" => self.range(),
+            "buffer" => buffer(self.raw_operation()),
+            "operation" => operation(self.raw_operation()),
+            "starts" => starts(self.raw_operation()),
+            "using" => using(self.raw_operation()).to_owned(),
+            "use" => if self.raw_operation().write { "write" } else { "read" }.to_owned(),
+            "pending" => self.pending(),
+            "order" => self.order().to_owned(),
+            "here" => self.place(self.first),
+            "started" => self.place(self.operation),
+            _ => return None,
+        })
+    }
+
+    /// Whether the places are in a Fortran source.
+    pub fn is_fortran(&self) -> bool {
+        let stacks = [self.first, self.operation].into_iter().flatten();
+        let mut innermost = stacks.filter_map(|site| self.observation.stacks[site].first());
+        innermost.any(|frame| frame.file.as_deref().is_some_and(crate::names::is_fortran))
+    }
+
+    /// The index of the operation's site.
+    pub fn operation_site(&self) -> Option<usize> {
+        self.operation
+    }
+
+    fn raw_operation(&self) -> &RawOperation<'static> {
+        &self.observation.finding.operation
+    }
+
+    fn raw_access(&self) -> Option<&RawAccess<'static>> {
+        self.observation.finding.access.as_ref()
+    }
+
+    fn writes(&self) -> bool {
+        self.raw_access().is_some_and(|access| access.write)
+    }
+
+    /// The call that accesses; `None` for a load or store of the program itself.
+    fn call(&self) -> Option<&str> {
+        let of_site =
+            self.first.and_then(|site| self.observation.finding.sites[site].call.as_deref());
+        let of_access = self.raw_access().map(|access| &*access.by);
+        of_site.or(of_access).filter(|by| !["load", "store", ""].contains(by))
+    }
+
+    fn function(&self) -> String {
+        let frame = self.first.and_then(|site| self.observation.stacks[site].first());
+        frame.map_or_else(|| "the program".to_owned(), function)
+    }
+
+    fn who(&self) -> String {
+        match self.call() {
+            Some(call) => format!("{} in {}", quoted(call), self.function()),
+            None => self.function(),
+        }
+    }
+
+    fn by(&self) -> String {
+        match self.call() {
+            Some(call) => quoted(call),
+            None if self.writes() => "the write".to_owned(),
+            None => "the read".to_owned(),
+        }
+    }
+
+    fn access(&self) -> String {
+        let size = self.raw_access().map_or(0, |access| access.size);
+        match (self.call(), self.writes()) {
+            (Some(call), true) => format!("{} writes {}", quoted(call), bytes(size)),
+            (Some(call), false) => format!("{} reads {}", quoted(call), bytes(size)),
+            (None, true) => format!("{size}-byte write"),
+            (None, false) => format!("{size}-byte read"),
+        }
+    }
+
+    fn range(&self) -> String {
+        let operation = self.raw_operation();
+        let whole = buffer(operation);
+        let part = self.raw_access().and_then(|access| overlap(access, operation));
+        match part {
+            None => format!("part of the {whole}"),
+            Some((0, size)) if size == operation.size => format!("the {whole}"),
+            Some((offset, size)) => format!("{} at offset {offset} of the {whole}", bytes(size)),
+        }
+    }
+
+    fn pending(&self) -> String {
+        let started = self.place(self.operation);
+        let Some((completion, stack)) = &self.observation.completed else {
+            return format!("the operation started at {started} and no later call completed it");
+        };
+        let place = place(stack.first());
+        let by = completion.call.as_deref().unwrap_or("the completing call");
+        format!("the operation started at {started} and is complete only after {by} at {place}")
+    }
+
+    fn order(&self) -> &'static str {
+        match self.observation.completed {
+            Some(_) => "comes before that",
+            None => "comes while it is pending",
+        }
+    }
+
+    fn place(&self, site: Option<usize>) -> String {
+        place(site.and_then(|site| self.observation.stacks[site].first()))
+    }
+}
+
+/// Label of the site that completes the operation.
+pub fn completes(site: &RawSite<'_>) -> String {
+    let call = site.call.as_deref().unwrap_or("this call");
+    format!("{} completes the operation, too late", quoted(call))
+}
+
+/// `heat.c:40`, or what is known instead.
+fn place(frame: Option<&Frame>) -> String {
+    let Some(frame) = frame else { return "an unknown place".to_owned() };
+    match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => format!("{}:{line}", file_name(file)),
+        _ => match &frame.function {
+            Some(function) => format!("`{function}` in {}", file_name(&frame.module)),
+            None => address(frame),
+        },
+    }
+}
+
+/// `` `pack` ``, or the address if it has no name.
+fn function(frame: &Frame) -> String {
+    match &frame.function {
+        // Not a name of the source.
+        Some(function) if function.contains(' ') && !function.contains('(') => {
+            format!("the {function}")
+        }
+        Some(function) => format!("`{function}`"),
+        None => format!("code at {}", address(frame)),
+    }
+}
+
+/// `app+0x1234`.
+pub fn address(frame: &Frame) -> String {
+    format!("{}+{:#x}", file_name(&frame.module), frame.offset)
+}
+
+/// The last component of a path.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// MPI calls stand out by themselves.
+fn quoted(call: &str) -> String {
+    if call.starts_with("MPI") { call.to_owned() } else { format!("`{call}`") }
+}
+
+fn bytes(count: u64) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
+/// Offset in the buffer and size of what `access` touches of it.
+fn overlap(access: &RawAccess<'_>, operation: &RawOperation<'_>) -> Option<(u64, u64)> {
+    let start = access.addr.max(operation.addr);
+    let end =
+        access.addr.saturating_add(access.size).min(operation.addr.saturating_add(operation.size));
+    (start < end).then(|| (start - operation.addr, end - start))
+}
+
+fn buffer(operation: &RawOperation<'_>) -> String {
+    format!("{}-byte buffer", operation.size)
+}
+
+/// The call with what identifies the message.
+fn operation(operation: &RawOperation<'_>) -> String {
+    let call = &operation.call;
+    let peer = match (operation.peer, is_receive(operation)) {
+        (Some(peer), true) => Some(format!("from rank {peer}")),
+        (Some(peer), false) => Some(format!("to rank {peer}")),
+        (None, true) => Some("from any rank".to_owned()),
+        (None, false) => None,
+    };
+    let tag = operation.tag.map(|tag| format!("tag {tag}"));
+    let details: Vec<_> = peer.into_iter().chain(tag).collect();
+    if details.is_empty() { call.to_string() } else { format!("{call} ({})", details.join(", ")) }
+}
+
+/// Calls that send and receive at once are told apart by which of the buffers is meant.
+fn is_receive(operation: &RawOperation<'_>) -> bool {
+    let call = operation.call.to_ascii_lowercase();
+    call.contains("recv") && (operation.write || !call.contains("send"))
+}
+
+fn is_send(operation: &RawOperation<'_>) -> bool {
+    let call = operation.call.to_ascii_lowercase();
+    ["send", "isend"].iter().any(|send| call.contains(send)) && !operation.write
+}
+
+fn using(operation: &RawOperation<'_>) -> &'static str {
+    match operation.write {
+        true if is_receive(operation) => "is still receiving into",
+        true => "is still writing to",
+        false if is_send(operation) => "is still sending",
+        false => "is still reading",
+    }
+}
+
+fn starts(operation: &RawOperation<'_>) -> String {
+    let verb = if operation.write { "write" } else { "read" };
+    let RawOperation { call, bytes: touched, size, .. } = operation;
+    match touched {
+        0 => format!("{call} starts the operation"),
+        _ if touched < size => {
+            format!("{call} starts to {verb} {touched} bytes, spread over {size}")
+        }
+        _ => format!("{call} starts to {verb} {}", bytes(*touched)),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use commsan_model::Code;
+    use commsan_trace::record::RawFinding;
+    use std::borrow::Cow;
+
+    /// A write at `heat.c:52` to what `heat.c:40` sends and `heat.c:57` completes.
+    pub(crate) fn observation() -> Observation {
+        let site = |role, call: Option<&'static str>| RawSite {
+            role,
+            call: call.map(Cow::Borrowed),
+            thread: 0,
+            frames: Cow::Borrowed(&[]),
+        };
+        let frame = |function: &str, line| Frame {
+            function: Some(function.to_owned()),
+            file: Some("/src/heat.c".to_owned()),
+            line: Some(line),
+            column: Some(3),
+            module: "/bin/heat".to_owned(),
+            offset: u64::from(line),
+            inlined: false,
+        };
+        Observation {
+            rank: 0,
+            sequence: 0,
+            count: 1,
+            finding: RawFinding {
+                id: 0,
+                code: Code::SendBufferWritten,
+                access: Some(RawAccess { by: "store".into(), write: true, addr: 4112, size: 8 }),
+                operation: RawOperation {
+                    call: "MPI_Isend".into(),
+                    write: false,
+                    addr: 4096,
+                    size: 8192,
+                    bytes: 8192,
+                    peer: Some(1),
+                    tag: Some(7),
+                },
+                sites: vec![site(Role::Access, None), site(Role::Operation, Some("MPI_Isend"))]
+                    .into(),
+            },
+            stacks: vec![vec![frame("pack", 52)], vec![frame("exchange", 40)]],
+            completed: Some((
+                site(Role::Completion, Some("MPI_Waitall")),
+                vec![frame("exchange", 57)],
+            )),
+        }
+    }
+
+    #[test]
+    fn operations_are_named_by_their_message() {
+        let mut op = observation().finding.operation;
+        assert_eq!(operation(&op), "MPI_Isend (to rank 1, tag 7)");
+        op.call = "MPI_Irecv".into();
+        (op.write, op.peer, op.tag) = (true, None, None);
+        assert_eq!(operation(&op), "MPI_Irecv (from any rank)");
+        assert_eq!(using(&op), "is still receiving into");
+        op.call = "MPI_Iallreduce".into();
+        assert_eq!(operation(&op), "MPI_Iallreduce");
+        assert_eq!(using(&op), "is still writing to");
+        op.call = "MPI_Isendrecv".into();
+        (op.write, op.peer) = (false, Some(2));
+        assert_eq!(operation(&op), "MPI_Isendrecv (to rank 2)");
+    }
+
+    #[test]
+    fn ranges_are_relative_to_the_buffer() {
+        let range = |addr, size| {
+            let mut observation = observation();
+            observation.finding.access.as_mut().unwrap().addr = addr;
+            observation.finding.access.as_mut().unwrap().size = size;
+            Facts::of(&observation).range()
+        };
+        assert_eq!(range(4112, 8), "8 bytes at offset 16 of the 8192-byte buffer");
+        assert_eq!(range(4000, 97), "1 byte at offset 0 of the 8192-byte buffer");
+        assert_eq!(range(4096, 8192), "the 8192-byte buffer");
+        assert_eq!(range(0, u64::MAX), "the 8192-byte buffer");
+        assert_eq!(range(0, 8), "part of the 8192-byte buffer");
+    }
+
+    #[test]
+    fn the_missing_edge_is_named() {
+        let mut observation = observation();
+        assert_eq!(
+            Facts::of(&observation).pending(),
+            "the operation started at heat.c:40 and is complete only after MPI_Waitall at heat.c:57"
+        );
+        observation.completed = None;
+        observation.stacks[1][0].line = None;
+        assert_eq!(
+            Facts::of(&observation).pending(),
+            "the operation started at `exchange` in heat and no later call completed it"
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! The report for programs: `report.json`, described in `docs/report-json.md`.
+
+use crate::{Report, Run};
+use commsan_model::Finding;
+use serde::{Deserialize, Serialize};
+
+/// Version of the format; a change that readers must know raises it.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'r> {
+    schema: u32,
+    findings: &'r [Finding],
+    run: &'r Run,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    findings: Vec<Finding>,
+    run: Run,
+}
+
+/// The whole report as one JSON object.
+pub fn render(report: &Report) -> String {
+    let document = Document { schema: SCHEMA, findings: &report.findings, run: &report.run };
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("strings, numbers, arrays and structures always have a JSON form") + "\n"
+}
+
+/// Reads what [`render`] wrote.
+///
+/// # Errors
+/// Says why `text` is no report of this version.
+pub fn parse(text: &str) -> Result<Report, String> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema: u32,
+    }
+    let error = |error: serde_json::Error| format!("not a commsan report: {error}");
+    let version: Version = serde_json::from_str(text).map_err(error)?;
+    if version.schema > SCHEMA {
+        return Err(format!(
+            "the report has schema {}, this commsan reads up to {SCHEMA}: use a newer commsan",
+            version.schema
+        ));
+    }
+    let Read { findings, run } = serde_json::from_str(text).map_err(error)?;
+    Ok(Report { findings, run })
+}

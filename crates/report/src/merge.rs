@@ -1,0 +1,192 @@
+//! One finding for many observations: equal ones of all ranks and repetitions become one.
+//!
+//! Equal means: the same code, and the same source lines in the same roles. Where the operation
+//! was completed does not distinguish findings, since that may depend on timing alone. The
+//! result does not depend on the order of the observations.
+
+use crate::facts::{self, Facts};
+use crate::wording::{fill, wording};
+use commsan_model::{Finding, Frame, Role, Site};
+use commsan_trace::record::{RawFinding, RawSite};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A finding as one rank saw it, symbolised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// The rank.
+    pub rank: u32,
+    /// Position among the rank's observations.
+    pub sequence: usize,
+    /// How often the rank saw it.
+    pub count: u64,
+    /// What the rank wrote.
+    pub finding: RawFinding<'static>,
+    /// Call stacks of the finding's sites.
+    pub stacks: Vec<Vec<Frame>>,
+    /// The completing call and its stack.
+    pub completed: Option<(RawSite<'static>, Vec<Frame>)>,
+}
+
+/// Merges observations into findings: worst first, then by code and place.
+pub fn merge(observations: impl IntoIterator<Item = Observation>) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Group> = BTreeMap::new();
+    for observation in observations {
+        let code = observation.finding.code;
+        let key = (std::cmp::Reverse(code.severity()), code, places(&observation));
+        groups.entry(key).or_default().add(observation);
+    }
+    groups.into_values().filter_map(Group::into_finding).collect()
+}
+
+#[derive(Default)]
+struct Group {
+    count: u64,
+    ranks: BTreeSet<u32>,
+    best: Option<Observation>,
+}
+
+impl Group {
+    fn add(&mut self, observation: Observation) {
+        self.count = self.count.saturating_add(observation.count);
+        self.ranks.insert(observation.rank);
+        if self.best.as_ref().is_none_or(|best| preference(&observation) < preference(best)) {
+            self.best = Some(observation);
+        }
+    }
+
+    fn into_finding(self) -> Option<Finding> {
+        let best = self.best?;
+        let code = best.finding.code;
+        let row = wording(code);
+        let facts = Facts::of(&best);
+        let mut help = fill(row.help, &facts);
+        if facts.is_fortran() {
+            help += &fill(row.fortran, &facts);
+        }
+        Some(Finding {
+            code,
+            title: code.title().to_owned(),
+            message: fill(row.message, &facts),
+            count: self.count,
+            ranks: self.ranks.into_iter().collect(),
+            sites: sites(&best, &facts),
+            why: fill(row.why, &facts),
+            help,
+        })
+    }
+}
+
+/// What stands for a group: an observation whose operation's end is known says most.
+fn preference(observation: &Observation) -> (bool, u32, usize) {
+    (observation.completed.is_none(), observation.rank, observation.sequence)
+}
+
+/// File and line, or module and offset.
+type Place = (String, Option<u32>, u64);
+
+fn places(observation: &Observation) -> Vec<(Role, Place)> {
+    let roles = observation.finding.sites.iter().map(|site| site.role);
+    roles.zip(observation.stacks.iter().map(|stack| place(stack))).collect()
+}
+
+fn place(stack: &[Frame]) -> Place {
+    match stack.first() {
+        Some(Frame { file: Some(file), line: Some(line), .. }) => (file.clone(), Some(*line), 0),
+        Some(frame) => (frame.module.clone(), None, frame.offset),
+        None => (String::new(), None, 0),
+    }
+}
+
+fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
+    let row = wording(observation.finding.code);
+    let known = observation.finding.sites.iter().zip(&observation.stacks).enumerate();
+    let known = known.map(|(index, (raw, stack))| {
+        let is_operation = facts.operation_site() == Some(index);
+        let label = fill(if is_operation { row.operation } else { row.offence }, facts);
+        site(observation.rank, raw, stack, label)
+    });
+    let completion = observation
+        .completed
+        .iter()
+        .map(|(raw, stack)| site(observation.rank, raw, stack, facts::completes(raw)));
+    known.chain(completion).collect()
+}
+
+fn site(rank: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {
+    let place = stack.first();
+    Site {
+        role: raw.role,
+        label,
+        file: place.and_then(|frame| frame.file.clone()),
+        line: place.and_then(|frame| frame.line),
+        column: place.and_then(|frame| frame.column),
+        function: place.and_then(|frame| frame.function.clone()),
+        rank,
+        thread: raw.thread,
+        stack: stack.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn observations() -> impl Strategy<Value = Vec<Observation>> {
+        let one = (0..4_u32, 1..5_u64, 50..53_u32, any::<bool>(), 0..3_u64);
+        prop::collection::vec(one, 0..12).prop_map(|all| {
+            let all = all.into_iter().enumerate();
+            all.map(|(sequence, (rank, count, line, completed, address))| {
+                let mut observation = facts::tests::observation();
+                (observation.rank, observation.sequence) = (rank, sequence);
+                observation.count = count;
+                observation.stacks[0][0].line = Some(line);
+                observation.finding.access.as_mut().unwrap().addr += address * 8;
+                if !completed {
+                    observation.completed = None;
+                }
+                observation
+            })
+            .collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_observations_is_irrelevant(
+            (ordered, shuffled) in observations()
+                .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle()))
+        ) {
+            let lines: BTreeSet<_> = ordered.iter().map(|o| o.stacks[0][0].line).collect();
+            let total: u64 = ordered.iter().map(|o| o.count).sum();
+            let merged = merge(ordered);
+            prop_assert_eq!(merged.len(), lines.len());
+            prop_assert_eq!(merged.iter().map(|finding| finding.count).sum::<u64>(), total);
+            prop_assert_eq!(merged, merge(shuffled));
+        }
+    }
+
+    #[test]
+    fn a_finding_says_what_happened() {
+        let [finding] = &*merge([facts::tests::observation()]) else { panic!() };
+        assert_eq!(
+            finding.message,
+            "`pack` writes 8 bytes at offset 16 of the 8192-byte buffer that \
+             MPI_Isend (to rank 1, tag 7) is still sending"
+        );
+        assert_eq!(
+            finding.why,
+            "the operation started at heat.c:40 and is complete only after MPI_Waitall at \
+             heat.c:57; the write at heat.c:52 comes before that"
+        );
+        let labels: Vec<_> = finding.sites.iter().map(|site| &*site.label).collect();
+        assert_eq!(
+            labels,
+            [
+                "8-byte write",
+                "MPI_Isend starts to read 8192 bytes",
+                "MPI_Waitall completes the operation, too late"
+            ]
+        );
+    }
+}

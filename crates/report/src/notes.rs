@@ -1,0 +1,175 @@
+//! What the user should know besides findings: what was not seen, what was not read, what to do.
+
+use crate::Suppressed;
+use crate::facts::file_name;
+use crate::symbols::Symbols;
+use commsan_model::Finding;
+use commsan_trace::RankLog;
+use commsan_trace::record::Ending;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One thing to know.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Note {
+    /// What it is and what to do.
+    pub text: String,
+    /// The ranks it concerns, ascending; empty if it concerns the run.
+    pub ranks: Vec<u32>,
+}
+
+/// Notes being collected; equal ones of several ranks become one.
+#[derive(Default)]
+pub(crate) struct Notes {
+    texts: BTreeMap<String, BTreeSet<u32>>,
+}
+
+impl Notes {
+    pub(crate) fn add(&mut self, text: String, rank: Option<u32>) {
+        self.texts.entry(text).or_default().extend(rank);
+    }
+
+    /// What the logs say about the ranks, and what they should say and do not.
+    pub(crate) fn add_logs(&mut self, logs: &[RankLog]) {
+        if logs.is_empty() {
+            self.add(
+                "no rank was checked: the command started no MPI program that commsan could \
+                 enter; `commsan doctor` tells what works on this machine"
+                    .to_owned(),
+                None,
+            );
+        }
+        for log in logs {
+            let rank = Some(log.rank);
+            for text in &log.notes {
+                self.add(text.clone(), rank);
+            }
+            for problem in &log.problems {
+                self.add(problem.to_string(), rank);
+            }
+            if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented) {
+                self.add(
+                    format!(
+                        "`{}` was not compiled by `commsan cc`, so only calls and accesses to \
+                         whole pages of pending buffers were checked; compile it by `commsan cc` \
+                         to check every load and store",
+                        file_name(&start.program)
+                    ),
+                    rank,
+                );
+            }
+            self.add_ending(log);
+        }
+        let logged: BTreeSet<u32> = logs.iter().map(|log| log.rank).collect();
+        let size = logs.iter().filter_map(|log| log.start.as_ref()).map(|start| start.size).max();
+        for rank in (0..size.unwrap_or(0)).filter(|rank| !logged.contains(rank)) {
+            self.add(
+                "left no log and was not checked: does its node see the run directory?".to_owned(),
+                Some(rank),
+            );
+        }
+    }
+
+    fn add_ending(&mut self, log: &RankLog) {
+        let text = match log.end.map(|end| end.how) {
+            Some(Ending::Finalized) => None,
+            Some(Ending::Aborted) => Some("called MPI_Abort"),
+            Some(Ending::Exited) => Some("exited without MPI_Finalize"),
+            // A rank without a start has said enough.
+            None if log.start.is_none() => None,
+            None => Some("ended without MPI_Finalize, MPI_Abort or exit: was it killed?"),
+        };
+        if let Some(text) = text {
+            self.add(text.to_owned(), Some(log.rank));
+        }
+        if let Some(dropped) = log.end.map(|end| end.dropped).filter(|&dropped| dropped > 0) {
+            self.add(
+                format!(
+                    "{dropped} more findings were not recorded, since the rank's table was full: \
+                     fix or suppress the shown ones and run again"
+                ),
+                Some(log.rank),
+            );
+        }
+    }
+
+    /// Why sites are shown without lines.
+    pub(crate) fn add_missing_lines(&mut self, findings: &[Finding], symbols: &Symbols) {
+        let sites = findings.iter().flat_map(|finding| &finding.sites);
+        for site in sites.filter(|site| site.line.is_none()) {
+            if let Some(frame) = site.stack.first() {
+                self.add(symbols.advice(&frame.module), None);
+            }
+        }
+    }
+
+    /// Suppressions that did nothing.
+    pub(crate) fn add_unused(&mut self, suppressed: &[Suppressed]) {
+        for entry in suppressed.iter().filter(|entry| entry.findings == 0) {
+            self.add(
+                format!(
+                    "the suppression in {}:{} matched nothing; remove it if its finding is fixed",
+                    entry.file, entry.line
+                ),
+                None,
+            );
+        }
+    }
+
+    /// Notes about the run first, then by rank.
+    pub(crate) fn into_sorted(self) -> Vec<Note> {
+        let notes = self.texts.into_iter();
+        let notes = notes.map(|(text, ranks)| Note { text, ranks: ranks.into_iter().collect() });
+        let mut notes: Vec<_> = notes.collect();
+        notes.sort_by(|a, b| (a.ranks.first(), &a.text).cmp(&(b.ranks.first(), &b.text)));
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_trace::reader::Problem;
+    use commsan_trace::record::{End, Start};
+
+    fn log(rank: u32, how: Option<Ending>) -> RankLog {
+        let start = Start {
+            version: 1,
+            rank,
+            size: 5,
+            pid: 1,
+            host: "node".into(),
+            mpi: "MPICH 4.0.2".into(),
+            program: "/bin/app".into(),
+            instrumented: false,
+        };
+        let end = how.map(|how| End { how, dropped: 0 });
+        RankLog { rank, start: Some(start), end, ..RankLog::default() }
+    }
+
+    #[test]
+    fn equal_notes_name_all_their_ranks() {
+        let mut notes = Notes::default();
+        let broken = RankLog { rank: 4, problems: vec![Problem::NoStart], ..RankLog::default() };
+        let finalized = Some(Ending::Finalized);
+        notes.add_logs(&[log(0, finalized), log(1, finalized), log(3, None), broken]);
+        let notes = notes.into_sorted();
+        let told: Vec<_> = notes.iter().map(|n| (n.text.split(' ').next(), &*n.ranks)).collect();
+        assert_eq!(
+            told,
+            [
+                (Some("`app`"), [0, 1, 3].as_slice()),
+                (Some("left"), &[2]),
+                (Some("ended"), &[3]),
+                (Some("the"), &[4]),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_run_without_ranks_points_to_the_doctor() {
+        let mut notes = Notes::default();
+        notes.add_logs(&[]);
+        assert!(notes.into_sorted()[0].text.contains("commsan doctor"));
+    }
+}

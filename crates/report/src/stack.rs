@@ -1,0 +1,143 @@
+//! Which frames of a call stack are the user's.
+
+use commsan_model::Frame;
+
+/// Libraries of MPI and of its transports, and our own: a finding is about their caller.
+const MPI_LIBRARIES: &[&str] = &[
+    "libcommsan_",
+    "libmpi.so",
+    "libmpi_",
+    "libmpi++",
+    "libmpicxx",
+    "libmpich",
+    "libmpifort",
+    "libpmpi",
+    "libopen-pal",
+    "libopen-rte",
+    "libpmix",
+    "mca_",
+    "libucp.",
+    "libuct.",
+    "libucs.",
+    "libucm.",
+    "libfabric",
+];
+
+/// Libraries of the language and the system, which act on their caller's behalf.
+const SYSTEM_LIBRARIES: &[&str] = &[
+    "libc.so",
+    "libc-",
+    "ld-linux",
+    "libpthread",
+    "libm.so",
+    "libgfortran",
+    "libstdc++",
+    "libc++",
+    "libgcc_s",
+    "libgomp",
+    "libomp",
+    "libiomp",
+    "libtsan",
+    "linux-vdso",
+    "[vdso]",
+];
+
+/// Functions of ours that are linked into the program itself.
+const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
+
+/// Takes off what lies above the user's innermost frame and below `main`.
+///
+/// A stack that would lose every frame keeps its first, so that a site always has a place.
+pub fn users(mut stack: Vec<Frame>) -> Vec<Frame> {
+    let first = stack.iter().position(|frame| !is_infrastructure(frame));
+    match first {
+        Some(first) => drop(stack.drain(..first)),
+        None => {
+            stack.truncate(1);
+            return stack;
+        }
+    }
+    if let Some(main) = stack.iter().position(|frame| named(frame, &["main", "main program"])) {
+        stack.truncate(main + 1);
+        // gfortran makes a C `main` that calls the main program and names the same file.
+        if let [.., caller, main] = &*stack
+            && named(main, &["main"])
+            && main.file.as_deref().is_some_and(crate::names::is_fortran)
+            && caller.file == main.file
+        {
+            stack.pop();
+        }
+    }
+    while stack.len() > 1
+        && stack.last().is_some_and(|frame| is_infrastructure(frame) || named(frame, &["_start"]))
+    {
+        stack.pop();
+    }
+    stack
+}
+
+fn named(frame: &Frame, names: &[&str]) -> bool {
+    frame.function.as_deref().is_some_and(|function| names.contains(&function))
+}
+
+fn is_infrastructure(frame: &Frame) -> bool {
+    let module = frame.module.rsplit('/').next().unwrap_or_default();
+    let is_hook = |function: &str| HOOKS.iter().any(|hook| function.starts_with(hook));
+    let mut libraries = MPI_LIBRARIES.iter().chain(SYSTEM_LIBRARIES);
+    libraries.any(|library| module.starts_with(library))
+        || frame.function.as_deref().is_some_and(is_hook)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trimmed(frames: &[&str]) -> Vec<String> {
+        let frames = frames.iter().map(|frame| {
+            let (module, function) = frame.split_once('!').unwrap();
+            Frame {
+                function: Some(function.to_owned()),
+                file: module.ends_with("f90").then(|| "a.f90".to_owned()),
+                line: None,
+                column: None,
+                module: format!("/usr/lib/{module}"),
+                offset: 0,
+                inlined: false,
+            }
+        });
+        users(frames.collect()).into_iter().filter_map(|frame| frame.function).collect()
+    }
+
+    #[test]
+    fn only_the_users_frames_stay() {
+        let stack = [
+            "libcommsan_openmpi.so!MPI_Isend",
+            "libmpi_mpifh.so.40!mpi_isend_",
+            "app!send",
+            "libhdf5.so!callback",
+            "app!main",
+            "libc.so.6!__libc_start_call_main",
+            "app!_start",
+        ];
+        assert_eq!(trimmed(&stack), ["send", "callback", "main"]);
+        assert_eq!(trimmed(&["app!__tsan_write8", "app!pack", "app!_start"]), ["pack"]);
+    }
+
+    #[test]
+    fn threads_end_in_the_users_code() {
+        let stack = ["app!work", "libgomp.so.1!gomp_thread_start", "libc.so.6!start_thread"];
+        assert_eq!(trimmed(&stack), ["work"]);
+    }
+
+    #[test]
+    fn the_main_that_gfortran_makes_is_hidden() {
+        assert_eq!(trimmed(&["f90!send", "f90!heat", "f90!main", "libc.so.6!x"]), ["send", "heat"]);
+        assert_eq!(trimmed(&["f90!main program", "f90!main"]), ["main program"]);
+    }
+
+    #[test]
+    fn some_frame_always_stays() {
+        assert_eq!(trimmed(&["libc.so.6!memcpy", "libmpi.so.40!x"]), ["memcpy"]);
+        assert_eq!(trimmed(&[]), [""; 0]);
+    }
+}

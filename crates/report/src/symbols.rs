@@ -1,0 +1,140 @@
+//! From (module, offset) to functions and source lines, by blazesym.
+//!
+//! Runs after the program, never in it. What a module lacks (debug information, symbols, the
+//! file itself) costs detail, never the finding; [`Symbols::advice`] says how to get it.
+
+use crate::names;
+use blazesym::symbolize::source::{Elf, Source};
+use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
+use commsan_model::Frame;
+use commsan_trace::RankLog;
+use commsan_trace::record::RawSite;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Component, Path, PathBuf};
+
+/// Every place of a run, looked up once.
+#[derive(Default)]
+pub struct Symbols {
+    frames: HashMap<PathBuf, HashMap<u64, Vec<Frame>>>,
+    unreadable: BTreeMap<PathBuf, String>,
+}
+
+impl Symbols {
+    /// Looks up all places in `logs`, module by module.
+    pub fn of(logs: &[RankLog]) -> Symbols {
+        let mut wanted: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
+        for log in logs {
+            for observed in &log.findings {
+                for site in observed.finding.sites.iter().chain(&observed.completed) {
+                    for (module, offset) in &*site.frames {
+                        wanted.entry(module_path(log, *module)).or_default().insert(*offset);
+                    }
+                }
+            }
+        }
+        let mut symbols = Symbols::default();
+        let symbolizer = Symbolizer::new();
+        for (module, offsets) in wanted {
+            symbols.look_up(&symbolizer, module, &offsets.into_iter().collect::<Vec<_>>());
+        }
+        symbols
+    }
+
+    /// The call stack of a site of `log`, without frames that are not the user's.
+    pub fn stack(&self, log: &RankLog, site: &RawSite<'_>) -> Vec<Frame> {
+        let frames = site.frames.iter().flat_map(|(module, offset)| {
+            let module = self.frames.get(module_path(log, *module));
+            module.and_then(|offsets| offsets.get(offset)).into_iter().flatten().cloned()
+        });
+        crate::stack::users(frames.collect())
+    }
+
+    /// What to do about `module` when its places have no source line.
+    pub fn advice(&self, module: &str) -> String {
+        match self.unreadable.get(Path::new(module)) {
+            Some(error) => format!(
+                "`{module}` cannot be read ({error}), so its places are shown as addresses: make \
+                 the report where the program ran"
+            ),
+            None => format!(
+                "`{module}` has no debug information, so its places have no source lines: compile \
+                 it with `-g`"
+            ),
+        }
+    }
+
+    fn look_up(&mut self, symbolizer: &Symbolizer, module: &Path, offsets: &[u64]) {
+        let source = Source::Elf(Elf::new(module));
+        let symbols = match symbolizer.symbolize(&source, Input::VirtOffset(offsets)) {
+            Ok(symbols) => symbols,
+            Err(error) => {
+                self.unreadable.insert(module.to_owned(), error.to_string());
+                vec![]
+            }
+        };
+        let symbols = symbols.iter().map(Some).chain(std::iter::repeat(None));
+        let frames = offsets.iter().zip(symbols).map(|(&offset, symbol)| {
+            let module = module.to_string_lossy().into_owned();
+            (offset, frames(symbol.and_then(Symbolized::as_sym), module, offset))
+        });
+        self.frames.insert(module.to_owned(), frames.collect());
+    }
+}
+
+fn module_path(log: &RankLog, module: u32) -> &Path {
+    // The reader gives every frame a valid index.
+    log.modules.get(module as usize).map_or(Path::new(""), PathBuf::as_path)
+}
+
+/// The frames of one address, innermost first: inlined functions, then the one that holds them.
+fn frames(symbol: Option<&Sym<'_>>, module: String, offset: u64) -> Vec<Frame> {
+    let place = Frame {
+        function: None,
+        file: None,
+        line: None,
+        column: None,
+        module,
+        offset,
+        inlined: false,
+    };
+    let Some(symbol) = symbol else { return vec![place] };
+    let inlined = symbol.inlined.iter().rev().map(|function| Frame {
+        inlined: true,
+        ..located(&place, &function.name, function.code_info.as_ref())
+    });
+    let outer = located(&place, &symbol.name, symbol.code_info.as_deref());
+    inlined.chain([outer]).collect()
+}
+
+fn located(place: &Frame, function: &str, code: Option<&CodeInfo<'_>>) -> Frame {
+    let file = code.map(|code| tidied(&code.to_path()));
+    Frame {
+        function: Some(names::readable(function, file.as_deref())),
+        // Compilers write 0 for code that no line stands for.
+        line: code.and_then(|code| code.line).filter(|&line| line > 0),
+        column: code.and_then(|code| code.column).filter(|&column| column > 0).map(u32::from),
+        file,
+        ..place.clone()
+    }
+}
+
+/// Takes `.` and, where that cannot cross a link, `..` out of a path.
+fn tidied(path: &Path) -> String {
+    let mut tidy = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir
+                if tidy
+                    .components()
+                    .next_back()
+                    .is_some_and(|c| matches!(c, Component::Normal(_)))
+                    && !tidy.is_symlink() =>
+            {
+                tidy.pop();
+            }
+            component => tidy.push(component),
+        }
+    }
+    tidy.to_string_lossy().into_owned()
+}

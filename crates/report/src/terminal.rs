@@ -1,0 +1,214 @@
+//! The report for people at a terminal, in the form of a compiler's diagnostics.
+
+use crate::facts::address;
+use crate::{Note, Report, Sources, ranks};
+use annotate_snippets::{
+    AnnotationKind, Element, Group, Level, Origin, Padding, Renderer, Snippet,
+};
+use commsan_model::{Code, Finding, Frame, Severity, Site};
+use std::fmt::Write;
+
+/// Frames shown of one call stack; the rest is in `report.json`.
+const DEEPEST_STACK: usize = 12;
+
+/// How the text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Colours and links, for terminals that show them.
+    pub colour: bool,
+    /// Columns.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { colour: false, width: 100 }
+    }
+}
+
+/// Findings, notes and the closing summary.
+pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
+    let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.term_width(style.width.max(40));
+    let mut text = String::new();
+    for finding in &report.findings {
+        text += &renderer.render(&[diagnostic(report, finding, sources)]);
+        text += "\n\n";
+    }
+    for note in &report.run.notes {
+        let title = Level::NOTE.secondary_title(note_text(note));
+        text += &renderer.render(&[Group::with_title(title)]);
+        text += "\n\n";
+    }
+    text + &summary(report) + "\n"
+}
+
+/// The closing line: how much was found, where, and where to read on.
+pub fn summary(report: &Report) -> String {
+    let found = match report.findings.len() {
+        0 => "no findings".to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    let mut details = Vec::new();
+    for (severity, name) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
+        match report.count(severity) {
+            0 => {}
+            1 => details.push(format!("1 {name}")),
+            count => details.push(format!("{count} {name}s")),
+        }
+    }
+    let mut line = format!("commsan: {found}");
+    if report.findings.len() > 1 {
+        let _ = write!(line, " ({})", details.join(", "));
+    }
+    match report.run.ranks {
+        1 => line += " in 1 rank",
+        count => {
+            let _ = write!(line, " in {count} ranks");
+        }
+    }
+    let suppressed: usize = report.run.suppressed.iter().map(|entry| entry.findings).sum();
+    if suppressed > 0 {
+        let _ = write!(line, ", {suppressed} suppressed");
+    }
+    let directory = report.run.directory.to_string_lossy();
+    if !directory.is_empty() {
+        let _ = write!(line, ", report in {}", report.run.shown(&directory));
+    }
+    line
+}
+
+/// A note with the ranks it concerns: `ranks 0-3: …`.
+pub(crate) fn note_text(note: &Note) -> String {
+    match &*note.ranks {
+        [] => note.text.clone(),
+        some => format!("{}: {}", ranks::named(some), note.text),
+    }
+}
+
+/// `seen 12 times, by ranks 0-3, 6`.
+pub(crate) fn seen(finding: &Finding) -> String {
+    let times = match finding.count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    };
+    format!("seen {times}, by {}", ranks::named(&finding.ranks))
+}
+
+fn diagnostic<'r>(report: &'r Report, finding: &'r Finding, sources: &'r Sources) -> Group<'r> {
+    let level = match finding.code.severity() {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = level
+        .primary_title(&*finding.title)
+        .id(Code::id(finding.code))
+        .elements(snippets(report, finding, sources));
+    group = group.element(Padding);
+    let note = |level: Level<'static>, text: String| Element::from(level.message(text));
+    let mut notes = vec![note(Level::NOTE, finding.message.clone())];
+    notes.push(note(Level::NOTE.with_name("why"), finding.why.clone()));
+    notes.push(note(Level::HELP, finding.help.clone()));
+    for site in finding.sites.iter().filter(|site| site.stack.len() > 1) {
+        notes.push(note(Level::NOTE.with_name("called"), call_stack(report, site)));
+    }
+    notes.push(note(Level::NOTE, seen(finding)));
+    group.elements(notes)
+}
+
+/// A snippet for each file, the first site's first; sites without source as bare places.
+fn snippets<'r>(
+    report: &'r Report,
+    finding: &'r Finding,
+    sources: &'r Sources,
+) -> Vec<Element<'r>> {
+    let mut elements = Vec::new();
+    let mut shown: Vec<&str> = Vec::new();
+    for (index, site) in finding.sites.iter().enumerate() {
+        let file = site.file.as_deref().unwrap_or_default();
+        if let Some((text, _)) = sources.locate(site) {
+            if !shown.contains(&file) {
+                shown.push(file);
+                let sites = finding.sites.iter().enumerate().skip(index);
+                let sites = sites.filter(|(_, other)| other.file == site.file);
+                let annotations = sites.filter_map(|(index, site)| {
+                    let (_, span) = sources.locate(site)?;
+                    let kind =
+                        if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+                    Some(kind.span(span).label(label(finding, site)))
+                });
+                let snippet = Snippet::source(text).path(report.run.shown(file));
+                elements.push(snippet.annotations(annotations).into());
+            }
+        } else {
+            elements.extend(bare(report, finding, site));
+        }
+    }
+    elements
+}
+
+/// A place whose source cannot be shown.
+fn bare<'r>(report: &'r Report, finding: &Finding, site: &'r Site) -> [Element<'r>; 3] {
+    let origin = match (&site.file, site.line) {
+        (Some(file), line) => {
+            let origin = Origin::path(report.run.shown(file));
+            let origin = match line {
+                Some(line) => origin.line(line as usize),
+                None => origin,
+            };
+            match site.column {
+                Some(column) => origin.char_column(column as usize),
+                None => origin,
+            }
+        }
+        (None, _) => Origin::path(site.stack.first().map_or_else(
+            || "unknown place".to_owned(),
+            |frame| match &frame.function {
+                Some(function) => format!("`{function}` ({})", address(frame)),
+                None => address(frame),
+            },
+        )),
+    };
+    let label = Level::NOTE.no_name().message(label(finding, site));
+    [origin.into(), Padding.into(), label.into()]
+}
+
+/// The site's label, with the thread where there are several.
+fn label(finding: &Finding, site: &Site) -> String {
+    let threaded = finding.sites.iter().any(|site| site.thread != 0);
+    if threaded { format!("{}, on thread {}", site.label, site.thread) } else { site.label.clone() }
+}
+
+/// The way from `main` to the site, innermost call first.
+fn call_stack(report: &Report, site: &Site) -> String {
+    let mut text = format!("{}:", site.label);
+    for frame in site.stack.iter().take(DEEPEST_STACK) {
+        let _ = write!(text, "\n  {}", frame_text(report, frame));
+    }
+    if site.stack.len() > DEEPEST_STACK {
+        let _ = write!(text, "\n  … {} more", site.stack.len() - DEEPEST_STACK);
+    }
+    text
+}
+
+/// `` `pack` at src/halo.c:30 (inlined) ``.
+pub(crate) fn frame_text(report: &Report, frame: &Frame) -> String {
+    let mut text = match &frame.function {
+        Some(function) => format!("`{function}`"),
+        None => address(frame),
+    };
+    match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => {
+            let _ = write!(text, " at {}:{line}", report.run.shown(file));
+        }
+        _ if frame.function.is_some() => {
+            let _ = write!(text, " in {}", address(frame));
+        }
+        _ => {}
+    }
+    if frame.inlined {
+        text += " (inlined)";
+    }
+    text
+}
