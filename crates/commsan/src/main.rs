@@ -1,1 +1,26 @@
-fn main() {}
+//! The `commsan` command.
+
+mod child;
+mod cli;
+mod command_line;
+mod compile;
+mod config;
+mod doctor;
+mod elf;
+mod exec;
+mod exit_code;
+mod explain;
+mod failure;
+mod install;
+mod job;
+mod options;
+mod output;
+mod program;
+mod report;
+mod run;
+mod settings;
+mod suggest;
+
+fn main() -> std::process::ExitCode {
+    cli::main(std::env::args_os().collect())
+}

@@ -26,9 +26,8 @@ pub fn entries() -> impl Iterator<Item = &'static CStr> {
     std::iter::from_fn(move || {
         // SAFETY: `environ` is null or an array of C strings that ends with a null pointer, and
         // iteration stops there.
-        let entry = unsafe {
-            if environ.is_null() { std::ptr::null_mut() } else { *environ.add(index) }
-        };
+        let entry =
+            unsafe { if environ.is_null() { std::ptr::null_mut() } else { *environ.add(index) } };
         index += 1;
         // SAFETY: as above.
         (!entry.is_null()).then(|| unsafe { CStr::from_ptr(entry) })

@@ -148,9 +148,30 @@ const INTERPRETERS: [&[u8]; 9] =
 
 /// Programs that only start others; `--mpi` does not mean them.
 const STARTERS: [&[u8]; 24] = [
-    b"sh", b"bash", b"dash", b"zsh", b"ksh", b"csh", b"tcsh", b"fish", b"env", b"time",
-    b"timeout", b"nice", b"numactl", b"taskset", b"stdbuf", b"setsid", b"xterm", b"gdb", b"lldb",
-    b"strace", b"perf", b"valgrind", b"tee", b"commsan",
+    b"sh",
+    b"bash",
+    b"dash",
+    b"zsh",
+    b"ksh",
+    b"csh",
+    b"tcsh",
+    b"fish",
+    b"env",
+    b"time",
+    b"timeout",
+    b"nice",
+    b"numactl",
+    b"taskset",
+    b"stdbuf",
+    b"setsid",
+    b"xterm",
+    b"gdb",
+    b"lldb",
+    b"strace",
+    b"perf",
+    b"valgrind",
+    b"tee",
+    b"commsan",
 ];
 
 fn is_interpreter(program: &[u8]) -> bool {
@@ -229,7 +250,8 @@ mod tests {
 
     #[test]
     fn a_named_mpi_reaches_programs_that_load_it_late_but_not_shells() {
-        let host = Facts { forced: Some(OpenMpi), task: true, program: b"host", ..Facts::default() };
+        let host =
+            Facts { forced: Some(OpenMpi), task: true, program: b"host", ..Facts::default() };
         assert_eq!(decide(&host), Verdict::MaybeRank(OpenMpi));
         assert_eq!(decide(&Facts { program: b"bash", ..host }), Verdict::NoRank);
         assert_eq!(decide(&Facts { task: false, ..host }), Verdict::NoRank);

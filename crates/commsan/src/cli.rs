@@ -1,0 +1,181 @@
+//! The command line: subcommands, and flags made from the table of options.
+
+use crate::failure::Failure;
+use crate::options::{Color, TABLE};
+use crate::settings::Settings;
+use crate::{compile, config, doctor, exec, exit_code, explain, report, run};
+use clap::builder::styling;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const AFTER_HELP: &str = "\
+Typical use:
+  commsan run -- mpirun -n 4 ./app          check a program as it is
+  commsan cc mpicc -g -O2 -c halo.c         compile so that every load and store is seen, too
+  commsan explain CS-BUF-01                 what a finding means and how to fix it
+  commsan doctor ./app                      why something does not work
+
+Options can also be set in COMMSAN_OPTIONS=key=value:key=value and in commsan.toml.
+Exit codes: docs/exit-codes.md; 66 means findings.";
+
+#[derive(Parser)]
+#[command(name = "commsan", version, about = "Correctness checker for MPI programs")]
+#[command(after_help = AFTER_HELP, arg_required_else_help = true, styles = styles())]
+struct Cli {
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+#[derive(Subcommand)]
+enum Subcommands {
+    /// Run a command, check every MPI program it starts, and report
+    Run(Run),
+    /// Run one rank of a job that something else launches: srun -n 4 commsan exec -- ./app
+    Exec(Run),
+    /// Compile or link C so that every load and store is checked: commsan cc mpicc ARGS
+    #[command(disable_help_flag = true)]
+    Cc(Compile),
+    /// The same for C++
+    #[command(disable_help_flag = true)]
+    Cxx(Compile),
+    /// The same for Fortran
+    #[command(disable_help_flag = true)]
+    Fc(Compile),
+    /// Explain a finding code; without one, list them all
+    Explain {
+        /// Such as CS-BUF-01
+        code: Option<String>,
+    },
+    /// Say what works on this machine or with a program, and how to mend the rest
+    Doctor {
+        /// Program to look at
+        app: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the report of an earlier run
+    Report(report::Arguments),
+    /// Show the options in effect
+    Config {
+        /// Say for each option what it means and where its value comes from
+        #[arg(long)]
+        explain: bool,
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+#[derive(Args)]
+struct Run {
+    #[command(flatten)]
+    flags: Flags,
+    /// The command, best after `--`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    #[arg(value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Args)]
+struct Compile {
+    /// Compiler and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// The flags given, as (option, value) pairs in the order of the table.
+#[derive(Clone, Debug, Default)]
+pub struct Flags(pub Vec<(String, String)>);
+
+impl Args for Flags {
+    fn augment_args(mut command: Command) -> Command {
+        for spec in TABLE {
+            let mut help = spec.help.to_owned();
+            if !spec.default.is_empty() && !spec.switch {
+                help.push_str(&format!(" [default: {}]", spec.default));
+            }
+            let mut arg = Arg::new(spec.name)
+                .long(spec.flag())
+                .value_name(spec.value)
+                .help(help)
+                .action(if spec.repeats { ArgAction::Append } else { ArgAction::Set });
+            if spec.switch {
+                // A value needs `=`, so that a switch never swallows the command.
+                arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
+            }
+            command = command.arg(arg);
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Flags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Flags::default();
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for spec in TABLE {
+            let values = matches.get_many::<String>(spec.name).into_iter().flatten();
+            self.0.extend(values.map(|value| (spec.name.to_owned(), value.clone())));
+        }
+        Ok(())
+    }
+}
+
+/// Runs `commsan` with these arguments.
+pub fn main(arguments: Vec<OsString>) -> ExitCode {
+    if let Some((language, arguments)) = compile::invocation(&arguments) {
+        return compile::main(language, arguments);
+    }
+    match dispatch(Cli::parse_from(arguments).command) {
+        Ok(code) => code,
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
+    match command {
+        Subcommands::Run(Run { flags, command }) => run::main(&load(&flags)?, &command),
+        Subcommands::Exec(Run { flags, command }) => exec::main(&load(&flags)?, &command),
+        // Only without arguments; `invocation` has the others.
+        Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) => {
+            Err(Failure::new(exit_code::USAGE, "no compiler was given")
+                .help("put it after the language: `commsan cc mpicc -c halo.c`"))
+        }
+        Subcommands::Explain { code } => explain::main(code.as_deref()),
+        Subcommands::Doctor { app, json } => doctor::main(app.as_deref(), json),
+        Subcommands::Report(arguments) => {
+            let settings = load(&Flags(arguments.flags()))?;
+            report::main(&arguments, &settings)
+        }
+        Subcommands::Config { explain, flags } => config::main(&load(&flags)?, explain),
+    }
+}
+
+/// Effective settings; applies the choice of colours at once.
+fn load(flags: &Flags) -> Result<Settings, Failure> {
+    let settings = Settings::load(&flags.0)?;
+    match settings.options.color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    Ok(settings)
+}
+
+fn styles() -> styling::Styles {
+    let bold = styling::Style::new().bold();
+    styling::Styles::styled().header(bold).usage(bold).literal(bold)
+}

@@ -1,0 +1,90 @@
+//! Checks of one program.
+
+use super::Check;
+use crate::elf::{self, Program};
+use std::path::Path;
+
+/// Everything about the program at `path`.
+pub fn checks(path: &Path) -> Vec<Check> {
+    let name = path.display().to_string();
+    let program = match elf::read(path) {
+        Ok(program) => program,
+        Err(error) => {
+            let mend = "give the program itself, as it is run";
+            return vec![Check::fail("program", format!("{name}: {error}"), mend)];
+        }
+    };
+    if let Some(interpreter) = &program.script {
+        let found = format!("{name} is a script for `{interpreter}`");
+        let mend = "Python and other interpreters are checked under an MPI launcher; for a shell \
+                    script, ask about the program that it starts";
+        return vec![Check::warn("program", found, mend)];
+    }
+    let mut checks = vec![kind(&name, &program), mpi(&program)];
+    if !program.missing.is_empty() {
+        let mend = "set LD_LIBRARY_PATH, or load the modules that the program was built with";
+        checks.push(Check::fail(
+            "libraries",
+            format!("not found: {}", program.missing.join(", ")),
+            mend,
+        ));
+    }
+    checks.push(compiled(&program));
+    checks.push(if program.lines {
+        Check::ok("line information", "present")
+    } else {
+        let mend = "compile with -g, so that reports name source lines";
+        Check::warn("line information", "none in the program", mend)
+    });
+    checks
+}
+
+fn kind(name: &str, program: &Program) -> Check {
+    if !program.x86_64 {
+        let mend = "commsan knows 64-bit x86 programs";
+        Check::fail("program", format!("{name} is for another kind of machine"), mend)
+    } else if !program.dynamic {
+        let mend = "link it without -static: commsan enters through ld.so";
+        Check::fail("program", format!("{name} is linked statically"), mend)
+    } else if program.setuid {
+        let mend = "run a copy: ld.so preloads nothing into setuid programs";
+        Check::fail("program", format!("{name} is setuid or setgid"), mend)
+    } else {
+        Check::ok("program", name)
+    }
+}
+
+fn mpi(program: &Program) -> Check {
+    let what = "MPI of the program";
+    let paths: Vec<_> = program.mpi.iter().map(|(_, path)| path.display().to_string()).collect();
+    match &program.mpi[..] {
+        _ if program.static_mpi => {
+            let mend = "link with the MPI's shared library, e.g. without -static-mpi";
+            Check::fail(what, "linked into the program", mend)
+        }
+        [] => {
+            let mend = "link it with mpicc; a program that loads MPI later is checked under an \
+                        MPI launcher with `commsan run --mpi openmpi` (or mpich)";
+            Check::warn(what, "none", mend)
+        }
+        [(mpi, path)] => Check::ok(what, format!("{mpi}: {}", path.display())),
+        _ => {
+            let mend = "build everything, libraries included, with the same mpicc";
+            Check::fail(what, format!("more than one: {}", paths.join(", ")), mend)
+        }
+    }
+}
+
+fn compiled(program: &Program) -> Check {
+    let what = "loads and stores";
+    if program.tsan {
+        let mend = "build with `commsan cc` in place of -fsanitize=thread; the two cannot be \
+                    combined";
+        Check::fail(what, "ThreadSanitizer's runtime is in the program", mend)
+    } else if program.hooks {
+        Check::ok(what, "compiled by commsan: every one is checked")
+    } else {
+        let mend = "compile with `commsan cc mpicc …` (cxx, fc) to have every one checked";
+        Check::warn(what, "not compiled by commsan: accesses are seen a page at a time", mend)
+    }
+}

@@ -1,0 +1,184 @@
+//! What a program file tells about itself: which MPI, how linked, how compiled.
+
+use object::read::ReadCache;
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Families of MPI libraries, as libraries' names tell them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mpi {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH and everything with its ABI.
+    Mpich,
+}
+
+impl std::fmt::Display for Mpi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Mpi::OpenMpi => "Open MPI",
+            Mpi::Mpich => "MPICH",
+        })
+    }
+}
+
+/// Facts about a program file.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// First line of a script; the other facts are then those of no program.
+    pub script: Option<String>,
+    /// Whether it is a 64-bit x86 program.
+    pub x86_64: bool,
+    /// Whether ld.so loads it, so that preloading works.
+    pub dynamic: bool,
+    /// Whether execution changes the user or group, so that ld.so ignores preloads.
+    pub setuid: bool,
+    /// MPI libraries that it loads, directly or through others.
+    pub mpi: Vec<(Mpi, PathBuf)>,
+    /// Whether MPI itself is linked in.
+    pub static_mpi: bool,
+    /// Whether commsan's hooks are linked in.
+    pub hooks: bool,
+    /// Whether ThreadSanitizer's runtime is linked in or loaded.
+    pub tsan: bool,
+    /// Whether there is line information.
+    pub lines: bool,
+    /// Libraries that ld.so does not find.
+    pub missing: Vec<String>,
+}
+
+impl Program {
+    /// Why no rank of this program could have been seen.
+    pub fn reason_for_silence(&self, name: &str) -> Option<String> {
+        if self.script.is_some() {
+            return None;
+        }
+        if !self.dynamic {
+            return Some(format!("`{name}` is linked statically: link it without `-static`"));
+        }
+        if self.static_mpi {
+            return Some(format!("`{name}` has MPI linked in: link it with the MPI's `.so`"));
+        }
+        if self.setuid {
+            return Some(format!("`{name}` is setuid: commsan cannot enter it; copy the file"));
+        }
+        if self.mpi.is_empty() {
+            return Some(format!(
+                "`{name}` is not linked with MPI; if it loads MPI later, say which by `--mpi`"
+            ));
+        }
+        None
+    }
+}
+
+/// Reads the facts about `path`.
+///
+/// # Errors
+/// When it cannot be read, or is neither script nor program.
+pub fn read(path: &Path) -> io::Result<Program> {
+    let mut file = File::open(path)?;
+    let mode = file.metadata()?.mode();
+    let mut program =
+        Program { setuid: mode & (libc::S_ISUID | libc::S_ISGID) != 0, ..Program::default() };
+    let mut start = [0; 256];
+    let length = file.read(&mut start)?;
+    if let Some(line) = start[..length].strip_prefix(b"#!") {
+        let line = line.split(|byte| *byte == b'\n').next().unwrap_or(line);
+        program.script = Some(String::from_utf8_lossy(line).trim().to_owned());
+        return Ok(program);
+    }
+    let cache = ReadCache::new(file);
+    let elf = object::File::parse(&cache).map_err(io::Error::other)?;
+    program.x86_64 = elf.architecture() == object::Architecture::X86_64;
+    program.dynamic =
+        elf.section_by_name(".dynamic").is_some() && elf.section_by_name(".interp").is_some();
+    program.lines = elf.sections().any(|s| matches!(s.name(), Ok(".debug_line" | ".zdebug_line")));
+    for symbol in elf.symbols().chain(elf.dynamic_symbols()).filter(|s| s.is_definition()) {
+        match symbol.name() {
+            Ok("PMPI_Init" | "PMPI_Init_thread") => program.static_mpi = true,
+            Ok("__tsan_read8") => program.hooks = true,
+            Ok("__tsan_get_report_data") => program.tsan = true,
+            _ => {}
+        }
+    }
+    program.hooks &= !program.tsan;
+    if program.dynamic {
+        let libraries = libraries(path)?;
+        program.missing = libraries.missing;
+        for path in libraries.found {
+            let name = crate::program::base_name(path.as_os_str());
+            program.tsan |= name.starts_with("libtsan") || name.contains("clang_rt.tsan");
+            if let Some(mpi) = mpi_of(&name) {
+                program.mpi.push((mpi, path));
+            }
+        }
+    }
+    Ok(program)
+}
+
+/// What ld.so would load for a program or library.
+#[derive(Debug, Default)]
+pub struct Libraries {
+    /// Paths it finds.
+    pub found: Vec<PathBuf>,
+    /// Names it does not find.
+    pub missing: Vec<String>,
+}
+
+/// Asks ld.so, as ldd does; nothing of the file is executed.
+///
+/// # Errors
+/// When ld.so cannot be run.
+pub fn libraries(path: &Path) -> io::Result<Libraries> {
+    let path = std::path::absolute(path)?;
+    let output = Command::new("/lib64/ld-linux-x86-64.so.2")
+        .arg(path)
+        .env("LD_TRACE_LOADED_OBJECTS", "1")
+        .env_remove("LD_PRELOAD")
+        .stdin(Stdio::null())
+        .output()?;
+    let mut libraries = Libraries::default();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        match line.trim().split_once(" => ") {
+            Some((name, "not found")) => libraries.missing.push(name.to_owned()),
+            Some((_, place)) => {
+                let path = place.rsplit_once(" (").map_or(place, |(path, _)| path);
+                libraries.found.push(PathBuf::from(path));
+            }
+            None => {}
+        }
+    }
+    Ok(libraries)
+}
+
+/// Which MPI a library belongs to; the injector has the same rule.
+fn mpi_of(file: &str) -> Option<Mpi> {
+    if file.starts_with("libmpich.so") {
+        return Some(Mpi::Mpich);
+    }
+    if let Some(version) = file.strip_prefix("libmpi.so") {
+        let twelve = version == ".12" || version.starts_with(".12.");
+        return Some(if twelve { Mpi::Mpich } else { Mpi::OpenMpi });
+    }
+    let cray = file.strip_prefix("libmpi_")?;
+    let vendors = ["cray", "gnu", "intel", "amd", "nvidia"];
+    let of_vendor = vendors.iter().any(|vendor| cray.starts_with(vendor));
+    (of_vendor && cray.contains(".so.12")).then_some(Mpi::Mpich)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_program_is_described() {
+        let facts = read(Path::new("/bin/sh")).unwrap();
+        assert!(facts.dynamic && facts.x86_64 && facts.mpi.is_empty() && facts.script.is_none());
+        assert!(facts.reason_for_silence("sh").unwrap().contains("not linked with MPI"));
+        assert!(read(Path::new("/proc/self/maps")).is_err());
+    }
+}

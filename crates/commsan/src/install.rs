@@ -1,0 +1,92 @@
+//! Where commsan's own files are, and the environment that brings them into a job.
+
+use crate::exit_code;
+use crate::failure::Failure;
+use crate::options::{Mpi, Options};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// File name of the injector.
+pub const INJECTOR: &str = "libcommsan_inject.so";
+
+/// Runtime for each MPI: its name for people and its file name.
+pub const RUNTIMES: [(&str, &str); 2] =
+    [("Open MPI", "libcommsan_openmpi.so"), ("MPICH", "libcommsan_mpich.so")];
+
+/// Directory of the libraries: `$COMMSAN_LIB`, else `../lib/commsan` beside the executable.
+pub fn library_directory() -> PathBuf {
+    if let Some(directory) = std::env::var_os("COMMSAN_LIB").filter(|value| !value.is_empty()) {
+        let directory = PathBuf::from(directory);
+        return std::path::absolute(&directory).unwrap_or(directory);
+    }
+    let program = std::env::current_exe().and_then(|path| path.canonicalize());
+    let program = program.unwrap_or_else(|_| PathBuf::from("/usr/local/bin/commsan"));
+    let prefix = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    prefix.join("lib/commsan")
+}
+
+/// What a job's environment must have so that its ranks are checked.
+pub struct JobEnvironment {
+    /// Variables to set.
+    pub set: Vec<(&'static str, OsString)>,
+    /// Variables to remove.
+    pub remove: Vec<&'static str>,
+}
+
+/// The environment for a job that writes to `run_dir`.
+///
+/// # Errors
+/// When the injector is missing or cannot be named in `LD_PRELOAD`.
+pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironment, Failure> {
+    let library = library_directory();
+    let injector = library.join(INJECTOR);
+    if !injector.is_file() {
+        let what = format!("commsan's library `{}` is missing", injector.display());
+        return Err(Failure::new(exit_code::SETUP, what)
+            .help("install commsan with `make install`, or set COMMSAN_LIB to its `lib/commsan`"));
+    }
+    if library.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
+        let what = format!("`{}` has a space or colon in it", library.display());
+        return Err(Failure::new(exit_code::SETUP, what)
+            .help("ld.so cannot preload from there: set COMMSAN_LIB to a symbolic link to it"));
+    }
+    let mut set = vec![
+        ("COMMSAN_RUN_DIR", run_dir.as_os_str().to_owned()),
+        ("COMMSAN_OPTIONS", options.for_ranks().into()),
+        ("COMMSAN_LIB", library.into_os_string()),
+        ("LD_PRELOAD", preload(injector.as_os_str(), std::env::var_os("LD_PRELOAD"))),
+    ];
+    let mut remove = vec!["COMMSAN_RANK_PID"];
+    match options.mpi {
+        Mpi::Auto => remove.push("COMMSAN_MPI"),
+        Mpi::OpenMpi => set.push(("COMMSAN_MPI", "openmpi".into())),
+        Mpi::Mpich => set.push(("COMMSAN_MPI", "mpich".into())),
+    }
+    Ok(JobEnvironment { set, remove })
+}
+
+/// `inherited` with the injector in front, once.
+pub fn preload(injector: &OsStr, inherited: Option<OsString>) -> OsString {
+    let inherited = inherited.unwrap_or_default();
+    let libraries = inherited.as_bytes().split(|byte| matches!(byte, b':' | b' '));
+    let others = libraries.filter(|library| {
+        let name = library.rsplit(|byte| *byte == b'/').next();
+        !library.is_empty() && name != Some(INJECTOR.as_bytes())
+    });
+    let all: Vec<&[u8]> = std::iter::once(injector.as_bytes()).chain(others).collect();
+    OsString::from_vec(all.join(&b':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_preloaded_stays_behind_the_injector() {
+        let ours = OsStr::new("/c/libcommsan_inject.so");
+        assert_eq!(preload(ours, None), ours);
+        let inherited = OsString::from("/old/libcommsan_inject.so:a.so b.so:");
+        assert_eq!(preload(ours, Some(inherited)), "/c/libcommsan_inject.so:a.so:b.so");
+    }
+}

@@ -1,0 +1,85 @@
+//! The identity of a parallel job, found alike by each of its processes without communication.
+//!
+//! | started by | identity |
+//! |---|---|
+//! | Open MPI's mpirun | the random key it makes for each job, else the PMIx name space |
+//! | MPICH's mpiexec (hydra) | the launcher's address, on the command line of the proxy above us |
+//! | srun, flux, PALS | job and step number |
+
+use std::path::Path;
+
+/// A short text, fit for a file name, that only the processes of this job have.
+pub fn identity() -> Option<String> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if let Some(key) = set("OMPI_MCA_orte_precondition_transports") {
+        return Some(short(&key));
+    }
+    if let Some(name_space) = set("PMIX_NAMESPACE") {
+        let server = set("PMIX_SERVER_URI41").or_else(|| set("PMIX_SERVER_URI4"));
+        // Slurm's name spaces carry the job's number; others may recur, so the server counts.
+        let slurm = name_space.starts_with("slurm.");
+        let all = if slurm { name_space } else { name_space + &server.unwrap_or_default() };
+        return Some(short(&all));
+    }
+    if set("HYDI_CONTROL_FD").is_some() || set("MPI_LOCALRANKID").is_some() {
+        return Some(short(&hydra_address()?));
+    }
+    if let (Some(job), Some(step)) = (set("SLURM_JOB_ID"), set("SLURM_STEP_ID")) {
+        return Some(file_name(&format!("{job}.{step}")));
+    }
+    set("FLUX_JOB_ID").or_else(|| set("PALS_APID")).map(|id| file_name(&id))
+}
+
+/// `host:port` and process group of the mpiexec that started the proxy above this process.
+fn hydra_address() -> Option<String> {
+    let mut process = std::process::id();
+    for _ in 0..32 {
+        process = parent(process)?;
+        let directory = Path::new("/proc").join(process.to_string());
+        let name = std::fs::read_to_string(directory.join("comm")).ok()?;
+        if name.starts_with("hydra_pmi_prox") {
+            let bytes = std::fs::read(directory.join("cmdline")).ok()?;
+            let line = String::from_utf8_lossy(&bytes);
+            let words: Vec<&str> = line.split('\0').collect();
+            let value = |option| words.windows(2).find(|w| w[0] == option).map(|w| w[1]);
+            return Some([value("--control-port")?, value("--pgid").unwrap_or("")].join("/"));
+        }
+    }
+    None
+}
+
+fn parent(process: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
+/// Eight hexadecimal digits made from `text` (FNV-1a).
+fn short(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+}
+
+/// `text` without characters that are awkward in file names.
+fn file_name(text: &str) -> String {
+    let fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    text.chars().map(|c| if fit(c) { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identities_are_file_names() {
+        assert_eq!(file_name("ƒ2/x.0"), "_2_x.0");
+        assert_eq!(short("daccdff564b5172d-ea5f72f78f5d9e77").len(), 8);
+        assert_ne!(short("host:1/0"), short("host:2/0"));
+    }
+
+    #[test]
+    fn the_parent_of_a_process_is_known() {
+        assert_eq!(parent(std::process::id()), Some(std::os::unix::process::parent_id()));
+    }
+}

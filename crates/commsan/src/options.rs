@@ -1,0 +1,333 @@
+//! The table of options.
+//!
+//! One entry here is the flag of `commsan run`, the key of `COMMSAN_OPTIONS` and of
+//! `commsan.toml`, the line of `commsan config --explain` and the row in `docs/usage.md`.
+
+use std::path::{Path, PathBuf};
+
+/// Who reads an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The `commsan` command.
+    Launcher,
+    /// Every rank; passed on in `COMMSAN_OPTIONS`.
+    Rank,
+}
+
+/// What the table says about an option.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// Key; the flag has dashes for underscores.
+    pub name: &'static str,
+    /// Placeholder for the value in help texts.
+    pub value: &'static str,
+    /// Text of the default value; empty for none.
+    pub default: &'static str,
+    /// Who reads it.
+    pub scope: Scope,
+    /// Help text.
+    pub help: &'static str,
+    /// Whether the flag can stand without a value, meaning `true`.
+    pub switch: bool,
+    /// Whether every mention adds a value.
+    pub repeats: bool,
+}
+
+impl Spec {
+    /// The flag, without dashes in front.
+    pub fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+}
+
+/// A text is no value of its option; tells what would be.
+pub type Expected = String;
+
+/// A type of option values.
+trait Value {
+    const SWITCH: bool = false;
+    const REPEATS: bool = false;
+
+    /// Takes the value from text; relative paths start at `base`.
+    fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected>;
+
+    /// The value as text that [`set`](Self::set) accepts, one for each mention.
+    fn texts(&self) -> Vec<String>;
+}
+
+macro_rules! options {
+    ($($name:ident: $type:ty = $default:literal, $value:literal, $scope:ident, $help:literal;)*) => {
+        /// The value of every option.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Options {
+            $(#[doc = $help] pub $name: $type,)*
+        }
+
+        /// The table, in the order of help texts.
+        pub const TABLE: &[Spec] = &[$(Spec {
+            name: stringify!($name),
+            value: $value,
+            default: $default,
+            scope: Scope::$scope,
+            help: $help,
+            switch: <$type as Value>::SWITCH,
+            repeats: <$type as Value>::REPEATS,
+        }),*];
+
+        impl Options {
+            /// Sets option `name`, which must be in the table, from text.
+            ///
+            /// # Errors
+            /// When the text is no value of that option.
+            pub fn set(&mut self, name: &str, text: &str, base: &Path) -> Result<(), Expected> {
+                match name {
+                    $(stringify!($name) => self.$name.set(text, base),)*
+                    _ => Err(format!("`{name}` is no option")),
+                }
+            }
+
+            /// The value of option `name` as text.
+            pub fn texts(&self, name: &str) -> Vec<String> {
+                match name {
+                    $(stringify!($name) => self.$name.texts(),)*
+                    _ => Vec::new(),
+                }
+            }
+        }
+
+        impl Default for Options {
+            fn default() -> Self {
+                let mut options = Options { $($name: Default::default()),* };
+                for spec in TABLE.iter().filter(|spec| !spec.default.is_empty()) {
+                    // A test sets every default and would see an error.
+                    let _ = options.set(spec.name, spec.default, Path::new(""));
+                }
+                options
+            }
+        }
+    };
+}
+
+options! {
+    output: Option<PathBuf> = "", "DIR", Launcher,
+        "Run directory to create, instead of PROGRAM.commsan";
+    exit_code: Bounded<0, 255> = "66", "N", Launcher,
+        "Exit code when there are findings; 0 keeps the program's own";
+    suppressions: Vec<PathBuf> = "", "FILE", Launcher,
+        "Findings that are known: file of suppressions; can be given more than once";
+    gen_suppressions: bool = "false", "BOOL", Launcher,
+        "Print suppressions that would cover the findings";
+    mpi: Mpi = "auto", "auto|openmpi|mpich", Launcher,
+        "MPI of programs that load it late, such as Python, where the launcher does not tell";
+    json: Option<PathBuf> = "", "FILE", Launcher,
+        "Also write the report as JSON there; the run directory has it anyway";
+    sarif: Option<PathBuf> = "", "FILE", Launcher,
+        "Also write the report as SARIF 2.1.0";
+    junit: Option<PathBuf> = "", "FILE", Launcher,
+        "Also write the report as JUnit XML";
+    html: Option<PathBuf> = "", "FILE", Launcher,
+        "Also write the report as one HTML page";
+    color: Color = "auto", "auto|always|never", Launcher,
+        "Colours in messages and in the report";
+    quiet: bool = "false", "BOOL", Launcher,
+        "Print nothing but findings and errors";
+    halt_on_error: bool = "false", "BOOL", Rank,
+        "End the job at the first finding";
+    max_findings: Bounded<1, 1_000_000> = "1000", "N", Rank,
+        "Different findings that each rank records; the rest is counted";
+    stack_depth: Bounded<1, 32> = "16", "N", Rank,
+        "Frames of call stack recorded at each place, at most 32";
+}
+
+impl Options {
+    /// `COMMSAN_OPTIONS` for the ranks: every option they read.
+    pub fn for_ranks(&self) -> String {
+        let of_ranks = TABLE.iter().filter(|spec| spec.scope == Scope::Rank);
+        let pairs = of_ranks.flat_map(|spec| {
+            self.texts(spec.name).into_iter().map(|text| format!("{}={text}", spec.name))
+        });
+        pairs.collect::<Vec<_>>().join(":")
+    }
+}
+
+/// A number with limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounded<const MIN: u32, const MAX: u32>(pub u32);
+
+impl<const MIN: u32, const MAX: u32> Value for Bounded<MIN, MAX> {
+    fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
+        match text.parse() {
+            Ok(number) if (MIN..=MAX).contains(&number) => {
+                self.0 = number;
+                Ok(())
+            }
+            _ => Err(format!("a number from {MIN} to {MAX}")),
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.0.to_string()]
+    }
+}
+
+impl Value for bool {
+    const SWITCH: bool = true;
+
+    fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
+        *self = match text.to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" | "on" => true,
+            "0" | "false" | "no" | "off" => false,
+            _ => return Err("`true` or `false`".to_owned()),
+        };
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![self.to_string()]
+    }
+}
+
+impl Value for Option<PathBuf> {
+    fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected> {
+        *self = Some(path(text, base)?);
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.iter().map(|path| path.display().to_string()).collect()
+    }
+}
+
+impl Value for Vec<PathBuf> {
+    const REPEATS: bool = true;
+
+    fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected> {
+        self.push(path(text, base)?);
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.iter().map(|path| path.display().to_string()).collect()
+    }
+}
+
+fn path(text: &str, base: &Path) -> Result<PathBuf, Expected> {
+    if text.is_empty() { Err("the name of a file".to_owned()) } else { Ok(base.join(text)) }
+}
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $name {
+            #[default]
+            $($(#[$variant_doc])* $variant),*
+        }
+
+        impl Value for $name {
+            fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
+                *self = match text {
+                    $($text => $name::$variant,)*
+                    _ => return Err(["one of", $(concat!("`", $text, "`")),*].join(" ")),
+                };
+                Ok(())
+            }
+
+            fn texts(&self) -> Vec<String> {
+                vec![match self { $($name::$variant => $text),* }.to_owned()]
+            }
+        }
+    };
+}
+
+choice! {
+    /// Which MPI programs use that load it late.
+    Mpi {
+        /// The one whose launcher started them.
+        Auto = "auto",
+        /// Open MPI.
+        OpenMpi = "openmpi",
+        /// MPICH and everything with its ABI.
+        Mpich = "mpich"
+    }
+}
+
+choice! {
+    /// When to use colours.
+    Color {
+        /// On terminals, and as `NO_COLOR` and `CLICOLOR_FORCE` say.
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never"
+    }
+}
+
+/// The table as Markdown, for the documentation.
+#[cfg(test)]
+fn markdown() -> String {
+    let mut text = String::from("| option | value | default | meaning |\n|---|---|---|---|\n");
+    for spec in TABLE {
+        let value = spec.value.replace('|', "\\|");
+        let default = match spec.default {
+            "" => String::new(),
+            default => format!("`{default}`"),
+        };
+        let scope = if spec.scope == Scope::Rank { " (ranks)" } else { "" };
+        let row = format!("| `{}` | {value} | {default} | {}{scope} |\n", spec.name, spec.help);
+        text.push_str(&row);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_values_and_read_back() {
+        let defaults = Options::default();
+        for spec in TABLE.iter().filter(|spec| !spec.default.is_empty()) {
+            let mut options = Options::default();
+            assert_eq!(options.set(spec.name, spec.default, Path::new("")), Ok(()), "{spec:?}");
+            assert_eq!(defaults.texts(spec.name), [spec.default], "{spec:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_values_are_refused_with_what_is_expected() {
+        let mut options = Options::default();
+        for (name, text, expected) in [
+            ("stack_depth", "33", "a number from 1 to 32"),
+            ("exit_code", "-1", "a number from 0 to 255"),
+            ("mpi", "lam", "one of `auto` `openmpi` `mpich`"),
+            ("quiet", "maybe", "`true` or `false`"),
+            ("json", "", "the name of a file"),
+        ] {
+            assert_eq!(options.set(name, text, Path::new("")), Err(expected.to_owned()));
+        }
+        assert_eq!(options, Options::default());
+    }
+
+    #[test]
+    fn ranks_get_their_options_only() {
+        let expected = "halt_on_error=false:max_findings=1000:stack_depth=16";
+        assert_eq!(Options::default().for_ranks(), expected);
+    }
+
+    #[test]
+    fn the_documentation_has_this_table() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/usage.md");
+        let text = std::fs::read_to_string(file).unwrap();
+        let (begin, end) = ("<!-- options: generated -->\n", "<!-- end of options -->");
+        let start = text.find(begin).expect("docs/usage.md marks its table") + begin.len();
+        let stop = start + text[start..].find(end).expect("docs/usage.md ends its table");
+        if std::env::var_os("COMMSAN_BLESS").is_some() {
+            let blessed = format!("{}{}{}", &text[..start], markdown(), &text[stop..]);
+            std::fs::write(file, blessed).unwrap();
+        } else {
+            assert_eq!(text[start..stop], markdown(), "bless it with COMMSAN_BLESS=1");
+        }
+    }
+}

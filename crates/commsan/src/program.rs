@@ -1,0 +1,159 @@
+//! Guessing which word of a command line is the MPI program.
+//!
+//! Only the run directory's name and some advice depend on it, so a wrong guess costs little.
+
+use crate::child::{is_executable, search};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Commands that start the ranks of a job.
+const LAUNCHERS: &[&str] =
+    &["mpirun", "mpiexec", "orterun", "prun", "prterun", "srun", "jsrun", "aprun", "flux", "ibrun"];
+
+/// Commands that start one other command.
+const WRAPPERS: &[&str] = &[
+    "env", "time", "timeout", "nice", "numactl", "taskset", "stdbuf", "setsid", "nohup",
+    "valgrind", "strace", "xvfb-run", "commsan", "exec", "run",
+];
+
+/// Commands that run a script; the script is the program.
+const INTERPRETERS: &[&str] = &["python", "pypy", "julia", "Rscript", "perl", "octave", "ruby"];
+
+/// Launcher options, without dashes, and the number of words that follow each.
+const OPTIONS: &[(&str, usize)] = &[
+    ("n", 1),
+    ("np", 1),
+    ("c", 1),
+    ("N", 1),
+    ("ppn", 1),
+    ("npernode", 1),
+    ("npersocket", 1),
+    ("H", 1),
+    ("host", 1),
+    ("hosts", 1),
+    ("hostfile", 1),
+    ("machinefile", 1),
+    ("f", 1),
+    ("map-by", 1),
+    ("bind-to", 1),
+    ("rank-by", 1),
+    ("x", 1),
+    ("mca", 2),
+    ("gmca", 2),
+    ("pmixmca", 2),
+    ("prtemca", 2),
+    ("env", 2),
+    ("genv", 2),
+    ("wdir", 1),
+    ("wd", 1),
+    ("path", 1),
+    ("prefix", 1),
+    ("p", 1),
+    ("A", 1),
+    ("J", 1),
+    ("t", 1),
+    ("o", 1),
+    ("e", 1),
+    ("i", 1),
+    ("w", 1),
+    ("mpi", 1),
+    ("ntasks", 1),
+    ("nodes", 1),
+    ("partition", 1),
+    ("output", 1),
+    ("launcher", 1),
+    ("iface", 1),
+    ("app", 1),
+    ("configfile", 1),
+    ("output-filename", 1),
+    ("tune", 1),
+    ("am", 1),
+    ("timeout", 1),
+];
+
+/// The MPI program in `command`, or else the command itself.
+pub fn guess(command: &[OsString]) -> &OsStr {
+    let first = command.first().map_or(OsStr::new("program"), OsString::as_os_str);
+    position(command).and_then(|index| command.get(index)).map_or(first, OsString::as_os_str)
+}
+
+/// Where in `command` the MPI program is.
+pub fn position(command: &[OsString]) -> Option<usize> {
+    let mut index = 0;
+    while let Some(word) = command.get(index) {
+        let text = word.to_string_lossy();
+        if starts_others(word) {
+            index += 1;
+        } else if let Some(option) = text.strip_prefix('-') {
+            let option = option.trim_start_matches('-');
+            let values = OPTIONS.iter().find(|(name, _)| *name == option);
+            index += 1 + values.map_or(0, |(_, count)| *count);
+        } else if is_program(word) {
+            return Some(script(command, index).unwrap_or(index));
+        } else {
+            // A variable assignment, or the value of an option that is not in the table.
+            index += 1;
+        }
+    }
+    None
+}
+
+/// Whether this word is a launcher or a wrapper.
+fn starts_others(word: &OsStr) -> bool {
+    let name = base_name(word);
+    let name = name.split('.').next().unwrap_or(&name);
+    LAUNCHERS.contains(&name) || WRAPPERS.contains(&name)
+}
+
+fn is_program(word: &OsStr) -> bool {
+    if word.to_string_lossy().contains('/') {
+        is_executable(Path::new(word))
+    } else {
+        search(word).is_some() || is_executable(Path::new(word))
+    }
+}
+
+/// Where the script of the interpreter at `index` is.
+fn script(command: &[OsString], index: usize) -> Option<usize> {
+    let name = base_name(command.get(index)?);
+    INTERPRETERS.iter().find(|interpreter| name.starts_with(**interpreter))?;
+    (index + 1..command.len()).find(|&i| Path::new(&command[i]).is_file())
+}
+
+/// Last part of a path.
+pub fn base_name(word: &OsStr) -> String {
+    Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guessed(command: &str) -> String {
+        let words: Vec<OsString> = command.split(' ').map(OsString::from).collect();
+        base_name(guess(&words))
+    }
+
+    #[test]
+    fn the_program_stands_behind_launchers_wrappers_and_options() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("solve.py");
+        std::fs::write(&script, "").unwrap();
+        let script = script.display();
+        for (command, expected) in [
+            ("/bin/ls -l".to_owned(), "ls"),
+            ("mpirun -n 4 /bin/ls /bin/cat".to_owned(), "ls"),
+            ("mpirun.mpich -genv A /bin/cat -n 4 ls".to_owned(), "ls"),
+            ("mpirun --mca btl self -x PATH -np 2 numactl -l /bin/ls".to_owned(), "ls"),
+            ("env A=1 srun -n 4 commsan exec -- /bin/ls".to_owned(), "ls"),
+            ("mpirun -n 2 --unknown value /bin/ls".to_owned(), "ls"),
+            (format!("mpirun -n 2 sh {script}"), "sh"),
+            ("mpirun -n 2 ./missing".to_owned(), "mpirun"),
+        ] {
+            assert_eq!(guessed(&command), expected, "{command}");
+        }
+        if search(OsStr::new("python3")).is_some() {
+            assert_eq!(guessed(&format!("mpirun -n 2 python3 -u {script} x")), "solve.py");
+        }
+    }
+}

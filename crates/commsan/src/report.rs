@@ -1,0 +1,207 @@
+//! Reports: after a run, and again later by `commsan report`.
+
+use crate::exit_code;
+use crate::failure::{Failure, note, warn};
+use crate::options::Options;
+use crate::output::{err, out};
+use crate::settings::Settings;
+use anstream::ColorChoice;
+use commsan_report::{Options as Preparation, terminal};
+use commsan_report::{Report, Sources, Suppressions, github, html, json, junit, sarif, suppress};
+use commsan_trace::RunDirectory;
+use std::io::IsTerminal;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What a run amounts to.
+#[derive(Debug)]
+pub struct Summary {
+    /// Ranks that wrote a log.
+    pub ranks: usize,
+    /// Findings that no suppression covers.
+    pub findings: usize,
+    /// Things that kept processes from being checked.
+    pub notices: usize,
+    /// Whether some report could not be written.
+    pub incomplete: bool,
+}
+
+/// `commsan report`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Run directory
+    directory: PathBuf,
+    /// How to write it
+    #[arg(long, value_enum, default_value = "terminal")]
+    format: Format,
+    /// File to write, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Findings that are known; can be given more than once
+    #[arg(long, value_name = "FILE")]
+    suppressions: Vec<String>,
+    /// Print suppressions that would cover the findings, instead of the report
+    #[arg(long)]
+    gen_suppressions: bool,
+    /// Exit code when there are findings
+    #[arg(long, value_name = "N")]
+    exit_code: Option<String>,
+    /// Colours: auto, always, never
+    #[arg(long, value_name = "WHEN")]
+    color: Option<String>,
+}
+
+impl Arguments {
+    /// Those that are options of the table.
+    pub fn flags(&self) -> Vec<(String, String)> {
+        let pair = |name: &str, value: &String| (name.to_owned(), value.clone());
+        let suppressions = self.suppressions.iter().map(|value| pair("suppressions", value));
+        let exit_code = self.exit_code.iter().map(|value| pair("exit_code", value));
+        let color = self.color.iter().map(|value| pair("color", value));
+        suppressions.chain(exit_code).chain(color).collect()
+    }
+}
+
+/// Forms of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people
+    Terminal,
+    /// commsan's own, see docs/report-json.md
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit XML
+    Junit,
+    /// Annotations for GitHub Actions
+    Github,
+    /// One HTML page
+    Html,
+}
+
+/// The suppressions that the options name.
+///
+/// # Errors
+/// When a file cannot be read or has mistakes.
+pub fn suppressions(options: &Options) -> Result<Suppressions, Failure> {
+    let mut all = Suppressions::default();
+    for file in &options.suppressions {
+        let more = Suppressions::load(file)
+            .map_err(|error| Failure::new(exit_code::USAGE, error.to_string()))?;
+        all.extend(more);
+    }
+    Ok(all)
+}
+
+/// Reads the logs of `run`, prints the report, and writes the files that were asked for.
+///
+/// # Errors
+/// When the logs cannot be read at all.
+pub fn finish(
+    run: &RunDirectory,
+    suppressions: Suppressions,
+    options: &Options,
+) -> Result<Summary, Failure> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Failure::new(exit_code::REPORT, format!("no report: {error}"))
+    };
+    let ranks = run.logs().map_err(|error| unreadable(&error))?.len();
+    let notices = run.notices().map_err(|error| unreadable(&error))?;
+    let report = Report::from_run(run, &Preparation { suppressions });
+    let sources = Sources::load(&report);
+    if ranks == 0 {
+        // Nothing to report on; what is known of the reasons is all there is to say.
+        notices.iter().for_each(|notice| warn(notice, &[]));
+    } else if !options.quiet || !report.findings.is_empty() {
+        let style = style(&std::io::stderr());
+        err(&terminal::render(&report, &sources, style));
+    }
+    if options.gen_suppressions && !report.findings.is_empty() {
+        err(&suppress::gen_suppressions(&report.findings));
+    }
+    let incomplete = !write_files(run, &report, &sources, options);
+    Ok(Summary { ranks, findings: report.findings.len(), notices: notices.len(), incomplete })
+}
+
+/// Writes `report.json` and the other files; says what fails, and whether all was well.
+fn write_files(run: &RunDirectory, report: &Report, sources: &Sources, options: &Options) -> bool {
+    let mut well = true;
+    if let Err(error) = run.write("report.json", &json::render(report)) {
+        warn(&error.to_string(), &[]);
+        well = false;
+    }
+    let files = [
+        (&options.json, Format::Json),
+        (&options.sarif, Format::Sarif),
+        (&options.junit, Format::Junit),
+        (&options.html, Format::Html),
+    ];
+    for (path, format) in files {
+        let Some(path) = path else { continue };
+        match write(path, &render(report, sources, format)) {
+            Ok(()) if options.quiet => {}
+            Ok(()) => note(&format!("wrote {}", path.display())),
+            Err(failure) => {
+                failure.print();
+                well = false;
+            }
+        }
+    }
+    well
+}
+
+fn render(report: &Report, sources: &Sources, format: Format) -> String {
+    match format {
+        Format::Terminal => terminal::render(report, sources, terminal::Style::default()),
+        Format::Json => json::render(report),
+        Format::Sarif => sarif::render(report),
+        Format::Junit => junit::render(report),
+        Format::Github => github::render(report),
+        Format::Html => html::render(report, sources),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    written.and_then(|()| std::fs::write(path, text)).map_err(|error| {
+        let what = format!("cannot write `{}`: {error}", path.display());
+        Failure::new(exit_code::REPORT, what).help("check the path, permissions and free space")
+    })
+}
+
+/// Renders an earlier run again.
+pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
+    let run = RunDirectory::open(&arguments.directory)
+        .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
+    let suppressions = suppressions(&settings.options)?;
+    let report = Report::from_run(&run, &Preparation { suppressions });
+    let sources = Sources::load(&report);
+    let text = if arguments.gen_suppressions {
+        suppress::gen_suppressions(&report.findings)
+    } else if arguments.format == Format::Terminal && arguments.output.is_none() {
+        terminal::render(&report, &sources, style(&std::io::stdout()))
+    } else {
+        render(&report, &sources, arguments.format)
+    };
+    match &arguments.output {
+        Some(path) => write(path, &text)?,
+        None => out(&text),
+    }
+    let code = if report.findings.is_empty() { 0 } else { settings.options.exit_code.0 };
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))
+}
+
+/// How to render for `stream`.
+fn style(stream: &(impl anstream::stream::RawStream + IsTerminal + AsRawFd)) -> terminal::Style {
+    let colour = anstream::AutoStream::choice(stream) != ColorChoice::Never;
+    terminal::Style { colour, width: width(stream.as_raw_fd()).unwrap_or(100) }
+}
+
+/// Columns of the terminal `descriptor`, if it is one.
+fn width(descriptor: i32) -> Option<usize> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: TIOCGWINSZ writes a winsize.
+    let result = unsafe { libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) };
+    (result == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+}

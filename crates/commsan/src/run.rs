@@ -1,0 +1,153 @@
+//! `commsan run`: a job from start to report.
+
+use crate::child;
+use crate::command_line;
+use crate::exit_code;
+use crate::failure::{Failure, note, warn};
+use crate::install::job_environment;
+use crate::options::Options;
+use crate::program;
+use crate::report::{self, Summary};
+use crate::settings::Settings;
+use commsan_trace::{RunDirectory, RunInfo};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs `command`, reports, and says how it went.
+pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
+    let Some(first) = command.first() else {
+        return Err(Failure::new(exit_code::USAGE, "no command was given"));
+    };
+    child::find(first)?;
+    let options = &settings.options;
+    // Says what is missing before anything is created.
+    job_environment(Path::new(""), options)?;
+    let suppressions = report::suppressions(options)?;
+    let run = create_directory(options, command)?;
+    let mut environment = job_environment(run.path(), options)?;
+
+    let words = command.iter().map(|word| word.to_string_lossy().into_owned());
+    let mut info = RunInfo::new(words.collect());
+    info.facts = facts();
+    save(&run, &info);
+    let adapted = command_line::adapt(command, &mut environment);
+    let status = child::run(&adapted, &environment).inspect_err(|_| discard(&run))?;
+    let code = child::shell_code(status);
+    info.end(code);
+    save(&run, &info);
+
+    let summary = report::finish(&run, suppressions, options);
+    let ending = child::signal_name(status);
+    match &summary {
+        Ok(summary) if summary.ranks == 0 => explain_silence(command, code, ending, summary),
+        // Findings would hide it.
+        _ if code != 0 && !options.quiet => match ending {
+            Some(signal) => note(&format!("the command was ended by {signal}")),
+            None => note(&format!("the command ended with exit code {code}")),
+        },
+        _ => {}
+    }
+    Ok(ExitCode::from(decide(code, &summary, options)))
+}
+
+fn create_directory(options: &Options, command: &[OsString]) -> Result<RunDirectory, Failure> {
+    let run = match &options.output {
+        Some(path) => RunDirectory::create_at(path),
+        None => RunDirectory::create(Path::new("."), Path::new(program::guess(command))),
+    };
+    run.map_err(|error| Failure::new(exit_code::SETUP, error.to_string()))
+}
+
+/// Writes `run.json`; the run goes on without it.
+fn save(run: &RunDirectory, info: &RunInfo) {
+    if let Err(error) = run.write_info(info) {
+        warn(&error.to_string(), &[]);
+    }
+}
+
+/// Removes a run directory in which nothing has happened.
+fn discard(run: &RunDirectory) {
+    // What is left then does no harm.
+    let _ = std::fs::remove_file(run.run_json());
+    let _ = std::fs::remove_dir(run.path());
+}
+
+/// What about this machine explains results.
+fn facts() -> std::collections::BTreeMap<String, String> {
+    let read = |path| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).ok();
+    let known = [
+        ("kernel", read("/proc/sys/kernel/osrelease")),
+        ("aslr", read("/proc/sys/kernel/randomize_va_space")),
+        ("overcommit", read("/proc/sys/vm/overcommit_memory")),
+        ("preload", std::env::var("LD_PRELOAD").ok().filter(|list| !list.is_empty())),
+        ("cpus", std::thread::available_parallelism().ok().map(|n| n.to_string())),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// The exit code of the whole run: findings go before the program's own code, and that before a
+/// report that could not be written.
+fn decide(program: i32, summary: &Result<Summary, Failure>, options: &Options) -> u8 {
+    let own = u8::try_from(program & 0xff).unwrap_or(u8::MAX);
+    let configured = u8::try_from(options.exit_code.0).unwrap_or(exit_code::FINDINGS);
+    match summary {
+        Ok(summary) if summary.findings > 0 && configured != exit_code::OK => configured,
+        _ if own != exit_code::OK => own,
+        Ok(summary) if summary.incomplete => exit_code::REPORT,
+        Ok(_) => exit_code::OK,
+        Err(failure) => {
+            failure.print();
+            failure.code
+        }
+    }
+}
+
+/// Says why nothing was checked, as far as that can be told.
+fn explain_silence(command: &[OsString], code: i32, ending: Option<String>, summary: &Summary) {
+    let mut help = Vec::new();
+    let program = program::position(command).and_then(|index| command.get(index));
+    if summary.notices > 0 {
+        help.push("the notices above say why".to_owned());
+    } else if let Some(ending) = ending {
+        help.push(format!("the command was ended by {ending} before any MPI_Init was through"));
+    } else if code != 0 {
+        help.push(format!("the command failed with exit code {code}: see its output"));
+    }
+    if let Some(program) = program {
+        let facts = child::find(program).ok().and_then(|path| crate::elf::read(&path).ok());
+        help.extend(facts.and_then(|facts| facts.reason_for_silence(&program.to_string_lossy())));
+        let shown = program.to_string_lossy();
+        help.push(format!("`commsan doctor {shown}` looks for the reason"));
+    } else {
+        help.push("no program was recognised on the command line".to_owned());
+    }
+    warn("no MPI program was checked: no process of this job got through MPI_Init", &help);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(findings: usize, incomplete: bool) -> Result<Summary, Failure> {
+        Ok(Summary { ranks: 2, findings, notices: 0, incomplete })
+    }
+
+    #[test]
+    fn findings_go_before_the_program_and_that_before_the_report() {
+        let options = Options::default();
+        for (program, summary, expected) in [
+            (0, summary(0, false), 0),
+            (3, summary(0, false), 3),
+            (139, summary(0, true), 139),
+            (0, summary(0, true), exit_code::REPORT),
+            (3, summary(1, true), exit_code::FINDINGS),
+        ] {
+            assert_eq!(decide(program, &summary, &options), expected);
+        }
+        let mut options = Options::default();
+        options.exit_code.0 = 0;
+        assert_eq!(decide(0, &summary(1, false), &options), 0);
+        assert_eq!(decide(5, &summary(1, false), &options), 5);
+    }
+}
