@@ -16,10 +16,10 @@ static __attribute__((noinline, cold)) void report_write(void *p, size_t size) {
 }
 
 #define HOOKS(name, size, write, hits)                                                             \
-  void __tsan_##name##size(void *p) {                                                              \
+  HOOK void __tsan_##name##size(void *p) {                                                         \
     if (hits) return write ? report_write(p, size) : report_read(p, size);                         \
   }                                                                                                \
-  void __tsan_##name##size##_pc(void *p, void *pc) {                                               \
+  HOOK void __tsan_##name##size##_pc(void *p, void *pc) {                                          \
     if (hits) commsan_report((uintptr_t)p, size, write, NULL, pc, caller_frame);                   \
   }
 
@@ -45,11 +45,11 @@ KINDS(UNALIGNED, 4)
 KINDS(UNALIGNED, 8)
 KINDS(UNALIGNED, 16)
 
-void __tsan_vptr_read(void **object) {
+HOOK void __tsan_vptr_read(void **object) {
   if (hits_aligned(object, 0)) report_read(object, sizeof *object);
 }
 
-void __tsan_vptr_update(void **object, void *table) {
+HOOK void __tsan_vptr_update(void **object, void *table) {
   (void)table;
   if (hits_aligned(object, 1)) report_write(object, sizeof *object);
 }

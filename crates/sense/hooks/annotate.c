@@ -1,9 +1,9 @@
 /* Entry points of ThreadSanitizer that tell it what commsan does not ask: which accesses to
  * ignore, home-made locks, fibers. Programs that call them must still link and run. */
-#include <stddef.h>
+#include "hooks.h"
 
 #define NOTHING(name, ...)                                                                         \
-  void name(__VA_ARGS__);                                                                          \
+  HOOK void name(__VA_ARGS__);                                                                     \
   void name(__VA_ARGS__) {}
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -25,9 +25,9 @@ NOTHING(__tsan_destroy_fiber, void *fiber)
 NOTHING(__tsan_switch_to_fiber, void *fiber, unsigned flags)
 NOTHING(__tsan_set_fiber_name, void *fiber, const char *name)
 
-int __tsan_mutex_pre_unlock(void *p, unsigned flags) { return 1; }
+HOOK int __tsan_mutex_pre_unlock(void *p, unsigned flags) { return 1; }
 
 /* Any non-null value serves: fibers are never looked at. */
 static char a_fiber;
-void *__tsan_get_current_fiber(void) { return &a_fiber; }
-void *__tsan_create_fiber(unsigned flags) { return &a_fiber; }
+HOOK void *__tsan_get_current_fiber(void) { return &a_fiber; }
+HOOK void *__tsan_create_fiber(unsigned flags) { return &a_fiber; }

@@ -20,7 +20,7 @@
   } while (0)
 
 #define COMPARE_EXCHANGE(bits, T, kind)                                                            \
-  int __tsan_atomic##bits##_compare_exchange_##kind(volatile T *p, T *expected, T desired,         \
+  HOOK int __tsan_atomic##bits##_compare_exchange_##kind(volatile T *p, T *expected, T desired,    \
                                                     int success, int failure) {                    \
     (void)success, (void)failure;                                                                  \
     CHECK(p, 1);                                                                                   \
@@ -33,7 +33,7 @@
 #define COMPARE_EXCHANGES(bits, T)                                                                 \
   COMPARE_EXCHANGE(bits, T, strong)                                                                \
   COMPARE_EXCHANGE(bits, T, weak)                                                                  \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T expected, T desired, int success,  \
+  HOOK T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T expected, T desired, int success,  \
                                                int failure) {                                      \
     (void)success, (void)failure;                                                                  \
     CHECK(p, 1);                                                                                   \
@@ -41,14 +41,14 @@
   }
 
 #define FETCH(bits, T, name)                                                                       \
-  T __tsan_atomic##bits##_fetch_##name(volatile T *p, T v, int order) {                            \
+  HOOK T __tsan_atomic##bits##_fetch_##name(volatile T *p, T v, int order) {                       \
     (void)order;                                                                                   \
     CHECK(p, 1);                                                                                   \
     return __atomic_fetch_##name(p, v, SEQ_CST);                                                   \
   }
 
 #define ATOMICS(bits, T)                                                                           \
-  T __tsan_atomic##bits##_load(const volatile T *p, int order) {                                   \
+  HOOK T __tsan_atomic##bits##_load(const volatile T *p, int order) {                              \
     CHECK(p, 0);                                                                                   \
     switch (ORDER(order)) {                                                                        \
     case __ATOMIC_RELAXED: return __atomic_load_n(p, __ATOMIC_RELAXED);                            \
@@ -57,7 +57,7 @@
     default: return __atomic_load_n(p, SEQ_CST);                                                   \
     }                                                                                              \
   }                                                                                                \
-  void __tsan_atomic##bits##_store(volatile T *p, T v, int order) {                                \
+  HOOK void __tsan_atomic##bits##_store(volatile T *p, T v, int order) {                           \
     CHECK(p, 1);                                                                                   \
     switch (ORDER(order)) {                                                                        \
     case __ATOMIC_RELAXED: __atomic_store_n(p, v, __ATOMIC_RELAXED); break;                        \
@@ -65,7 +65,7 @@
     default: __atomic_store_n(p, v, SEQ_CST);                                                      \
     }                                                                                              \
   }                                                                                                \
-  T __tsan_atomic##bits##_exchange(volatile T *p, T v, int order) {                                \
+  HOOK T __tsan_atomic##bits##_exchange(volatile T *p, T v, int order) {                           \
     (void)order;                                                                                   \
     CHECK(p, 1);                                                                                   \
     return __atomic_exchange_n(p, v, SEQ_CST);                                                     \
@@ -87,7 +87,7 @@ ATOMICS(64, uint64_t)
 typedef unsigned __int128 wide;
 
 #define WIDE_UPDATE(name, next)                                                                    \
-  wide __tsan_atomic128_##name(volatile wide *p, wide v, int order) {                              \
+  HOOK wide __tsan_atomic128_##name(volatile wide *p, wide v, int order) {                         \
     (void)order;                                                                                   \
     CHECK(p, 1);                                                                                   \
     wide old = *p; /* may be torn; then the exchange fails and tells the true value */             \
@@ -107,19 +107,19 @@ WIDE_UPDATE(fetch_xor, old ^ v)
 WIDE_UPDATE(fetch_nand, ~(old & v))
 COMPARE_EXCHANGES(128, wide)
 
-wide __tsan_atomic128_load(const volatile wide *p, int order) {
+HOOK wide __tsan_atomic128_load(const volatile wide *p, int order) {
   (void)order;
   CHECK(p, 0);
   return __sync_val_compare_and_swap((volatile wide *)p, 0, 0);
 }
 
-void __tsan_atomic128_store(volatile wide *p, wide v, int order) {
+HOOK void __tsan_atomic128_store(volatile wide *p, wide v, int order) {
   (void)order;
   CHECK(p, 1);
   for (wide old = *p, found; (found = __sync_val_compare_and_swap(p, old, v)) != old;) old = found;
 }
 
-void __tsan_atomic_thread_fence(int order) {
+HOOK void __tsan_atomic_thread_fence(int order) {
   switch (ORDER(order)) {
   case __ATOMIC_RELAXED: break;
   case __ATOMIC_CONSUME:
@@ -131,4 +131,4 @@ void __tsan_atomic_thread_fence(int order) {
 }
 
 /* The call itself keeps the compiler from moving accesses across it. */
-void __tsan_atomic_signal_fence(int order) { (void)order; }
+HOOK void __tsan_atomic_signal_fence(int order) { (void)order; }

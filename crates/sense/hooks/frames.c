@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-void __tsan_func_entry(void *pc) { (void)pc; }
+HOOK void __tsan_func_entry(void *pc) { (void)pc; }
 
 static __attribute__((noinline, cold)) void leave(const void *pc, const void *frame) {
   if (commsan_disagrees) return;
@@ -17,6 +17,6 @@ static __attribute__((noinline, cold)) void leave(const void *pc, const void *fr
   errno = error;
 }
 
-void __tsan_func_exit(void) {
+HOOK void __tsan_func_exit(void) {
   if (__builtin_expect(COMMSAN_ABI->stack_live != 0, 0)) leave(CALLER_PC, caller_frame);
 }

@@ -15,6 +15,10 @@
 
 register void *caller_frame __asm__("rbp");
 
+/* gcc knows the __tsan_* names and would export them in spite of -fvisibility=hidden; each module
+ * shall call its own. */
+#define HOOK __attribute__((visibility("hidden")))
+
 /* Where the accessing code goes on; only meaningful directly in a hook or wrapper. */
 #define CALLER_PC __builtin_return_address(0)
 

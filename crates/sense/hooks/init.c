@@ -1,7 +1,8 @@
 /* Maps the ABI header and the page filter, unless the runtime or another module did.
  *
- * Both compilers make every object file call `__tsan_init` from its first constructor; preinit.c
- * calls it still earlier in executables. Without the runtime the pages stay zero: reads map the
+ * It must happen before the first hook or wrapper of this module runs: preinit.c sees to that in
+ * executables, the first constructor in libraries. The compilers' own calls of `__tsan_init` only
+ * make sure that this file is linked. Without the runtime the pages stay zero: reads map the
  * kernel's zero page and every check passes.
  */
 #define _GNU_SOURCE
@@ -63,7 +64,7 @@ static void map(void) {
   _exit(1);
 }
 
-void __tsan_init(void) {
+HOOK __attribute__((constructor(0))) void __tsan_init(void) {
   static bool done;
   if (done) return;
   done = true;

@@ -1,55 +1,46 @@
-/* mem* and bcopy families: sizes are arguments. Also the entry points clang calls for its memory
- * intrinsics; gcc expands those inline and checks them as ranges. */
+/* mem* and bcopy families: sizes are arguments. */
 #define _GNU_SOURCE
 #include "wrap.h"
 
 #include <wchar.h>
 
-/* Leaving early keeps the common case free of saved registers: small copies are frequent. */
-#define COPY(name, in_reports)                                                                     \
-  WRAP(void *, name, in_reports, (void *to, const void *from, size_t n), {                         \
-    if (__builtin_expect(!on, 1)) return __real_##name(to, from, n);                               \
+/* Small copies are frequent: while nothing is watched, a wrapper of these is a test and a jump.
+ * The checks are a function of their own, entered by a jump too, so that no registers need saving
+ * and its return address still is the caller's. */
+#define FREQUENT(name, parameters, arguments, checks)                                              \
+  void *__real_##name parameters;                                                                  \
+  void *__wrap_##name parameters;                                                                  \
+  static __attribute__((noinline)) void *watched_##name parameters {                               \
+    const bool on = commsan_is_libc((const void *)__real_##name);                                  \
+    const char *const by = #name;                                                                  \
+    checks;                                                                                        \
+    return __real_##name arguments;                                                                \
+  }                                                                                                \
+  void *__wrap_##name parameters {                                                                 \
+    return COMMSAN_ABI->live ? watched_##name arguments : __real_##name arguments;                 \
+  }
+
+#define COPY(name)                                                                                 \
+  FREQUENT(name, (void *to, const void *from, size_t n), (to, from, n), {                          \
     READS(from, n);                                                                                \
     WRITES(to, n);                                                                                 \
-    return __real_##name(to, from, n);                                                             \
   })                                                                                               \
-  WRAP(void *, __##name##_chk, in_reports, (void *to, const void *from, size_t n, size_t room), {  \
+  WRAP(void *, __##name##_chk, #name, (void *to, const void *from, size_t n, size_t room), {       \
     READS(from, n);                                                                                \
     WRITES(to, n);                                                                                 \
     return __real___##name##_chk(to, from, n, room);                                               \
   })
 
-COPY(memcpy, "memcpy")
-COPY(memmove, "memmove")
-COPY(mempcpy, "mempcpy")
+COPY(memcpy)
+COPY(memmove)
+COPY(mempcpy)
 
-WRAP(void *, memset, "memset", (void *to, int byte, size_t n), {
-  if (__builtin_expect(!on, 1)) return __real_memset(to, byte, n);
-  WRITES(to, n);
-  return __real_memset(to, byte, n);
-})
+FREQUENT(memset, (void *to, int byte, size_t n), (to, byte, n), WRITES(to, n))
 
 WRAP(void *, __memset_chk, "memset", (void *to, int byte, size_t n, size_t room), {
   WRITES(to, n);
   return __real___memset_chk(to, byte, n, room);
 })
-
-void *__tsan_memcpy(void *to, const void *from, size_t n) {
-  commsan_check(from, n, 0, "memcpy", CALLER_PC);
-  commsan_check(to, n, 1, "memcpy", CALLER_PC);
-  return __real_memcpy(to, from, n);
-}
-
-void *__tsan_memmove(void *to, const void *from, size_t n) {
-  commsan_check(from, n, 0, "memmove", CALLER_PC);
-  commsan_check(to, n, 1, "memmove", CALLER_PC);
-  return __real_memmove(to, from, n);
-}
-
-void *__tsan_memset(void *to, int byte, size_t n) {
-  commsan_check(to, n, 1, "memset", CALLER_PC);
-  return __real_memset(to, byte, n);
-}
 
 WRAP(void, bcopy, "bcopy", (const void *from, void *to, size_t n), {
   READS(from, n);

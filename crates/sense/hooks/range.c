@@ -23,7 +23,7 @@ void commsan_check(const void *p, size_t size, int write, const char *by, const 
     }
 }
 
-void __tsan_read_range(void *p, size_t size) { commsan_check(p, size, 0, NULL, CALLER_PC); }
-void __tsan_write_range(void *p, size_t size) { commsan_check(p, size, 1, NULL, CALLER_PC); }
-void __tsan_read_range_pc(void *p, size_t size, void *pc) { commsan_check(p, size, 0, NULL, pc); }
-void __tsan_write_range_pc(void *p, size_t size, void *pc) { commsan_check(p, size, 1, NULL, pc); }
+HOOK void __tsan_read_range(void *p, size_t size) { commsan_check(p, size, 0, NULL, CALLER_PC); }
+HOOK void __tsan_write_range(void *p, size_t size) { commsan_check(p, size, 1, NULL, CALLER_PC); }
+HOOK void __tsan_read_range_pc(void *p, size_t size, void *pc) { commsan_check(p, size, 0, NULL, pc); }
+HOOK void __tsan_write_range_pc(void *p, size_t size, void *pc) { commsan_check(p, size, 1, NULL, pc); }

@@ -1,0 +1,9 @@
+/* What clang calls for its memory intrinsics. They jump on to the libc function, whose wrapper
+ * does the checking and still sees the instrumented caller's return address. */
+#include "hooks.h"
+
+#include <string.h>
+
+HOOK void *__tsan_memcpy(void *to, const void *from, size_t n) { return memcpy(to, from, n); }
+HOOK void *__tsan_memmove(void *to, const void *from, size_t n) { return memmove(to, from, n); }
+HOOK void *__tsan_memset(void *to, int byte, size_t n) { return memset(to, byte, n); }
