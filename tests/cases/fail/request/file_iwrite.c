@@ -1,0 +1,20 @@
+// A buffer is refilled while a nonblocking file write reads it.
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static int record[16];
+  MPI_File file;
+  MPI_Request request;
+  MPI_File_open(MPI_COMM_SELF, "file_iwrite.tmp", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_iwrite_at(file, 0, record, 16, MPI_INT, &request); //~ CS-BUF-01 operation
+  record[3] = 1; //~ CS-BUF-01 access
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+
+  MPI_Finalize();
+  return 0;
+}

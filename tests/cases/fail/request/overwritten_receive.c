@@ -1,0 +1,19 @@
+// The receive's request is overwritten by the send's: only the send is completed.
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int out[4] = {7}, in[4];
+  MPI_Request request;
+  MPI_Irecv(in, 4, MPI_INT, peer, 0, MPI_COMM_WORLD, &request); //~ CS-REQ-02 operation
+  MPI_Isend(out, 4, MPI_INT, peer, 0, MPI_COMM_WORLD, &request); //~ CS-REQ-02 overwrite
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,30 @@
+// MPI_Test said false, and the buffer is read all the same.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static int data[4];
+  int done = 0, seen = 7;
+  if (rank == 0) {
+    MPI_Request request;
+    MPI_Irecv(data, 4, MPI_INT, 1, 0, MPI_COMM_WORLD, &request); //~ CS-BUF-02 operation ranks=0
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    seen = data[3]; //~ CS-BUF-02 access ranks=0
+    MPI_Send(&done, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+    while (!done) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+  } else {
+    MPI_Recv(&done, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    data[3] = 7;
+    MPI_Send(data, 4, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  }
+
+  printf("%s\n", seen == 7 ? "right" : "wrong");
+  MPI_Finalize();
+  return 0;
+}
