@@ -1,1 +1,100 @@
-//! (being built)
+//! Compiler wrappers: `commsan cc mpicc -O2 -c a.c` runs `mpicc` with what it takes to have every
+//! load and store checked.
+//!
+//! A wrapper adds options and gets out of the way: it replaces itself by the compiler, so exit
+//! status, signals and output are the compiler's own, and a command line that compiles nothing
+//! (`--version`, `-E`, `-show`) reaches the compiler unchanged. Nothing here keeps state or writes
+//! files, so parallel builds need no care.
+//!
+//! Read in this order: [`invocation`] finds the compiler among the arguments, [`command_line`]
+//! says what they ask for, [`family`] whose dialect to speak, [`plan`] what to add.
+
+pub mod command_line;
+pub mod family;
+pub mod invocation;
+pub mod plan;
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use command_line::CommandLine;
+use family::Family;
+use invocation::Invocation;
+use plan::Plan;
+
+/// The language a wrapper stands for: it names the compiler when the user does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `commsan cc`
+    C,
+    /// `commsan cxx`
+    Cxx,
+    /// `commsan fc`
+    Fortran,
+}
+
+impl Language {
+    /// The language of `commsan-cc`, `commsan-cxx`, `commsan-fc`, or of the bare `cc`, `cxx`, `fc`.
+    pub fn from_name(name: &str) -> Option<Language> {
+        match name.strip_prefix("commsan-").unwrap_or(name) {
+            "cc" => Some(Language::C),
+            "cxx" => Some(Language::Cxx),
+            "fc" => Some(Language::Fortran),
+            _ => None,
+        }
+    }
+
+    fn default_compiler(self) -> OsString {
+        let (variable, wrapper) = match self {
+            Language::C => ("COMMSAN_CC", "mpicc"),
+            Language::Cxx => ("COMMSAN_CXX", "mpicxx"),
+            Language::Fortran => ("COMMSAN_FC", "mpifort"),
+        };
+        std::env::var_os(variable).filter(|v| !v.is_empty()).unwrap_or_else(|| wrapper.into())
+    }
+}
+
+/// Runs the compiler that `args` name, or the language's default one, in place of this process.
+/// Returns only when that fails or the command line cannot be served.
+pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
+    let Invocation { compiler, args } =
+        invocation::split(args, language.default_compiler(), invocation::is_executable);
+    if std::env::var_os("COMMSAN_WRAPPER").is_some_and(|v| v == "off") {
+        return replace_process(&compiler, &args);
+    }
+    let line = CommandLine::parse(&args);
+    if !line.builds() {
+        return replace_process(&compiler, &args);
+    }
+    let family = Family::of(&compiler);
+    match plan::plan(&line, family, &library_directory()) {
+        Ok(Plan { front, back, warning }) => {
+            if let Some(warning) = warning {
+                eprintln!("commsan: warning: {warning}");
+            }
+            replace_process(&compiler, &plan::assemble(front, args, back))
+        }
+        Err(reason) => {
+            eprintln!("commsan: error: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Where the hooks archive is installed: beside the command, through any symbolic links to it.
+fn library_directory() -> PathBuf {
+    if let Some(set) = std::env::var_os("COMMSAN_LIB").filter(|v| !v.is_empty()) {
+        return set.into();
+    }
+    let here = std::env::current_exe().and_then(|p| p.canonicalize()).unwrap_or_default();
+    let prefix = here.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    prefix.join("lib/commsan")
+}
+
+fn replace_process(compiler: &[OsString], args: &[OsString]) -> ExitCode {
+    let error = Command::new(&compiler[0]).args(&compiler[1..]).args(args).exec();
+    eprintln!("commsan: error: cannot run {}: {error}", compiler[0].to_string_lossy());
+    ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
+}

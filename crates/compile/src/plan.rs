@@ -1,0 +1,180 @@
+//! What is added to a command line.
+//!
+//! Compiling: ThreadSanitizer's instrumentation, of which only the calls are wanted, with frame
+//! pointers and without sibling calls, so that the hook that reports a return still sees the frame
+//! of the function that returns. Linking: our archive instead of ThreadSanitizer's runtime, and
+//! the list of libc functions to wrap. `docs/compile.md` says why each option is there.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::command_line::{CommandLine, Input};
+use crate::family::Family;
+
+/// Arguments to put before and after the user's own, and a remark for the user.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Where the user's options still win, and where the linker searches first.
+    pub front: Vec<OsString>,
+    /// What must hold whatever the user says, and what must be linked last.
+    pub back: Vec<OsString>,
+    /// Why nothing is added, if so.
+    pub warning: Option<String>,
+}
+
+/// Frame pointers everywhere; the exit hook called before the frame is gone.
+const FRAMES: &[&str] =
+    &["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls"];
+
+/// gcc expands these inline, when sizes are constant, after instrumentation.
+const KEPT_CALLS: &[&str] = &[
+    "-fno-builtin-memcpy",
+    "-fno-builtin-memmove",
+    "-fno-builtin-mempcpy",
+    "-fno-builtin-memset",
+    "-fno-builtin-bzero",
+    "-fno-builtin-bcopy",
+    "-fno-builtin-strcpy",
+    "-fno-builtin-stpcpy",
+    "-fno-builtin-strncpy",
+    "-fno-builtin-stpncpy",
+    "-fno-builtin-strcat",
+    "-fno-builtin-strncat",
+    "-fno-builtin-sprintf",
+    "-fno-builtin-snprintf",
+];
+
+/// The same for gfortran, which has no names to keep: array assignments become copies.
+const KEPT_COPIES: &[&str] =
+    &["-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign"];
+
+/// No warning about fences, which commsan does support; no pretence towards the program that
+/// ThreadSanitizer is there.
+const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
+
+/// clang's pass sees no vector access above 16 bytes.
+const NARROW_VECTORS: &[&str] = &["-mprefer-vector-width=128"];
+/// Nor any masked or gathered one, which AVX offers to the vectorizers.
+const NO_VECTORS: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize"];
+
+/// Decides what to add; `library` is the directory that holds the archive.
+pub fn plan(line: &CommandLine, family: Family, library: &Path) -> Result<Plan, String> {
+    if !line.compiles() && !line.links() {
+        return Ok(Plan::default());
+    }
+    if let Some(reason) = reason_to_leave_alone(line, family) {
+        let warning = line.compiles().then(|| format!("{reason}; passed on unchanged"));
+        return Ok(Plan { warning, ..Plan::default() });
+    }
+    let mut plan = Plan::default();
+    if line.compiles() && !line.declines_thread {
+        compile(&mut plan, line, family);
+    }
+    if line.links() {
+        link(&mut plan, line, family, library)?;
+    }
+    Ok(plan)
+}
+
+fn reason_to_leave_alone(line: &CommandLine, family: Family) -> Option<String> {
+    if family == Family::Other {
+        return Some("this compiler is none that commsan can instrument with".into());
+    }
+    if let Some(other) = &line.other_sanitizer {
+        return Some(format!("-fsanitize={other} excludes commsan's hooks"));
+    }
+    if line.other_width {
+        return Some("commsan's hooks are for 64-bit programs".into());
+    }
+    if family != Family::Clang && line.is_static && line.compiles() && line.links() {
+        return Some("gcc cannot instrument and link a static program in one step".into());
+    }
+    None
+}
+
+fn compile(plan: &mut Plan, line: &CommandLine, family: Family) {
+    let speaks = |kind| line.inputs.contains(&kind);
+    if !line.debug_chosen {
+        plan.front.push("-g".into());
+    }
+    let mut add = |options: &[&str]| plan.back.extend(options.iter().map(OsString::from));
+    add(FRAMES);
+    if family == Family::Clang {
+        // Told to the compiler proper, so that the driver adds no runtime to links.
+        add(&["-Xclang", "-fsanitize=thread"]);
+        add(NARROW_VECTORS);
+        if line.wide_vectors {
+            add(NO_VECTORS);
+        }
+        return;
+    }
+    add(&["-fsanitize=thread"]);
+    if speaks(Input::C) {
+        add(QUIET);
+        add(KEPT_CALLS);
+    }
+    if speaks(Input::Fortran) {
+        add(KEPT_COPIES);
+    }
+}
+
+fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> Result<(), String> {
+    let archive = library.join("libcommsan_hooks.a");
+    if !archive.is_file() {
+        return Err(format!(
+            "{} is missing; set COMMSAN_LIB to the directory that has it, or reinstall commsan",
+            archive.display()
+        ));
+    }
+    if library.as_os_str().as_encoded_bytes().contains(&b',') {
+        return Err(format!(
+            "{}: a linker option cannot name a path with a comma",
+            library.display()
+        ));
+    }
+    let join = |option: &str, path: &Path| {
+        let mut joined = OsString::from(option);
+        joined.push(path);
+        joined
+    };
+    let mut add = |option: OsString| plan.back.push(option);
+    match family {
+        // gcc puts its runtime before the objects; ours of that name are empty. The option itself
+        // is needed at link time where code is generated then (-flto).
+        Family::Gcc | Family::Gfortran if !line.is_static => {
+            let decoys = library.join("gcc");
+            plan.front.extend([join("-B", &decoys), join("-L", &decoys)]);
+            if !line.compiles() || line.declines_thread {
+                add("-fsanitize=thread".into());
+            }
+        }
+        Family::Clang if line.asks_for_thread => add("-fno-sanitize-link-runtime".into()),
+        _ => (),
+    }
+    // As linker options, so that a preceding -x does not make source files of them.
+    if !line.shared {
+        add(join("-Wl,", &library.join("preinit.o")));
+    }
+    add(join("-Wl,", &archive));
+    // A static libc calls its own functions before anything of ours can be set up.
+    if !line.is_static {
+        add(join("-Wl,@", &library.join("wraps.ld-options")));
+        if family == Family::Gfortran {
+            add("-Wl,--undefined=__wrap__gfortran_compare_string".into());
+        }
+    }
+    if line.no_default_libraries {
+        add("-lc".into());
+    }
+    Ok(())
+}
+
+/// The new arguments. What follows a lone `--` are inputs, so ours go before it.
+pub fn assemble(front: Vec<OsString>, args: Vec<OsString>, back: Vec<OsString>) -> Vec<OsString> {
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (options, inputs) = args.split_at(end);
+    [&front[..], options, &back[..], inputs].concat()
+}
+
+#[cfg(test)]
+mod tests;
