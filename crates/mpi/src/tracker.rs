@@ -81,10 +81,10 @@ impl Tracker {
     /// and against itself.
     pub fn check(
         &mut self,
-        args: &Args<'static>,
+        args: &Args,
         accesses: &Accesses,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         self.check_all(args, accesses.iter().flatten(), place, out);
         let [Some(a), Some(b)] = accesses else { return };
@@ -109,10 +109,10 @@ impl Tracker {
 
     fn check_all<'a>(
         &mut self,
-        args: &Args<'static>,
+        args: &Args,
         accesses: impl Iterator<Item = &'a Access>,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         for access in accesses {
             for conflict in self.conflicts(access).into_iter().flatten() {
@@ -126,11 +126,11 @@ impl Tracker {
     /// An operation has started; `key` is its request, stored at `variable`.
     pub fn start(
         &mut self,
-        args: &Args<'static>,
+        args: &Args,
         accesses: Accesses,
         (key, variable): (usize, usize),
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         self.check(args, &accesses, place, out);
         let operation = Operation::new(args, place);
@@ -147,7 +147,7 @@ impl Tracker {
     /// A persistent request has been made.
     pub fn init(
         &mut self,
-        args: &Args<'static>,
+        args: &Args,
         accesses: Accesses,
         library: &impl Library,
         (key, variable): (usize, usize),
@@ -166,10 +166,10 @@ impl Tracker {
     /// A persistent request is about to be started.
     pub fn go(
         &mut self,
-        args: &Args<'static>,
+        args: &Args,
         token: Token,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let Some(request) = self.requests.of(token).next() else { return };
         let Some(persistent) = &request.persistent else { return };
@@ -210,11 +210,11 @@ impl Tracker {
     /// Partitions of a started send are handed over.
     pub fn ready(
         &mut self,
-        args: &Args<'static>,
+        args: &Args,
         token: Token,
         partitions: impl Iterator<Item = usize>,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         for partition in partitions {
             let Some(request) = self.requests.of(token).next() else { return };
@@ -249,7 +249,7 @@ impl Tracker {
         partition: usize,
         call: &'static str,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let Some(Request { state: State::Partitions(ids), .. }) = self.requests.of(token).next()
         else {
@@ -271,7 +271,7 @@ impl Tracker {
         token: Token,
         call: &'static str,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         self.communicated();
         let mut done = std::mem::take(&mut self.detached);
@@ -296,7 +296,7 @@ impl Tracker {
         token: Token,
         call: &'static str,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         // A shared handle says nothing about which operation is meant: free them all.
         let mut done = Vec::new();
@@ -319,7 +319,7 @@ impl Tracker {
         token: Token,
         call: &'static str,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let mut faulty = Vec::new();
         let detached = &mut self.detached;
@@ -363,7 +363,7 @@ impl Tracker {
         mode: Mode,
         bytes: Range<usize>,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
         for conflict in self.conflicts(&access).into_iter().flatten() {
@@ -383,7 +383,7 @@ impl Tracker {
         by: &str,
         bytes: Range<usize>,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let mode = Mode::Write;
         let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
@@ -396,14 +396,14 @@ impl Tracker {
     }
 
     /// The function with this frame pointer is about to return.
-    pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut impl Findings) {
+    pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
         let gone = |op: &Operation| op.frame == Some(frame);
         self.leave_where(gone, None, place, out);
     }
 
     /// Looks for operations whose buffer lay in a frame that is gone by now. For programs
     /// without hooks, and functions the compiler inlined.
-    pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut impl Findings) {
+    pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut dyn Findings) {
         if !self.on_stack.is_empty() {
             let thread = place.thread();
             let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
@@ -416,7 +416,7 @@ impl Tracker {
         gone: impl Fn(&Operation) -> bool,
         call: Option<&'static str>,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let live = &self.live;
         let Some(id) = self.on_stack.iter().copied().find(|id| live.get(*id).is_some_and(&gone))
@@ -442,7 +442,7 @@ impl Tracker {
     }
 
     /// `MPI_Finalize`: what is still pending will never be completed.
-    pub fn finalize(&mut self, place: &impl Place, out: &mut impl Findings) {
+    pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
             match &request.state {
@@ -504,7 +504,7 @@ impl Tracker {
         id: OpId,
         call: Option<&'static str>,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let Some(operation) = self.end(id) else { return };
         let Some(call) = call else { return };
@@ -553,7 +553,7 @@ impl Tracker {
         call: Option<&'static str>,
         conflict: &Conflict,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let Some(operation) = self.live.get(conflict.id) else { return };
         if out.again(code, place.pc(), operation.site.stack.pc()) {
@@ -576,7 +576,7 @@ impl Tracker {
         id: OpId,
         call: &'static str,
         place: &impl Place,
-        out: &mut impl Findings,
+        out: &mut dyn Findings,
     ) {
         let Some(operation) = self.live.get(id) else { return };
         if out.again(code, place.pc(), operation.site.stack.pc()) {
@@ -600,7 +600,7 @@ impl Tracker {
 }
 
 impl Operation {
-    fn new(args: &Args<'static>, place: &impl Place) -> Operation {
+    fn new(args: &Args, place: &impl Place) -> Operation {
         let (peer, tag) = envelope(args);
         Operation {
             call: &args.call.name,

@@ -1,0 +1,217 @@
+//! Generates the MPI entry points: for each row of the call table that this MPI's `mpi.h` has, a
+//! C function with the header's own prototype, and the Fortran symbols.
+
+use commsan_mpi::{CALLS, Call, Effect, Role};
+use std::collections::HashMap;
+use std::env;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/probe.h");
+    println!("cargo::rustc-check-cfg=cfg(has_mpi)");
+    let openmpi = env::var_os("CARGO_FEATURE_OPENMPI").is_some();
+    let mpich = env::var_os("CARGO_FEATURE_MPICH").is_some();
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let flavour = match (openmpi, mpich) {
+        (true, false) => Flavour::OPEN_MPI,
+        (false, true) => Flavour::MPICH,
+        // Without an MPI, or with all features, the crate is empty.
+        _ => return,
+    };
+    println!("cargo::rustc-cfg=has_mpi");
+    let flags = flavour.flags();
+    let bindings = bindgen::Builder::default()
+        .header("src/probe.h")
+        .clang_args(&flags)
+        .allowlist_function("PMPI_.*")
+        .allowlist_type("MPI_.*")
+        .allowlist_var("COMMSAN_.*")
+        .allowlist_var("MPI_F_STATUS.*")
+        .allowlist_var("MPI_MAX_.*")
+        .layout_tests(false)
+        .generate_comments(false)
+        .generate()
+        .unwrap_or_else(|e| panic!("cannot read mpi.h of {}: {e}", flavour.name))
+        .to_string();
+    let prototypes = prototypes(&bindings);
+    std::fs::write(out.join("bindings.rs"), bindings).expect("OUT_DIR is writable");
+    let mut entries = String::new();
+    for (index, call) in CALLS.iter().enumerate() {
+        if let Some(prototype) = prototypes.get(&call.name.replacen("MPI", "PMPI", 1)) {
+            c_entry(&mut entries, index, call, prototype);
+            fortran_entries(&mut entries, index, call, &flavour);
+        }
+    }
+    write(&out.join("entries.rs"), &entries);
+    for library in flavour.libraries {
+        println!("cargo::rustc-link-lib=dylib={library}");
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("OUT_DIR is writable");
+}
+
+/// What differs between MPI libraries at build time.
+struct Flavour {
+    name: &'static str,
+    /// Environment variable that names the compiler wrapper, and candidates.
+    wrapper: (&'static str, &'static [&'static str]),
+    /// Arguments that make the wrapper print its compile command.
+    show: &'static [&'static str],
+    libraries: &'static [&'static str],
+    /// Fortran symbols beside `mpi_x_` and its spellings, from the lower-case name.
+    f08: &'static [&'static str],
+    /// Whether the Fortran layer calls `MPI_X`, so that only the caller must be remembered.
+    fortran_calls_c: bool,
+}
+
+impl Flavour {
+    const OPEN_MPI: Flavour = Flavour {
+        name: "Open MPI",
+        wrapper: ("COMMSAN_OPENMPI_CC", &["mpicc.openmpi", "mpicc"]),
+        show: &["--showme:compile"],
+        libraries: &["mpi"],
+        f08: &["_f08_"],
+        fortran_calls_c: false,
+    };
+    const MPICH: Flavour = Flavour {
+        name: "MPICH",
+        wrapper: ("COMMSAN_MPICH_CC", &["mpicc.mpich", "mpicc"]),
+        show: &["-show"],
+        libraries: &["mpich"],
+        f08: &["_f08_", "_f08ts_", "_f08_large_", "_f08ts_large_"],
+        fortran_calls_c: true,
+    };
+
+    /// The wrapper's include paths.
+    fn flags(&self) -> Vec<String> {
+        let (variable, candidates) = self.wrapper;
+        println!("cargo::rerun-if-env-changed={variable}");
+        let chosen = env::var(variable).ok();
+        let tried: Vec<&str> = chosen.iter().map(String::as_str).chain(candidates.iter().copied()).collect();
+        for wrapper in &tried {
+            if let Ok(output) = Command::new(wrapper).args(self.show).output()
+                && output.status.success()
+            {
+                let text = String::from_utf8_lossy(&output.stdout);
+                let is_search = |f: &&str| f.starts_with("-I") || f.starts_with("-L");
+                let flags: Vec<_> = text.split_whitespace().filter(is_search).collect();
+                for path in flags.iter().filter_map(|f| f.strip_prefix("-L")) {
+                    println!("cargo::rustc-link-search=native={path}");
+                }
+                return flags.iter().filter(|f| f.starts_with("-I")).map(|f| f.to_string()).collect();
+            }
+        }
+        panic!("no compiler wrapper of {} found (tried {tried:?}); set {variable}", self.name)
+    }
+}
+
+/// A function of the header: parameters as (name, type) in source form.
+type Prototype = Vec<(String, String)>;
+
+fn prototypes(bindings: &str) -> HashMap<String, Prototype> {
+    let file = syn::parse_file(bindings).expect("bindgen writes valid Rust");
+    let mut found = HashMap::new();
+    for item in file.items {
+        let syn::Item::ForeignMod(block) = item else { continue };
+        for function in block.items {
+            let syn::ForeignItem::Fn(function) = function else { continue };
+            let params = function.sig.inputs.iter().enumerate().filter_map(|(i, input)| match input {
+                syn::FnArg::Typed(param) => {
+                    use quote::ToTokens;
+                    Some((format!("a{i}"), param.ty.to_token_stream().to_string()))
+                }
+                syn::FnArg::Receiver(_) => None,
+            });
+            found.insert(function.sig.ident.to_string(), params.collect());
+        }
+    }
+    found
+}
+
+fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
+    let name = &call.name;
+    assert_eq!(prototype.len(), call.params.len(), "{name}: calls.txt and mpi.h disagree");
+    let params: Vec<_> = prototype.iter().map(|(n, t)| format!("{n}: {t}")).collect();
+    let args: Vec<_> = prototype.iter().map(|(n, _)| n.as_str()).collect();
+    let words: Vec<_> = prototype
+        .iter()
+        .map(|(n, t)| if t.contains("Option") || t.ends_with("_function") { "0".into() } else { format!("{n}.word()") })
+        .collect();
+    // A blocking receive is checked by what has really arrived: give it a status if the program
+    // does not want one.
+    let status = call.position(Role::Status).filter(|_| call.effect == Effect::Block);
+    let own = status.map(|i| {
+        format!(
+            "    let mut own = ::core::mem::MaybeUninit::<MPI_Status>::uninit();\n    \
+                 let a{i} = if a{i}.word() == COMMSAN_STATUS_IGNORE as usize {{ own.as_mut_ptr() }} else {{ a{i} }};\n"
+        )
+    });
+    writeln!(
+        out,
+        "/// Entry point of `{name}`.\n\
+         #[unsafe(no_mangle)]\n\
+         #[inline(never)]\n\
+         pub unsafe extern \"C\" fn {name}({}) -> c_int {{\n\
+         \x20   let caller = ::commsan_sense::caller!();\n\
+         {}\
+         \x20   let words = [{}];\n\
+         \x20   // SAFETY: the program's own arguments, passed on.\n\
+         \x20   around({index}, &words, Language::C, caller, || unsafe {{ P{name}({}) }})\n\
+         }}",
+        params.join(", "),
+        own.unwrap_or_default(),
+        words.join(", "),
+        args.join(", ")
+    )
+    .expect("writing to a string");
+}
+
+fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavour) {
+    let lower = call.name.to_lowercase();
+    let mut symbols = vec![
+        lower.clone(),
+        format!("{lower}_"),
+        format!("{lower}__"),
+        call.name.to_uppercase(),
+    ];
+    if let Some(small) = lower.strip_suffix("_c") {
+        // Large counts exist in mpi_f08 only, as overloads of the plain name.
+        let large = flavour.f08.iter().filter(|suffix| suffix.contains("large"));
+        symbols = large.map(|suffix| format!("{small}{suffix}")).collect();
+    } else {
+        let plain = flavour.f08.iter().filter(|suffix| !suffix.contains("large"));
+        symbols.extend(plain.map(|suffix| format!("{lower}{suffix}")));
+    }
+    let count = call.params.len() + 1;
+    let params: Vec<_> = (0..count).map(|i| format!("a{i}: usize")).collect();
+    let args: Vec<_> = (0..count).map(|i| format!("a{i}")).collect();
+    let (params, args) = (params.join(", "), args.join(", "));
+    for symbol in symbols {
+        let body = match flavour.fortran_calls_c {
+            true => "calling(caller, || next(__ARGS__))".replace("__ARGS__", &args),
+            false => format!("fortran({index}, [{args}], caller, |[{args}]| next({args}))"),
+        };
+        let types = vec!["usize"; count].join(", ");
+        writeln!(
+            out,
+            "/// Fortran entry point of `{}`.\n\
+             #[unsafe(no_mangle)]\n\
+             #[inline(never)]\n\
+             pub unsafe extern \"C\" fn {symbol}({params}) {{\n\
+             \x20   static NEXT: Next = Next::new(c\"{symbol}\");\n\
+             \x20   let caller = ::commsan_sense::caller!();\n\
+             \x20   // SAFETY: the library's own symbol, with the program's arguments.\n\
+             \x20   let next = unsafe {{ ::core::mem::transmute::<*mut c_void, unsafe extern \"C\" fn({types})>(NEXT.get()) }};\n\
+             \x20   // SAFETY: as above.\n\
+             \x20   unsafe {{ {body} }}\n\
+             }}",
+            call.name
+        )
+        .expect("writing to a string");
+    }
+}

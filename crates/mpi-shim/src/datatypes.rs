@@ -1,0 +1,295 @@
+//! How datatypes lie in memory, asked of the MPI library itself.
+//!
+//! `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell how any type was made, in whatever
+//! language and by whomever, so constructors need no interception. Answers are kept by handle
+//! until the type is freed; against handles that are freed where commsan does not see it, size
+//! and extent are compared at each use.
+
+use crate::entry::Word;
+use crate::library::handle;
+use crate::sys;
+use commsan_engine::Pattern;
+use commsan_mpi::Datatype;
+use commsan_mpi::typemap::{Constructor, Distribution, deal, grid_coordinates, pattern};
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::{LazyLock, Mutex};
+
+/// What is remembered of a type.
+struct Known {
+    size: i64,
+    lb: i64,
+    datatype: Datatype,
+}
+
+static KNOWN: LazyLock<Mutex<HashMap<usize, Known>>> = LazyLock::new(Mutex::default);
+
+/// The layout of the type with this handle.
+pub(crate) fn describe(word: usize) -> Datatype {
+    let (size, lb, extent) = shape(word);
+    let mut known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(entry) = known.get(&word)
+        && (entry.size, entry.lb, entry.datatype.extent) == (size, lb, extent)
+    {
+        return entry.datatype.clone();
+    }
+    drop(known);
+    let datatype = Datatype { pattern: read(word, size), extent };
+    known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
+    known.insert(word, Known { size, lb, datatype: datatype.clone() });
+    datatype
+}
+
+/// The type with this handle is gone.
+pub(crate) fn forget(word: usize) {
+    KNOWN.lock().unwrap_or_else(|e| e.into_inner()).remove(&word);
+}
+
+/// Size, lower bound and extent.
+fn shape(word: usize) -> (i64, i64, isize) {
+    let (mut size, mut lb, mut extent) = (0, 0, 0);
+    let datatype = handle::<sys::MPI_Datatype>(word);
+    // SAFETY: a datatype the library has accepted, or one out of another's contents. The large
+    // queries are part of MPI 3.
+    unsafe {
+        sys::PMPI_Type_size_x(datatype, &mut size);
+        sys::PMPI_Type_get_extent(datatype, &mut lb, &mut extent);
+    }
+    (size, lb as i64, extent as isize)
+}
+
+/// Constructor arguments in the order of MPI 4.1 §5.1.13, counts and integers in one list.
+struct Contents {
+    combiner: c_int,
+    numbers: Vec<i64>,
+    addresses: Vec<i64>,
+    types: Vec<sys::MPI_Datatype>,
+}
+
+fn read(word: usize, size: i64) -> Pattern {
+    // SAFETY: as in `shape`.
+    let Some(contents) = (unsafe { contents(handle::<sys::MPI_Datatype>(word)) }) else {
+        return predefined(word, size as isize);
+    };
+    let old: Vec<Datatype> = contents.types.iter().map(|t| {
+        let (size, _, extent) = shape(t.word());
+        Datatype { pattern: read(t.word(), size), extent }
+    }).collect();
+    let made = constructor(&contents, &old);
+    for mut datatype in contents.types {
+        // SAFETY: types out of contents are ours to free unless predefined.
+        unsafe {
+            if derived(datatype).is_some() {
+                sys::PMPI_Type_free(&mut datatype);
+            }
+        }
+    }
+    match made {
+        Some(made) if !old.is_empty() => pattern(&made, &old),
+        // A combiner of a later standard: be silent about its bytes rather than wrong.
+        _ => Pattern::empty(),
+    }
+}
+
+/// A predefined type: dense but for `MPI_SHORT_INT`, whose `int` is aligned (MPI 4.1 §6.9.4).
+fn predefined(word: usize, size: isize) -> Pattern {
+    let (_, lb, extent) = shape(word);
+    match (size, extent) {
+        (6, 8) => Pattern::parts([(0, Pattern::dense(0, 2)), (4, Pattern::dense(0, 4))]),
+        _ => Pattern::dense(lb as isize, lb as isize + size),
+    }
+}
+
+fn constructor(contents: &Contents, old: &[Datatype]) -> Option<Constructor> {
+    let n = |i: usize| contents.numbers.get(i).copied().unwrap_or(0);
+    let count = |i: usize| n(i).max(0) as usize;
+    let list = |from: usize, len: usize| (from..from + len).map(n);
+    let extent = old.first().map_or(0, |t| t.extent);
+    // Displacements are addresses, or in large types numbers at the end.
+    let address = |i: usize, number: usize| match contents.addresses.get(i) {
+        Some(address) => *address as isize,
+        None => n(number) as isize,
+    };
+    Some(match contents.combiner {
+        sys::COMMSAN_COMBINER_DUP | sys::COMMSAN_COMBINER_RESIZED => Constructor::Same,
+        sys::COMMSAN_COMBINER_CONTIGUOUS => Constructor::Contiguous(count(0)),
+        sys::COMMSAN_COMBINER_VECTOR => Constructor::Vector {
+            count: count(0),
+            blocklength: count(1),
+            stride: n(2) as isize * extent,
+        },
+        sys::COMMSAN_COMBINER_HVECTOR => {
+            Constructor::Vector { count: count(0), blocklength: count(1), stride: address(0, 2) }
+        }
+        sys::COMMSAN_COMBINER_INDEXED => {
+            let blocks = count(0);
+            let place = |i| (count(1 + i), n(1 + blocks + i) as isize * extent, 0);
+            Constructor::Blocks((0..blocks).map(place).collect())
+        }
+        sys::COMMSAN_COMBINER_HINDEXED => {
+            let blocks = count(0);
+            let place = |i| (count(1 + i), address(i, 1 + blocks + i), 0);
+            Constructor::Blocks((0..blocks).map(place).collect())
+        }
+        sys::COMMSAN_COMBINER_INDEXED_BLOCK => {
+            let place = |i| (count(1), n(2 + i) as isize * extent, 0);
+            Constructor::Blocks((0..count(0)).map(place).collect())
+        }
+        sys::COMMSAN_COMBINER_HINDEXED_BLOCK => {
+            let place = |i| (count(1), address(i, 2 + i), 0);
+            Constructor::Blocks((0..count(0)).map(place).collect())
+        }
+        sys::COMMSAN_COMBINER_STRUCT => {
+            let blocks = count(0);
+            let place = |i| (count(1 + i), address(i, 1 + blocks + i), i);
+            Constructor::Blocks((0..blocks.min(old.len())).map(place).collect())
+        }
+        sys::COMMSAN_COMBINER_SUBARRAY => {
+            let dims = count(0);
+            let order = n(1 + 3 * dims);
+            let runs = list(1, dims).zip(list(1 + dims, dims)).zip(list(1 + 2 * dims, dims)).map(
+                |((size, part), start)| {
+                    let (start, end) = (start.max(0) as usize, (start + part).max(0) as usize);
+                    let whole = deal(end, Distribution::None, 0, 1);
+                    let cut = whole.into_iter().map(|mut run| {
+                        run.start = start;
+                        run.length = end - start;
+                        run
+                    });
+                    (size.max(0) as usize, cut.filter(|run| run.length > 0).collect())
+                },
+            );
+            Constructor::Array(fastest_first(runs.collect(), order))
+        }
+        sys::COMMSAN_COMBINER_DARRAY => {
+            let (rank, dims) = (count(1), count(2));
+            let part = |which: usize| 3 + which * dims;
+            let grid: Vec<usize> = (0..dims).map(|i| count(part(3) + i)).collect();
+            let order = n(part(4));
+            let coordinates = grid_coordinates(rank, &grid);
+            let runs = (0..dims).map(|i| {
+                let block = n(part(2) + i);
+                let block = (block != i64::from(sys::COMMSAN_DISTRIBUTE_DFLT_DARG))
+                    .then_some(block.max(0) as usize);
+                let distribution = match n(part(1) + i) as c_int {
+                    sys::COMMSAN_DISTRIBUTE_BLOCK => Distribution::Block(block),
+                    sys::COMMSAN_DISTRIBUTE_CYCLIC => Distribution::Cyclic(block),
+                    _ => Distribution::None,
+                };
+                let size = count(part(0) + i);
+                (size, deal(size, distribution, coordinates[i], grid[i]))
+            });
+            Constructor::Array(fastest_first(runs.collect(), order))
+        }
+        _ => return None,
+    })
+}
+
+fn fastest_first<T>(mut dimensions: Vec<T>, order: i64) -> Vec<T> {
+    if order == i64::from(sys::COMMSAN_ORDER_C) {
+        dimensions.reverse();
+    }
+    dimensions
+}
+
+/// The combiner of a derived type and the numbers of its arguments; `None` for predefined types.
+///
+/// # Safety
+/// `datatype` is valid.
+#[cfg(feature = "openmpi")]
+unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
+    let (mut ints, mut addresses, mut types, mut combiner) = (0, 0, 0, 0);
+    // SAFETY: by the caller.
+    let code = unsafe {
+        sys::PMPI_Type_get_envelope(datatype, &mut ints, &mut addresses, &mut types, &mut combiner)
+    };
+    let derived = code == 0 && combiner != sys::COMMSAN_COMBINER_NAMED && types > 0;
+    let lengths = [ints as usize, addresses as usize, 0, types as usize];
+    derived.then_some((combiner, lengths))
+}
+
+/// As above.
+///
+/// # Safety
+/// `datatype` is valid.
+#[cfg(feature = "mpich")]
+unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
+    let (mut ints, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, 0);
+    // SAFETY: by the caller. Of types made with large counts only this call tells.
+    let code = unsafe {
+        sys::PMPI_Type_get_envelope_c(
+            datatype,
+            &mut ints,
+            &mut addresses,
+            &mut counts,
+            &mut types,
+            &mut combiner,
+        )
+    };
+    let derived = code == 0 && combiner != sys::COMMSAN_COMBINER_NAMED && types > 0;
+    let lengths = [ints as usize, addresses as usize, counts as usize, types as usize];
+    derived.then_some((combiner, lengths))
+}
+
+/// How a derived type was made; `None` for predefined types.
+///
+/// # Safety
+/// `datatype` is valid.
+unsafe fn contents(datatype: sys::MPI_Datatype) -> Option<Contents> {
+    // SAFETY: by the caller; the arrays are as long as the envelope says.
+    unsafe {
+        let (combiner, [n_ints, n_addresses, n_counts, n_types]) = derived(datatype)?;
+        let mut ints = vec![0 as c_int; n_ints];
+        let mut addresses = vec![0 as sys::MPI_Aint; n_addresses];
+        let mut types = vec![std::mem::zeroed::<sys::MPI_Datatype>(); n_types];
+        let mut counts = vec![0 as sys::MPI_Count; n_counts];
+        #[cfg(feature = "openmpi")]
+        let code = sys::PMPI_Type_get_contents(
+            datatype,
+            n_ints as c_int,
+            n_addresses as c_int,
+            n_types as c_int,
+            ints.as_mut_ptr(),
+            addresses.as_mut_ptr(),
+            types.as_mut_ptr(),
+        );
+        #[cfg(feature = "mpich")]
+        let code = sys::PMPI_Type_get_contents_c(
+            datatype,
+            n_ints as sys::MPI_Count,
+            n_addresses as sys::MPI_Count,
+            n_counts as sys::MPI_Count,
+            n_types as sys::MPI_Count,
+            ints.as_mut_ptr(),
+            addresses.as_mut_ptr(),
+            counts.as_mut_ptr(),
+            types.as_mut_ptr(),
+        );
+        if code != 0 {
+            return None;
+        }
+        let ints = ints.into_iter().map(i64::from);
+        let numbers = match n_counts {
+            0 => ints.collect(),
+            _ => merge_large(combiner, ints.collect(), std::mem::take(&mut counts)),
+        };
+        let addresses = addresses.into_iter().map(|a| a as i64).collect();
+        Some(Contents { combiner, numbers, addresses, types })
+    }
+}
+
+/// Arguments of a large-count constructor, in the order of the small one.
+fn merge_large(combiner: c_int, ints: Vec<i64>, counts: Vec<i64>) -> Vec<i64> {
+    match combiner {
+        sys::COMMSAN_COMBINER_SUBARRAY => {
+            // ndims, order | sizes, subsizes, starts
+            let [dims, order] = [ints[0], ints[1]];
+            std::iter::once(dims).chain(counts).chain([order]).collect()
+        }
+        sys::COMMSAN_COMBINER_DARRAY => {
+            // size, rank, ndims, distribs, dargs, psizes, order | gsizes
+            ints[..3].iter().copied().chain(counts).chain(ints[3..].iter().copied()).collect()
+        }
+        _ => ints.into_iter().chain(counts).collect(),
+    }
+}

@@ -1,0 +1,332 @@
+//! From a call and its outcome to the semantics: one arm for each effect of the call table.
+
+use crate::datatypes;
+use crate::entry::Here;
+use crate::library::{Mpi, received, request_at, request_size, world};
+use crate::rank::Rank;
+use crate::sys;
+use commsan_mpi::buffers::resolve;
+use commsan_mpi::calls::Extent;
+use commsan_mpi::{Args, Effect, Findings, Role, Token, Tracker};
+use smallvec::SmallVec;
+use std::ffi::c_int;
+
+/// What must be known of the arguments before the library changes them.
+pub(crate) enum Before {
+    /// What the request arguments refer to.
+    Requests(SmallVec<[Token; 8]>),
+    /// A datatype handle that is about to be freed.
+    Datatype(usize),
+    /// The position of `MPI_Pack` or `MPI_Unpack`.
+    Position(i32),
+}
+
+impl Before {
+    /// Looks at the arguments, and does what must be done before the call.
+    pub fn new(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Before> {
+        let mut before = None;
+        match args.call.effect {
+            Effect::Wait
+            | Effect::Test
+            | Effect::WaitAll
+            | Effect::TestAll
+            | Effect::WaitAny
+            | Effect::TestAny
+            | Effect::Some
+            | Effect::GetStatus
+            | Effect::Cancel
+            | Effect::Parrived => rank.with(&mut |tracker, _| {
+                before = Some(Before::Requests(tokens(tracker, args)));
+            }),
+            Effect::Go | Effect::GoAll => rank.with(&mut |tracker, out| {
+                for token in tokens(tracker, args) {
+                    tracker.go(args, token, here, out);
+                }
+            }),
+            Effect::Free => rank.with(&mut |tracker, out| {
+                for token in tokens(tracker, args) {
+                    tracker.free(token, &args.call.name, here, out);
+                }
+            }),
+            Effect::Pready | Effect::PreadyRange | Effect::PreadyList => {
+                rank.with(&mut |tracker, out| {
+                    for token in tokens(tracker, args) {
+                        let partitions = ready(args);
+                        tracker.ready(args, token, partitions.into_iter(), here, out);
+                    }
+                });
+            }
+            Effect::TypeFree => {
+                // SAFETY: the call's argument, a pointer to a handle.
+                let handle = unsafe { datatype_at(args.words[0], args.fortran) };
+                before = Some(Before::Datatype(handle));
+            }
+            Effect::Pack | Effect::Unpack => {
+                let position = args.call.named("position").map_or(0, |i| args.words[i]);
+                // SAFETY: the call's argument, a pointer to an integer.
+                before = Some(Before::Position(unsafe { *(position as *const c_int) }));
+            }
+            Effect::Finalize => rank.finalize(),
+            Effect::Abort => rank.abort(),
+            _ => {}
+        }
+        before
+    }
+}
+
+/// A call that has returned.
+pub(crate) struct After<'a> {
+    pub rank: &'a dyn Rank,
+    pub args: Args<'a>,
+    pub here: Here,
+    pub ok: bool,
+}
+
+impl After<'_> {
+    /// Tells the semantics what has happened.
+    pub fn run(self, before: Option<Before>) {
+        let effect = self.args.call.effect;
+        if effect == Effect::Begin && self.ok {
+            self.rank.begin(world());
+        }
+        if !self.rank.active() {
+            return;
+        }
+        match (effect, before) {
+            (Effect::Block, _) if self.ok => self.block(),
+            (Effect::Start, _) if self.ok => {
+                let accesses = resolve(&self.args, &Mpi);
+                let mut accesses = Some(accesses);
+                let request = self.request();
+                self.with(|tracker, out| {
+                    if let Some(accesses) = accesses.take() {
+                        tracker.start(&self.args, accesses, request, &self.here, out);
+                    }
+                });
+            }
+            (Effect::Init | Effect::InitPartitioned, _) if self.ok => {
+                let mut accesses = Some(resolve(&self.args, &Mpi));
+                let request = self.request();
+                self.with(|tracker, _| {
+                    if let Some(accesses) = accesses.take() {
+                        tracker.init(&self.args, accesses, &Mpi, request);
+                    }
+                });
+            }
+            (_, Some(Before::Requests(tokens))) => self.completed(&tokens),
+            (Effect::TypeFree, Some(Before::Datatype(handle))) if self.ok => {
+                datatypes::forget(handle);
+            }
+            (_, Some(Before::Position(position))) if self.ok => self.packed(position),
+            _ => {}
+        }
+    }
+
+    fn with(&self, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
+        self.rank.with(&mut f);
+    }
+
+    /// A call that touched its buffers before it returned.
+    fn block(&self) {
+        let call = self.args.call;
+        let informs = call.collective || call.position(Role::Status).is_some();
+        if !self.rank.pending() && call.accesses.len() < 2 {
+            return;
+        }
+        let mut words: SmallVec<[usize; 16]> = self.args.words.into();
+        self.shorten(&mut words);
+        let args = Args { words: &words, ..self.args };
+        let accesses = resolve(&args, &Mpi);
+        self.with(|tracker, out| {
+            tracker.popped(&call.name, &self.here, out);
+            tracker.check(&args, &accesses, &self.here, out);
+            if informs {
+                tracker.communicated();
+            }
+        });
+    }
+
+    /// Replaces a receive's count by what has arrived: the rest of the buffer is untouched
+    /// (MPI 4.1 §3.2.4).
+    fn shorten(&self, words: &mut [usize]) {
+        let call = self.args.call;
+        let Some(status) = call.position(Role::Status).map(|i| words[i]) else { return };
+        for rule in call.accesses.iter().filter(|r| r.mode == commsan_engine::Mode::Write) {
+            let Extent::Blocks { count, .. } = rule.extent else { continue };
+            // SAFETY: the entry points see to it that a blocking call has a status, which the
+            // library has just filled.
+            if let Some(n) = unsafe { received(status, words[rule.datatype]) }
+                && (n as usize) < self.args.count(count)
+            {
+                words[count] = n as usize;
+            }
+        }
+    }
+
+    /// `MPI_Pack` and `MPI_Unpack`: the packed side lies between the positions.
+    fn packed(&self, before: i32) {
+        if !self.rank.pending() {
+            return;
+        }
+        let pack = self.args.call.effect == Effect::Pack;
+        let word = |name| self.args.call.named(name).map_or(0, |i| self.args.words[i]);
+        // SAFETY: the call's argument, a pointer to an integer.
+        let after = unsafe { *(word("position") as *const c_int) };
+        let buffer = word(if pack { "outbuf" } else { "inbuf" });
+        let packed = buffer + before.max(0) as usize..buffer + after.max(0) as usize;
+        let mode = if pack { commsan_engine::Mode::Write } else { commsan_engine::Mode::Read };
+        let mut accesses = resolve(&self.args, &Mpi);
+        accesses[1] = (!packed.is_empty()).then(|| commsan_engine::Access {
+            mode,
+            footprint: commsan_engine::Footprint::Dense(packed),
+        });
+        self.with(|tracker, out| tracker.check(&self.args, &accesses, &self.here, out));
+    }
+
+    /// The request that the call stored, and where.
+    fn request(&self) -> (usize, usize) {
+        let variable = self.args.call.position(Role::Request).map_or(0, |i| self.args.words[i]);
+        // SAFETY: the call has succeeded and stored a handle there.
+        (unsafe { request_at(variable, self.args.fortran) }, variable)
+    }
+
+    /// A call that may have completed requests.
+    fn completed(&self, tokens: &[Token]) {
+        let call = self.args.call;
+        let result = |role: Role| {
+            let pointer = call.position(role).map(|i| self.args.words[i]);
+            // SAFETY: a result of the call, which has set it.
+            pointer.map_or(1, |p| unsafe { *(p as *const c_int) })
+        };
+        let flag = result(Role::Flag) != 0;
+        let base = c_int::from(self.args.fortran);
+        let mut done: SmallVec<[Token; 8]> = SmallVec::new();
+        match call.effect {
+            Effect::Wait | Effect::WaitAll if !self.ok => done.extend(self.gone(tokens)),
+            Effect::Wait | Effect::WaitAll => done.extend(tokens.iter().copied()),
+            Effect::Test | Effect::TestAll if !self.ok => done.extend(self.gone(tokens)),
+            Effect::Test | Effect::TestAll if flag => done.extend(tokens.iter().copied()),
+            Effect::WaitAny | Effect::TestAny if flag && self.ok => {
+                let index = result(Role::Ints).wrapping_sub(base);
+                done.extend(tokens.get(index as usize).copied());
+            }
+            Effect::Some if self.ok => {
+                let n = result(Role::Ints);
+                let indices = call.named("indices").map_or(0, |i| self.args.words[i]);
+                if n != sys::COMMSAN_UNDEFINED {
+                    // SAFETY: as many indices as the call says.
+                    let index = |i| unsafe { *(indices as *const c_int).add(i) }.wrapping_sub(base);
+                    let named = (0..n.max(0) as usize).filter_map(|i| tokens.get(index(i) as usize));
+                    done.extend(named.copied());
+                }
+            }
+            Effect::WaitAny | Effect::TestAny | Effect::Some if !self.ok => {
+                done.extend(self.gone(tokens));
+            }
+            Effect::GetStatus if flag && self.ok => {
+                self.with(|tracker, out| {
+                    for token in tokens {
+                        tracker.status_true(*token, &call.name, &self.here, out);
+                    }
+                });
+            }
+            Effect::Cancel if self.ok => {
+                self.with(|tracker, _| tokens.iter().for_each(|token| tracker.cancel(*token)));
+            }
+            Effect::Parrived if flag && self.ok => {
+                let partition = call.named("partition").map_or(0, |i| self.args.int(i));
+                self.with(|tracker, out| {
+                    for token in tokens {
+                        let partition = partition.max(0) as usize;
+                        tracker.arrived(*token, partition, &call.name, &self.here, out);
+                    }
+                });
+            }
+            _ => {}
+        }
+        self.with(|tracker, out| {
+            tracker.popped(&call.name, &self.here, out);
+            for token in &done {
+                tracker.complete(*token, &call.name, &self.here, out);
+            }
+        });
+    }
+
+    /// After an error: the requests whose variables the library has set to null. They are
+    /// complete, with or without an error of their own.
+    fn gone(&self, tokens: &[Token]) -> SmallVec<[Token; 8]> {
+        self.with_requests(|tracker, requests| {
+            let pairs = tokens.iter().zip(requests);
+            let gone = pairs.filter(|(_, (key, variable))| {
+                tracker.token(*key, *variable) == Token::Unknown
+            });
+            gone.map(|(token, _)| *token).collect()
+        })
+    }
+
+    fn with_requests<R: Default>(&self, f: impl Fn(&Tracker, Vec<(usize, usize)>) -> R) -> R {
+        let mut result = R::default();
+        self.with(|tracker, _| result = f(tracker, requests(&self.args)));
+        result
+    }
+}
+
+/// Handle and variable of each request argument.
+fn requests(args: &Args) -> Vec<(usize, usize)> {
+    let call = args.call;
+    if let Some(index) = call.position(Role::RequestValue) {
+        return vec![(args.words[index], 0)];
+    }
+    let (first, count) = match (call.position(Role::Requests), call.position(Role::Request)) {
+        (Some(array), _) => {
+            let count = call.position(Role::Count).map_or(0, |i| args.int(i).max(0) as usize);
+            (args.words[array], count)
+        }
+        (None, Some(one)) => (args.words[one], 1),
+        (None, None) => return Vec::new(),
+    };
+    let variable = |i: usize| first + i * request_size(args.fortran);
+    // SAFETY: the call's own array of that many requests.
+    (0..count).map(|i| (unsafe { request_at(variable(i), args.fortran) }, variable(i))).collect()
+}
+
+fn tokens(tracker: &Tracker, args: &Args) -> SmallVec<[Token; 8]> {
+    let call = args.call;
+    if let (None, Some(one)) = (call.position(Role::Requests), call.position(Role::Request)) {
+        let variable = args.words[one];
+        // SAFETY: the call's own request. The common case, without a list.
+        let key = unsafe { request_at(variable, args.fortran) };
+        return SmallVec::from_slice(&[tracker.token(key, variable)]);
+    }
+    requests(args).into_iter().map(|(key, variable)| tracker.token(key, variable)).collect()
+}
+
+/// The partitions that a call hands over.
+fn ready(args: &Args) -> Vec<usize> {
+    let int = |name: &str| args.call.named(name).map_or(0, |i| args.int(i).max(0) as usize);
+    match args.call.effect {
+        Effect::PreadyRange => (int("partition_low")..=int("partition_high")).collect(),
+        Effect::PreadyList => {
+            let list = args.call.named("partitions_array").map_or(0, |i| args.words[i]);
+            // SAFETY: the call's own array, as long as it says.
+            let partition = |i| unsafe { *(list as *const c_int).add(i) };
+            (0..int("length")).map(|i| partition(i).max(0) as usize).collect()
+        }
+        _ => vec![int("partition")],
+    }
+}
+
+/// The datatype handle at an address.
+///
+/// # Safety
+/// `address` is a pointer to a handle.
+unsafe fn datatype_at(address: usize, fortran: bool) -> usize {
+    use crate::entry::Word;
+    // SAFETY: by the caller.
+    unsafe {
+        match fortran {
+            true => crate::library::datatype_from_fortran(*(address as *const c_int)),
+            false => (*(address as *const sys::MPI_Datatype)).word(),
+        }
+    }
+}

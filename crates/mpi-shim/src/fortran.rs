@@ -1,0 +1,113 @@
+//! Fortran calls of an MPI library whose Fortran layer does not pass through the C entry points.
+//!
+//! Arguments come by reference, handles are integers, sentinels are addresses of variables. They
+//! are read into the form the C binding would have; the library's own Fortran function does the
+//! work.
+
+use crate::entry::{Language, around};
+use crate::library::{comm_from_fortran, datatype_from_fortran, request_from_fortran};
+use crate::sys;
+use commsan_mpi::{CALLS, Role};
+use commsan_sense::stack::Caller;
+use std::ffi::{CStr, c_int};
+use std::sync::LazyLock;
+
+/// Runs a Fortran call with `N` arguments, the last of which is `ierror`.
+///
+/// # Safety
+/// `raw` are the arguments of row `row`'s Fortran binding.
+pub(crate) unsafe fn fortran<const N: usize>(
+    row: usize,
+    mut raw: [usize; N],
+    caller: Caller,
+    call: impl FnOnce([usize; N]),
+) {
+    let table_row = &CALLS[row];
+    let mut words = [0; N];
+    for ((word, raw), param) in words.iter_mut().zip(&mut raw).zip(&table_row.params) {
+        // SAFETY: the argument of a parameter with this role.
+        *word = unsafe { canonical(param.role, table_row.large, raw) };
+    }
+    let mut own_error: c_int = 0;
+    if raw[N - 1] == 0 {
+        // Optional in mpi_f08.
+        raw[N - 1] = &raw mut own_error as usize;
+    }
+    let mut own_status = std::mem::MaybeUninit::<sys::MPI_Status>::uninit();
+    if let Some(index) = table_row.position(Role::Status)
+        && table_row.effect == commsan_mpi::Effect::Block
+        && words[index] == 0
+    {
+        raw[index] = own_status.as_mut_ptr() as usize;
+        words[index] = raw[index];
+    }
+    let error = raw[N - 1];
+    around(row, &words[..N - 1], Language::Fortran, caller, || {
+        call(raw);
+        // SAFETY: the call has set it.
+        unsafe { *(error as *const c_int) }
+    });
+}
+
+/// One argument as the C binding would have it.
+///
+/// # Safety
+/// `raw` is the argument of a parameter with this role.
+unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
+    let address = *raw;
+    // SAFETY: by the Fortran binding these are passed by reference.
+    let int = || unsafe { *(address as *const c_int) };
+    match role {
+        Role::Int => int() as isize as usize,
+        // SAFETY: a count of the large binding, by reference.
+        Role::Count if large => unsafe { *(address as *const i64) as usize },
+        Role::Count => int() as isize as usize,
+        // SAFETY: an offset, by reference.
+        Role::Offset => unsafe { *(address as *const i64) as usize },
+        Role::Datatype => datatype_from_fortran(int()),
+        Role::Comm => comm_from_fortran(int()),
+        Role::RequestValue => request_from_fortran(int()),
+        Role::Handle => 0,
+        Role::Buffer if SENTINELS.in_place.contains(&address) => sys::COMMSAN_IN_PLACE as isize as usize,
+        Role::Buffer if SENTINELS.bottom.contains(&address) => 0,
+        Role::Status if SENTINELS.status_ignore.contains(&address) => 0,
+        _ => address,
+    }
+}
+
+/// Addresses of the variables that stand for constants, one for each spelling.
+struct Sentinels {
+    in_place: [usize; 4],
+    bottom: [usize; 4],
+    status_ignore: [usize; 4],
+}
+
+static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| {
+    let find = |names: [&CStr; 4]| {
+        // An absent spelling gets an address no argument has.
+        names.map(|name| match unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize {
+            0 => usize::MAX,
+            found => found,
+        })
+    };
+    Sentinels {
+        in_place: find([
+            c"mpi_fortran_in_place",
+            c"mpi_fortran_in_place_",
+            c"mpi_fortran_in_place__",
+            c"MPI_FORTRAN_IN_PLACE",
+        ]),
+        bottom: find([
+            c"mpi_fortran_bottom",
+            c"mpi_fortran_bottom_",
+            c"mpi_fortran_bottom__",
+            c"MPI_FORTRAN_BOTTOM",
+        ]),
+        status_ignore: find([
+            c"mpi_fortran_status_ignore",
+            c"mpi_fortran_status_ignore_",
+            c"mpi_fortran_status_ignore__",
+            c"MPI_FORTRAN_STATUS_IGNORE",
+        ]),
+    }
+});

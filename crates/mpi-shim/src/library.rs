@@ -1,0 +1,222 @@
+//! Questions to the MPI library and to the program's memory.
+
+use crate::datatypes;
+use crate::entry::Word;
+use crate::sys;
+use commsan_mpi::{Datatype, Library};
+use std::ffi::c_int;
+
+/// The MPI library of this process.
+pub struct Mpi;
+
+/// A handle back from its word.
+pub(crate) fn handle<T: Copy>(word: usize) -> T {
+    const { assert!(size_of::<T>() <= size_of::<usize>()) };
+    // SAFETY: handles are integers or pointers no wider than a word; `word()` made it from one of
+    // this type, and the machine is little-endian.
+    unsafe { std::mem::transmute_copy::<usize, T>(&word) }
+}
+
+impl Library for Mpi {
+    const IN_PLACE: usize = sys::COMMSAN_IN_PLACE as isize as usize;
+    const PROC_NULL: i32 = sys::COMMSAN_PROC_NULL;
+    const ROOT: i32 = sys::COMMSAN_ROOT;
+
+    fn datatype(&self, handle: usize) -> Datatype {
+        datatypes::describe(handle)
+    }
+
+    fn rank(&self, comm: usize) -> i32 {
+        let mut rank = -1;
+        // SAFETY: a communicator that the library has just accepted.
+        unsafe { sys::PMPI_Comm_rank(handle::<sys::MPI_Comm>(comm), &mut rank) };
+        rank
+    }
+
+    fn size(&self, comm: usize) -> usize {
+        let mut size = 0;
+        let handle = handle::<sys::MPI_Comm>(comm);
+        // SAFETY: a communicator that the library has just accepted.
+        unsafe {
+            match self.is_inter(comm) {
+                true => sys::PMPI_Comm_remote_size(handle, &mut size),
+                false => sys::PMPI_Comm_size(handle, &mut size),
+            }
+        };
+        size.max(0) as usize
+    }
+
+    fn is_inter(&self, comm: usize) -> bool {
+        let mut flag = 0;
+        // SAFETY: a communicator that the library has just accepted.
+        unsafe { sys::PMPI_Comm_test_inter(handle::<sys::MPI_Comm>(comm), &mut flag) };
+        flag != 0
+    }
+
+    fn neighbours(&self, comm: usize) -> (Vec<i32>, Vec<i32>) {
+        let comm = handle::<sys::MPI_Comm>(comm);
+        // SAFETY: a communicator that the library has just accepted, asked as its topology allows,
+        // with arrays as long as it said.
+        unsafe { neighbours(comm) }
+    }
+
+    fn int_at(&self, array: usize, index: usize, large: bool) -> i64 {
+        // SAFETY: an array argument of the call, with an element for each rank.
+        unsafe {
+            match large {
+                true => *(array as *const i64).add(index),
+                false => i64::from(*(array as *const c_int).add(index)),
+            }
+        }
+    }
+
+    fn datatype_at(&self, array: usize, index: usize, fortran: bool) -> Datatype {
+        // SAFETY: an array of handles, one for each rank.
+        let handle = unsafe {
+            match fortran {
+                true => datatype_from_fortran(*(array as *const c_int).add(index)),
+                false => (*(array as *const sys::MPI_Datatype).add(index)).word(),
+            }
+        };
+        datatypes::describe(handle)
+    }
+}
+
+unsafe fn neighbours(comm: sys::MPI_Comm) -> (Vec<i32>, Vec<i32>) {
+    let mut topology = 0;
+    // SAFETY: by the caller; each query matches the topology found.
+    unsafe {
+        sys::PMPI_Topo_test(comm, &mut topology);
+        if topology == sys::COMMSAN_CART {
+            let mut dimensions = 0;
+            sys::PMPI_Cartdim_get(comm, &mut dimensions);
+            let mut ranks = Vec::new();
+            for dimension in 0..dimensions {
+                let (mut before, mut after) = (0, 0);
+                sys::PMPI_Cart_shift(comm, dimension, 1, &mut before, &mut after);
+                ranks.extend([before, after]);
+            }
+            (ranks.clone(), ranks)
+        } else if topology == sys::COMMSAN_GRAPH {
+            let (mut rank, mut count) = (0, 0);
+            sys::PMPI_Comm_rank(comm, &mut rank);
+            sys::PMPI_Graph_neighbors_count(comm, rank, &mut count);
+            let mut ranks = vec![0; count.max(0) as usize];
+            sys::PMPI_Graph_neighbors(comm, rank, count, ranks.as_mut_ptr());
+            (ranks.clone(), ranks)
+        } else if topology == sys::COMMSAN_DIST_GRAPH {
+            let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
+            sys::PMPI_Dist_graph_neighbors_count(comm, &mut sources, &mut destinations, &mut weighted);
+            let mut from = vec![0; sources.max(0) as usize];
+            let mut to = vec![0; destinations.max(0) as usize];
+            let (mut in_weights, mut out_weights) = (from.clone(), to.clone());
+            sys::PMPI_Dist_graph_neighbors(
+                comm,
+                sources,
+                from.as_mut_ptr(),
+                in_weights.as_mut_ptr(),
+                destinations,
+                to.as_mut_ptr(),
+                out_weights.as_mut_ptr(),
+            );
+            (from, to)
+        } else {
+            (Vec::new(), Vec::new())
+        }
+    }
+}
+
+/// The request handle at an address of the program, and how far apart such handles lie.
+///
+/// # Safety
+/// `address` is a request argument, or an element of an array of them.
+pub(crate) unsafe fn request_at(address: usize, fortran: bool) -> usize {
+    // SAFETY: by the caller.
+    unsafe {
+        match fortran {
+            true => request_from_fortran(*(address as *const c_int)),
+            false => (*(address as *const sys::MPI_Request)).word(),
+        }
+    }
+}
+
+/// Bytes between elements of an array of requests.
+pub(crate) fn request_size(fortran: bool) -> usize {
+    if fortran { size_of::<c_int>() } else { size_of::<sys::MPI_Request>() }
+}
+
+#[cfg(feature = "openmpi")]
+pub(crate) fn request_from_fortran(handle: c_int) -> usize {
+    // SAFETY: a conversion; unknown integers give a null handle.
+    unsafe { sys::PMPI_Request_f2c(handle).word() }
+}
+
+#[cfg(feature = "openmpi")]
+pub(crate) fn datatype_from_fortran(handle: c_int) -> usize {
+    // SAFETY: as above.
+    unsafe { sys::PMPI_Type_f2c(handle).word() }
+}
+
+#[cfg(feature = "openmpi")]
+pub(crate) fn comm_from_fortran(handle: c_int) -> usize {
+    // SAFETY: as above.
+    unsafe { sys::PMPI_Comm_f2c(handle).word() }
+}
+
+// MPICH's handles are the same integers in both languages.
+#[cfg(feature = "mpich")]
+pub(crate) fn request_from_fortran(handle: c_int) -> usize {
+    handle.word()
+}
+
+#[cfg(feature = "mpich")]
+pub(crate) fn datatype_from_fortran(handle: c_int) -> usize {
+    handle.word()
+}
+
+#[cfg(feature = "mpich")]
+pub(crate) fn comm_from_fortran(handle: c_int) -> usize {
+    handle.word()
+}
+
+/// How many elements a receive has really got; `None` if not a whole number of them.
+///
+/// # Safety
+/// `status` is the status of a completed receive.
+pub(crate) unsafe fn received(status: usize, datatype: usize) -> Option<i32> {
+    let mut count = 0;
+    // SAFETY: by the caller.
+    let code = unsafe {
+        sys::PMPI_Get_count(status as *const sys::MPI_Status, handle::<sys::MPI_Datatype>(datatype), &mut count)
+    };
+    (code == 0 && count != sys::COMMSAN_UNDEFINED && count >= 0).then_some(count)
+}
+
+/// Rank and size in `MPI_COMM_WORLD`, and the library's version.
+pub(crate) fn world() -> crate::World {
+    let (mut rank, mut size) = (0, 0);
+    let mut text = vec![0u8; sys::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
+    let mut length = 0;
+    // SAFETY: MPI is initialised; the buffer is as long as the standard asks.
+    unsafe {
+        sys::PMPI_Comm_rank(comm_world(), &mut rank);
+        sys::PMPI_Comm_size(comm_world(), &mut size);
+        sys::PMPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
+    }
+    text.truncate(length.max(0) as usize);
+    let library = String::from_utf8_lossy(&text).into_owned();
+    crate::World { rank: rank.max(0) as u32, size: size.max(0) as u32, library }
+}
+
+/// Open MPI's handle is the address of a variable that bindgen's constants cannot name.
+#[cfg(feature = "openmpi")]
+fn comm_world() -> sys::MPI_Comm {
+    const MPIF_H_MPI_COMM_WORLD: c_int = 0;
+    // SAFETY: a conversion.
+    unsafe { sys::PMPI_Comm_f2c(MPIF_H_MPI_COMM_WORLD) }
+}
+
+#[cfg(feature = "mpich")]
+fn comm_world() -> sys::MPI_Comm {
+    sys::COMMSAN_COMM_WORLD as sys::MPI_Comm
+}

@@ -1,0 +1,43 @@
+//! The connection to the runtime that owns this process's state.
+
+use commsan_mpi::{Findings, Tracker};
+use std::sync::OnceLock;
+
+/// What this process is in the MPI job.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// Its size.
+    pub size: u32,
+    /// The library's own description.
+    pub library: String,
+}
+
+/// The state of this process, as the entry points need it.
+pub trait Rank: Sync {
+    /// Whether calls should be looked at.
+    fn active(&self) -> bool;
+    /// Whether anything is pending.
+    fn pending(&self) -> bool;
+    /// Runs `f` with the state locked; not at all if the runtime has given up.
+    fn with(&self, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
+    /// MPI is initialised.
+    fn begin(&self, world: World);
+    /// MPI is about to be finalised.
+    fn finalize(&self);
+    /// The job is about to be aborted.
+    fn abort(&self);
+}
+
+static RANK: OnceLock<&'static dyn Rank> = OnceLock::new();
+
+/// Connects the entry points; until then, and if never, they only pass calls on.
+pub fn connect(rank: &'static dyn Rank) {
+    let _ = RANK.set(rank);
+}
+
+#[inline]
+pub(crate) fn rank() -> Option<&'static dyn Rank> {
+    RANK.get().copied()
+}

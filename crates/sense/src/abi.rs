@@ -1,0 +1,147 @@
+//! The memory that compiled-in hooks and the runtime share; see `hooks/commsan_abi.h`.
+
+use commsan_engine::{GRANULE_WORDS, PAGE_SHIFT, Pages};
+use std::ffi::{c_char, c_void};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+const MAGIC: u64 = 0x3149_4241_5343_4d43;
+const VERSION: u32 = 1;
+const BASE: usize = 0x1000_0000_0000;
+const HEADER: usize = 4096;
+const SLOTS: usize = 1 << 26;
+
+const _: () = assert!(PAGE_SHIFT == 12, "hooks hash pages of 4 KiB");
+
+/// The page before the filter. Fields as in the C header.
+#[repr(C)]
+pub struct Abi {
+    magic: AtomicU64,
+    version: AtomicU32,
+    /// Instrumented modules that have been initialised.
+    pub hooked: AtomicU32,
+    /// Live ranges.
+    pub live: AtomicU64,
+    /// Operations with a buffer on some stack.
+    pub stack_live: AtomicU64,
+    access: AtomicPtr<c_void>,
+    leave: AtomicPtr<c_void>,
+}
+
+/// Called for an access that the page filter lets through.
+pub type AccessHook = unsafe extern "C" fn(
+    addr: usize,
+    size: usize,
+    write: i32,
+    by: *const c_char,
+    pc: *const c_void,
+    frame: *const c_void,
+);
+
+/// Called when a function returns while a stack buffer is pending.
+pub type LeaveHook = unsafe extern "C" fn(pc: *const c_void, frame: *const c_void);
+
+/// Why the shared memory could not be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapError {
+    /// Something that is not commsan's lies at the fixed address.
+    Occupied,
+    /// Hooks of another version of commsan were there first.
+    Version(u32),
+    /// The system refuses the reservation; the error number says why.
+    Refused(i32),
+}
+
+/// The shared page; valid once [`map`] has returned `Ok`.
+pub fn abi() -> &'static Abi {
+    // SAFETY: `map` has established the mapping, which is never undone; all fields are atomics.
+    unsafe { &*((BASE - HEADER) as *const Abi) }
+}
+
+/// Maps header and filter unless hooks of this process have done so already.
+pub fn map() -> Result<(), MapError> {
+    let flags = libc::MAP_PRIVATE
+        | libc::MAP_ANONYMOUS
+        | libc::MAP_NORESERVE
+        | libc::MAP_FIXED_NOREPLACE;
+    let wanted = (BASE - HEADER) as *mut c_void;
+    // SAFETY: MAP_FIXED_NOREPLACE never replaces an existing mapping.
+    let got = unsafe {
+        libc::mmap(wanted, HEADER + SLOTS, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+    };
+    if got == wanted {
+        // SAFETY: the whole range was just mapped. Core dumps need not hold the filter.
+        unsafe { libc::madvise(wanted, HEADER + SLOTS, libc::MADV_DONTDUMP) };
+        abi().version.store(VERSION, Ordering::Relaxed);
+        abi().magic.store(MAGIC, Ordering::Release);
+        return Ok(());
+    }
+    if got != libc::MAP_FAILED {
+        // Kernels before 4.17 take the address as a hint.
+        // SAFETY: unmaps what was just mapped.
+        unsafe { libc::munmap(got, HEADER + SLOTS) };
+        return Err(MapError::Occupied);
+    }
+    match std::io::Error::last_os_error().raw_os_error() {
+        // SAFETY: EEXIST says that the page is mapped; by whom, the magic tells. Reading a
+        // page without read permission would be fatal, so ask the kernel to read it.
+        Some(libc::EEXIST) if unsafe { is_ours() } => match abi().version.load(Ordering::Relaxed) {
+            VERSION => Ok(()),
+            other => Err(MapError::Version(other)),
+        },
+        Some(libc::EEXIST) => Err(MapError::Occupied),
+        other => Err(MapError::Refused(other.unwrap_or(0))),
+    }
+}
+
+/// Whether the page at the fixed address carries the magic.
+unsafe fn is_ours() -> bool {
+    let mut magic = 0u64;
+    let to = libc::iovec { iov_base: (&raw mut magic).cast(), iov_len: 8 };
+    let from = libc::iovec { iov_base: (BASE - HEADER) as *mut c_void, iov_len: 8 };
+    // SAFETY: the kernel checks the remote address and writes 8 bytes into `magic`.
+    let read = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) };
+    if read == 8 {
+        return magic == MAGIC;
+    }
+    // Containers may forbid the call; then only our own hooks are a plausible owner.
+    abi().magic.load(Ordering::Acquire) == MAGIC
+}
+
+/// Tells the hooks whom to call.
+pub fn connect(access: AccessHook, leave: LeaveHook) {
+    abi().leave.store(leave as *mut c_void, Ordering::Release);
+    abi().access.store(access as *mut c_void, Ordering::Release);
+}
+
+/// The page filter over the shared bytes, with private tables beside it.
+///
+/// The granule table takes 8 GiB of address space, nearly all of it never touched; where that is
+/// not to be had the filter works without, only slower beside pending buffers.
+pub fn pages() -> Result<Pages, MapError> {
+    // SAFETY: `map` established the filter; nobody writes it but through these atomics.
+    let filter = unsafe { std::slice::from_raw_parts(BASE as *const AtomicU8, SLOTS) };
+    let counts = reserve::<AtomicU64>()?;
+    let granules = reserve::<[AtomicU64; GRANULE_WORDS]>().ok();
+    Ok(Pages::new(filter, counts, granules))
+}
+
+/// Zeroed memory for one `T` per slot; `T` must be valid when all zero.
+fn reserve<T>() -> Result<&'static [T], MapError> {
+    let size = SLOTS * size_of::<T>();
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new anonymous mapping, private to this module.
+    let got = unsafe {
+        libc::mmap(std::ptr::null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+    };
+    if got == libc::MAP_FAILED {
+        let error = std::io::Error::last_os_error();
+        return Err(MapError::Refused(error.raw_os_error().unwrap_or(0)));
+    }
+    // SAFETY: the mapping is zeroed, page-aligned, of this size, and never unmapped; only
+    // atomics are stored in it. Huge pages would make sparse marks cost 2 MiB each.
+    unsafe {
+        libc::madvise(got, size, libc::MADV_DONTDUMP);
+        libc::madvise(got, size, libc::MADV_NOHUGEPAGE);
+        Ok(std::slice::from_raw_parts(got.cast::<T>(), SLOTS))
+    }
+}

@@ -1,0 +1,126 @@
+//! Memory that the program gives back: `free`, `realloc`, `munmap`.
+//!
+//! These are interposed for the whole process, so that memory released inside libraries (C++
+//! containers, interpreters) is seen as well. While nothing is pending each costs one load.
+
+use crate::inside::Inside;
+use crate::stack::Caller;
+use crate::{abi, caller};
+use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Called before memory in which something may be pending is given back.
+pub type Observer = fn(by: &'static str, bytes: Range<usize>, caller: Caller);
+
+static OBSERVER: OnceLock<Observer> = OnceLock::new();
+
+/// Starts telling `observer`; the shared memory must be mapped.
+pub fn observe(observer: Observer) {
+    let _ = OBSERVER.set(observer);
+}
+
+/// The C library's own function, looked up once.
+struct Next {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+}
+
+impl Next {
+    const fn new(name: &'static CStr) -> Next {
+        Next { name, found: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// The next definition of the symbol after ours.
+    #[inline]
+    fn get(&self) -> *mut c_void {
+        let found = self.found.load(Ordering::Relaxed);
+        if !found.is_null() {
+            return found;
+        }
+        // SAFETY: a lookup by name.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.found.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+#[inline]
+fn watched() -> Option<&'static Observer> {
+    // The observer is set after the shared memory was mapped.
+    OBSERVER.get().filter(|_| abi::abi().live.load(Ordering::Relaxed) != 0)
+}
+
+fn tell(by: &'static str, start: usize, size: usize, caller: Caller) {
+    if size > 0
+        && let Some(observer) = watched()
+    {
+        observer(by, start..start + size, caller);
+    }
+}
+
+fn usable(ptr: *mut c_void) -> usize {
+    // SAFETY: the program passes a pointer it may free.
+    unsafe { libc::malloc_usable_size(ptr) }
+}
+
+/// Interposes `free`.
+///
+/// # Safety
+/// As for `free`.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn free(ptr: *mut c_void) {
+    if watched().is_some() && !ptr.is_null() {
+        let caller = caller!();
+        tell("free", ptr as usize, usable(ptr), caller);
+    }
+    static NEXT: Next = Next::new(c"free");
+    let next = NEXT.get();
+    if !next.is_null() {
+        // SAFETY: this is the C library's `free`, with the program's argument.
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(next)(ptr) }
+    }
+}
+
+/// Interposes `realloc`.
+///
+/// # Safety
+/// As for `realloc`.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
+    if watched().is_some() && !ptr.is_null() {
+        let caller = caller!();
+        tell("realloc", ptr as usize, usable(ptr), caller);
+    }
+    static NEXT: Next = Next::new(c"realloc");
+    type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
+    // SAFETY: this is the C library's `realloc`, with the program's arguments.
+    unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) }
+}
+
+/// Interposes `munmap`.
+///
+/// # Safety
+/// As for `munmap`.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn munmap(addr: *mut c_void, length: usize) -> c_int {
+    if watched().is_some() {
+        let caller = caller!();
+        tell("munmap", addr as usize, length, caller);
+    }
+    static NEXT: Next = Next::new(c"munmap");
+    type Munmap = unsafe extern "C" fn(*mut c_void, usize) -> c_int;
+    // SAFETY: this is the C library's `munmap`, with the program's arguments.
+    unsafe { std::mem::transmute::<*mut c_void, Munmap>(NEXT.get())(addr, length) }
+}
+
+/// Runs `f` unless this thread is inside MPI or commsan.
+pub fn from_program(f: impl FnOnce()) {
+    if let Some(_inside) = Inside::enter() {
+        f();
+    }
+}
