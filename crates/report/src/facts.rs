@@ -122,7 +122,7 @@ impl<'o> Facts<'o> {
         let Some((completion, stack)) = &self.observation.completed else {
             return format!("the operation started at {started} and no later call completed it");
         };
-        let place = place(stack.first());
+        let place = known_place(stack.first());
         let by = completion.call.as_deref().unwrap_or("the completing call");
         format!("the operation started at {started} and is complete only after {by} at {place}")
     }
@@ -135,7 +135,7 @@ impl<'o> Facts<'o> {
     }
 
     fn place(&self, site: Option<usize>) -> String {
-        place(site.and_then(|site| self.observation.stacks[site].first()))
+        known_place(site.and_then(|site| self.observation.stacks[site].first()))
     }
 }
 
@@ -145,9 +145,12 @@ pub fn completes(site: &RawSite<'_>) -> String {
     format!("{} completes the operation, too late", quoted(call))
 }
 
+fn known_place(frame: Option<&Frame>) -> String {
+    frame.map_or_else(|| "an unknown place".to_owned(), place)
+}
+
 /// `heat.c:40`, or what is known instead.
-fn place(frame: Option<&Frame>) -> String {
-    let Some(frame) = frame else { return "an unknown place".to_owned() };
+pub fn place(frame: &Frame) -> String {
     match (&frame.file, frame.line) {
         (Some(file), Some(line)) => format!("{}:{line}", file_name(file)),
         _ => match &frame.function {

@@ -7,13 +7,13 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write;
 
 /// One suite for the run. Codes without finding are passed cases, so that a service shows what
-/// was checked, and when a finding is gone.
+/// was checked, and when a finding is gone; a run in which nothing was checked passes nothing.
 pub fn render(report: &Report) -> String {
     let program = report.run.program.as_deref().unwrap_or("commsan");
     let mut suite = TestSuite::new(crate::facts::file_name(program));
     for &code in Code::ALL {
         let mut findings = report.findings.iter().filter(|f| f.code == code).peekable();
-        if findings.peek().is_none() {
+        if findings.peek().is_none() && report.run.ranks > 0 {
             suite.add_test_case(case(code.title().to_owned(), code, TestCaseStatus::success()));
         }
         for finding in findings {
@@ -25,6 +25,11 @@ pub fn render(report: &Report) -> String {
             status.set_description(description(report, finding));
             suite.add_test_case(case(name(report, finding), code, status));
         }
+    }
+    if report.run.ranks == 0 {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_message("no rank was checked");
+        suite.add_test_case(TestCase::new("commsan checks the program", status));
     }
     let notes: Vec<_> = report.run.notes.iter().map(note_text).collect();
     if !notes.is_empty() {

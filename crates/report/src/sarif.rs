@@ -18,7 +18,9 @@ const ROOT: &str = "SRCROOT";
 /// The report as a SARIF log with one run.
 pub fn render(report: &Report) -> String {
     let rules = report.codes();
-    let results = report.findings.iter().map(|finding| result(report, finding, &rules));
+    let mut results: Vec<_> =
+        report.findings.iter().map(|finding| result(report, finding, &rules)).collect();
+    number_equal_fingerprints(&mut results);
     let log = Log {
         schema: SCHEMA,
         version: "2.1.0",
@@ -37,7 +39,7 @@ pub fn render(report: &Report) -> String {
             )]),
             // §3.14.14: columns count code points unless told.
             column_kind: "unicodeCodePoints",
-            results: results.collect(),
+            results,
         }],
     };
     let text = serde_json::to_string_pretty(&log);
@@ -110,6 +112,19 @@ fn fingerprint(report: &Report, finding: &Finding) -> String {
         format!("{}:{}", file.unwrap_or_default(), function.unwrap_or_default())
     });
     [finding.code.id().to_owned()].into_iter().chain(sites).collect::<Vec<_>>().join("|")
+}
+
+/// Services take results with equal fingerprints for one.
+fn number_equal_fingerprints(results: &mut [ResultObject]) {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for result in results {
+        let place = &mut result.partial_fingerprints.place;
+        let count = seen.entry(place.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            *place += &format!("|{count}");
+        }
+    }
 }
 
 fn location(report: &Report, site: &Site) -> Location {

@@ -1,6 +1,6 @@
 //! The report for people at a terminal, in the form of a compiler's diagnostics.
 
-use crate::facts::address;
+use crate::facts::{address, place as short_place};
 use crate::{Note, Report, Sources, ranks};
 use annotate_snippets::{
     AnnotationKind, Element, Group, Level, Origin, Padding, Renderer, Snippet,
@@ -110,9 +110,7 @@ fn diagnostic<'r>(report: &'r Report, finding: &'r Finding, sources: &'r Sources
     let mut notes = vec![note(Level::NOTE, finding.message.clone())];
     notes.push(note(Level::NOTE.with_name("why"), finding.why.clone()));
     notes.push(note(Level::HELP, finding.help.clone()));
-    for site in finding.sites.iter().filter(|site| site.stack.len() > 1) {
-        notes.push(note(Level::NOTE.with_name("called"), call_stack(report, site)));
-    }
+    notes.extend(call_stacks(report, finding).into_iter().map(|stack| note(Level::NOTE, stack)));
     notes.push(note(Level::NOTE, seen(finding)));
     group.elements(notes)
 }
@@ -180,16 +178,40 @@ fn label(finding: &Finding, site: &Site) -> String {
     if threaded { format!("{}, on thread {}", site.label, site.thread) } else { site.label.clone() }
 }
 
-/// The way from `main` to the site, innermost call first.
-fn call_stack(report: &Report, site: &Site) -> String {
-    let mut text = format!("{}:", site.label);
-    for frame in site.stack.iter().take(DEEPEST_STACK) {
-        let _ = write!(text, "\n  {}", frame_text(report, frame));
+/// How `main` came to the sites, one text for all sites that were reached in the same way.
+fn call_stacks(report: &Report, finding: &Finding) -> Vec<String> {
+    let mut stacks: Vec<(Vec<String>, &[Frame], Option<&str>)> = Vec::new();
+    for site in &finding.sites {
+        let [place, callers @ ..] = &*site.stack else { continue };
+        if callers.is_empty() {
+            continue;
+        }
+        let (name, function) = (short_place(place), place.function.as_deref());
+        let same = stacks.iter_mut().find(|(_, known, of)| *known == callers && *of == function);
+        match same {
+            Some((places, ..)) if places.contains(&name) => {}
+            Some((places, ..)) => places.push(name),
+            None => stacks.push((vec![name], callers, function)),
+        }
     }
-    if site.stack.len() > DEEPEST_STACK {
-        let _ = write!(text, "\n  … {} more", site.stack.len() - DEEPEST_STACK);
-    }
-    text
+    stacks
+        .iter()
+        .map(|(places, callers, function)| {
+            let mut text = places.join(" and ");
+            // A place without a line is named by its function.
+            if let Some(function) = function.filter(|_| !text.starts_with('`')) {
+                let _ = write!(text, " in `{function}`");
+            }
+            text += ", called by";
+            for frame in callers.iter().take(DEEPEST_STACK) {
+                let _ = write!(text, "\n  {}", frame_text(report, frame));
+            }
+            if callers.len() > DEEPEST_STACK {
+                let _ = write!(text, "\n  … {} more", callers.len() - DEEPEST_STACK);
+            }
+            text
+        })
+        .collect()
 }
 
 /// `` `pack` at src/halo.c:30 (inlined) ``.

@@ -192,4 +192,57 @@ mod tests {
             }
         }
     }
+    /// What the report says about a typical finding of each code.
+    #[test]
+    fn texts_of_all_codes() {
+        use commsan_model::Role;
+        let mut text = String::new();
+        for row in WORDINGS {
+            let mut observation = crate::facts::tests::observation();
+            observation.finding.code = row.code;
+            let (role, by, write) = match row.code {
+                Code::SendBufferWritten => (Role::Access, "store", true),
+                Code::ReceiveBufferRead => (Role::Access, "memcpy", false),
+                Code::ReceiveBufferWritten => (Role::Access, "store", true),
+                Code::OperationsOverlap => (Role::Access, "MPI_Irecv", true),
+                Code::PendingBufferFreed => (Role::Release, "free", true),
+                Code::PendingStackBuffer => (Role::Return, "", false),
+                Code::RequestNeverCompleted => (Role::Operation, "", false),
+                Code::RequestOverwritten => (Role::Overwrite, "MPI_Isend", false),
+                Code::ActiveRequestFreed => (Role::Access, "MPI_Request_free", false),
+                Code::ActiveRequestStarted => (Role::Access, "MPI_Start", false),
+            };
+            observation.finding.access.as_mut().unwrap().by = by.into();
+            observation.finding.access.as_mut().unwrap().write = write;
+            observation.finding.sites.to_mut()[0].role = role;
+            if role == Role::Operation {
+                observation.finding.sites.to_mut().remove(0);
+                observation.stacks.remove(0);
+                observation.completed = None;
+            }
+            if matches!(row.code, Code::ReceiveBufferRead | Code::ReceiveBufferWritten) {
+                observation.finding.operation.call = "MPI_Irecv".into();
+                observation.finding.operation.write = true;
+            }
+            if row.code == Code::ActiveRequestStarted {
+                observation.finding.operation.call = "MPI_Start of an MPI_Send_init".into();
+            }
+            for stack in &mut observation.stacks {
+                stack[0].file = Some("/src/heat.f90".to_owned());
+            }
+            for finding in crate::merge::merge([observation]) {
+                let labels: Vec<_> = finding.sites.iter().map(|site| &*site.label).collect();
+                text += &format!(
+                    "{}: {}\n  {}\n  labels: {}\n  why: {}\n  help: {}\n",
+                    finding.code,
+                    finding.title,
+                    finding.message,
+                    labels.join(" | "),
+                    finding.why,
+                    finding.help
+                );
+            }
+        }
+        insta::assert_snapshot!(text);
+    }
 }
