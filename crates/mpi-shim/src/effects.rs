@@ -66,7 +66,7 @@ impl Before {
                 // SAFETY: the call's argument, a pointer to an integer.
                 before = Some(Before::Position(unsafe { *(position as *const c_int) }));
             }
-            Effect::Finalize => rank.finalize(),
+            Effect::Finalize => rank.finalize(here),
             Effect::Abort => rank.abort(),
             _ => {}
         }

@@ -80,6 +80,7 @@ fn table() -> &'static [Call] {
 
 /// Runs the library's Fortran function `call`, which will come back to a C entry point: that one
 /// is then the work of `caller`.
+#[cfg_attr(feature = "openmpi", allow(dead_code, reason = "Open MPI's Fortran layer does not"))]
 pub(crate) fn calling(caller: Caller, call: impl FnOnce()) {
     let outer = OUTER.replace(Some(caller));
     call();

@@ -25,7 +25,7 @@ pub trait Rank: Sync {
     /// MPI is initialised.
     fn begin(&self, world: World);
     /// MPI is about to be finalised.
-    fn finalize(&self);
+    fn finalize(&self, here: &crate::Here);
     /// The job is about to be aborted.
     fn abort(&self);
 }

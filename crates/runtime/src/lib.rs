@@ -1,1 +1,53 @@
-//! (being built)
+//! The library loaded into each rank: connects sensors and MPI entry points to the semantics, and
+//! findings to the rank's log. No logic of its own.
+//!
+//! It promises the program: no panic crosses into C (a panic switches checking off and leaves a
+//! note), nothing waits for another process, and a process that is no MPI rank of a checked run
+//! is left alone.
+#![cfg(any(
+    all(feature = "openmpi", not(feature = "mpich")),
+    all(feature = "mpich", not(feature = "openmpi"))
+))]
+
+mod hooks;
+mod options;
+mod recorder;
+mod state;
+
+use commsan_sense::{abi, release};
+use std::path::PathBuf;
+
+/// Runs when the library is loaded, before `main`.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+/// Runs at exit, after `main` and the program's own destructors.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static UNLOADED: extern "C" fn() = unloaded;
+
+extern "C" fn loaded() {
+    let Some(directory) = std::env::var_os("COMMSAN_RUN_DIR").filter(|d| !d.is_empty()) else {
+        return;
+    };
+    let directory = PathBuf::from(directory);
+    let ready = abi::map().and_then(|()| abi::pages());
+    let state = state::install(directory, options::from_environment(), ready);
+    if ready.is_ok() {
+        hooks::connect();
+        release::observe(hooks::on_release);
+    }
+    // SAFETY: the handler only stores to an atomic.
+    unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    commsan_mpi_shim::connect(state);
+}
+
+/// A forked child shares the rank's log and must not write to it.
+unsafe extern "C" fn forked() {
+    state::abandon();
+}
+
+extern "C" fn unloaded() {
+    state::exited();
+}

@@ -1,0 +1,58 @@
+//! What compiled-in hooks and the release interceptors call.
+
+use crate::state;
+use commsan_engine::Mode;
+use commsan_mpi_shim::Here;
+use commsan_sense::inside::Inside;
+use commsan_sense::stack::Caller;
+use std::ffi::{CStr, c_char, c_void};
+use std::ops::Range;
+
+/// Starts receiving accesses.
+pub fn connect() {
+    commsan_sense::abi::connect(on_access, on_leave);
+}
+
+/// An access to a page with something pending. Most leave here again: the bytes are others.
+unsafe extern "C" fn on_access(
+    addr: usize,
+    size: usize,
+    write: i32,
+    by: *const c_char,
+    pc: *const c_void,
+    frame: *const c_void,
+) {
+    let mode = if write != 0 { Mode::Write } else { Mode::Read };
+    let bytes = addr..addr.saturating_add(size);
+    if !state::may_conflict(&bytes, mode) {
+        return;
+    }
+    let Some(_inside) = Inside::enter() else { return };
+    let by = match (by.is_null(), mode) {
+        (true, Mode::Read) => "load",
+        (true, Mode::Write) => "store",
+        // SAFETY: the hooks pass string constants.
+        (false, _) => unsafe { CStr::from_ptr(by) }.to_str().unwrap_or("library call"),
+    };
+    let here = Here(Caller { pc: pc as usize, frame: frame as usize, sp: 0 });
+    state::with(|tracker, out| tracker.access(by, mode, bytes.clone(), &here, out));
+}
+
+/// A function returns while a stack buffer is pending.
+unsafe extern "C" fn on_leave(pc: *const c_void, frame: *const c_void) {
+    if frame.is_null() {
+        return;
+    }
+    let Some(_inside) = Inside::enter() else { return };
+    let here = Here(Caller { pc: pc as usize, frame: frame as usize, sp: 0 });
+    state::with(|tracker, out| tracker.leave(frame as usize, &here, out));
+}
+
+/// Memory is given back while something is pending somewhere.
+pub fn on_release(by: &'static str, bytes: Range<usize>, caller: Caller) {
+    if !state::may_conflict(&bytes, Mode::Write) {
+        return;
+    }
+    let Some(_inside) = Inside::enter() else { return };
+    state::with(|tracker, out| tracker.released(by, bytes.clone(), &Here(caller), out));
+}

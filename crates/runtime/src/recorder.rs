@@ -1,0 +1,216 @@
+//! From findings to lines of the rank's log.
+//!
+//! A finding is written when it is seen first, by one `write`, so that it survives whatever the
+//! program does next. Repetitions are counted; the count is written at powers of two and at the
+//! end. If the log cannot be written, findings go to standard error instead: nothing is lost.
+
+use crate::options::Options;
+use commsan_engine::Mode;
+use commsan_model::{Code, Role};
+use commsan_mpi::{Findings, Report, Site};
+use commsan_mpi_shim::World;
+use commsan_sense::abi;
+use commsan_sense::modules::Modules;
+use commsan_trace::record::{
+    End, Ending, Module, RawAccess, RawFinding, RawOperation, RawSite, Record, Start, VERSION,
+};
+use commsan_trace::writer;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+/// Longest line. A finding has at most three sites of 16 frames of some 20 characters.
+const LINE: usize = 16 * 1024;
+
+/// Writes one rank's log.
+pub struct Recorder {
+    log: Log,
+    options: Options,
+    known: HashMap<(Code, usize, usize), Count>,
+    modules: Modules,
+    next: u32,
+    dropped: u64,
+}
+
+struct Count {
+    id: u32,
+    observed: u64,
+    written: u64,
+}
+
+struct Log {
+    file: Option<File>,
+    buffer: Box<[u8; LINE]>,
+}
+
+impl Recorder {
+    /// Creates the log of this rank.
+    pub fn new(directory: &Path, world: &World, options: Options) -> Recorder {
+        let path = directory.join(format!("rank-{}.jsonl", world.rank));
+        let file = OpenOptions::new().append(true).create_new(true).open(&path);
+        let file = file.inspect_err(|error| {
+            eprintln!(
+                "commsan: rank {} cannot create {}: {error}; its findings follow here. Choose a \
+                 directory that every node can write with --output.",
+                world.rank,
+                path.display()
+            );
+        });
+        let log = Log { file: file.ok(), buffer: Box::new([0; LINE]) };
+        let mut recorder = Recorder {
+            log,
+            options,
+            known: HashMap::with_capacity(options.max_findings.min(10_000)),
+            modules: Modules::default(),
+            next: 0,
+            dropped: 0,
+        };
+        recorder.start(world);
+        recorder
+    }
+
+    fn start(&mut self, world: &World) {
+        let mut host = [0u8; 256];
+        // SAFETY: the buffer is as long as stated; the last byte stays zero.
+        unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1) };
+        let length = host.iter().position(|b| *b == 0).unwrap_or(0);
+        let program = std::fs::read_link("/proc/self/exe").unwrap_or_default();
+        self.log.write(&Record::Start(Start {
+            version: VERSION,
+            rank: world.rank,
+            size: world.size,
+            pid: std::process::id(),
+            host: String::from_utf8_lossy(&host[..length]),
+            mpi: Cow::Owned(short_version(&world.library)),
+            program: program.to_string_lossy(),
+            instrumented: abi::abi().hooked.load(Ordering::Relaxed) > 0,
+        }));
+    }
+
+    /// Something to know about this rank.
+    pub fn note(&mut self, text: &str) {
+        self.log.write(&Record::Note { text: Cow::Borrowed(text) });
+    }
+
+    /// Final counts and the closing line.
+    pub fn end(&mut self, how: Ending) {
+        for count in self.known.values_mut().filter(|c| c.observed != c.written) {
+            self.log.write(&Record::Again { id: count.id, count: count.observed });
+            count.written = count.observed;
+        }
+        self.log.write(&Record::End(End { how, dropped: self.dropped }));
+    }
+
+    /// The frames of a site as modules and offsets.
+    fn frames(&mut self, site: &Site) -> Vec<(u32, u64)> {
+        let (modules, log) = (&mut self.modules, &mut self.log);
+        let frames = site.stack.frames().iter().take(self.options.stack_depth);
+        let located = frames.filter_map(|pc| {
+            // A return address may belong to the next line; the byte before is in the call.
+            modules.locate(pc.wrapping_sub(1), |id, path| {
+                log.write(&Record::Module(Module { id, path: path.to_string_lossy() }));
+            })
+        });
+        located.collect()
+    }
+
+    fn site(&mut self, role: Role, site: &Site) -> RawSite<'static> {
+        RawSite {
+            role,
+            call: site.call.map(Cow::Borrowed),
+            thread: site.thread,
+            frames: Cow::Owned(self.frames(site)),
+        }
+    }
+}
+
+impl Findings for Recorder {
+    fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
+        let Some(count) = self.known.get_mut(&(code, offender, operation)) else { return false };
+        count.observed += 1;
+        if count.observed.is_power_of_two() {
+            count.written = count.observed;
+            self.log.write(&Record::Again { id: count.id, count: count.observed });
+        }
+        true
+    }
+
+    fn report(&mut self, report: &Report) -> u32 {
+        let id = self.next;
+        if id as usize >= self.options.max_findings {
+            self.dropped += 1;
+            return id;
+        }
+        self.next += 1;
+        let offender = report.sites.first().map_or(0, |(_, site)| site.stack.pc());
+        let operation = report.operation.site.stack.pc();
+        // Findings about the operation alone have one site, and are looked up without another.
+        let offender = if report.sites.len() > 1 { offender } else { 0 };
+        let count = Count { id, observed: 1, written: 1 };
+        self.known.insert((report.code, offender, operation), count);
+
+        let sites = report.sites.iter().map(|(role, site)| self.site(*role, site)).collect();
+        let (mode, span, bytes) = report.concerned.clone().unwrap_or((Mode::Read, 0..0, 0));
+        self.log.write(&Record::Finding(RawFinding {
+            id,
+            code: report.code,
+            access: report.access.as_ref().map(|side| RawAccess {
+                by: Cow::Borrowed(side.by),
+                write: side.mode == Mode::Write,
+                addr: side.bytes.start as u64,
+                size: side.bytes.len() as u64,
+            }),
+            operation: RawOperation {
+                call: Cow::Borrowed(report.operation.call),
+                write: mode == Mode::Write,
+                addr: span.start as u64,
+                size: span.len() as u64,
+                bytes: bytes as u64,
+                peer: report.operation.peer,
+                tag: report.operation.tag,
+            },
+            sites: Cow::Owned(sites),
+        }));
+        if self.options.halt_on_error {
+            self.end(Ending::Aborted);
+            eprintln!("commsan: ending the job at the first finding, as halt_on_error asks");
+            // SAFETY: ends the process without running anything of a program that may hold
+            // locks; the MPI launcher ends the other ranks.
+            unsafe { libc::_exit(66) };
+        }
+        id
+    }
+
+    fn completed(&mut self, finding: u32, site: &Site) {
+        let site = self.site(Role::Completion, site);
+        self.log.write(&Record::Completed { id: finding, site });
+    }
+}
+
+impl Log {
+    fn write(&mut self, record: &Record) {
+        if let Some(file) = &mut self.file {
+            match writer::append(file, record, &mut self.buffer[..]) {
+                Ok(()) => return,
+                Err(error) => {
+                    eprintln!("commsan: cannot write the log: {error}; records follow here");
+                    self.file = None;
+                }
+            }
+        }
+        // Everything but findings can be spared on a terminal.
+        if let Record::Finding(_) | Record::Module(_) | Record::Note { .. } = record
+            && let Ok(line) = writer::encode(record, &mut self.buffer[..])
+        {
+            eprint!("commsan: {}", String::from_utf8_lossy(line));
+        }
+    }
+}
+
+/// `Open MPI 4.1.4` out of `Open MPI v4.1.4, package: …`, likewise for MPICH.
+fn short_version(text: &str) -> String {
+    let first = text.split(['\n', ',']).next().unwrap_or_default();
+    first.replace("Version:", "").replace(" v", " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}

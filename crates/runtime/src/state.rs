@@ -1,0 +1,174 @@
+//! The one state of this process, and its lock.
+
+use crate::options::Options;
+use crate::recorder::Recorder;
+use commsan_engine::{Mode, Pages};
+use commsan_mpi::{Findings, Tracker};
+use commsan_mpi_shim::{Here, Rank, World};
+use commsan_sense::abi::{self, MapError};
+use commsan_trace::record::Ending;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Everything a rank of a checked run knows.
+pub struct State {
+    directory: PathBuf,
+    options: Options,
+    pages: Result<Pages, MapError>,
+    /// From `MPI_Init` to `MPI_Finalize`, unless something went wrong.
+    active: AtomicBool,
+    inner: Mutex<Option<Inner>>,
+}
+
+struct Inner {
+    tracker: Tracker,
+    recorder: Recorder,
+}
+
+static STATE: OnceLock<State> = OnceLock::new();
+
+/// Sets the state up; it becomes active when MPI does.
+pub fn install(
+    directory: PathBuf,
+    options: Options,
+    pages: Result<Pages, MapError>,
+) -> &'static State {
+    STATE.get_or_init(|| State {
+        directory,
+        options,
+        pages,
+        active: AtomicBool::new(false),
+        inner: Mutex::new(None),
+    })
+}
+
+/// Whether an access can concern something pending.
+#[inline]
+pub fn may_conflict(bytes: &Range<usize>, mode: Mode) -> bool {
+    match STATE.get() {
+        Some(State { pages: Ok(pages), active, .. }) if active.load(Ordering::Relaxed) => {
+            pages.may_conflict(bytes, mode)
+        }
+        _ => false,
+    }
+}
+
+/// Runs `f` with the state locked.
+pub fn with(mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
+    if let Some(state) = STATE.get() {
+        state.with(&mut f);
+    }
+}
+
+/// Stops checking in this process without a word: it is a child that shares the rank's log.
+pub fn abandon() {
+    if let Some(state) = STATE.get() {
+        state.active.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The process exits.
+pub fn exited() {
+    if let Some(state) = STATE.get()
+        && state.active.swap(false, Ordering::Relaxed)
+    {
+        state.end(Ending::Exited);
+    }
+}
+
+impl State {
+    /// Checking itself has failed: stop, and say so.
+    fn give_up(&self) {
+        self.active.store(false, Ordering::Relaxed);
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(inner) = inner.as_mut() {
+            inner.recorder.note(
+                "commsan failed in this rank and stopped checking it; what was found before is \
+                 kept. Please report this with the program that shows it.",
+            );
+        }
+    }
+
+    fn end(&self, how: Ending) {
+        let finished = catch_unwind(AssertUnwindSafe(|| {
+            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(inner) = inner.as_mut() {
+                inner.recorder.end(how);
+            }
+        }));
+        drop(finished);
+    }
+}
+
+impl Rank for State {
+    fn active(&self) -> bool {
+        self.active.load(Ordering::Relaxed)
+    }
+
+    fn pending(&self) -> bool {
+        abi::abi().live.load(Ordering::Relaxed) != 0
+    }
+
+    fn with(&self, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
+        if !self.active() {
+            return;
+        }
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
+            f(tracker, recorder);
+            let (ranges, on_stack) = tracker.load();
+            abi::abi().live.store(ranges as u64, Ordering::Relaxed);
+            abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
+        }));
+        if done.is_err() {
+            self.give_up();
+        }
+    }
+
+    fn begin(&self, world: World) {
+        let begun = catch_unwind(AssertUnwindSafe(|| {
+            let mut recorder = Recorder::new(&self.directory, &world, self.options);
+            let pages = match self.pages {
+                Ok(pages) => pages,
+                Err(error) => return recorder.note(&advice(error)),
+            };
+            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            *inner = Some(Inner { tracker: Tracker::new(pages), recorder });
+            self.active.store(true, Ordering::Release);
+        }));
+        drop(begun);
+    }
+
+    fn finalize(&self, here: &Here) {
+        self.with(&mut |tracker, out| tracker.finalize(here, out));
+        if self.active.swap(false, Ordering::Relaxed) {
+            self.end(Ending::Finalized);
+        }
+    }
+
+    fn abort(&self) {
+        if self.active.swap(false, Ordering::Relaxed) {
+            self.end(Ending::Aborted);
+        }
+    }
+}
+
+fn advice(error: MapError) -> String {
+    match error {
+        MapError::Occupied => "not checked: something else is mapped at commsan's address \
+                               0x0fff'ffff'f000. Run without other sanitizers, and tell us what it is."
+            .to_owned(),
+        MapError::Version(version) => format!(
+            "not checked: the program carries hooks of another version of commsan (ABI \
+             {version}). Compile and link it again with `commsan cc`."
+        ),
+        MapError::Refused(errno) => format!(
+            "not checked: the system refuses commsan's address space (error {errno}). It needs \
+             1 GiB of reserved addresses: raise `ulimit -v`, or set vm.overcommit_memory to 0."
+        ),
+    }
+}
