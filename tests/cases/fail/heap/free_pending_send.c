@@ -1,0 +1,23 @@
+// The send buffer is freed before the send completed.
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int in[100];
+  int *before = malloc(400), *out = calloc(100, sizeof(int)), *after = malloc(400);
+  MPI_Request request;
+  MPI_Isend(out, 100, MPI_INT, peer, 0, MPI_COMM_WORLD, &request); //~ CS-BUF-05 operation
+  free(before);
+  free(after);
+  free(out); //~ CS-BUF-05 release
+  MPI_Recv(in, 100, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+
+  MPI_Finalize();
+  return 0;
+}

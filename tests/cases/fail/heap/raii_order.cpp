@@ -1,0 +1,35 @@
+// The class that waits in its destructor is declared before the vector, hence destroyed after it.
+#include <mpi.h>
+#include <vector>
+
+class Waiter {
+public:
+  ~Waiter() { MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE); }
+  MPI_Request *add() {
+    requests.push_back(MPI_REQUEST_NULL);
+    return &requests.back();
+  }
+
+private:
+  std::vector<MPI_Request> requests;
+};
+
+__attribute__((noinline)) static void send(int peer) { //~ CS-BUF-05 release func=send
+  Waiter waiter;
+  std::vector<double> out(30, 1.5);
+  MPI_Isend(out.data(), 30, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, waiter.add()); //~ CS-BUF-05 operation
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  std::vector<double> in(30);
+  send(peer);
+  MPI_Recv(in.data(), 30, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+
+  MPI_Finalize();
+  return 0;
+}

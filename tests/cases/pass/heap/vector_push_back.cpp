@@ -1,0 +1,22 @@
+// The vector has room: push_back writes behind the elements that are being sent.
+#include <mpi.h>
+#include <vector>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  std::vector<int> out(64, 7), in(64);
+  out.shrink_to_fit();
+  out.reserve(128);
+  MPI_Request request;
+  MPI_Isend(out.data(), 64, MPI_INT, peer, 0, MPI_COMM_WORLD, &request);
+  out.push_back(rank);
+  MPI_Recv(in.data(), 64, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+
+  MPI_Finalize();
+  return in[63] == 7 && out[64] == rank ? 0 : 1;
+}

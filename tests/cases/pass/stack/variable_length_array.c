@@ -1,0 +1,33 @@
+// Every way out of the function completes the send.
+#include <mpi.h>
+
+__attribute__((noinline)) static int post(int n, int peer, MPI_Request *request) {
+  int out[n];
+  for (int i = 0; i < n; i++) {
+    out[i] = i;
+  }
+  MPI_Isend(out, n, MPI_INT, peer, 0, MPI_COMM_WORLD, request);
+  int sum = out[0];
+  if (n > 50) {
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    return 1 + sum;
+  }
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int in[100];
+  MPI_Request request;
+  int early = post(100, peer, &request);
+  MPI_Recv(in, 100, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+
+  MPI_Finalize();
+  return early == 1 && in[99] == 99 ? 0 : 1;
+}
