@@ -73,8 +73,7 @@ struct Run {
     #[command(flatten)]
     flags: Flags,
     /// The command, best after `--`
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
-    #[arg(value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -134,7 +133,7 @@ impl FromArgMatches for Flags {
 /// Runs `commsan` with these arguments.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if let Some((language, arguments)) = compile::invocation(&arguments) {
-        return compile::main(language, arguments);
+        return commsan_compile::run(language, arguments);
     }
     match dispatch(Cli::parse_from(arguments).command) {
         Ok(code) => code,
@@ -149,10 +148,9 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
     match command {
         Subcommands::Run(Run { flags, command }) => run::main(&load(&flags)?, &command),
         Subcommands::Exec(Run { flags, command }) => exec::main(&load(&flags)?, &command),
-        // Only without arguments; `invocation` has the others.
+        // Listed for help texts; `compile::invocation` has recognised them before.
         Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) => {
-            Err(Failure::new(exit_code::USAGE, "no compiler was given")
-                .help("put it after the language: `commsan cc mpicc -c halo.c`"))
+            Err(Failure::new(exit_code::USAGE, "the language comes first: `commsan cc mpicc …`"))
         }
         Subcommands::Explain { code } => explain::main(code.as_deref()),
         Subcommands::Doctor { app, json } => doctor::main(app.as_deref(), json),

@@ -26,7 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Becomes `command`, checked.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
     let Some(first) = command.first() else {
-        return Err(Failure::new(exit_code::USAGE, "no command was given"));
+        return Err(Failure::new(exit_code::USAGE, "no command was given")
+            .help("put it after `--`: `commsan exec -- ./app`"));
     };
     child::find(first)?;
     let run_dir = match std::env::var_os("COMMSAN_RUN_DIR").map(PathBuf::from) {

@@ -19,6 +19,8 @@ const WRAPPERS: &[&str] = &[
 /// Commands that run a script; the script is the program.
 const INTERPRETERS: &[&str] = &["python", "pypy", "julia", "Rscript", "perl", "octave", "ruby"];
 
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish"];
+
 /// Launcher options, without dashes, and the number of words that follow each.
 const OPTIONS: &[(&str, usize)] = &[
     ("n", 1),
@@ -116,8 +118,14 @@ fn is_program(word: &OsStr) -> bool {
 /// Where the script of the interpreter at `index` is.
 fn script(command: &[OsString], index: usize) -> Option<usize> {
     let name = base_name(command.get(index)?);
-    INTERPRETERS.iter().find(|interpreter| name.starts_with(**interpreter))?;
+    let interprets = |interpreter: &&str| name.starts_with(*interpreter);
+    (is_shell(OsStr::new(&name)) || INTERPRETERS.iter().any(interprets)).then_some(())?;
     (index + 1..command.len()).find(|&i| Path::new(&command[i]).is_file())
+}
+
+/// Whether this word is a shell, whose commands cannot be told.
+pub fn is_shell(word: &OsStr) -> bool {
+    SHELLS.contains(&base_name(word).as_str())
 }
 
 /// Last part of a path.
@@ -147,7 +155,8 @@ mod tests {
             ("mpirun --mca btl self -x PATH -np 2 numactl -l /bin/ls".to_owned(), "ls"),
             ("env A=1 srun -n 4 commsan exec -- /bin/ls".to_owned(), "ls"),
             ("mpirun -n 2 --unknown value /bin/ls".to_owned(), "ls"),
-            (format!("mpirun -n 2 sh {script}"), "sh"),
+            (format!("mpirun -n 2 sh {script}"), "solve.py"),
+            ("mpirun -n 2 sh -c ls".to_owned(), "sh"),
             ("mpirun -n 2 ./missing".to_owned(), "mpirun"),
         ] {
             assert_eq!(guessed(&command), expected, "{command}");

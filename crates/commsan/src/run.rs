@@ -17,7 +17,8 @@ use std::process::ExitCode;
 /// Runs `command`, reports, and says how it went.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
     let Some(first) = command.first() else {
-        return Err(Failure::new(exit_code::USAGE, "no command was given"));
+        return Err(Failure::new(exit_code::USAGE, "no command was given")
+            .help("put it after `--`: `commsan run -- mpirun -n 4 ./app`"));
     };
     child::find(first)?;
     let options = &settings.options;
@@ -114,13 +115,13 @@ fn explain_silence(command: &[OsString], code: i32, ending: Option<String>, summ
     } else if code != 0 {
         help.push(format!("the command failed with exit code {code}: see its output"));
     }
-    if let Some(program) = program {
+    if let Some(program) = program.filter(|program| !program::is_shell(program)) {
         let facts = child::find(program).ok().and_then(|path| crate::elf::read(&path).ok());
         help.extend(facts.and_then(|facts| facts.reason_for_silence(&program.to_string_lossy())));
         let shown = program.to_string_lossy();
         help.push(format!("`commsan doctor {shown}` looks for the reason"));
     } else {
-        help.push("no program was recognised on the command line".to_owned());
+        help.push("`commsan doctor PROGRAM` looks for the reason".to_owned());
     }
     warn("no MPI program was checked: no process of this job got through MPI_Init", &help);
 }

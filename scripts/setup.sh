@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Installs what building and testing commsan needs, or says what is missing. Silent when nothing is.
+set -euo pipefail
+
+# package: a command or file that proves its presence; either of several alternatives by `|`.
+needs=(
+  "openmpi-bin:mpirun.openmpi"
+  "libopenmpi-dev:mpicc.openmpi"
+  "mpich:mpirun.mpich"
+  "libmpich-dev:mpicc.mpich"
+  "gcc:gcc"
+  "g++:g++"
+  "gfortran:gfortran"
+  "make:make"
+  "cmake:cmake"
+  "pkg-config:pkg-config"
+  "clang-19:clang-19"
+  "libclang1-19:/usr/lib/llvm-19/lib/libclang.so.1|/usr/lib/x86_64-linux-gnu/libclang-19.so.1"
+  "libomp-19-dev:/usr/lib/llvm-19/lib/libomp.so"
+)
+
+present() {
+  local proof
+  local IFS='|'
+  for proof in $1; do
+    if [[ $proof == /* ]]; then
+      [[ -e $proof ]] && return 0
+    else
+      command -v "$proof" >/dev/null && return 0
+    fi
+  done
+  return 1
+}
+
+missing=()
+for need in "${needs[@]}"; do
+  present "${need#*:}" || missing+=("${need%%:*}")
+done
+
+if ! command -v cargo >/dev/null && [[ ! -x ${HOME:-}/.cargo/bin/cargo ]]; then
+  echo "error: cargo is missing; commsan needs Rust 1.88 or newer" >&2
+  echo "  help: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh" >&2
+  exit 1
+fi
+
+((${#missing[@]})) || exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "error: these Debian packages, or what corresponds to them here, are missing:" >&2
+  echo "  ${missing[*]}" >&2
+  echo "  help: commsan needs Open MPI 4.1 or newer and MPICH 4.0 or newer side by side, gcc and" >&2
+  echo "  gfortran 12 or newer, clang, libclang and libomp 19, cmake 3.25 or newer, pkg-config" >&2
+  exit 1
+fi
+
+install=(apt-get install --no-install-recommends -y "${missing[@]}")
+if [[ $EUID -eq 0 ]]; then
+  as_root=(env)
+elif sudo -n true 2>/dev/null; then
+  as_root=(sudo)
+else
+  echo "error: packages are missing, and installing them needs a password; run this:" >&2
+  echo "  sudo ${install[*]}" >&2
+  exit 1
+fi
+
+echo "installing: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+as_apt() {
+  "${as_root[@]}" DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1
+}
+# The lists of a fresh image are empty or old; fetch them only if installing fails with them.
+if ! as_apt "${install[@]}" && ! { as_apt apt-get update && as_apt "${install[@]}"; }; then
+  tail -n 20 "$log" >&2
+  echo "error: apt could not install what is missing" >&2
+  if [[ " ${missing[*]} " == *-19* ]] && ! apt-cache show clang-19 >/dev/null 2>&1; then
+    echo "  help: this release has no LLVM 19; https://apt.llvm.org has" >&2
+  fi
+  exit 1
+fi
