@@ -168,9 +168,15 @@ fn capitalised(text: &str) -> String {
     first.into_iter().flatten().chain(characters).collect()
 }
 
+/// A file and its sites, each with whether it is the offending one.
+type FileSites<'f> = (Option<&'f str>, Vec<(bool, &'f Site)>);
+
+/// Bytes of a line, whether they offend, and what to say about them.
+type Mark<'s> = (Range<usize>, bool, &'s str);
+
 /// The sites of each file, in the order of their first site; the first site is marked.
-fn by_file(finding: &Finding) -> Vec<(Option<&str>, Vec<(bool, &Site)>)> {
-    let mut files: Vec<(Option<&str>, Vec<(bool, &Site)>)> = Vec::new();
+fn by_file(finding: &Finding) -> Vec<FileSites<'_>> {
+    let mut files: Vec<FileSites<'_>> = Vec::new();
     for (index, site) in finding.sites.iter().enumerate() {
         let item = (index == 0, site);
         match files.iter_mut().find(|(file, _)| *file == site.file.as_deref()) {
@@ -189,7 +195,7 @@ fn listing(
     file: Option<&str>,
     sites: &[(bool, &Site)],
 ) -> std::fmt::Result {
-    let mut marks: BTreeMap<usize, Vec<(Range<usize>, bool, &str)>> = BTreeMap::new();
+    let mut marks: BTreeMap<usize, Vec<Mark<'_>>> = BTreeMap::new();
     let mut bare = Vec::new();
     let mut text = "";
     for (offends, site) in sites {
@@ -235,7 +241,7 @@ fn source_line(
     page: &mut String,
     number: usize,
     code: &str,
-    marks: &[(Range<usize>, bool, &str)],
+    marks: &[Mark<'_>],
 ) -> std::fmt::Result {
     write!(page, "<div><span class=\"number\">{number}</span>")?;
     // Marks of one line overlap when a call takes part twice; the widest shows both.
