@@ -1,12 +1,18 @@
-//! The wrappers without the rest of commsan: `driver cc mpicc -c a.c`.
+//! The wrappers without the rest of commsan: `driver cc mpicc -c a.c`, or by the name `commsan-cc`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use commsan_compile::Language;
+
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
-    let name = args.next().unwrap_or_default();
-    match commsan_compile::Language::from_name(&name.to_string_lossy()) {
-        Some(language) => commsan_compile::run(language, args.collect()),
+    let args: Vec<_> = std::env::args_os().collect();
+    let named = |at: usize| {
+        let name = Path::new(args.get(at)?).file_name()?;
+        Some((Language::from_name(name.to_str()?)?, args[at + 1..].to_vec()))
+    };
+    match named(0).or_else(|| named(1)) {
+        Some((language, args)) => commsan_compile::run(language, args),
         None => {
             eprintln!("usage: driver cc|cxx|fc [COMPILER] ARGS...");
             ExitCode::from(2)

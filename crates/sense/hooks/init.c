@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool commsan_disagrees;
@@ -37,11 +37,11 @@ static int find_libc(struct dl_phdr_info *module, size_t size, void *known) {
   return 0;
 }
 
-static void say(const char *format, unsigned value) {
-  char text[512];
-  int length = snprintf(text, sizeof text, format, value);
-  if (length > 0 && write(STDERR_FILENO, text, length) < 0) return;
-}
+/* Without libc's functions, whose wrappers may not run yet. */
+#define SAY(text)                                                                                  \
+  do {                                                                                             \
+    if (syscall(SYS_write, STDERR_FILENO, text, sizeof text - 1) < 0) break;                       \
+  } while (0)
 
 static void map(void) {
   size_t length = 4096 + (1ull << COMMSAN_SLOT_BITS);
@@ -56,11 +56,10 @@ static void map(void) {
   /* A kernel older than 4.17 takes the address for a wish. */
   if (got != MAP_FAILED) munmap(got, length);
   if ((got != MAP_FAILED || errno == EEXIST) && COMMSAN_ABI->magic == COMMSAN_ABI_MAGIC) return;
-  say("commsan: cannot map 64 MiB at 0x1000'0000'0000 for the page filter (errno %u).\n"
+  SAY("commsan: cannot map 64 MiB at 0x100000000000 for the page filter.\n"
       "  This program was compiled with commsan and needs that address range.\n"
       "  If `ulimit -v` is set, raise it or run with `ulimit -v unlimited`; if something else\n"
-      "  is mapped there (another sanitizer?), build that part without it.\n",
-      got == MAP_FAILED ? errno : EEXIST);
+      "  is mapped there (another sanitizer?), build that part without it.\n");
   _exit(1);
 }
 
@@ -72,9 +71,8 @@ HOOK __attribute__((constructor(0))) void __tsan_init(void) {
   map();
   if (COMMSAN_ABI->version != COMMSAN_ABI_VERSION) {
     commsan_disagrees = true;
-    say("commsan: this program was linked with hooks of another commsan version (ABI %u); its\n"
-        "  memory accesses are not checked. Relink it with the commsan that runs it.\n",
-        COMMSAN_ABI_VERSION);
+    SAY("commsan: this program was linked with hooks of another commsan version; its memory\n"
+        "  accesses are not checked. Relink it with the commsan that runs it.\n");
   } else {
     dl_iterate_phdr(find_libc, (void *)gnu_get_libc_version);
     __atomic_fetch_add(&COMMSAN_ABI->hooked, 1, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /* The scanf family: its pointer arguments are written, as many as the call says it assigned.
  *
  * The walk stops silently at what it does not know, and at %n behind the last assignment, which
- * may or may not have been reached.
+ * may or may not have been reached. Of "%9c" only the first character is certain to be there.
  */
 #define _GNU_SOURCE
 #include "wrap.h"
@@ -44,10 +44,10 @@ static void check_assignments(const char *f, va_list original, int assigned, con
     f++;
     if (*f == '%') continue;
     bool is_suppressed = *f == '*', allocates = false;
-    size_t width = 0, size;
+    size_t size;
     if (is_suppressed) f++;
     while (*f == '\'' || *f == 'I') f++;
-    for (; is_digit(*f); f++) width = width * 10 + (*f - '0');
+    while (is_digit(*f)) f++;
     if (*f == 'm') allocates = true, f++;
     enum length length = length_modifier(&f);
     char conversion = *f;
@@ -65,7 +65,7 @@ static void check_assignments(const char *f, va_list original, int assigned, con
       size = length;
       break;
     case 'p': size = sizeof(void *); break;
-    case 'c': size = (width ? width : 1) * (is_wide ? sizeof(wchar_t) : 1); break;
+    case 'c': size = is_wide ? sizeof(wchar_t) : 1; break;
     case 's': case '[':
       if (allocates) size = 0;
       else size = is_wide ? (__real_wcslen(to) + 1) * sizeof(wchar_t) : string_size(to);

@@ -1,0 +1,8 @@
+//! The wrappers with real compilers: programs behave as without them, and report what they access.
+//!
+//! Sources are in `tests/compile` of the repository. Compilers that are not installed are skipped.
+
+mod behaviour;
+mod reports;
+mod setup;
+mod transparency;

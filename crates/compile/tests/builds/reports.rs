@@ -1,0 +1,71 @@
+//! What the hooks report, exactly.
+
+use crate::setup::{Place, has, installed};
+
+/// Builds with a wrapper and runs against the harness, which checks and says "passed".
+#[track_caller]
+fn passes(build: &str) {
+    let place = Place::new();
+    place.ok(&format!("{build} LIB/harness.o -o program"));
+    assert_eq!(place.ok("./program"), "passed\n", "{build}");
+}
+
+#[test]
+fn every_entry_point_of_the_abi() {
+    passes("@cc gcc -pthread LIB/abi.o");
+}
+
+#[test]
+fn accesses_of_c_whatever_the_compiler_makes_of_them() {
+    for compiler in installed(&["gcc", "clang-19"]) {
+        for options in ["-O0", "-O2", "-O3 -march=haswell", "-Os", "-O2 -flto"] {
+            passes(&format!("@cc {compiler} {options} -w SRC/language.c"));
+        }
+    }
+}
+
+#[test]
+fn vectors_do_not_escape() {
+    if has("clang-19") {
+        for arch in ["skylake-avx512", "x86-64-v3"] {
+            passes(&format!("@cc clang-19 -O3 -march={arch} -w SRC/language.c"));
+        }
+    }
+}
+
+#[test]
+fn libc_functions_touch_what_they_touch() {
+    for compiler in installed(&["gcc", "clang-19", "mpicc.mpich"]) {
+        for options in ["-O0 -fno-builtin", "-O2 -D_FORTIFY_SOURCE=2 -fno-builtin"] {
+            passes(&format!("@cc {compiler} {options} -w SRC/libc.c"));
+        }
+    }
+}
+
+#[test]
+fn functions_of_the_program_that_have_names_of_libc() {
+    for compiler in installed(&["gcc", "clang-19"]) {
+        passes(&format!("@cc {compiler} -w SRC/own.c SRC/own_functions.c"));
+    }
+}
+
+#[test]
+fn fortran_statements_and_assignments() {
+    for compiler in installed(&["gfortran", "mpifort.openmpi"]) {
+        for options in ["-O0", "-O2"] {
+            passes(&format!("@fc {compiler} {options} -cpp SRC/fortran.f90 LIB/fortran.o"));
+        }
+    }
+}
+
+#[test]
+fn the_fast_path_is_a_handful_of_instructions() {
+    let place = Place::new();
+    let listing = place.ok("objdump -d --no-show-raw-insn LIB/obj/access.o LIB/obj/frames.o");
+    for (hook, most) in [("__tsan_read8", 7), ("__tsan_write8", 7), ("__tsan_func_exit", 5)] {
+        let body = listing.split_once(&format!("<{hook}>:\n")).unwrap().1;
+        let path: Vec<_> = body.lines().take_while(|l| !l.ends_with("ret")).collect();
+        assert!(path.len() < most, "{hook}: {path:#?}");
+        assert!(!path.iter().any(|l| l.contains("push") || l.contains("(%rsp)")), "{path:#?}");
+    }
+}

@@ -1,0 +1,18 @@
+/* The harness, as fortran.f90 calls it. */
+#include "harness.h"
+
+#include <string.h>
+
+void *area_at(int offset) { return area + offset; }
+void watch_area(void) { begin(); }
+void forget(void) { end(), begin(); }
+void nothing_more(int line) { nothing_at(line); }
+
+void wrote(int line, const void *p, size_t size, const char *by) {
+  if (!strcmp(by, "covers")) cover_at(line, 1, p, 800);
+  else expect_at(line, 1, p, size, by);
+}
+
+void did_read(int line, const void *p, size_t size, const char *by) {
+  expect_at(line, 0, p, size, by);
+}

@@ -1,0 +1,112 @@
+#include "harness.h"
+
+#include "commsan_abi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char area[3 * 4096] __attribute__((aligned(4096)));
+const void *last_pc, *last_frame, *left[16];
+int left_count;
+
+static struct record {
+  int write;
+  const char *p;
+  size_t size;
+  const char *by;
+} records[256];
+static int count, failures;
+
+static void record(uintptr_t addr, size_t size, int write, const char *by, const void *pc,
+                   const void *frame) {
+  if (count == 256) abort();
+  records[count++] = (struct record){write, (const char *)addr, size, by};
+  last_pc = pc;
+  last_frame = frame;
+}
+
+static void record_return(const void *pc, const void *frame) {
+  (void)pc;
+  if (left_count < 16) left[left_count++] = frame;
+}
+
+static void set_filter(uint8_t bits) {
+  for (size_t at = 0; at < sizeof area; at += 4096)
+    ((uint8_t *)COMMSAN_BASE)[((uintptr_t)area + at) >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK] =
+        bits;
+}
+
+void begin(void) {
+  memset(area, 'x', sizeof area);
+  count = 0;
+  COMMSAN_ABI->access = record;
+  COMMSAN_ABI->leave = record_return;
+  COMMSAN_ABI->live = 1;
+  set_filter(0x0f);
+}
+
+void end(void) {
+  set_filter(0);
+  COMMSAN_ABI->live = 0;
+}
+
+void watch_returns(int on) {
+  COMMSAN_ABI->leave = record_return;
+  COMMSAN_ABI->stack_live = on;
+  if (on) left_count = 0;
+}
+
+static void show(void) {
+  for (int i = 0; i < count; i++)
+    printf("    recorded: %s area+%td, %zu bytes, by %s\n", records[i].write ? "write" : "read",
+           records[i].p - area, records[i].size, records[i].by ? records[i].by : "-");
+}
+
+void fail_at(int line, const char *what) {
+  failures++;
+  printf("line %d: %s\n", line, what);
+}
+
+static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+void expect_at(int line, int write, const void *p, size_t size, const char *by) {
+  for (int i = 0; i < count; i++) {
+    struct record *r = &records[i];
+    if (r->write != write || r->p != p || r->size != size || !same(r->by, by)) continue;
+    records[i] = records[--count];
+    return;
+  }
+  fail_at(line, "an access was not reported");
+  printf("    expected: %s area+%td, %zu bytes, by %s\n", write ? "write" : "read",
+         (const char *)p - area, size, by ? by : "-");
+  show();
+}
+
+void cover_at(int line, int write, const void *p, size_t size) {
+  char touched[sizeof area] = {0}, wanted[sizeof area] = {0};
+  int kept = 0;
+  for (int i = 0; i < count; i++) {
+    if (records[i].write == write) memset(touched + (records[i].p - area), 1, records[i].size);
+    else records[kept++] = records[i];
+  }
+  memset(wanted + ((const char *)p - area), 1, size);
+  if (memcmp(touched, wanted, sizeof area)) {
+    fail_at(line, write ? "writes do not cover exactly" : "reads do not cover exactly");
+    printf("    area+%td, %zu bytes\n", (const char *)p - area, size);
+    show();
+  }
+  count = kept;
+}
+
+void nothing_at(int line) {
+  if (count) fail_at(line, "more accesses than expected"), show();
+  count = 0;
+}
+
+int finish(void) {
+  end();
+  if (!COMMSAN_ABI->hooked) fail_at(0, "no module announced itself");
+  printf(failures ? "%d failures\n" : "passed\n", failures);
+  return failures != 0;
+}

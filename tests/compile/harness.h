@@ -1,0 +1,52 @@
+/* Stands in for the runtime: records what the hooks report, so that tests can say exactly what
+ * they expect. Compiled without instrumentation, linked into instrumented programs. */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include <stddef.h>
+
+/* Three pages that are watched for reads and writes, filled with 'x' by `begin`. */
+extern char area[3 * 4096];
+
+/* Forgets all records and starts watching the area. */
+void begin(void);
+/* Stops watching; what follows is not recorded. */
+void end(void);
+
+/* One access with exactly these facts was recorded; it is taken off the records. `by` is NULL for
+ * plain accesses. */
+void expect_at(int line, int write, const void *p, size_t size, const char *by);
+#define expect_read(p, size, by) expect_at(__LINE__, 0, p, size, by)
+#define expect_write(p, size, by) expect_at(__LINE__, 1, p, size, by)
+
+/* The recorded reads, or writes, touch exactly these bytes, however they are split up. */
+void cover_at(int line, int write, const void *p, size_t size);
+#define cover_read(p, size) cover_at(__LINE__, 0, p, size)
+#define cover_write(p, size) cover_at(__LINE__, 1, p, size)
+
+/* Nothing else was recorded. */
+void nothing_at(int line);
+#define nothing_else() nothing_at(__LINE__)
+
+/* Where the last access came from, as reported. */
+extern const void *last_pc, *last_frame;
+/* Frames that returned while stack checks were on. */
+extern const void *left[16];
+extern int left_count;
+void watch_returns(int on);
+
+void fail_at(int line, const char *what);
+#define CHECK(condition) ((condition) ? (void)0 : fail_at(__LINE__, #condition))
+
+/* Ends the test program. */
+int finish(void);
+
+/* Hides a value from the optimiser. */
+#define OPAQUE(v)                                                                                  \
+  ({                                                                                               \
+    __typeof__(1 ? (v) : (v)) opaque_ = (v);                                                       \
+    __asm__ volatile("" : "+r"(opaque_));                                                          \
+    opaque_;                                                                                       \
+  })
+
+#endif
