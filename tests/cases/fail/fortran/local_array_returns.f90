@@ -1,0 +1,32 @@
+! A subroutine returns while its local array is being sent.
+module announcing
+  use mpi
+  implicit none
+contains
+  subroutine announce(value, peer, request) !~ CS-BUF-06 return func=announce
+    integer, intent(in) :: value, peer
+    integer, intent(out) :: request
+    integer :: ierr
+    integer, asynchronous :: local(20)
+    local = value
+    call MPI_Isend(local, 20, MPI_INTEGER, peer, 0, MPI_COMM_WORLD, request, ierr) !~ CS-BUF-06 operation
+  end subroutine
+end module
+
+program local_array_returns
+  use mpi
+  use announcing
+  implicit none
+  integer :: rank, peer, request, ierr
+  integer :: in(20)
+  procedure(announce), pointer :: call_it
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  peer = 1 - rank
+  call_it => announce
+  call call_it(7, peer, request)
+  call MPI_Recv(in, 20, MPI_INTEGER, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  print *, in(20) == 7
+  call MPI_Finalize(ierr)
+end program

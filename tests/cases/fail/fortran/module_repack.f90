@@ -1,0 +1,54 @@
+! A grid code sends the boundary of each state from one module array. The next state is packed
+! into it by another module procedure while the previous send is pending.
+module boundary
+  use mpi
+  implicit none
+  integer, parameter :: points = 24, states = 3
+  real(8), asynchronous, save :: packed(points)
+  integer, save :: requests(states)
+contains
+  subroutine pack_state(psi)
+    real(8), intent(in) :: psi(:)
+    integer :: i
+    do i = 1, points
+      packed(i) = psi(i) !~ CS-BUF-01 access
+    end do
+  end subroutine
+
+  subroutine send_state(psi, to, tag)
+    real(8), intent(in) :: psi(:)
+    integer, intent(in) :: to, tag
+    call pack_state(psi)
+    call start(to, tag, requests(tag))
+  end subroutine
+
+  subroutine start(to, tag, started)
+    integer, intent(in) :: to, tag
+    integer, intent(out) :: started
+    integer :: ierr
+    call MPI_Isend(packed, points, MPI_DOUBLE_PRECISION, to, tag, MPI_COMM_WORLD, started, ierr) !~ CS-BUF-01 operation
+  end subroutine
+end module
+
+program module_repack
+  use mpi
+  use boundary
+  implicit none
+  integer :: rank, peer, state, ierr
+  real(8) :: psi(2 * points), halo(points), sum
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  peer = 1 - rank
+  sum = 0
+  do state = 1, states
+    psi = state
+    call send_state(psi(1:points), peer, state)
+  end do
+  do state = 1, states
+    call MPI_Recv(halo, points, MPI_DOUBLE_PRECISION, peer, state, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+    sum = sum + halo(points)
+  end do
+  call MPI_Waitall(states, requests, MPI_STATUSES_IGNORE, ierr)
+  print *, sum == 6
+  call MPI_Finalize(ierr)
+end program

@@ -1,0 +1,17 @@
+! A whole-array assignment after the send completed.
+program assign_send
+  implicit none
+  include 'mpif.h'
+  integer :: rank, peer, request, ierr
+  real(8) :: out(100), in(100)
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  peer = 1 - rank
+  out = 7
+  call MPI_Isend(out, 100, MPI_DOUBLE_PRECISION, peer, 0, MPI_COMM_WORLD, request, ierr)
+  call MPI_Recv(in, 100, MPI_DOUBLE_PRECISION, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  out = rank
+  call MPI_Finalize(ierr)
+  if (.not. (in(100) == 7 .and. out(1) == rank)) stop 1
+end program
