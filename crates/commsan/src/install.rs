@@ -2,7 +2,7 @@
 
 use crate::exit_code;
 use crate::failure::Failure;
-use crate::options::{Mpi, Options};
+use crate::options::{Flavour, Options};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -59,9 +59,9 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
     ];
     let mut remove = vec!["COMMSAN_RANK_PID"];
     match options.mpi {
-        Mpi::Auto => remove.push("COMMSAN_MPI"),
-        Mpi::OpenMpi => set.push(("COMMSAN_MPI", "openmpi".into())),
-        Mpi::Mpich => set.push(("COMMSAN_MPI", "mpich".into())),
+        Flavour::Auto => remove.push("COMMSAN_MPI"),
+        Flavour::OpenMpi => set.push(("COMMSAN_MPI", "openmpi".into())),
+        Flavour::Mpich => set.push(("COMMSAN_MPI", "mpich".into())),
     }
     Ok(JobEnvironment { set, remove })
 }

@@ -117,7 +117,7 @@ options! {
         "Findings that are known: file of suppressions; can be given more than once";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
-    mpi: Mpi = "auto", "auto|openmpi|mpich", Launcher,
+    mpi: Flavour = "auto", "auto|openmpi|mpich", Launcher,
         "MPI of programs that load it late, such as Python, where the launcher does not tell";
     json: Option<PathBuf> = "", "FILE", Launcher,
         "Also write the report as JSON there; the run directory has it anyway";
@@ -242,7 +242,7 @@ macro_rules! choice {
 
 choice! {
     /// Which MPI programs use that load it late.
-    Mpi {
+    Flavour {
         /// The one whose launcher started them.
         Auto = "auto",
         /// Open MPI.
