@@ -1,10 +1,15 @@
 ! MPI_Waitany names what has arrived, but the blocks are read in the order of posting.
 !# np: 3
+module storage
+  implicit none
+  integer, asynchronous, save :: blocks(4, 2), sum(1)
+end module
+
 program waitany_wrong_block
   use mpi
+  use storage
   implicit none
-  integer :: rank, ierr, round, i, sum, requests(2)
-  integer, asynchronous :: blocks(4, 2)
+  integer :: rank, ierr, round, i, requests(2)
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   blocks = rank
@@ -15,8 +20,7 @@ program waitany_wrong_block
     end do
     do round = 1, 2
       call MPI_Waitany(2, requests, i, MPI_STATUS_IGNORE, ierr)
-      call MPI_F_SYNC_REG(blocks)
-      sum = sum + blocks(4, round) !~ CS-BUF-02 access ranks=0
+      sum(1) = sum(1) + blocks(4, round) !~ CS-BUF-02 access ranks=0
       if (round == 1) call MPI_Send(sum, 1, MPI_INTEGER, 1, 1, MPI_COMM_WORLD, ierr)
     end do
   else

@@ -1,10 +1,15 @@
 ! MPI_Waitany names what has arrived, and this block is read.
 !# np: 3
+module storage
+  implicit none
+  integer, asynchronous, save :: blocks(4, 2), sum(1)
+end module
+
 program waitany_wrong_block
   use mpi
+  use storage
   implicit none
-  integer :: rank, ierr, round, i, sum, requests(2)
-  integer, asynchronous :: blocks(4, 2)
+  integer :: rank, ierr, round, i, requests(2)
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   blocks = rank
@@ -15,8 +20,7 @@ program waitany_wrong_block
     end do
     do round = 1, 2
       call MPI_Waitany(2, requests, i, MPI_STATUS_IGNORE, ierr)
-      call MPI_F_SYNC_REG(blocks)
-      sum = sum + blocks(4, i)
+      sum(1) = sum(1) + blocks(4, i)
       if (round == 1) call MPI_Send(sum, 1, MPI_INTEGER, 1, 1, MPI_COMM_WORLD, ierr)
     end do
   else
@@ -24,5 +28,5 @@ program waitany_wrong_block
     call MPI_Send(blocks(:, 1), 4, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, ierr)
   end if
   call MPI_Finalize(ierr)
-  if (rank == 0 .and. sum /= 3) stop 1
+  if (rank == 0 .and. sum(1) /= 3) stop 1
 end program
