@@ -1,8 +1,19 @@
 //! What is known about one observation, as phrases for [`crate::wording`].
 
 use crate::merge::Observation;
-use commsan_model::{Frame, Role};
+use commsan_model::{Code, Frame, Role};
 use commsan_trace::record::{RawAccess, RawOperation, RawSite};
+
+/// Circumstances in which a code needs other words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// Those that the code's title describes.
+    Usual,
+    /// Both sides are buffers of the same call.
+    WithinOneCall,
+    /// The offence lies somewhere before the first site.
+    NoticedLater,
+}
 
 /// One observation, seen as a source of phrases.
 pub struct Facts<'o> {
@@ -22,6 +33,27 @@ impl<'o> Facts<'o> {
         Facts { observation, first, operation }
     }
 
+    /// Which of the texts of the finding's code fits.
+    pub fn case(&self) -> Case {
+        let Some((first, operation)) = self.first.zip(self.operation) else { return Case::Usual };
+        let sites = &self.observation.finding.sites;
+        let (first, operation) = (&sites[first], &sites[operation]);
+        match self.observation.finding.code {
+            // The same call may also meet its own operation of an earlier iteration, but then
+            // either both read or write, or the operation is completed at some time.
+            Code::OperationsOverlap
+                if (&first.call, &first.frames) == (&operation.call, &operation.frames)
+                    && self.writes() != self.raw_operation().write
+                    && self.observation.completed.is_none() =>
+            {
+                Case::WithinOneCall
+            }
+            // Where the function itself is seen to return, no call is involved.
+            Code::PendingStackBuffer if first.call.is_some() => Case::NoticedLater,
+            _ => Case::Usual,
+        }
+    }
+
     /// The phrase called `name`; `None` if there is no such phrase.
     pub fn get(&self, name: &str) -> Option<String> {
         Some(match name {
@@ -33,9 +65,10 @@ impl<'o> Facts<'o> {
             "range" => self.range(),
             "buffer" => buffer(self.raw_operation()),
             "operation" => operation(self.raw_operation()),
-            "starts" => starts(self.raw_operation()),
+            "starts" => self.starts(),
             "using" => using(self.raw_operation()).to_owned(),
             "use" => if self.raw_operation().write { "write" } else { "read" }.to_owned(),
+            "otherwise" => if self.raw_operation().write { "writes" } else { "reads" }.to_owned(),
             "pending" => self.pending(),
             "order" => self.order().to_owned(),
             "here" => self.place(self.first),
@@ -120,7 +153,7 @@ impl<'o> Facts<'o> {
     fn pending(&self) -> String {
         let started = self.place(self.operation);
         let Some((completion, stack)) = &self.observation.completed else {
-            return format!("the operation started at {started} and no later call completed it");
+            return format!("the operation started at {started} and no call had completed it yet");
         };
         let place = known_place(stack.first());
         let by = completion.call.as_deref().unwrap_or("the completing call");
@@ -131,6 +164,21 @@ impl<'o> Facts<'o> {
         match self.observation.completed {
             Some(_) => "comes before that",
             None => "comes while it is pending",
+        }
+    }
+
+    /// The call at the operation's site: of a persistent operation, `MPI_Start`.
+    fn starts(&self) -> String {
+        let RawOperation { call, bytes: touched, size, write, .. } = self.raw_operation();
+        let sites = &self.observation.finding.sites;
+        let call = self.operation.and_then(|site| sites[site].call.as_ref()).unwrap_or(call);
+        let verb = if *write { "write" } else { "read" };
+        match touched {
+            0 => format!("{call} starts the operation"),
+            _ if touched < size => {
+                format!("{call} starts to {verb} {touched} bytes, spread over {size}")
+            }
+            _ => format!("{call} starts to {verb} {}", bytes(*touched)),
         }
     }
 
@@ -206,11 +254,16 @@ fn buffer(operation: &RawOperation<'_>) -> String {
 /// The call with what identifies the message.
 fn operation(operation: &RawOperation<'_>) -> String {
     let call = &operation.call;
+    // Its two messages have an envelope each, the record has one.
+    if call.to_ascii_lowercase().contains("sendrecv") {
+        return call.to_string();
+    }
     let peer = match (operation.peer, is_receive(operation)) {
         (Some(peer), true) => Some(format!("from rank {peer}")),
         (Some(peer), false) => Some(format!("to rank {peer}")),
-        (None, true) => Some("from any rank".to_owned()),
-        (None, false) => None,
+        // A matched receive has a message instead of a source.
+        (None, true) if !call.contains("mrecv") => Some("from any rank".to_owned()),
+        (None, _) => None,
     };
     let tag = operation.tag.map(|tag| format!("tag {tag}"));
     let details: Vec<_> = peer.into_iter().chain(tag).collect();
@@ -237,22 +290,9 @@ fn using(operation: &RawOperation<'_>) -> &'static str {
     }
 }
 
-fn starts(operation: &RawOperation<'_>) -> String {
-    let verb = if operation.write { "write" } else { "read" };
-    let RawOperation { call, bytes: touched, size, .. } = operation;
-    match touched {
-        0 => format!("{call} starts the operation"),
-        _ if touched < size => {
-            format!("{call} starts to {verb} {touched} bytes, spread over {size}")
-        }
-        _ => format!("{call} starts to {verb} {}", bytes(*touched)),
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use commsan_model::Code;
     use commsan_trace::record::RawFinding;
     use std::borrow::Cow;
 
@@ -314,7 +354,10 @@ pub(crate) mod tests {
         assert_eq!(using(&op), "is still writing to");
         op.call = "MPI_Isendrecv".into();
         (op.write, op.peer) = (false, Some(2));
-        assert_eq!(operation(&op), "MPI_Isendrecv (to rank 2)");
+        assert_eq!(operation(&op), "MPI_Isendrecv");
+        op.call = "MPI_Imrecv".into();
+        (op.write, op.peer) = (true, None);
+        assert_eq!(operation(&op), "MPI_Imrecv");
     }
 
     #[test]
@@ -343,7 +386,7 @@ pub(crate) mod tests {
         observation.stacks[1][0].line = None;
         assert_eq!(
             Facts::of(&observation).pending(),
-            "the operation started at `exchange` in heat and no later call completed it"
+            "the operation started at `exchange` in heat and no call had completed it yet"
         );
     }
 }

@@ -57,8 +57,8 @@ impl Group {
     fn into_finding(self) -> Option<Finding> {
         let best = self.best?;
         let code = best.finding.code;
-        let row = wording(code);
         let facts = Facts::of(&best);
+        let row = wording(code, facts.case());
         let mut help = fill(row.help, &facts);
         if facts.is_fortran() {
             help += &fill(row.fortran, &facts);
@@ -98,7 +98,7 @@ fn place(stack: &[Frame]) -> Place {
 }
 
 fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
-    let row = wording(observation.finding.code);
+    let row = wording(observation.finding.code, facts.case());
     let known = observation.finding.sites.iter().zip(&observation.stacks).enumerate();
     let known = known.map(|(index, (raw, stack))| {
         let is_operation = facts.operation_site() == Some(index);

@@ -15,17 +15,20 @@
 //! | `{starts}` | `MPI_Isend starts to read 8192 bytes` |
 //! | `{using}` | `is still sending`, `is still receiving into` |
 //! | `{use}` | `read`, `write` |
-//! | `{pending}` | `the operation started at heat.c:40 and is complete only after …` |
+//! | `{otherwise}` | `reads`, `writes` |
+//! | `{pending}` | `the operation started at heat.c:40 and …` |
 //! | `{order}` | `comes before that`, `comes while it is pending` |
 //! | `{here}`, `{started}` | `heat.c:52`, `heat.c:40` |
 
-use crate::facts::Facts;
+use crate::facts::{Case, Facts};
 use commsan_model::Code;
 
 /// The texts of one code.
 pub struct Wording {
     /// The code.
     pub code: Code,
+    /// The circumstances it is for.
+    pub case: Case,
     /// One sentence about the occurrence.
     pub message: &'static str,
     /// Label of the first site, unless that is the operation.
@@ -47,6 +50,7 @@ const MOVED_BY_COMPILER: &str = "; if the access stands after the completing cal
 pub const WORDINGS: &[Wording] = &[
     Wording {
         code: Code::SendBufferWritten,
+        case: Case::Usual,
         message: "{who} writes {range} that {operation} {using}",
         offence: "{access}",
         operation: "{starts}",
@@ -57,6 +61,7 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::ReceiveBufferRead,
+        case: Case::Usual,
         message: "{who} reads {range} that {operation} {using}",
         offence: "{access}",
         operation: "{starts}",
@@ -67,6 +72,7 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::ReceiveBufferWritten,
+        case: Case::Usual,
         message: "{who} writes {range} that {operation} {using}",
         offence: "{access}",
         operation: "{starts}",
@@ -77,6 +83,7 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::OperationsOverlap,
+        case: Case::Usual,
         message: "{who} {verb} {range} that {operation} {using}",
         offence: "{access}",
         operation: "{starts}",
@@ -87,7 +94,20 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::OperationsOverlap,
+        case: Case::WithinOneCall,
+        message: "{who} {verb} {range} that it also {otherwise}",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "the two buffers belong to one call, at {here}, and nothing orders its reads and \
+              writes",
+        help: "give the call two buffers that share no byte, or use MPI_IN_PLACE or a variant \
+               such as MPI_Sendrecv_replace where one buffer is meant to be both",
+        fortran: "",
+    },
+    Wording {
         code: Code::PendingBufferFreed,
+        case: Case::Usual,
         message: "{who} releases the {buffer} that {operation} {using}",
         offence: "{by} releases the buffer",
         operation: "{starts}",
@@ -101,6 +121,7 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::PendingStackBuffer,
+        case: Case::Usual,
         message: "{function} returns while {operation} {using} the {buffer} on its stack",
         offence: "{function} returns here",
         operation: "{starts}",
@@ -111,7 +132,21 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "; in Fortran, SAVE or ALLOCATABLE in a module makes a buffer live longer",
     },
     Wording {
+        code: Code::PendingStackBuffer,
+        case: Case::NoticedLater,
+        message: "the function whose stack holds the {buffer} returned while {operation} {using} \
+                  it",
+        offence: "the function has returned before {by}",
+        operation: "{starts}",
+        why: "{pending}; the buffer's function returned before {by} at {here}, and the functions \
+              called next use the same memory",
+        help: "complete the request before the function returns, or use a buffer that lives \
+               longer: static, on the heap, or the caller's",
+        fortran: "; in Fortran, SAVE or ALLOCATABLE in a module makes a buffer live longer",
+    },
+    Wording {
         code: Code::RequestNeverCompleted,
+        case: Case::Usual,
         message: "no call completes the request of {operation}",
         offence: "",
         operation: "{starts}",
@@ -123,6 +158,7 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::RequestOverwritten,
+        case: Case::Usual,
         message: "{who} overwrites the request of {operation}, which is still active",
         offence: "{by} stores its own request in the same variable",
         operation: "{starts}",
@@ -134,6 +170,7 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::ActiveRequestFreed,
+        case: Case::Usual,
         message: "{who} frees the request of {operation}, which is still active",
         offence: "{by} frees the active request",
         operation: "{starts}",
@@ -145,6 +182,7 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::ActiveRequestStarted,
+        case: Case::Usual,
         message: "{who} starts the persistent request of {operation}, which is still active",
         offence: "{by} starts the active request again",
         operation: "{starts}",
@@ -155,9 +193,10 @@ pub const WORDINGS: &[Wording] = &[
     },
 ];
 
-/// The row of `code`.
-pub fn wording(code: Code) -> &'static Wording {
-    let row = WORDINGS.iter().find(|wording| wording.code == code);
+/// The row for an observation.
+pub fn wording(code: Code, case: Case) -> &'static Wording {
+    let row = |case| WORDINGS.iter().find(|wording| (wording.code, wording.case) == (code, case));
+    let row = row(case).or_else(|| row(Case::Usual));
     row.expect("a test checks that every code has a row")
 }
 
@@ -180,7 +219,8 @@ mod tests {
 
     #[test]
     fn every_code_has_one_row_with_known_placeholders() {
-        let codes: Vec<_> = WORDINGS.iter().map(|wording| wording.code).collect();
+        let usual = WORDINGS.iter().filter(|wording| wording.case == Case::Usual);
+        let codes: Vec<_> = usual.map(|wording| wording.code).collect();
         assert_eq!(codes, Code::ALL);
         let observation = crate::facts::tests::observation();
         let facts = Facts::of(&observation);
@@ -204,8 +244,14 @@ mod tests {
                 Code::SendBufferWritten => (Role::Access, "store", true),
                 Code::ReceiveBufferRead => (Role::Access, "memcpy", false),
                 Code::ReceiveBufferWritten => (Role::Access, "store", true),
+                Code::OperationsOverlap if row.case == Case::WithinOneCall => {
+                    (Role::Access, "MPI_Sendrecv", true)
+                }
                 Code::OperationsOverlap => (Role::Access, "MPI_Irecv", true),
                 Code::PendingBufferFreed => (Role::Release, "free", true),
+                Code::PendingStackBuffer if row.case == Case::NoticedLater => {
+                    (Role::Return, "MPI_Waitall", false)
+                }
                 Code::PendingStackBuffer => (Role::Return, "", false),
                 Code::RequestNeverCompleted => (Role::Operation, "", false),
                 Code::RequestOverwritten => (Role::Overwrite, "MPI_Isend", false),
@@ -215,6 +261,9 @@ mod tests {
             observation.finding.access.as_mut().unwrap().by = by.into();
             observation.finding.access.as_mut().unwrap().write = write;
             observation.finding.sites.to_mut()[0].role = role;
+            if by.starts_with("MPI") {
+                observation.finding.sites.to_mut()[0].call = Some(by.into());
+            }
             if role == Role::Operation {
                 observation.finding.sites.to_mut().remove(0);
                 observation.stacks.remove(0);
@@ -223,10 +272,18 @@ mod tests {
             if matches!(row.code, Code::ReceiveBufferRead | Code::ReceiveBufferWritten) {
                 observation.finding.operation.call = "MPI_Irecv".into();
                 observation.finding.operation.write = true;
+                observation.finding.sites.to_mut()[1].call = Some("MPI_Irecv".into());
             }
             if row.code == Code::ActiveRequestStarted {
-                observation.finding.operation.call = "MPI_Start of an MPI_Send_init".into();
+                observation.finding.operation.call = "MPI_Send_init".into();
+                observation.finding.sites.to_mut()[1].call = Some("MPI_Start".into());
             }
+            if row.case == Case::WithinOneCall {
+                observation.finding.operation.call = by.into();
+                observation.finding.sites.to_mut()[1].call = Some(by.into());
+                observation.completed = None;
+            }
+            assert_eq!(Facts::of(&observation).case(), row.case);
             for stack in &mut observation.stacks {
                 stack[0].file = Some("/src/heat.f90".to_owned());
             }
