@@ -35,6 +35,27 @@
   ENTRY(unaligned_##kind, 16, write, 3 * 4096 - 1)
 #define ALL(kind, write) ENTRIES(kind, write) UNALIGNED_ENTRIES(kind, write)
 
+#define COVERAGE(kind, size, write, at)                                                            \
+  {                                                                                                \
+    void __sanitizer_cov_##kind##size(void *);                                                     \
+    begin();                                                                                       \
+    __sanitizer_cov_##kind##size(area + (at));                                                     \
+    expect_at(__LINE__, write, area + (at), size, NULL);                                           \
+    CHECK(last_frame == __builtin_frame_address(0));                                               \
+    CHECK((uintptr_t)last_pc - (uintptr_t)coverage < 0x10000);                                     \
+    __sanitizer_cov_##kind##size(area - size);                                                     \
+    nothing_else();                                                                                \
+  }
+#define BOTH_COVERAGES(size, at) COVERAGE(load, size, 0, at) COVERAGE(store, size, 1, at)
+
+static __attribute__((noinline)) void coverage(void) {
+  BOTH_COVERAGES(1, 4095)
+  BOTH_COVERAGES(2, -1)
+  BOTH_COVERAGES(4, 4096)
+  BOTH_COVERAGES(8, -7)
+  BOTH_COVERAGES(16, 3 * 4096 - 1)
+}
+
 static __attribute__((noinline)) void plain_accesses(void) {
   ALL(read, 0)
   ALL(write, 1)
@@ -220,6 +241,7 @@ static void sequential_consistency(void) {
 
 int main(void) {
   plain_accesses();
+  coverage();
   ranges();
   returns();
   atomic8();

@@ -31,10 +31,20 @@ static void record_return(const void *pc, const void *frame) {
   if (left_count < 16) left[left_count++] = frame;
 }
 
-static void set_filter(uint8_t bits) {
-  for (size_t at = 0; at < sizeof area; at += 4096)
-    ((uint8_t *)COMMSAN_BASE)[((uintptr_t)area + at) >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK] =
-        bits;
+static void set_filter(const void *p, size_t size, uint8_t bits) {
+  uintptr_t last = ((uintptr_t)p + size - 1) >> COMMSAN_PAGE_SHIFT;
+  for (uintptr_t page = (uintptr_t)p >> COMMSAN_PAGE_SHIFT; page <= last; page++)
+    ((uint8_t *)COMMSAN_BASE)[page & COMMSAN_SLOT_MASK] = bits;
+}
+
+void watch(const void *p, size_t size) { set_filter(p, size, 0x0f); }
+
+int touches(int write, const void *p) {
+  int found = 0;
+  for (int i = 0; i < count; i++)
+    found += records[i].write == write && (const char *)p - records[i].p < (long)records[i].size &&
+             (const char *)p >= records[i].p;
+  return found;
 }
 
 void begin(void) {
@@ -43,11 +53,11 @@ void begin(void) {
   COMMSAN_ABI->access = record;
   COMMSAN_ABI->leave = record_return;
   COMMSAN_ABI->live = 1;
-  set_filter(0x0f);
+  set_filter(area, sizeof area, 0x0f);
 }
 
 void end(void) {
-  set_filter(0);
+  set_filter(area, sizeof area, 0);
   COMMSAN_ABI->live = 0;
 }
 

@@ -10,6 +10,8 @@ extern char area[3 * 4096];
 
 /* Forgets all records and starts watching the area. */
 void begin(void);
+/* Watches memory outside the area, too; `end` does not undo that. */
+void watch(const void *p, size_t size);
 /* Stops watching; what follows is not recorded. */
 void end(void);
 
@@ -23,6 +25,9 @@ void expect_at(int line, int write, const void *p, size_t size, const char *by);
 void cover_at(int line, int write, const void *p, size_t size);
 #define cover_read(p, size) cover_at(__LINE__, 0, p, size)
 #define cover_write(p, size) cover_at(__LINE__, 1, p, size)
+
+/* How many accesses of the kind touch a byte; they stay on the records. */
+int touches(int write, const void *p);
 
 /* Nothing else was recorded. */
 void nothing_at(int line);

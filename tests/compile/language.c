@@ -55,6 +55,24 @@ static __attribute__((noinline)) void outer(void) {
   inner(&p); /* a call in tail position must not run after our own exit hook */
 }
 
+/* Elements of arrays and structures whose address somebody else has. */
+static __attribute__((noinline)) int on_the_stack(int i) {
+  struct large local;
+  struct {
+    int first, second;
+  } pair;
+  begin();
+  watch(OPAQUE(&local), sizeof local);
+  watch(OPAQUE(&pair), sizeof pair);
+  local.values[3] = 5;
+  pair.second = 6;
+  CHECK(touches(1, &local.values[3]) && touches(1, &pair.second));
+  CHECK(local.values[i] == 5);
+  CHECK(touches(0, &local.values[3]));
+  begin();
+  return 0;
+}
+
 int main(void) {
   int *ints = (int *)area;
   double *doubles = (double *)(area + 4096);
@@ -125,5 +143,6 @@ int main(void) {
   outer();
   watch_returns(0);
   CHECK(left_count == 2 && left[0] == left[8] && left[1] == left[9]);
+  on_the_stack(OPAQUE(3));
   return finish();
 }

@@ -52,7 +52,22 @@ const KEPT_COPIES: &[&str] =
 /// ThreadSanitizer is there.
 const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
 
-/// clang's pass sees no vector access above 16 bytes.
+/// Told to the compiler proper, so that the driver adds no runtime to links. Plain accesses come
+/// from the coverage pass, since the thread pass overlooks arrays on the stack.
+const CLANG_HOOKS: &[&str] = &[
+    "-Xclang",
+    "-fsanitize=thread",
+    "-mllvm",
+    "-tsan-instrument-memory-accesses=0",
+    "-Xclang",
+    "-fsanitize-coverage-type=1",
+    "-Xclang",
+    "-fsanitize-coverage-trace-loads",
+    "-Xclang",
+    "-fsanitize-coverage-trace-stores",
+];
+
+/// clang's passes see no vector access above 16 bytes.
 const NARROW_VECTORS: &[&str] = &["-mprefer-vector-width=128"];
 /// Nor any masked or gathered one, which AVX offers to the vectorizers.
 const NO_VECTORS: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize"];
@@ -100,8 +115,7 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family) {
     let mut add = |options: &[&str]| plan.back.extend(options.iter().map(OsString::from));
     add(FRAMES);
     if family == Family::Clang {
-        // Told to the compiler proper, so that the driver adds no runtime to links.
-        add(&["-Xclang", "-fsanitize=thread"]);
+        add(CLANG_HOOKS);
         add(NARROW_VECTORS);
         if line.wide_vectors {
             add(NO_VECTORS);

@@ -5,16 +5,6 @@
  */
 #include "hooks.h"
 
-/* Jumped to, not called, so that the return address is still the hook's; loading it before the
- * test would cost every access that passes. */
-static __attribute__((noinline, cold)) void report_read(void *p, size_t size) {
-  commsan_report((uintptr_t)p, size, 0, NULL, CALLER_PC, caller_frame);
-}
-
-static __attribute__((noinline, cold)) void report_write(void *p, size_t size) {
-  commsan_report((uintptr_t)p, size, 1, NULL, CALLER_PC, caller_frame);
-}
-
 #define HOOKS(name, size, write, hits)                                                             \
   HOOK void __tsan_##name##size(void *p) {                                                         \
     if (hits) return write ? report_write(p, size) : report_read(p, size);                         \

@@ -47,7 +47,19 @@ static inline bool hits_aligned(const volatile void *p, int write) {
 }
 
 static inline bool hits_unaligned(const volatile void *p, size_t size, int write) {
-  return filter_hits((uintptr_t)p, write) || filter_hits((uintptr_t)p + size - 1, write);
+  const uintptr_t page = 1 << COMMSAN_PAGE_SHIFT, addr = (uintptr_t)p;
+  return filter_hits(addr, write) || (__builtin_expect(addr % page > page - size, 0) &&
+                                      filter_hits(addr + size - 1, write));
+}
+
+/* Jumped to, not called, so that the return address is still the hook's; loading it before the
+ * test would cost every access that passes. */
+static __attribute__((noinline, cold, unused)) void report_read(void *p, size_t size) {
+  commsan_report((uintptr_t)p, size, 0, NULL, CALLER_PC, caller_frame);
+}
+
+static __attribute__((noinline, cold, unused)) void report_write(void *p, size_t size) {
+  commsan_report((uintptr_t)p, size, 1, NULL, CALLER_PC, caller_frame);
 }
 
 #endif

@@ -1,0 +1,22 @@
+/* Entry points of clang's -fsanitize-coverage=trace-loads,trace-stores.
+ *
+ * clang's thread pass leaves out elements of arrays and fields of structures on the stack, even
+ * when their address is given away (it asks whether the element's address is captured, not the
+ * variable's). Its coverage pass leaves out nothing, so commsan takes plain accesses from there
+ * and everything else from the thread pass. Alignment is not told.
+ */
+#include "hooks.h"
+
+#define HOOKS(size)                                                                                \
+  HOOK void __sanitizer_cov_load##size(void *p) {                                                  \
+    if (hits_unaligned(p, size, 0)) report_read(p, size);                                          \
+  }                                                                                                \
+  HOOK void __sanitizer_cov_store##size(void *p) {                                                 \
+    if (hits_unaligned(p, size, 1)) report_write(p, size);                                         \
+  }
+
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
