@@ -1,0 +1,111 @@
+//! Runs the programs under `tests/cases` through the built commsan, with both MPI libraries.
+//!
+//! A program says in comments what has to be found where, see `docs/test-cases.md`; nothing else
+//! may be found. Each program and MPI is one trial: `fail/p2p/isend_write [openmpi]`.
+//!
+//! `cargo test -p commsan --test cases -- irecv` runs the trials whose names contain `irecv`.
+
+#[path = "cases/annotations.rs"]
+mod annotations;
+#[path = "cases/compare.rs"]
+mod compare;
+#[path = "cases/tools.rs"]
+mod tools;
+
+use annotations::{Case, Kind};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tools::{Mpi, Tools};
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // A trial mostly waits for a compiler, then for the two or more ranks of its program.
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    arguments.test_threads.get_or_insert(cores.div_ceil(2).max(2));
+
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let repository = repository.canonicalize().unwrap_or(repository);
+    let mut trials = Vec::new();
+    let tools = match Tools::find(&repository) {
+        Ok(tools) => Arc::new(tools),
+        Err(missing) => {
+            let trial = Trial::test("tools", move || Err(missing.into()));
+            return libtest_mimic::run(&arguments, vec![trial]).exit_code();
+        }
+    };
+    let root = repository.join("tests/cases");
+    let mut names = BTreeSet::new();
+    for path in programs(&root) {
+        let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
+        match Case::read(&root, &path) {
+            Ok(case) => trials.extend(trials_of(Arc::new(case), &tools)),
+            Err(problem) => trials.push(Trial::test(name.clone(), move || Err(problem.into()))),
+        }
+        names.insert(name);
+    }
+    trials.push(Trial::test("every failing program has a corrected twin", move || twins(&names)));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// All files below `root` that a compiler is responsible for.
+fn programs(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if tools::language(&path).is_some() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn trials_of(case: Arc<Case>, tools: &Arc<Tools>) -> Vec<Trial> {
+    let libraries = Mpi::ALL.iter().filter(|mpi| case.mpi.as_ref().is_none_or(|m| m == mpi.name()));
+    libraries
+        .map(|mpi| {
+            let (case, tools) = (Arc::clone(&case), Arc::clone(tools));
+            let name = format!("{} [{}]", case.name, mpi.name());
+            Trial::test(name, move || check(&case, &tools, *mpi))
+        })
+        .collect()
+}
+
+fn check(case: &Case, tools: &Tools, mpi: Mpi) -> Result<(), Failed> {
+    let program = tools.build(case, mpi)?;
+    let run = tools.run(case, mpi, &program)?;
+    let mut problems = Vec::new();
+    match run.exit {
+        Some(code) if code == case.exit => {}
+        Some(code) => problems.push(format!("exit code {code} instead of {}", case.exit)),
+        None => problems.push("ended by a signal".to_owned()),
+    }
+    match compare::Report::read(&run.directory.join("report.json")) {
+        Ok(report) => problems.extend(compare::differences(case, &report)),
+        Err(problem) => problems.push(problem),
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let problems = problems.join("\n");
+    Err(format!("{problems}\n\n$ {}\n{}", run.command, run.output).into())
+}
+
+fn twins(names: &BTreeSet<String>) -> Result<(), Failed> {
+    let prefix = format!("{}/", Kind::Fail);
+    let failing = names.iter().filter_map(|name| name.strip_prefix(&prefix));
+    let alone: Vec<_> =
+        failing.filter(|name| !names.contains(&format!("{}/{name}", Kind::Pass))).collect();
+    if alone.is_empty() {
+        return Ok(());
+    }
+    Err(format!("missing under tests/cases/pass: {}", alone.join(", ")).into())
+}

@@ -1,0 +1,156 @@
+//! What a program says about itself in comments: how to build and run it, what is to be found.
+
+use commsan_model::{Code, Role};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Whether the program has findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Fail,
+    Pass,
+}
+
+/// One program and its expectations.
+#[derive(Debug)]
+pub struct Case {
+    /// `fail/p2p/isend_write`.
+    pub name: String,
+    pub source: PathBuf,
+    pub ranks: u32,
+    /// Compiler options.
+    pub flags: Vec<String>,
+    /// The program's arguments.
+    pub args: Vec<String>,
+    /// The only MPI library that can build it.
+    pub mpi: Option<String>,
+    /// The only compiler that it is for, `gcc` or `clang`.
+    pub compiler: Option<String>,
+    /// Exit code of `commsan run`.
+    pub exit: i32,
+    pub marks: Vec<Mark>,
+}
+
+/// One site of an expected finding: `//~ CS-BUF-01 access ranks=0,2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub code: Code,
+    pub role: Role,
+    pub line: u32,
+    /// Compared instead of the line.
+    pub function: Option<String>,
+    /// The ranks that observe it; any if absent.
+    pub ranks: Option<BTreeSet<u32>>,
+}
+
+impl Case {
+    /// Reads a program below `root`.
+    pub fn read(root: &Path, path: &Path) -> Result<Case, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let name = path.strip_prefix(root).unwrap_or(path).with_extension("");
+        let kind = match name.components().next() {
+            Some(first) if first.as_os_str() == "fail" => Kind::Fail,
+            _ => Kind::Pass,
+        };
+        let mut case = Case {
+            name: name.to_string_lossy().into_owned(),
+            source: path.to_owned(),
+            ranks: 2,
+            flags: Vec::new(),
+            args: Vec::new(),
+            mpi: None,
+            compiler: None,
+            exit: match kind {
+                Kind::Fail => 66,
+                Kind::Pass => 0,
+            },
+            marks: Vec::new(),
+        };
+        let fortran = path.extension().is_some_and(|extension| extension == "f90");
+        let comment = if fortran { "!" } else { "//" };
+        for (line, text) in (1..).zip(text.lines()) {
+            let at = |problem: String| format!("{}:{line}: {problem}", path.display());
+            if let Some(directive) = text.trim_start().strip_prefix(&format!("{comment}#")) {
+                case.direct(directive).map_err(at)?;
+            }
+            for mark in text.split(&format!("{comment}~")).skip(1) {
+                case.marks.push(Mark::parse(mark, line).map_err(at)?);
+            }
+        }
+        if case.marks.is_empty() == (kind == Kind::Fail) {
+            let problem = "programs under `fail` have marks, those under `pass` none";
+            return Err(format!("{}: {problem}", path.display()));
+        }
+        Ok(case)
+    }
+
+    fn direct(&mut self, directive: &str) -> Result<(), String> {
+        let unknown = || format!("unknown directive `{}`", directive.trim());
+        let (key, value) = directive.split_once(':').ok_or_else(unknown)?;
+        let value = value.trim();
+        let number = |problem| format!("`{value}`: {problem}");
+        let words = || value.split_whitespace().map(str::to_owned).collect();
+        match key.trim() {
+            "np" => self.ranks = value.parse().map_err(|e| number(format!("{e}")))?,
+            "exit" => self.exit = value.parse().map_err(|e| number(format!("{e}")))?,
+            "flags" => self.flags = words(),
+            "args" => self.args = words(),
+            "mpi" if matches!(value, "openmpi" | "mpich") => self.mpi = Some(value.to_owned()),
+            "cc" if matches!(value, "gcc" | "clang") => self.compiler = Some(value.to_owned()),
+            _ => return Err(unknown()),
+        }
+        Ok(())
+    }
+}
+
+impl Mark {
+    fn parse(text: &str, line: u32) -> Result<Mark, String> {
+        let mut words = text.split_whitespace();
+        let (Some(code), Some(role)) = (words.next(), words.next()) else {
+            return Err(format!("a mark is a code and a role, not `{}`", text.trim()));
+        };
+        let code = code.parse().map_err(|error| format!("{error}"))?;
+        let role = serde_json::from_value(role.into()).map_err(|error| format!("{error}"))?;
+        let mut mark = Mark { code, role, line, function: None, ranks: None };
+        for word in words {
+            match word.split_once('=') {
+                Some(("func", name)) => mark.function = Some(name.to_owned()),
+                Some(("ranks", list)) => {
+                    let ranks: Result<_, _> = list.split(',').map(str::parse).collect();
+                    mark.ranks = Some(ranks.map_err(|error| format!("`{word}`: {error}"))?);
+                }
+                _ => return Err(format!("`{word}` is neither `func=NAME` nor `ranks=0,1`")),
+            }
+        }
+        Ok(mark)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Fail => "fail",
+            Kind::Pass => "pass",
+        })
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.code, role_name(self.role))?;
+        match &self.function {
+            Some(function) => write!(f, " in function {function}")?,
+            None => write!(f, " on line {}", self.line)?,
+        }
+        if let Some(ranks) = &self.ranks {
+            write!(f, ", ranks {ranks:?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A role as marks and reports write it.
+pub fn role_name(role: Role) -> String {
+    format!("{role:?}").to_lowercase()
+}

@@ -1,0 +1,112 @@
+//! A report against the marks of its program.
+
+use crate::annotations::{Case, Mark, role_name};
+use commsan_model::{Code, Finding, Role, Site};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What `report.json` has to say here.
+pub struct Report {
+    findings: Vec<Finding>,
+    ranks: u64,
+}
+
+/// A site of a finding, as far as marks describe it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    code: Code,
+    role: String,
+    /// Base name of the source file.
+    file: String,
+    line: u32,
+    function: String,
+}
+
+impl Report {
+    /// Reads the report of a run.
+    pub fn read(path: &Path) -> Result<Report, String> {
+        let at = |problem: String| format!("{}: {problem}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| at(error.to_string()))?;
+        let mut json: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| at(error.to_string()))?;
+        let ranks = json["run"]["ranks"].as_u64().unwrap_or(0);
+        let findings = serde_json::from_value(json["findings"].take());
+        Ok(Report { findings: findings.map_err(|error| at(error.to_string()))?, ranks })
+    }
+}
+
+/// What was expected and is not there, and what is there and was not expected.
+pub fn differences(case: &Case, report: &Report) -> Vec<String> {
+    let mut problems = Vec::new();
+    if report.ranks != u64::from(case.ranks) {
+        problems.push(format!("{} of {} ranks were checked", report.ranks, case.ranks));
+    }
+    let file = base_name(&case.source.to_string_lossy());
+    let mut seen: BTreeMap<Seen, BTreeSet<u32>> = BTreeMap::new();
+    for finding in &report.findings {
+        for site in finding.sites.iter().filter(|site| site.role != Role::Completion) {
+            seen.entry(Seen::new(finding.code, site, &file)).or_default().extend(&finding.ranks);
+        }
+    }
+    for mark in &case.marks {
+        let mut ranks = BTreeSet::new();
+        let found = seen.iter().filter(|(site, _)| site.file == file && site.is(mark));
+        let count = found.map(|(_, observers)| ranks.extend(observers)).count();
+        if count == 0 {
+            problems.push(format!("missing: {mark}"));
+        } else if mark.ranks.as_ref().is_some_and(|expected| *expected != ranks) {
+            problems.push(format!("wrong ranks: {mark}, but {ranks:?} observed it"));
+        }
+    }
+    for (site, ranks) in &seen {
+        if site.file != file || !case.marks.iter().any(|mark| site.is(mark)) {
+            let Seen { code, role, file, line, function } = site;
+            let place = format!("{file}:{line} in {function}");
+            problems.push(format!("unexpected: {code} {role} at {place}, ranks {ranks:?}"));
+        }
+    }
+    problems
+}
+
+impl Seen {
+    /// The innermost place in the program's own source: a finding in a header or library is its
+    /// caller's.
+    fn new(code: Code, site: &Site, file: &str) -> Seen {
+        let own = site.stack.iter().find(|frame| {
+            frame.line.is_some() && frame.file.as_deref().map(base_name).as_deref() == Some(file)
+        });
+        let (path, line, function) = match own {
+            Some(frame) => (&frame.file, frame.line, &frame.function),
+            None => (&site.file, site.line, &site.function),
+        };
+        Seen {
+            code,
+            role: role_name(site.role),
+            file: path.as_deref().map_or_else(|| "?".to_owned(), base_name),
+            line: line.unwrap_or(0),
+            function: function.as_deref().map_or_else(|| "?".to_owned(), plain_name),
+        }
+    }
+
+    fn is(&self, mark: &Mark) -> bool {
+        let place = match &mark.function {
+            Some(function) => self.function == *function,
+            None => self.line == mark.line,
+        };
+        self.code == mark.code && self.role == role_name(mark.role) && place
+    }
+}
+
+fn base_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+/// A function's own name, without what compilers and demanglers add: `heat::pack(int)`,
+/// `__grid_MOD_pack`, `pack_`, `pack.0`.
+fn plain_name(name: &str) -> String {
+    let name = name.split('(').next().unwrap_or(name);
+    let name = name.rsplit("::").next().unwrap_or(name);
+    let name = name.rsplit("_MOD_").next().unwrap_or(name);
+    let name = name.split('.').next().unwrap_or(name);
+    name.trim_end_matches('_').to_owned()
+}

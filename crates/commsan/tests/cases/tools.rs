@@ -1,0 +1,246 @@
+//! Building and running a program: commsan, compilers, MPI launchers.
+
+use crate::annotations::Case;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// No program computes for more than a moment.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// An MPI library; Debian keeps them apart by suffixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mpi {
+    OpenMpi,
+    Mpich,
+}
+
+/// A program's language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    C,
+    Cxx,
+    Fortran,
+}
+
+/// Where everything is.
+pub struct Tools {
+    commsan: PathBuf,
+    clang: PathBuf,
+    clangxx: PathBuf,
+    /// Executables and run directories, one directory for each trial.
+    work: PathBuf,
+}
+
+/// A program that ran.
+pub struct Run {
+    pub command: String,
+    pub exit: Option<i32>,
+    pub output: String,
+    pub directory: PathBuf,
+}
+
+/// The language of a file, if it is a program.
+pub fn language(path: &Path) -> Option<Language> {
+    match path.extension()?.to_str()? {
+        "c" => Some(Language::C),
+        "cpp" => Some(Language::Cxx),
+        "f90" => Some(Language::Fortran),
+        _ => None,
+    }
+}
+
+impl Mpi {
+    pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Mpi::OpenMpi => "openmpi",
+            Mpi::Mpich => "mpich",
+        }
+    }
+
+    /// The variable with which its compiler wrappers let users choose a compiler.
+    fn compiler_variable(self, language: Language) -> String {
+        let library = match self {
+            Mpi::OpenMpi => "OMPI",
+            Mpi::Mpich => "MPICH",
+        };
+        let language = match language {
+            Language::C => "CC",
+            Language::Cxx => "CXX",
+            Language::Fortran => "FC",
+        };
+        format!("{library}_{language}")
+    }
+}
+
+impl Tools {
+    /// Looks for everything; the error names all that is missing.
+    pub fn find(repository: &Path) -> Result<Tools, String> {
+        let built = repository.join("target/dist/bin/commsan");
+        let commsan = std::env::var_os("COMMSAN").map_or(built, PathBuf::from);
+        let mut missing = Vec::new();
+        if !commsan.is_file() {
+            missing.push(commsan.display().to_string());
+        }
+        let wrappers = ["mpicc", "mpicxx", "mpifort", "mpirun"];
+        let of = |mpi: Mpi| wrappers.map(|wrapper| format!("{wrapper}.{}", mpi.name()));
+        let compilers = ["gcc", "g++", "gfortran"].map(str::to_owned);
+        let needed = Mpi::ALL.into_iter().flat_map(of).chain(compilers);
+        missing.extend(needed.filter(|name| in_path(name).is_none()));
+        let newest = |name: &str| {
+            let versions = (14..=30).rev().map(|version| format!("{name}-{version}"));
+            versions.chain([name.to_owned()]).find_map(|name| in_path(&name))
+        };
+        let (clang, clangxx) = (newest("clang"), newest("clang++"));
+        if clang.is_none() || clangxx.is_none() {
+            missing.push("clang".to_owned());
+        }
+        let (Some(clang), Some(clangxx), true) = (clang, clangxx, missing.is_empty()) else {
+            return Err(format!("missing: {}; run `make build`", missing.join(", ")));
+        };
+        let commsan = commsan.canonicalize().unwrap_or(commsan);
+        Ok(Tools { commsan, clang, clangxx, work: repository.join("target/cases") })
+    }
+
+    /// Compiles the program, unless it is up to date.
+    pub fn build(&self, case: &Case, mpi: Mpi) -> Result<PathBuf, String> {
+        let language = language(&case.source).ok_or("no program")?;
+        let directory = self.directory(case, mpi);
+        std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+        let program = directory.join("program");
+        if self.is_current(&program, case) {
+            return Ok(program);
+        }
+        let (word, wrapper) = match language {
+            Language::C => ("cc", "mpicc"),
+            Language::Cxx => ("cxx", "mpicxx"),
+            Language::Fortran => ("fc", "mpifort"),
+        };
+        let mut command = Command::new(&self.commsan);
+        command.arg(word).arg(format!("{wrapper}.{}", mpi.name())).args(["-O1", "-g"]);
+        command.args(&case.flags).arg(&case.source).arg("-o").arg(&program);
+        command.env(mpi.compiler_variable(language), self.compiler(case, mpi, language));
+        let (status, output) = finish(&mut command, &directory)?;
+        match status {
+            Some(status) if status.success() => Ok(program),
+            _ => Err(format!("does not compile\n\n$ {}\n{output}", shown(&command))),
+        }
+    }
+
+    /// Runs the program under commsan.
+    pub fn run(&self, case: &Case, mpi: Mpi, program: &Path) -> Result<Run, String> {
+        let work = self.directory(case, mpi);
+        let directory = work.join("run");
+        if directory.exists() {
+            std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
+        }
+        let mut command = Command::new(&self.commsan);
+        command.arg("run").arg("--output").arg(&directory).arg("--");
+        command.arg(format!("mpirun.{}", mpi.name())).args(["-n", &case.ranks.to_string()]);
+        command.arg(program).args(&case.args);
+        let (status, output) = finish(&mut command, &work)?;
+        let command = shown(&command);
+        match status {
+            Some(status) => Ok(Run { command, exit: status.code(), output, directory }),
+            None => Err(format!("still running after {LIMIT:?}\n\n$ {command}\n{output}")),
+        }
+    }
+
+    /// gcc with Open MPI, clang with MPICH, so that every program meets both; gfortran always.
+    fn compiler(&self, case: &Case, mpi: Mpi, language: Language) -> PathBuf {
+        let clang = match &case.compiler {
+            Some(compiler) => compiler == "clang",
+            None => mpi == Mpi::Mpich,
+        };
+        match (language, clang) {
+            (Language::C, true) => self.clang.clone(),
+            (Language::Cxx, true) => self.clangxx.clone(),
+            (Language::C, false) => "gcc".into(),
+            (Language::Cxx, false) => "g++".into(),
+            (Language::Fortran, _) => "gfortran".into(),
+        }
+    }
+
+    fn directory(&self, case: &Case, mpi: Mpi) -> PathBuf {
+        self.work.join(&case.name).join(mpi.name())
+    }
+
+    /// Newer than its source, this harness, commsan and what commsan links.
+    fn is_current(&self, program: &Path, case: &Case) -> bool {
+        let changed = |path: &Path| path.metadata().and_then(|data| data.modified());
+        let Ok(built) = changed(program) else { return false };
+        let library = self.commsan.parent().map(|bin| bin.join("../lib/commsan"));
+        let parts = library.and_then(|lib| lib.read_dir().ok()).into_iter().flatten().flatten();
+        let own = [case.source.clone(), self.commsan.clone()];
+        let needed = own.into_iter().chain(std::env::current_exe()).chain(parts.map(|e| e.path()));
+        needed.into_iter().all(|path| changed(&path).is_ok_and(|time| time < built))
+    }
+}
+
+/// Runs a command to its end or the limit; `None` is the limit. Output of both kinds is mixed as
+/// it came.
+fn finish(command: &mut Command, directory: &Path) -> Result<(Option<ExitStatus>, String), String> {
+    let log = directory.join("output.txt");
+    let failed = |error: std::io::Error| format!("{}: {error}", shown(command));
+    let file = File::create(&log).map_err(failed)?;
+    let copy = file.try_clone().map_err(failed)?;
+    command.current_dir(directory).stdin(Stdio::null()).stdout(file).stderr(copy);
+    // Reports without colours, options from nowhere else; a rank for each process that is asked
+    // for, not tied to cores that another trial uses, also for root in a container.
+    command.env_remove("COMMSAN_OPTIONS").env("NO_COLOR", "1");
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
+    command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+    let mut child = command
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
+    let status = wait(&mut child);
+    let output = std::fs::read(&log).unwrap_or_default();
+    Ok((status, String::from_utf8_lossy(&output).into_owned()))
+}
+
+fn wait(child: &mut Child) -> Option<ExitStatus> {
+    let start = Instant::now();
+    let until = |end: Duration, child: &mut Child| loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if start.elapsed() < end => std::thread::sleep(Duration::from_millis(10)),
+            _ => break None,
+        }
+    };
+    if let Some(status) = until(LIMIT, child) {
+        return Some(status);
+    }
+    // The launcher gets a moment to end its ranks, which have process groups of their own.
+    for (signal, patience) in [(libc::SIGTERM, 5), (libc::SIGKILL, 5)] {
+        let group = -(child.id() as libc::pid_t);
+        // SAFETY: `kill` takes no memory; the group is the child's, which has not been reaped.
+        unsafe { libc::kill(group, signal) };
+        if until(start.elapsed() + Duration::from_secs(patience), child).is_some() {
+            break;
+        }
+    }
+    None
+}
+
+fn in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
+}
+
+fn shown(command: &Command) -> String {
+    let set = command.get_envs().filter_map(|(name, value)| {
+        let choice = ["_CC", "_CXX", "_FC"].iter().any(|end| name.to_string_lossy().ends_with(end));
+        Some(format!("{}={}", name.display(), value.filter(|_| choice)?.display()))
+    });
+    let words =
+        std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::display);
+    set.chain(words.map(|word| word.to_string())).collect::<Vec<_>>().join(" ")
+}
