@@ -20,10 +20,10 @@ build: setup
 	@install -m755 target/release/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 target/release/libcommsan_inject.so $(LIB)/
-	$(CARGO) build --release -p commsan-runtime --features openmpi
-	@install -m755 target/release/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
-	$(CARGO) build --release -p commsan-runtime --features mpich
-	@install -m755 target/release/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
+	$(CARGO) build --profile runtime -p commsan-runtime --features openmpi
+	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
+	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
+	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
 	@$(MAKE) --no-print-directory -C crates/sense/hooks OUT=$(abspath $(LIB))
 
 test: build

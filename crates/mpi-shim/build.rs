@@ -1,7 +1,7 @@
 //! Generates the MPI entry points: for each row of the call table that this MPI's `mpi.h` has, a
 //! C function with the header's own prototype, and the Fortran symbols.
 
-use commsan_mpi::{CALLS, Call, Effect, Role};
+use commsan_mpi::{CALLS, Call, Effect};
 use std::collections::HashMap;
 use std::env;
 use std::fmt::Write;
@@ -144,7 +144,7 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
         .collect();
     // A blocking receive is checked by what has really arrived: give it a status if the program
     // does not want one.
-    let status = call.position(Role::Status).filter(|_| call.effect == Effect::Block);
+    let status = call.at.status.filter(|_| call.effect == Effect::Block);
     let own = status.map(|i| {
         format!(
             "    let mut own = ::core::mem::MaybeUninit::<MPI_Status>::uninit();\n    \

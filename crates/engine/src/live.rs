@@ -47,9 +47,9 @@ const CLASSES: usize = usize::BITS as usize;
 
 struct Slot<T> {
     generation: u32,
-    op: Option<(Vec<Access>, T)>,
-    /// Kept for the next operation of this slot, so that the steady state allocates nothing.
-    spare: Vec<Access>,
+    /// Empty, but for its capacity, while the slot is free: the steady state allocates nothing.
+    accesses: Vec<Access>,
+    info: Option<T>,
 }
 
 #[derive(Clone, Copy)]
@@ -72,63 +72,71 @@ impl<T> Live<T> {
         self.entries
     }
 
-    /// Starts an operation. Conflicts with others are the caller's to look for, before.
-    pub fn begin(&mut self, accesses: impl IntoIterator<Item = Access>, info: T) -> OpId {
+    /// Starts an operation, taking its accesses. Conflicts with others are the caller's to look
+    /// for, before.
+    pub fn begin(&mut self, accesses: &mut [Option<Access>], info: T) -> OpId {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.ops.push(Slot { generation: 0, op: None, spare: Vec::new() });
+            self.ops.push(Slot { generation: 0, accesses: Vec::new(), info: None });
             (self.ops.len() - 1) as u32
         });
-        let mut list = std::mem::take(&mut self.ops[slot as usize].spare);
-        list.extend(accesses.into_iter().filter(|a| a.footprint.bytes() > 0));
-        for (index, access) in list.iter().enumerate() {
+        let mut list = std::mem::take(&mut self.ops[slot as usize].accesses);
+        for access in accesses.iter_mut().filter_map(Option::take) {
+            if access.footprint.bytes() == 0 {
+                continue;
+            }
             let Range { start, end } = access.footprint.span();
-            self.insert(Entry { start, end, slot, access: index as u32 });
-            mark(&self.pages, access, true);
+            self.insert(Entry { start, end, slot, access: list.len() as u32 });
+            mark(&self.pages, &access, true);
+            list.push(access);
         }
         let cell = &mut self.ops[slot as usize];
-        cell.op = Some((list, info));
+        cell.accesses = list;
+        cell.info = Some(info);
         OpId { slot, generation: cell.generation }
     }
 
     /// Ends an operation and returns what was stored with it; `None` if it has ended before.
     pub fn end(&mut self, id: OpId) -> Option<T> {
         let cell = self.ops.get_mut(id.slot as usize).filter(|c| c.generation == id.generation)?;
-        let (mut list, info) = cell.op.take()?;
+        let info = cell.info.take()?;
         cell.generation = cell.generation.wrapping_add(1);
+        let mut list = std::mem::take(&mut cell.accesses);
         for (index, access) in list.iter().enumerate() {
             let Range { start, end } = access.footprint.span();
             self.remove(Entry { start, end, slot: id.slot, access: index as u32 });
             mark(&self.pages, access, false);
         }
         list.clear();
-        self.ops[id.slot as usize].spare = list;
+        self.ops[id.slot as usize].accesses = list;
         self.free.push(id.slot);
         Some(info)
     }
 
+    fn slot(&self, id: OpId) -> Option<&Slot<T>> {
+        self.ops.get(id.slot as usize).filter(|cell| cell.generation == id.generation)
+    }
+
     /// What was stored with a live operation.
     pub fn get(&self, id: OpId) -> Option<&T> {
-        let cell = self.ops.get(id.slot as usize).filter(|c| c.generation == id.generation)?;
-        cell.op.as_ref().map(|(_, info)| info)
+        self.slot(id)?.info.as_ref()
     }
 
     /// Like [`get`](Self::get).
     pub fn get_mut(&mut self, id: OpId) -> Option<&mut T> {
         let cell = self.ops.get_mut(id.slot as usize).filter(|c| c.generation == id.generation)?;
-        cell.op.as_mut().map(|(_, info)| info)
+        cell.info.as_mut()
     }
 
     /// The accesses of a live operation.
     pub fn accesses(&self, id: OpId) -> &[Access] {
-        let cell = self.ops.get(id.slot as usize).filter(|c| c.generation == id.generation);
-        cell.and_then(|c| c.op.as_ref()).map_or(&[], |(list, _)| list)
+        self.slot(id).map_or(&[], |cell| &cell.accesses)
     }
 
     /// All live operations.
     pub fn iter(&self) -> impl Iterator<Item = (OpId, &T)> {
         self.ops.iter().enumerate().filter_map(|(slot, cell)| {
             let id = OpId { slot: slot as u32, generation: cell.generation };
-            cell.op.as_ref().map(|(_, info)| (id, info))
+            cell.info.as_ref().map(|info| (id, info))
         })
     }
 
@@ -149,11 +157,10 @@ impl<T> Live<T> {
             let first = entries.partition_point(|e| e.start < from);
             for entry in entries[first..].iter().take_while(|e| e.start < range.end) {
                 let cell = &self.ops[entry.slot as usize];
-                let Some((list, _)) = &cell.op else { continue };
-                let access = &list[entry.access as usize];
                 if entry.end <= range.start {
                     continue;
                 }
+                let access = &cell.accesses[entry.access as usize];
                 if let Some(bytes) = access.footprint.within(range) {
                     f(OpId { slot: entry.slot, generation: cell.generation }, access, bytes)?;
                 }

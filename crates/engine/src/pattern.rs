@@ -9,14 +9,17 @@ use std::sync::Arc;
 
 /// A set of byte offsets, built from blocks, repetition and placement.
 #[derive(Clone, Debug)]
-pub struct Pattern(Arc<Node>);
-
-#[derive(Debug)]
-struct Node {
+pub struct Pattern {
     /// Smallest offset touched; 0 when nothing is.
     lo: isize,
     /// One past the largest offset touched.
     hi: isize,
+    /// Absent when every byte of `lo..hi` is touched; the common case costs no allocation.
+    node: Option<Arc<Node>>,
+}
+
+#[derive(Debug)]
+struct Node {
     /// Bytes touched, counting overlapping parts once for each time they are touched.
     bytes: usize,
     shape: Shape,
@@ -24,8 +27,6 @@ struct Node {
 
 #[derive(Debug)]
 enum Shape {
-    /// Every byte of `lo..hi`.
-    Dense,
     Repeat {
         count: usize,
         stride: isize,
@@ -41,8 +42,7 @@ enum Shape {
 impl Pattern {
     /// The bytes `lo..hi`.
     pub fn dense(lo: isize, hi: isize) -> Pattern {
-        let hi = hi.max(lo);
-        Pattern(Arc::new(Node { lo, hi, bytes: (hi - lo) as usize, shape: Shape::Dense }))
+        Pattern { lo, hi: hi.max(lo), node: None }
     }
 
     /// No bytes at all.
@@ -52,62 +52,65 @@ impl Pattern {
 
     /// `count` copies of `self`, each `stride` bytes after the one before.
     pub fn repeat(&self, count: usize, stride: isize) -> Pattern {
-        let node = &*self.0;
-        if count == 0 || node.bytes == 0 {
+        if count == 0 || self.bytes() == 0 {
             return Pattern::empty();
         }
         if count == 1 {
             return self.clone();
         }
         let last = stride * (count as isize - 1);
-        let (lo, hi) = (node.lo + last.min(0), node.hi + last.max(0));
-        if self.is_dense() && stride.unsigned_abs() == node.bytes {
+        let (lo, hi) = (self.lo + last.min(0), self.hi + last.max(0));
+        if self.is_dense() && stride.unsigned_abs() == self.bytes() {
             return Pattern::dense(lo, hi);
         }
-        let bytes = node.bytes * count;
+        let bytes = self.bytes() * count;
         let shape = Shape::Repeat { count, stride, of: self.clone() };
-        Pattern(Arc::new(Node { lo, hi, bytes, shape }))
+        Pattern { lo, hi, node: Some(Arc::new(Node { bytes, shape })) }
     }
 
     /// The union of patterns, each moved by its displacement.
     pub fn parts(parts: impl IntoIterator<Item = (isize, Pattern)>) -> Pattern {
         let mut parts: Vec<_> = parts.into_iter().filter(|(_, p)| p.bytes() > 0).collect();
-        parts.sort_by_key(|(at, p)| at + p.0.lo);
+        parts.sort_by_key(|(at, p)| at + p.lo);
         parts = join_adjacent(parts);
         match parts.len() {
             0 => return Pattern::empty(),
             1 if parts[0].0 == 0 => return parts.remove(0).1,
             1 if parts[0].1.is_dense() => {
                 let (at, p) = &parts[0];
-                return Pattern::dense(at + p.0.lo, at + p.0.hi);
+                return Pattern::dense(at + p.lo, at + p.hi);
             }
             _ => {}
         }
-        let lo = parts.iter().map(|(at, p)| at + p.0.lo).min().unwrap_or(0);
-        let hi = parts.iter().map(|(at, p)| at + p.0.hi).max().unwrap_or(0);
+        let lo = parts.iter().map(|(at, p)| at + p.lo).min().unwrap_or(0);
+        let hi = parts.iter().map(|(at, p)| at + p.hi).max().unwrap_or(0);
         let bytes = parts.iter().map(|(_, p)| p.bytes()).sum();
-        let reach = parts.iter().map(|(_, p)| p.0.hi - p.0.lo).max().unwrap_or(0);
-        Pattern(Arc::new(Node { lo, hi, bytes, shape: Shape::Parts { parts: parts.into(), reach } }))
+        let reach = parts.iter().map(|(_, p)| p.hi - p.lo).max().unwrap_or(0);
+        let shape = Shape::Parts { parts: parts.into(), reach };
+        Pattern { lo, hi, node: Some(Arc::new(Node { bytes, shape })) }
     }
 
     /// Offsets from the first byte touched to past the last.
     pub fn span(&self) -> Range<isize> {
-        self.0.lo..self.0.hi
+        self.lo..self.hi
     }
 
     /// Bytes touched.
     pub fn bytes(&self) -> usize {
-        self.0.bytes
+        match &self.node {
+            Some(node) => node.bytes,
+            None => (self.hi - self.lo) as usize,
+        }
     }
 
     /// Whether every byte of the span is touched, by construction.
     pub fn is_dense(&self) -> bool {
-        matches!(self.0.shape, Shape::Dense)
+        self.node.is_none()
     }
 
     /// If this is a comb, dense teeth at a fixed distance: the distance, and the first tooth.
     pub(crate) fn comb(&self) -> Option<(isize, Range<isize>)> {
-        let Shape::Repeat { stride, of, .. } = &self.0.shape else { return None };
+        let Shape::Repeat { stride, of, .. } = &self.node.as_ref()?.shape else { return None };
         let tooth = of.span();
         let fits = of.is_dense() && tooth.end - tooth.start <= stride.abs();
         fits.then(|| (stride.abs(), tooth))
@@ -121,13 +124,12 @@ impl Pattern {
         window: &Range<isize>,
         f: &mut impl FnMut(Range<isize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let node = &*self.0;
-        let (lo, hi) = ((at + node.lo).max(window.start), (at + node.hi).min(window.end));
+        let (lo, hi) = ((at + self.lo).max(window.start), (at + self.hi).min(window.end));
         if lo >= hi {
             return ControlFlow::Continue(());
         }
+        let Some(node) = &self.node else { return f(lo..hi) };
         match &node.shape {
-            Shape::Dense => f(lo..hi),
             Shape::Repeat { count, stride, of } => {
                 for i in repetitions(at, of, *count, *stride, window) {
                     of.visit(at + i as isize * stride, window, f)?;
@@ -135,9 +137,9 @@ impl Pattern {
                 ControlFlow::Continue(())
             }
             Shape::Parts { parts, reach } => {
-                let first = parts.partition_point(|(d, p)| at + d + p.0.lo + reach <= window.start);
+                let first = parts.partition_point(|(d, p)| at + d + p.lo + reach <= window.start);
                 for (displacement, part) in &parts[first..] {
-                    if at + displacement + part.0.lo >= window.end {
+                    if at + displacement + part.lo >= window.end {
                         break;
                     }
                     part.visit(at + displacement, window, f)?;
@@ -162,7 +164,7 @@ fn repetitions(
     // Copy i covers at + i*stride + lo .. at + i*stride + hi; with a negative stride, count the
     // copies from the other end.
     let (from, step) = if stride > 0 { (at, stride) } else { (-at, -stride) };
-    let (lo, hi) = if stride > 0 { (of.0.lo, of.0.hi) } else { (-of.0.hi + 1, -of.0.lo + 1) };
+    let (lo, hi) = if stride > 0 { (of.lo, of.hi) } else { (-of.hi + 1, -of.lo + 1) };
     let (start, end) =
         if stride > 0 { (window.start, window.end) } else { (-window.end + 1, -window.start + 1) };
     let first = (start - from - hi).div_euclid(step) + 1;
@@ -178,9 +180,9 @@ fn join_adjacent(parts: Vec<(isize, Pattern)>) -> Vec<(isize, Pattern)> {
         if let Some((before_at, before)) = joined.last_mut()
             && before.is_dense()
             && part.is_dense()
-            && *before_at + before.0.hi == at + part.0.lo
+            && *before_at + before.hi == at + part.lo
         {
-            *before = Pattern::dense(*before_at + before.0.lo, at + part.0.hi);
+            *before = Pattern::dense(*before_at + before.lo, at + part.hi);
             *before_at = 0;
             continue;
         }

@@ -130,11 +130,11 @@ proptest! {
                         );
                     }
                     let number = oracle.begin(&list);
-                    let accesses = list.into_iter().map(|(mode, base, shape)| Access {
-                        mode,
-                        footprint: Footprint::new(base, pattern(shape)),
-                    });
-                    pending.push((number, live.begin(accesses, number)));
+                    let access = |(mode, base, shape)| {
+                        Some(Access { mode, footprint: Footprint::new(base, pattern(shape)) })
+                    };
+                    let mut accesses: Vec<_> = list.into_iter().map(access).collect();
+                    pending.push((number, live.begin(&mut accesses, number)));
                 }
                 Event::End(nth) if nth < pending.len() => {
                     let (number, id) = pending.remove(nth);
@@ -166,7 +166,7 @@ proptest! {
             .into_iter()
             .map(|(mode, base, shape)| {
                 let footprint = Footprint::new(base, pattern(shape));
-                live.begin([Access { mode, footprint }], ())
+                live.begin(&mut [Some(Access { mode, footprint })], ())
             })
             .collect();
         for id in ids {

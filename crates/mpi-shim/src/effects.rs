@@ -7,14 +7,14 @@ use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::buffers::resolve;
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect, Findings, Role, Token, Tracker};
+use commsan_mpi::{Args, Effect, Findings, Token, Tracker};
 use smallvec::SmallVec;
 use std::ffi::c_int;
 
 /// What must be known of the arguments before the library changes them.
 pub(crate) enum Before {
     /// What the request arguments refer to.
-    Requests(SmallVec<[Token; 8]>),
+    Requests(SmallVec<[Token; 2]>),
     /// A datatype handle that is about to be freed.
     Datatype(usize),
     /// The position of `MPI_Pack` or `MPI_Unpack`.
@@ -35,22 +35,20 @@ impl Before {
             | Effect::Some
             | Effect::GetStatus
             | Effect::Cancel
-            | Effect::Parrived => rank.with(&mut |tracker, _| {
-                before = Some(Before::Requests(tokens(tracker, args)));
-            }),
+            | Effect::Parrived => before = Some(Before::Requests(tokens(args, rank.now()))),
             Effect::Go | Effect::GoAll => rank.with(&mut |tracker, out| {
-                for token in tokens(tracker, args) {
+                for token in tokens(args, tracker.now()) {
                     tracker.go(args, token, here, out);
                 }
             }),
             Effect::Free => rank.with(&mut |tracker, out| {
-                for token in tokens(tracker, args) {
+                for token in tokens(args, tracker.now()) {
                     tracker.free(token, &args.call.name, here, out);
                 }
             }),
             Effect::Pready | Effect::PreadyRange | Effect::PreadyList => {
                 rank.with(&mut |tracker, out| {
-                    for token in tokens(tracker, args) {
+                    for token in tokens(args, tracker.now()) {
                         let partitions = ready(args);
                         tracker.ready(args, token, partitions.into_iter(), here, out);
                     }
@@ -95,23 +93,16 @@ impl After<'_> {
         match (effect, before) {
             (Effect::Block, _) if self.ok => self.block(),
             (Effect::Start, _) if self.ok => {
-                let accesses = resolve(&self.args, &Mpi);
-                let mut accesses = Some(accesses);
+                let mut accesses = resolve(&self.args, &Mpi);
                 let request = self.request();
                 self.with(|tracker, out| {
-                    if let Some(accesses) = accesses.take() {
-                        tracker.start(&self.args, accesses, request, &self.here, out);
-                    }
+                    tracker.start(&self.args, &mut accesses, request, &self.here, out);
                 });
             }
             (Effect::Init | Effect::InitPartitioned, _) if self.ok => {
-                let mut accesses = Some(resolve(&self.args, &Mpi));
+                let mut accesses = resolve(&self.args, &Mpi);
                 let request = self.request();
-                self.with(|tracker, _| {
-                    if let Some(accesses) = accesses.take() {
-                        tracker.init(&self.args, accesses, &Mpi, request);
-                    }
-                });
+                self.with(|tracker, _| tracker.init(&self.args, &mut accesses, &Mpi, request));
             }
             (_, Some(Before::Requests(tokens))) => self.completed(&tokens),
             (Effect::TypeFree, Some(Before::Datatype(handle))) if self.ok => {
@@ -129,7 +120,7 @@ impl After<'_> {
     /// A call that touched its buffers before it returned.
     fn block(&self) {
         let call = self.args.call;
-        let informs = call.collective || call.position(Role::Status).is_some();
+        let informs = call.collective || call.at.status.is_some();
         if !self.rank.pending() && call.accesses.len() < 2 {
             return;
         }
@@ -150,7 +141,7 @@ impl After<'_> {
     /// (MPI 4.1 §3.2.4).
     fn shorten(&self, words: &mut [usize]) {
         let call = self.args.call;
-        let Some(status) = call.position(Role::Status).map(|i| words[i]) else { return };
+        let Some(status) = call.at.status.map(|i| words[i]) else { return };
         for rule in call.accesses.iter().filter(|r| r.mode == commsan_engine::Mode::Write) {
             let Extent::Blocks { count, .. } = rule.extent else { continue };
             // SAFETY: the entry points see to it that a blocking call has a status, which the
@@ -185,7 +176,7 @@ impl After<'_> {
 
     /// The request that the call stored, and where.
     fn request(&self) -> (usize, usize) {
-        let variable = self.args.call.position(Role::Request).map_or(0, |i| self.args.words[i]);
+        let variable = self.args.call.at.request.map_or(0, |i| self.args.words[i]);
         // SAFETY: the call has succeeded and stored a handle there.
         (unsafe { request_at(variable, self.args.fortran) }, variable)
     }
@@ -193,26 +184,26 @@ impl After<'_> {
     /// A call that may have completed requests.
     fn completed(&self, tokens: &[Token]) {
         let call = self.args.call;
-        let result = |role: Role| {
-            let pointer = call.position(role).map(|i| self.args.words[i]);
+        let result = |at: Option<usize>| {
+            let pointer = at.map(|i| self.args.words[i]);
             // SAFETY: a result of the call, which has set it.
             pointer.map_or(1, |p| unsafe { *(p as *const c_int) })
         };
-        let flag = result(Role::Flag) != 0;
+        let flag = result(call.at.flag) != 0;
         let base = c_int::from(self.args.fortran);
-        let mut done: SmallVec<[Token; 8]> = SmallVec::new();
+        let mut done: SmallVec<[Token; 2]> = SmallVec::new();
         match call.effect {
             Effect::Wait | Effect::WaitAll if !self.ok => done.extend(self.gone(tokens)),
             Effect::Wait | Effect::WaitAll => done.extend(tokens.iter().copied()),
             Effect::Test | Effect::TestAll if !self.ok => done.extend(self.gone(tokens)),
             Effect::Test | Effect::TestAll if flag => done.extend(tokens.iter().copied()),
             Effect::WaitAny | Effect::TestAny if flag && self.ok => {
-                let index = result(Role::Ints).wrapping_sub(base);
+                let index = result(call.at.result).wrapping_sub(base);
                 done.extend(tokens.get(index as usize).copied());
             }
             Effect::Some if self.ok => {
-                let n = result(Role::Ints);
-                let indices = call.named("indices").map_or(0, |i| self.args.words[i]);
+                let n = result(call.at.result);
+                let indices = call.at.indices.map_or(0, |i| self.args.words[i]);
                 if n != sys::COMMSAN_UNDEFINED {
                     // SAFETY: as many indices as the call says.
                     let index = |i| unsafe { *(indices as *const c_int).add(i) }.wrapping_sub(base);
@@ -244,6 +235,9 @@ impl After<'_> {
             }
             _ => {}
         }
+        if done.is_empty() {
+            return;
+        }
         self.with(|tracker, out| {
             tracker.popped(&call.name, &self.here, out);
             for token in &done {
@@ -254,51 +248,37 @@ impl After<'_> {
 
     /// After an error: the requests whose variables the library has set to null. They are
     /// complete, with or without an error of their own.
-    fn gone(&self, tokens: &[Token]) -> SmallVec<[Token; 8]> {
-        self.with_requests(|tracker, requests| {
-            let pairs = tokens.iter().zip(requests);
-            let gone = pairs.filter(|(_, (key, variable))| {
-                tracker.token(*key, *variable) == Token::Unknown
-            });
-            gone.map(|(token, _)| *token).collect()
-        })
-    }
-
-    fn with_requests<R: Default>(&self, f: impl Fn(&Tracker, Vec<(usize, usize)>) -> R) -> R {
-        let mut result = R::default();
-        self.with(|tracker, _| result = f(tracker, requests(&self.args)));
-        result
+    fn gone(&self, tokens: &[Token]) -> SmallVec<[Token; 2]> {
+        let mut gone = SmallVec::new();
+        self.with(|tracker, _| {
+            let now = self::tokens(&self.args, tracker.now());
+            let pairs = tokens.iter().zip(now);
+            gone.extend(pairs.filter(|(_, now)| !tracker.knows(*now)).map(|(token, _)| *token));
+        });
+        gone
     }
 }
 
-/// Handle and variable of each request argument.
-fn requests(args: &Args) -> Vec<(usize, usize)> {
-    let call = args.call;
-    if let Some(index) = call.position(Role::RequestValue) {
-        return vec![(args.words[index], 0)];
-    }
-    let (first, count) = match (call.position(Role::Requests), call.position(Role::Request)) {
-        (Some(array), _) => {
-            let count = call.position(Role::Count).map_or(0, |i| args.int(i).max(0) as usize);
-            (args.words[array], count)
-        }
-        (None, Some(one)) => (args.words[one], 1),
-        (None, None) => return Vec::new(),
-    };
-    let variable = |i: usize| first + i * request_size(args.fortran);
-    // SAFETY: the call's own array of that many requests.
-    (0..count).map(|i| (unsafe { request_at(variable(i), args.fortran) }, variable(i))).collect()
-}
-
-fn tokens(tracker: &Tracker, args: &Args) -> SmallVec<[Token; 8]> {
-    let call = args.call;
-    if let (None, Some(one)) = (call.position(Role::Requests), call.position(Role::Request)) {
-        let variable = args.words[one];
-        // SAFETY: the call's own request. The common case, without a list.
+/// Each request argument.
+fn tokens(args: &Args, before: u64) -> SmallVec<[Token; 2]> {
+    let at = &args.call.at;
+    let token = |variable: usize| {
+        // SAFETY: the call's own request, or one of its own array of them.
         let key = unsafe { request_at(variable, args.fortran) };
-        return SmallVec::from_slice(&[tracker.token(key, variable)]);
+        Token { key, variable, before }
+    };
+    match (at.requests, at.request, at.request_value) {
+        (Some(array), _, _) => {
+            let count = at.count.map_or(0, |i| args.int(i).max(0) as usize);
+            let size = request_size(args.fortran);
+            (0..count).map(|i| token(args.words[array] + i * size)).collect()
+        }
+        (None, Some(one), _) => SmallVec::from_slice(&[token(args.words[one])]),
+        (None, None, Some(value)) => {
+            SmallVec::from_slice(&[Token { key: args.words[value], variable: 0, before }])
+        }
+        (None, None, None) => SmallVec::new(),
     }
-    requests(args).into_iter().map(|(key, variable)| tracker.token(key, variable)).collect()
 }
 
 /// The partitions that a call hands over.

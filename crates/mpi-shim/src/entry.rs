@@ -2,7 +2,7 @@
 
 use crate::effects::{After, Before};
 use crate::rank::rank;
-use commsan_mpi::{Args, CALLS, Call, Place, Stack};
+use commsan_mpi::{Args, CALLS, Call, DEPTH, Place};
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread;
@@ -100,8 +100,9 @@ impl Place for Here {
         thread::number()
     }
 
-    fn stack(&self) -> Stack {
-        Stack::collect(self.0.frames().map(|(pc, _)| pc))
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
+        let walked = frames.iter_mut().zip(self.0.frames());
+        walked.map(|(cell, (pc, _))| *cell = pc).count()
     }
 
     fn frame_of(&self, address: usize) -> Option<usize> {

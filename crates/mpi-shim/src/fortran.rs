@@ -34,7 +34,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
         raw[N - 1] = &raw mut own_error as usize;
     }
     let mut own_status = std::mem::MaybeUninit::<sys::MPI_Status>::uninit();
-    if let Some(index) = table_row.position(Role::Status)
+    if let Some(index) = table_row.at.status
         && table_row.effect == commsan_mpi::Effect::Block
         && words[index] == 0
     {

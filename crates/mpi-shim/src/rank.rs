@@ -20,6 +20,8 @@ pub trait Rank: Sync {
     fn active(&self) -> bool;
     /// Whether anything is pending.
     fn pending(&self) -> bool;
+    /// The sequence number that the next request will get, without taking the lock.
+    fn now(&self) -> u64;
     /// Runs `f` with the state locked; not at all if the runtime has given up.
     fn with(&self, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// MPI is initialised.

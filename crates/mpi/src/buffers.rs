@@ -81,7 +81,7 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
     if base == L::IN_PLACE {
         base = args.words[rule.in_place?];
     }
-    let comm = || args.call.position(Role::Comm).map_or(0, |index| args.words[index]);
+    let comm = || args.call.at.comm.map_or(0, |index| args.words[index]);
     let element = || library.datatype(args.words[rule.datatype]);
     match rule.extent {
         Extent::Blocks { count, times } => {
@@ -130,9 +130,7 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
 
 /// Whether this process takes the part of the rule in a rooted collective (MPI 4.1 §6.2.3).
 fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
-    let (Some(root), Some(comm)) = (args.call.named("root"), args.call.position(Role::Comm)) else {
-        return true;
-    };
+    let (Some(root), Some(comm)) = (args.call.at.root, args.call.at.comm) else { return true };
     let (root, comm) = (args.int(root), args.words[comm]);
     if library.is_inter(comm) {
         // The root passes MPI_ROOT, the rest of its group nothing, the other group its rank.

@@ -27,6 +27,58 @@ pub struct Call {
     pub large: bool,
     /// Whether it is a collective.
     pub collective: bool,
+    /// Where the parameters are that many look for.
+    pub at: Positions,
+}
+
+/// Indices of parameters.
+#[derive(Debug)]
+pub struct Positions {
+    /// The communicator.
+    pub comm: Option<usize>,
+    /// The root rank.
+    pub root: Option<usize>,
+    /// The first other rank: destination or source.
+    pub peer: Option<usize>,
+    /// The first tag.
+    pub tag: Option<usize>,
+    /// A pointer to one request.
+    pub request: Option<usize>,
+    /// A request by value.
+    pub request_value: Option<usize>,
+    /// An array of requests.
+    pub requests: Option<usize>,
+    /// The first count.
+    pub count: Option<usize>,
+    /// A pointer to one status.
+    pub status: Option<usize>,
+    /// A pointer to a logical result.
+    pub flag: Option<usize>,
+    /// The first pointer to an integer result.
+    pub result: Option<usize>,
+    /// The array of indices of completed requests.
+    pub indices: Option<usize>,
+}
+
+impl Positions {
+    fn of(params: &[Param]) -> Positions {
+        let role = |role: Role| params.iter().position(|p| p.role == role);
+        let name = |name: &str| params.iter().position(|p| p.name == name);
+        Positions {
+            comm: role(Role::Comm),
+            root: name("root"),
+            peer: name("dest").or_else(|| name("source")),
+            tag: name("tag").or_else(|| name("sendtag")),
+            request: role(Role::Request),
+            request_value: role(Role::RequestValue),
+            requests: role(Role::Requests),
+            count: role(Role::Count),
+            status: role(Role::Status),
+            flag: role(Role::Flag),
+            result: role(Role::Ints),
+            indices: name("indices"),
+        }
+    }
 }
 
 /// One parameter.
@@ -241,12 +293,7 @@ pub enum On {
 }
 
 impl Call {
-    /// Index of the first parameter with this role.
-    pub fn position(&self, role: Role) -> Option<usize> {
-        self.params.iter().position(|p| p.role == role)
-    }
-
-    /// Index of the parameter with this name.
+    /// Index of the parameter with this name; for calls that are rare.
     pub fn named(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|p| p.name == name)
     }
@@ -300,7 +347,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let accesses = rules.map(|a| rule(a, &params)).collect::<Result<_, _>>()?;
                 let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
                 let collective = kind == "coll";
-                calls.push(Call { name, params, effect, accesses, large, collective });
+                let at = Positions::of(&params);
+                calls.push(Call { name, params, effect, accesses, large, collective, at });
             }
         }
     }

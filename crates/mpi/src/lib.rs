@@ -22,7 +22,7 @@ pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Effect, Role};
-pub use place::{Findings, Place, Report, Side, Site, Stack};
+pub use place::{DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
 pub use tracker::{Operation, Tracker};
 pub use typemap::Datatype;

@@ -4,37 +4,8 @@ use commsan_engine::Mode;
 use commsan_model::{Code, Role};
 use std::ops::Range;
 
-/// Return addresses, innermost first; a copy costs no allocation.
-#[derive(Clone, Copy, Debug)]
-pub struct Stack {
-    frames: [usize; Stack::DEPTH],
-    len: u8,
-}
-
-impl Stack {
-    /// Frames kept at most.
-    pub const DEPTH: usize = 16;
-
-    /// Collects up to [`DEPTH`](Self::DEPTH) frames.
-    pub fn collect(frames: impl IntoIterator<Item = usize>) -> Stack {
-        let mut stack = Stack { frames: [0; Stack::DEPTH], len: 0 };
-        for (cell, frame) in stack.frames.iter_mut().zip(frames) {
-            *cell = frame;
-            stack.len += 1;
-        }
-        stack
-    }
-
-    /// The frames.
-    pub fn frames(&self) -> &[usize] {
-        &self.frames[..self.len as usize]
-    }
-
-    /// The innermost return address, 0 if unknown.
-    pub fn pc(&self) -> usize {
-        self.frames().first().copied().unwrap_or(0)
-    }
-}
+/// Frames kept of a call stack at most.
+pub const DEPTH: usize = 16;
 
 /// One place in the program's execution.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +15,83 @@ pub struct Site {
     /// Thread within the process, 0 for the one that initialised MPI.
     pub thread: u32,
     /// How control got there.
-    pub stack: Stack,
+    pub stack: StackId,
+    /// The innermost return address.
+    pub pc: usize,
+}
+
+/// A call stack in a [`Stacks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackId(u32);
+
+/// Call stacks, each kept once. Programs start operations at few places, so remembering where is
+/// a look-up, not a copy.
+pub struct Stacks {
+    /// For each stack its length, then its frames.
+    arena: Vec<usize>,
+    /// Hash table of positions in the arena, 0 for free; a power of two long.
+    table: Vec<u32>,
+    used: usize,
+}
+
+impl Stacks {
+    /// No stacks.
+    pub fn new() -> Stacks {
+        Stacks { arena: vec![0], table: vec![0; 1024], used: 0 }
+    }
+
+    /// The stack with these frames.
+    pub fn intern(&mut self, frames: &[usize]) -> StackId {
+        let mut slot = hash(frames) & (self.table.len() - 1);
+        while self.table[slot] != 0 {
+            let id = StackId(self.table[slot]);
+            if self.frames(id) == frames {
+                return id;
+            }
+            slot = (slot + 1) & (self.table.len() - 1);
+        }
+        let id = StackId(self.arena.len() as u32);
+        self.arena.push(frames.len());
+        self.arena.extend_from_slice(frames);
+        self.table[slot] = id.0;
+        self.used += 1;
+        if self.used * 2 > self.table.len() {
+            self.grow();
+        }
+        id
+    }
+
+    /// Return addresses, innermost first.
+    pub fn frames(&self, id: StackId) -> &[usize] {
+        let at = id.0 as usize;
+        &self.arena[at + 1..at + 1 + self.arena[at]]
+    }
+
+    fn grow(&mut self) {
+        let mask = self.table.len() * 2 - 1;
+        let mut table = vec![0; mask + 1];
+        for &position in self.table.iter().filter(|p| **p != 0) {
+            let mut slot = hash(self.frames(StackId(position))) & mask;
+            while table[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            table[slot] = position;
+        }
+        self.table = table;
+    }
+}
+
+impl Default for Stacks {
+    fn default() -> Stacks {
+        Stacks::new()
+    }
+}
+
+fn hash(frames: &[usize]) -> usize {
+    let mix = |hash: usize, frame: &usize| {
+        (hash ^ frame).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    };
+    frames.iter().fold(frames.len(), mix)
 }
 
 /// Where control is now. Asking for more than the address costs time, so nobody asks before
@@ -54,8 +101,8 @@ pub trait Place {
     fn pc(&self) -> usize;
     /// Thread within the process.
     fn thread(&self) -> u32;
-    /// The whole stack.
-    fn stack(&self) -> Stack;
+    /// Fills in return addresses, innermost first, and returns how many.
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize;
     /// If `address` lies on the current thread's stack: the frame pointer of the function whose
     /// frame it is in, or 0 where that cannot be told.
     fn frame_of(&self, address: usize) -> Option<usize>;
@@ -63,8 +110,11 @@ pub trait Place {
     fn is_popped(&self, address: usize) -> bool;
 
     /// The place as a record.
-    fn site(&self, call: Option<&'static str>) -> Site {
-        Site { call, thread: self.thread(), stack: self.stack() }
+    fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
+        let mut frames = [0; DEPTH];
+        let depth = self.frames(&mut frames);
+        let stack = stacks.intern(&frames[..depth]);
+        Site { call, thread: self.thread(), stack, pc: self.pc() }
     }
 }
 
@@ -99,7 +149,26 @@ pub trait Findings {
     /// Counts a finding of this code between these two addresses if it is known already.
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool;
     /// Takes a new finding and returns its number.
-    fn report(&mut self, report: &Report) -> u32;
+    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32;
     /// The pending operation of a finding was completed.
-    fn completed(&mut self, finding: u32, site: &Site);
+    fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_kept_once_and_found_again() {
+        let mut stacks = Stacks::new();
+        let all: Vec<Vec<usize>> =
+            (0..5000).map(|n| (0..n % DEPTH).map(|f| 0x40_0000 + n * f).collect()).collect();
+        let ids: Vec<StackId> = all.iter().map(|frames| stacks.intern(frames)).collect();
+        let size = stacks.arena.len();
+        for (frames, id) in all.iter().zip(&ids) {
+            assert_eq!(stacks.frames(*id), frames);
+            assert_eq!(stacks.intern(frames), *id);
+        }
+        assert_eq!(stacks.arena.len(), size);
+    }
 }

@@ -24,8 +24,10 @@ pub(crate) struct Request {
     pub persistent: Option<Box<Persistent>>,
     pub cancelled: bool,
     /// The call that stored another request into the variable while this one was pending.
-    pub overwritten: Option<Site>,
+    pub overwritten: Option<Box<Site>>,
     sequence: u64,
+    /// The next older request with the same handle.
+    older: u32,
 }
 
 /// What a persistent request does at each start.
@@ -43,7 +45,7 @@ pub(crate) enum State {
     /// The operation is pending.
     Active(OpId),
     /// The operation is pending, partition by partition.
-    Partitions(Vec<Option<OpId>>),
+    Partitions(Box<[Option<OpId>]>),
     /// `MPI_Request_get_status` said that the operation is complete.
     Complete,
 }
@@ -59,6 +61,7 @@ impl Request {
             cancelled: false,
             overwritten: None,
             sequence: 0,
+            older: NONE,
         }
     }
 
@@ -67,88 +70,160 @@ impl Request {
     }
 }
 
-/// What a request argument referred to before the call that may complete it.
+/// A request argument as it was before the call that may complete it: another thread may get the
+/// same handle for a new operation before that call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Token {
+pub struct Token {
+    /// The handle.
+    pub key: usize,
+    /// Where it was stored.
+    pub variable: usize,
+    /// Requests made later are not meant; see [`crate::Tracker::now`].
+    pub before: u64,
+}
+
+/// Which requests a token stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meant {
     /// The null request, or one commsan does not know.
     Unknown,
-    /// One request, by its sequence number.
-    One(usize, u64),
-    /// Some request of all that have this handle and were made before this sequence number.
-    Shared(usize, u64),
+    /// This one.
+    One(u32),
+    /// Some of those with this handle.
+    Some,
 }
 
-#[derive(Default)]
 pub(crate) struct Requests {
-    by_key: HashMap<usize, Vec<Request>, BuildHasherDefault<HandleHasher>>,
-    /// Pending requests by the variable that holds them.
-    by_variable: HashMap<usize, (usize, u64), BuildHasherDefault<HandleHasher>>,
-    sequence: u64,
+    slots: Vec<Option<Request>>,
+    free: Vec<u32>,
+    /// The youngest request of each handle. Libraries reuse handles, so entries stay.
+    by_key: HashMap<usize, u32, BuildHasherDefault<HandleHasher>>,
+    /// The last request stored in a variable, by a hash of its address. A collision loses the
+    /// older entry, and with it the explanation of a lost request, not the finding.
+    by_variable: Box<[(usize, u32, u64)]>,
+    /// Sequence number of the next request.
+    next: u64,
 }
+
+const NONE: u32 = u32::MAX;
+const VARIABLES: usize = 1024;
 
 impl Requests {
+    pub fn new() -> Requests {
+        Requests {
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_key: HashMap::default(),
+            by_variable: vec![(0, NONE, 0); VARIABLES].into(),
+            next: 1,
+        }
+    }
+
+    /// The sequence number of the next request.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Adds a request. If its variable held a pending one, that one is returned: it has just
     /// been overwritten.
     pub fn insert(&mut self, mut request: Request) -> Option<&mut Request> {
-        self.sequence += 1;
-        request.sequence = self.sequence;
-        let entry = (request.key, request.sequence);
-        let variable = request.variable;
-        self.by_key.entry(request.key).or_default().push(request);
-        let (key, sequence) = self.by_variable.insert(variable, entry)?;
-        self.by_key.get_mut(&key)?.iter_mut().find(|r| r.sequence == sequence)
+        let (key, variable, sequence) = (request.key, request.variable, self.next);
+        self.next += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            (self.slots.len() - 1) as u32
+        });
+        request.sequence = sequence;
+        request.older = self.by_key.insert(key, slot).unwrap_or(NONE);
+        self.slots[slot as usize] = Some(request);
+        let home = &mut self.by_variable[(variable >> 2) % VARIABLES];
+        let (at, lost, lost_sequence) = std::mem::replace(home, (variable, slot, sequence));
+        let lost = self.slots.get_mut(lost as usize)?.as_mut()?;
+        (at == variable && lost.sequence == lost_sequence).then_some(lost)
     }
 
-    /// What the handle `key`, read from `variable`, refers to.
-    pub fn token(&self, key: usize, variable: usize) -> Token {
-        let Some(list) = self.by_key.get(&key) else { return Token::Unknown };
-        match list.as_slice() {
-            [] => Token::Unknown,
-            [one] => Token::One(key, one.sequence),
-            many => {
-                let mut at_home = many.iter().filter(|r| r.variable == variable);
-                let unmoved = many.iter().all(|r| r.overwritten.is_none());
-                match (at_home.next(), at_home.next(), unmoved) {
-                    (Some(one), None, true) => Token::One(key, one.sequence),
-                    _ => Token::Shared(key, self.sequence + 1),
+    /// Which requests a token stands for.
+    pub fn meant(&self, token: Token) -> Meant {
+        let mut all = self.with_key(token).peekable();
+        let Some((first, _)) = all.peek().copied() else { return Meant::Unknown };
+        let (mut at_home, mut count, mut unmoved) = (None, 0, true);
+        let mut homes = 0;
+        for (slot, request) in all {
+            count += 1;
+            unmoved &= request.overwritten.is_none();
+            if request.variable == token.variable {
+                homes += 1;
+                at_home = Some(slot);
+            }
+        }
+        match (count, at_home) {
+            (1, _) => Meant::One(first),
+            (_, Some(slot)) if homes == 1 && unmoved => Meant::One(slot),
+            _ => Meant::Some,
+        }
+    }
+
+    /// Requests with the token's handle, youngest first.
+    fn with_key(&self, token: Token) -> impl Iterator<Item = (u32, &Request)> {
+        let mut next = self.by_key.get(&token.key).copied().unwrap_or(NONE);
+        let chain = std::iter::from_fn(move || {
+            let slot = next;
+            let request = self.slots.get(slot as usize)?.as_ref()?;
+            next = request.older;
+            Some((slot, request))
+        });
+        chain.filter(move |(_, request)| request.sequence < token.before)
+    }
+
+    /// Calls `f` with each request that a token stands for, and forgets those for which it
+    /// returns true.
+    pub fn each(&mut self, token: Token, mut f: impl FnMut(&mut Request) -> bool) {
+        match self.meant(token) {
+            Meant::Unknown => {}
+            Meant::One(slot) => {
+                if self.slots[slot as usize].as_mut().is_some_and(&mut f) {
+                    self.remove(slot);
+                }
+            }
+            Meant::Some => {
+                let slots: Vec<u32> = self.with_key(token).map(|(slot, _)| slot).collect();
+                for slot in slots {
+                    if self.slots[slot as usize].as_mut().is_some_and(&mut f) {
+                        self.remove(slot);
+                    }
                 }
             }
         }
     }
 
-    /// The requests a token stands for.
-    pub fn of(&mut self, token: Token) -> impl Iterator<Item = &mut Request> {
-        let (key, low, high) = match token {
-            Token::Unknown => (0, 1, 0),
-            Token::One(key, sequence) => (key, sequence, sequence + 1),
-            Token::Shared(key, before) => (key, 0, before),
-        };
-        let list = self.by_key.get_mut(&key).filter(|_| low < high);
-        list.into_iter().flatten().filter(move |r| (low..high).contains(&r.sequence))
+    /// The request that a token stands for, if there is only one.
+    pub fn one(&mut self, token: Token) -> Option<&mut Request> {
+        match self.meant(token) {
+            Meant::One(slot) => self.slots[slot as usize].as_mut(),
+            Meant::Unknown | Meant::Some => None,
+        }
     }
 
-    /// Forgets the requests a token stands for, calling `f` with each.
-    pub fn remove(&mut self, token: Token, mut f: impl FnMut(&Request) -> bool) {
-        let (key, low, high) = match token {
-            Token::Unknown => return,
-            Token::One(key, sequence) => (key, sequence, sequence + 1),
-            Token::Shared(key, before) => (key, 0, before),
-        };
-        // Emptied lists stay in the map: libraries reuse handles, and so do we their lists.
-        let Some(list) = self.by_key.get_mut(&key) else { return };
-        list.retain(|request| {
-            let gone = (low..high).contains(&request.sequence) && f(request);
-            if gone
-                && self.by_variable.get(&request.variable) == Some(&(key, request.sequence))
-            {
-                self.by_variable.remove(&request.variable);
+    fn remove(&mut self, slot: u32) {
+        let Some(request) = self.slots[slot as usize].take() else { return };
+        self.free.push(slot);
+        let Some(youngest) = self.by_key.get_mut(&request.key) else { return };
+        if *youngest == slot {
+            *youngest = request.older;
+            return;
+        }
+        let mut at = *youngest;
+        while let Some(other) = self.slots.get_mut(at as usize).and_then(Option::as_mut) {
+            if other.older == slot {
+                other.older = request.older;
+                return;
             }
-            !gone
-        });
+            at = other.older;
+        }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Request> {
-        self.by_key.values().flatten()
+        self.slots.iter().flatten()
     }
 }
 

@@ -12,19 +12,20 @@
 //!   completed by `MPI_Finalize` is reported.
 
 use crate::buffers::{Accesses, Args, Library};
-use crate::calls::{Effect, Role as Parameter};
+use crate::calls::{Call, Effect};
 use crate::partitioned::partitions;
-use crate::place::{Findings, Place, Report, Side, Site};
+use crate::place::{Findings, Place, Report, Side, Site, Stacks};
 use crate::requests::{Persistent, Request, Requests, State, Token};
 use commsan_engine::{Access, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
+use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 
 /// An operation in flight.
 #[derive(Debug)]
 pub struct Operation {
     /// The call whose operation it is: `MPI_Isend`, `MPI_Send_init`.
-    pub call: &'static str,
+    pub call: &'static Call,
     /// The other rank, if the call names one.
     pub peer: Option<i32>,
     /// The message tag, if the call names one.
@@ -32,7 +33,7 @@ pub struct Operation {
     /// Where it was started.
     pub site: Site,
     /// Findings that want to know where it is completed.
-    findings: [Option<u32>; 4],
+    findings: [Option<NonZeroU32>; 4],
     /// Frame pointer of the function on whose stack the buffer lies.
     frame: Option<usize>,
     /// An address of the buffer on the stack.
@@ -47,6 +48,7 @@ pub struct Tracker {
     detached: Vec<OpId>,
     /// Operations with a buffer on some stack.
     on_stack: Vec<OpId>,
+    stacks: Stacks,
 }
 
 /// A conflict, copied out of the engine.
@@ -66,10 +68,16 @@ impl Tracker {
     pub fn new(pages: Pages) -> Tracker {
         Tracker {
             live: Live::new(pages),
-            requests: Requests::default(),
+            requests: Requests::new(),
             detached: Vec::new(),
             on_stack: Vec::new(),
+            stacks: Stacks::new(),
         }
+    }
+
+    /// The present, for [`Token::before`].
+    pub fn now(&self) -> u64 {
+        self.requests.next()
     }
 
     /// Live ranges, and operations on some stack; the hooks skip checks while these are 0.
@@ -96,15 +104,16 @@ impl Tracker {
         if out.again(code, pc, pc) {
             return;
         }
-        let operation = Operation::new(args, place);
+        let operation = Operation::new(args, place, &mut self.stacks);
         let site = operation.site;
-        out.report(&Report {
+        let report = Report {
             code,
             access: Some(Side { by: &args.call.name, mode: b.mode, bytes }),
             operation: &operation,
             concerned: Some((a.mode, a.footprint.span(), a.footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, site)],
-        });
+        };
+        out.report(&report, &self.stacks);
     }
 
     fn check_all<'a>(
@@ -115,7 +124,8 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         for access in accesses {
-            for conflict in self.conflicts(access).into_iter().flatten() {
+            let Some(conflicts) = self.conflicts(access) else { continue };
+            for conflict in conflicts.into_iter().flatten() {
                 let by = Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
                 let code = Code::OperationsOverlap;
                 self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
@@ -123,24 +133,24 @@ impl Tracker {
         }
     }
 
-    /// An operation has started; `key` is its request, stored at `variable`.
+    /// An operation has started; `key` is its request, stored at `variable`. Takes the accesses.
     pub fn start(
         &mut self,
         args: &Args,
-        accesses: Accesses,
+        accesses: &mut Accesses,
         (key, variable): (usize, usize),
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.check(args, &accesses, place, out);
-        let operation = Operation::new(args, place);
+        self.check(args, accesses, place, out);
+        let operation = Operation::new(args, place, &mut self.stacks);
         let site = operation.site;
-        let id = self.begin(accesses.into_iter().flatten(), operation, place);
+        let id = self.begin(accesses, operation, place);
         let request = Request::new(key, variable, args.call, State::Active(id));
         if let Some(lost) = self.requests.insert(request)
             && lost.is_active()
         {
-            lost.overwritten = Some(site);
+            lost.overwritten = Some(Box::new(site));
         }
     }
 
@@ -148,14 +158,14 @@ impl Tracker {
     pub fn init(
         &mut self,
         args: &Args,
-        accesses: Accesses,
+        accesses: &mut Accesses,
         library: &impl Library,
         (key, variable): (usize, usize),
     ) {
         let partitioned = args.call.effect == Effect::InitPartitioned;
         let accesses = match partitioned {
             true => partitions(args, library),
-            false => accesses.into_iter().flatten().collect(),
+            false => accesses.iter_mut().filter_map(Option::take).collect(),
         };
         let (peer, tag) = envelope(args);
         let mut request = Request::new(key, variable, args.call, State::Inactive);
@@ -171,14 +181,8 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(request) = self.requests.of(token).next() else { return };
+        let Some(request) = self.requests.one(token) else { return };
         let Some(persistent) = &request.persistent else { return };
-        let operation = || Operation {
-            call: &request.call.name,
-            peer: persistent.peer,
-            tag: persistent.tag,
-            ..Operation::new(args, place)
-        };
         let running = match &request.state {
             State::Active(id) => Some(*id),
             State::Partitions(ids) => ids.iter().flatten().next().copied(),
@@ -188,23 +192,30 @@ impl Tracker {
             let Some(id) = running else { return };
             return self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
         }
-        let accesses = persistent.accesses.clone();
-        let partitioned = persistent.partitioned;
+        let operation = Operation {
+            call: request.call,
+            peer: persistent.peer,
+            tag: persistent.tag,
+            ..Operation::new(args, place, &mut self.stacks)
+        };
+        let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
         let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
-        let operation = operation();
-        if partitioned {
-            let mut ids = vec![None; accesses.len()];
-            if !sends {
+        let state = match (partitioned, sends) {
+            (true, true) => State::Partitions(vec![None; accesses.len()].into()),
+            (true, false) => {
                 self.check_all(args, accesses.iter(), place, out);
-                for (id, access) in ids.iter_mut().zip(accesses) {
-                    *id = Some(self.begin([access], operation.copy(), place));
-                }
+                let begin = |access| Some(self.begin(&mut [Some(access)], operation.copy(), place));
+                State::Partitions(accesses.into_iter().map(begin).collect())
             }
-            return self.set_state(token, State::Partitions(ids));
+            (false, _) => {
+                self.check_all(args, accesses.iter(), place, out);
+                let mut accesses: Vec<_> = accesses.into_iter().map(Some).collect();
+                State::Active(self.begin(&mut accesses, operation, place))
+            }
+        };
+        if let Some(request) = self.requests.one(token) {
+            request.state = state;
         }
-        self.check_all(args, accesses.iter(), place, out);
-        let id = self.begin(accesses, operation, place);
-        self.set_state(token, State::Active(id));
     }
 
     /// Partitions of a started send are handed over.
@@ -217,7 +228,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         for partition in partitions {
-            let Some(request) = self.requests.of(token).next() else { return };
+            let Some(request) = self.requests.one(token) else { return };
             let (State::Partitions(ids), Some(persistent)) = (&request.state, &request.persistent)
             else {
                 return;
@@ -230,13 +241,11 @@ impl Tracker {
             let operation = Operation {
                 peer: persistent.peer,
                 tag: persistent.tag,
-                ..Operation::new(args, place)
+                ..Operation::new(args, place, &mut self.stacks)
             };
             self.check_all(args, std::iter::once(&access), place, out);
-            let id = self.begin([access], operation, place);
-            if let Some(Request { state: State::Partitions(ids), .. }) =
-                self.requests.of(token).next()
-            {
+            let id = self.begin(&mut [Some(access)], operation, place);
+            if let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) {
                 ids[partition] = Some(id);
             }
         }
@@ -251,8 +260,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(Request { state: State::Partitions(ids), .. }) = self.requests.of(token).next()
-        else {
+        let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) else {
             return;
         };
         if let Some(id) = ids.get_mut(partition).and_then(Option::take) {
@@ -260,9 +268,9 @@ impl Tracker {
         }
     }
 
-    /// What a request argument refers to now.
-    pub fn token(&self, key: usize, variable: usize) -> Token {
-        self.requests.token(key, variable)
+    /// Whether the handle is a request that is known.
+    pub fn knows(&self, token: Token) -> bool {
+        self.requests.meant(token) != crate::requests::Meant::Unknown
     }
 
     /// The operation of a request is complete, and so is the request.
@@ -275,15 +283,14 @@ impl Tracker {
     ) {
         self.communicated();
         let mut done = std::mem::take(&mut self.detached);
-        for request in self.requests.of(token) {
-            let state = std::mem::replace(&mut request.state, State::Inactive);
-            match state {
+        self.requests.each(token, |request| {
+            match std::mem::replace(&mut request.state, State::Inactive) {
                 State::Active(id) => done.push(id),
                 State::Partitions(ids) => done.extend(ids.into_iter().flatten()),
                 State::Inactive | State::Complete => {}
             }
-        }
-        self.requests.remove(token, |request| request.persistent.is_none());
+            request.persistent.is_none()
+        });
         for id in done.drain(..) {
             self.finish(id, Some(call), place, out);
         }
@@ -300,14 +307,15 @@ impl Tracker {
     ) {
         // A shared handle says nothing about which operation is meant: free them all.
         let mut done = Vec::new();
-        for request in self.requests.of(token) {
-            match &mut request.state {
+        self.requests.each(token, |request| {
+            match &request.state {
                 State::Active(id) => done.push(*id),
-                State::Partitions(ids) => done.extend(ids.drain(..).flatten()),
-                State::Inactive | State::Complete => continue,
+                State::Partitions(ids) => done.extend(ids.iter().flatten()),
+                State::Inactive | State::Complete => return false,
             }
             request.state = State::Complete;
-        }
+            false
+        });
         for id in done {
             self.finish(id, Some(call), place, out);
         }
@@ -322,15 +330,16 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let mut faulty = Vec::new();
+        // A shared handle may mean another operation than this one.
+        let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
         let detached = &mut self.detached;
-        self.requests.remove(token, |request| {
+        self.requests.each(token, |request| {
             let ids: Vec<OpId> = match &request.state {
                 State::Active(id) => vec![*id],
                 State::Partitions(ids) => ids.iter().flatten().copied().collect(),
                 State::Inactive | State::Complete => Vec::new(),
             };
-            // A shared handle may mean another operation than this one.
-            let certain = matches!(token, Token::One(..)) && !request.cancelled;
+            let certain = certain && !request.cancelled;
             let receives = request.call.accesses.iter().any(|rule| rule.mode == Mode::Write);
             match certain && (receives || request.call.collective) {
                 true => faulty.extend(ids),
@@ -346,12 +355,15 @@ impl Tracker {
 
     /// The operation has been asked to stop; it still has to be completed.
     pub fn cancel(&mut self, token: Token) {
-        self.requests.of(token).for_each(|request| request.cancelled = true);
+        self.requests.each(token, |request| {
+            request.cancelled = true;
+            false
+        });
     }
 
     /// This process has learned something from another one.
     pub fn communicated(&mut self) {
-        for id in std::mem::take(&mut self.detached) {
+        for id in self.detached.drain(..) {
             self.live.end(id);
         }
     }
@@ -366,7 +378,8 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
-        for conflict in self.conflicts(&access).into_iter().flatten() {
+        let Some(conflicts) = self.conflicts(&access) else { return };
+        for conflict in conflicts.into_iter().flatten() {
             let code = match (conflict.mode, mode) {
                 (Mode::Read, _) => Code::SendBufferWritten,
                 (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
@@ -387,7 +400,8 @@ impl Tracker {
     ) {
         let mode = Mode::Write;
         let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
-        for conflict in self.conflicts(&access).into_iter().flatten() {
+        let Some(conflicts) = self.conflicts(&access) else { return };
+        for conflict in conflicts.into_iter().flatten() {
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             let code = Code::PendingBufferFreed;
             self.report(code, Role::Release, side, None, &conflict, place, out);
@@ -428,12 +442,13 @@ impl Tracker {
             None => return,
         };
         let code = Code::PendingStackBuffer;
-        if !out.again(code, place.pc(), op.site.stack.pc()) {
+        if !out.again(code, place.pc(), op.site.pc) {
             let concerned = self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
             let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-            let sites = [(Role::Return, place.site(call)), (Role::Operation, op.site)];
+            let sites =
+                [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
             let report = Report { code, access: None, operation: op, concerned, sites: &sites };
-            let number = out.report(&report);
+            let number = out.report(&report, &self.stacks);
             self.subscribe(id, number);
         }
         self.end(id);
@@ -446,7 +461,7 @@ impl Tracker {
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
             match &request.state {
-                State::Active(id) => never.push((*id, request.overwritten)),
+                State::Active(id) => never.push((*id, request.overwritten.as_deref().copied())),
                 State::Partitions(ids) => {
                     never.extend(ids.iter().flatten().take(1).map(|id| (*id, None)));
                 }
@@ -459,14 +474,15 @@ impl Tracker {
                 Some(site) => (Code::RequestOverwritten, vec![(Role::Overwrite, site)]),
                 None => (Code::RequestNeverCompleted, Vec::new()),
             };
-            let offender = overwritten.map_or(0, |site| site.stack.pc());
-            if out.again(code, offender, op.site.stack.pc()) {
+            let offender = overwritten.map_or(0, |site| site.pc);
+            if out.again(code, offender, op.site.pc) {
                 continue;
             }
             sites.push((Role::Operation, op.site));
             let concerned = self.live.accesses(id).first();
             let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-            out.report(&Report { code, access: None, operation: op, concerned, sites: &sites });
+            let report = Report { code, access: None, operation: op, concerned, sites: &sites };
+            out.report(&report, &self.stacks);
         }
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
@@ -474,24 +490,19 @@ impl Tracker {
 
     fn begin(
         &mut self,
-        accesses: impl IntoIterator<Item = Access>,
+        accesses: &mut [Option<Access>],
         mut operation: Operation,
         place: &impl Place,
     ) -> OpId {
-        let accesses = accesses.into_iter().inspect(|access| {
+        for access in accesses.iter().flatten() {
             let start = access.footprint.span().start;
             if let Some(frame) = place.frame_of(start) {
                 operation.frame = Some(frame);
                 operation.on_stack = start;
             }
-        });
-        let accesses: Accesses = {
-            let mut list = [None, None];
-            list.iter_mut().zip(accesses).for_each(|(cell, access)| *cell = Some(access));
-            list
-        };
+        }
         let on_stack = operation.frame.is_some();
-        let id = self.live.begin(accesses.into_iter().flatten(), operation);
+        let id = self.live.begin(accesses, operation);
         if on_stack {
             self.on_stack.push(id);
         }
@@ -509,7 +520,8 @@ impl Tracker {
         let Some(operation) = self.end(id) else { return };
         let Some(call) = call else { return };
         for finding in operation.findings.into_iter().flatten() {
-            out.completed(finding, &place.site(Some(call)));
+            let site = place.site(Some(call), &mut self.stacks);
+            out.completed(finding.get() - 1, &site, &self.stacks);
         }
     }
 
@@ -521,13 +533,12 @@ impl Tracker {
         Some(operation)
     }
 
-    fn set_state(&mut self, token: Token, state: State) {
-        if let Some(request) = self.requests.of(token).next() {
-            request.state = state;
+    /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
+    fn conflicts(&self, access: &Access) -> Option<[Option<Conflict>; CONFLICTS]> {
+        let any = |_, _: &Access, _| ControlFlow::Break(());
+        if self.live.conflicts(access.mode, &access.footprint, any).is_continue() {
+            return None;
         }
-    }
-
-    fn conflicts(&self, access: &Access) -> [Option<Conflict>; CONFLICTS] {
         let mut found = [const { None }; CONFLICTS];
         let mut cells = found.iter_mut();
         let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
@@ -541,7 +552,7 @@ impl Tracker {
             });
             ControlFlow::Continue(())
         });
-        found
+        Some(found)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
@@ -556,16 +567,20 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(operation) = self.live.get(conflict.id) else { return };
-        if out.again(code, place.pc(), operation.site.stack.pc()) {
+        if out.again(code, place.pc(), operation.site.pc) {
             return;
         }
-        let number = out.report(&Report {
+        let report = Report {
             code,
             access: Some(side),
             operation,
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[(role, place.site(call)), (Role::Operation, operation.site)],
-        });
+            sites: &[
+                (role, place.site(call, &mut self.stacks)),
+                (Role::Operation, operation.site),
+            ],
+        };
+        let number = out.report(&report, &self.stacks);
         self.subscribe(conflict.id, number);
     }
 
@@ -579,14 +594,15 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(operation) = self.live.get(id) else { return };
-        if out.again(code, place.pc(), operation.site.stack.pc()) {
+        if out.again(code, place.pc(), operation.site.pc) {
             return;
         }
         let concerned = self.live.accesses(id).first();
         let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-        let sites = [(Role::Access, place.site(Some(call))), (Role::Operation, operation.site)];
-        let number =
-            out.report(&Report { code, access: None, operation, concerned, sites: &sites });
+        let site = place.site(Some(call), &mut self.stacks);
+        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
+        let report = Report { code, access: None, operation, concerned, sites: &sites };
+        let number = out.report(&report, &self.stacks);
         self.subscribe(id, number);
     }
 
@@ -594,19 +610,19 @@ impl Tracker {
         if let Some(operation) = self.live.get_mut(id)
             && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
         {
-            *cell = Some(finding);
+            *cell = NonZeroU32::new(finding + 1);
         }
     }
 }
 
 impl Operation {
-    fn new(args: &Args, place: &impl Place) -> Operation {
+    fn new(args: &Args, place: &impl Place, stacks: &mut Stacks) -> Operation {
         let (peer, tag) = envelope(args);
         Operation {
-            call: &args.call.name,
+            call: args.call,
             peer,
             tag,
-            site: place.site(Some(&args.call.name)),
+            site: place.site(Some(&args.call.name), stacks),
             findings: [None; 4],
             frame: None,
             on_stack: 0,
@@ -620,9 +636,6 @@ impl Operation {
 
 /// The peer and tag a call names; negative values are wildcards and not worth telling.
 fn envelope(args: &Args) -> (Option<i32>, Option<i32>) {
-    let value = |name: &str| {
-        let index = args.call.named(name).filter(|i| args.call.params[*i].role == Parameter::Int)?;
-        Some(args.int(index)).filter(|value| *value >= 0)
-    };
-    (value("dest").or_else(|| value("source")), value("tag").or_else(|| value("sendtag")))
+    let value = |at: Option<usize>| at.map(|index| args.int(index)).filter(|value| *value >= 0);
+    (value(args.call.at.peer), value(args.call.at.tag))
 }

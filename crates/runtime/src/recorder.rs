@@ -7,7 +7,7 @@
 use crate::options::Options;
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
-use commsan_mpi::{Findings, Report, Site};
+use commsan_mpi::{Findings, Report, Site, Stacks};
 use commsan_mpi_shim::World;
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
@@ -104,9 +104,9 @@ impl Recorder {
     }
 
     /// The frames of a site as modules and offsets.
-    fn frames(&mut self, site: &Site) -> Vec<(u32, u64)> {
+    fn frames(&mut self, site: &Site, stacks: &Stacks) -> Vec<(u32, u64)> {
         let (modules, log) = (&mut self.modules, &mut self.log);
-        let frames = site.stack.frames().iter().take(self.options.stack_depth);
+        let frames = stacks.frames(site.stack).iter().take(self.options.stack_depth);
         let located = frames.filter_map(|pc| {
             // A return address may belong to the next line; the byte before is in the call.
             modules.locate(pc.wrapping_sub(1), |id, path| {
@@ -116,12 +116,12 @@ impl Recorder {
         located.collect()
     }
 
-    fn site(&mut self, role: Role, site: &Site) -> RawSite<'static> {
+    fn site(&mut self, role: Role, site: &Site, stacks: &Stacks) -> RawSite<'static> {
         RawSite {
             role,
             call: site.call.map(Cow::Borrowed),
             thread: site.thread,
-            frames: Cow::Owned(self.frames(site)),
+            frames: Cow::Owned(self.frames(site, stacks)),
         }
     }
 }
@@ -137,21 +137,21 @@ impl Findings for Recorder {
         true
     }
 
-    fn report(&mut self, report: &Report) -> u32 {
+    fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {
         let id = self.next;
         if id as usize >= self.options.max_findings {
             self.dropped += 1;
             return id;
         }
         self.next += 1;
-        let offender = report.sites.first().map_or(0, |(_, site)| site.stack.pc());
-        let operation = report.operation.site.stack.pc();
+        let offender = report.sites.first().map_or(0, |(_, site)| site.pc);
+        let operation = report.operation.site.pc;
         // Findings about the operation alone have one site, and are looked up without another.
         let offender = if report.sites.len() > 1 { offender } else { 0 };
         let count = Count { id, observed: 1, written: 1 };
         self.known.insert((report.code, offender, operation), count);
 
-        let sites = report.sites.iter().map(|(role, site)| self.site(*role, site)).collect();
+        let sites = report.sites.iter().map(|(role, site)| self.site(*role, site, stacks)).collect();
         let (mode, span, bytes) = report.concerned.clone().unwrap_or((Mode::Read, 0..0, 0));
         self.log.write(&Record::Finding(RawFinding {
             id,
@@ -163,7 +163,7 @@ impl Findings for Recorder {
                 size: side.bytes.len() as u64,
             }),
             operation: RawOperation {
-                call: Cow::Borrowed(report.operation.call),
+                call: Cow::Borrowed(&report.operation.call.name),
                 write: mode == Mode::Write,
                 addr: span.start as u64,
                 size: span.len() as u64,
@@ -183,8 +183,8 @@ impl Findings for Recorder {
         id
     }
 
-    fn completed(&mut self, finding: u32, site: &Site) {
-        let site = self.site(Role::Completion, site);
+    fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks) {
+        let site = self.site(Role::Completion, site, stacks);
         self.log.write(&Record::Completed { id: finding, site });
     }
 }

@@ -10,7 +10,7 @@ use commsan_trace::record::Ending;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Everything a rank of a checked run knows.
@@ -20,6 +20,8 @@ pub struct State {
     pages: Result<Pages, MapError>,
     /// From `MPI_Init` to `MPI_Finalize`, unless something went wrong.
     active: AtomicBool,
+    /// Sequence number of the next request, for readers without the lock.
+    next_request: AtomicU64,
     inner: Mutex<Option<Inner>>,
 }
 
@@ -41,6 +43,7 @@ pub fn install(
         options,
         pages,
         active: AtomicBool::new(false),
+        next_request: AtomicU64::new(1),
         inner: Mutex::new(None),
     })
 }
@@ -112,6 +115,10 @@ impl Rank for State {
         abi::abi().live.load(Ordering::Relaxed) != 0
     }
 
+    fn now(&self) -> u64 {
+        self.next_request.load(Ordering::Acquire)
+    }
+
     fn with(&self, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
         if !self.active() {
             return;
@@ -120,6 +127,7 @@ impl Rank for State {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
             f(tracker, recorder);
+            self.next_request.store(tracker.now(), Ordering::Release);
             let (ranges, on_stack) = tracker.load();
             abi::abi().live.store(ranges as u64, Ordering::Relaxed);
             abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
