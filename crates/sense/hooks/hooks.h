@@ -46,9 +46,11 @@ static inline bool hits_aligned(const volatile void *p, int write) {
   return filter_hits((uintptr_t)p, write);
 }
 
+/* `size` is a power of two: only an address whose page offset has all bits above it set can
+ * straddle two pages. */
 static inline bool hits_unaligned(const volatile void *p, size_t size, int write) {
-  const uintptr_t page = 1 << COMMSAN_PAGE_SHIFT, addr = (uintptr_t)p;
-  return filter_hits(addr, write) || (__builtin_expect(addr % page > page - size, 0) &&
+  const uintptr_t addr = (uintptr_t)p, offset_bits = (1u << COMMSAN_PAGE_SHIFT) - size;
+  return filter_hits(addr, write) || (__builtin_expect(!(~addr & offset_bits), 0) &&
                                       filter_hits(addr + size - 1, write));
 }
 
