@@ -1,0 +1,410 @@
+"""Measures what commsan costs: builds the programs, runs them in turn, prints a Markdown table.
+
+docs/benchmarks.md tells what is measured and how to read the table.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "bench" / "programs"
+HEAT = ROOT / "examples" / "heat2d"
+DIST = pathlib.Path(os.environ.get("COMMSAN_DIST", ROOT / "target" / "dist"))
+COMMSAN = str(DIST / "bin" / "commsan")
+CFLAGS = ["-O2", "-g"]
+
+# Name in the table, compiler wrapper, launcher, variable that makes the wrapper call another
+# compiler, options that keep each rank on a core of its own.
+MPIS = {
+    "Open MPI": ("mpicc.openmpi", "mpirun.openmpi", "OMPI_CC", ["--bind-to", "core"]),
+    "MPICH": ("mpicc.mpich", "mpirun.mpich", "MPICH_CC", ["-bind-to", "core"]),
+}
+COMPILERS = {"gcc": "gcc", "clang": "clang-19"}
+
+MEMORY_TARGET = "+64 MiB, +10 %"
+
+
+@dataclasses.dataclass
+class Size:
+    """How long to measure."""
+
+    rounds: int
+    seconds: float  # a run of stencil or ping-pong
+    small: tuple = (200, 200)  # both arrays of the stencil take 640 kB
+    large: tuple = (3000, 3000)  # 144 MB
+    heat: tuple = (2000, 2000, 100)  # nx, ny, steps
+
+
+FULL = Size(rounds=9, seconds=1.0)
+QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10))
+
+
+@dataclasses.dataclass
+class Variant:
+    """One way to build and run a program."""
+
+    name: str
+    command: list
+    target: float = None  # largest acceptable ratio to the first variant
+    environment: dict = dataclasses.field(default_factory=dict)
+    measured: list = dataclasses.field(default_factory=list)  # seconds, one a round
+    wall: list = dataclasses.field(default_factory=list)
+    peak: list = dataclasses.field(default_factory=list)  # KiB, of the largest rank
+
+
+@dataclasses.dataclass
+class Comparison:
+    """Variants of one program; the first is what the others are compared with."""
+
+    benchmark: str
+    setting: str
+    unit: str
+    scale: float  # units in a second
+    variants: list
+
+
+class Failed(Exception):
+    """A program could not be built or run, or its output makes no sense."""
+
+
+def tail(text, lines=30):
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def call(command, environment=None, cwd=None, timeout=600):
+    """Runs a command; returns its output and how long it took."""
+    begin = time.monotonic()
+    done = subprocess.run(
+        [str(part) for part in command],
+        env={**os.environ, **(environment or {})},
+        cwd=cwd,
+        timeout=timeout,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    wall = time.monotonic() - begin
+    if done.returncode != 0:
+        shown = " ".join(str(part) for part in command)
+        raise Failed(f"{shown}\nended with {done.returncode}:\n{tail(done.stdout + done.stderr)}")
+    return done.stdout, wall
+
+
+class Workshop:
+    """Builds programs into a directory, each once, and makes the command lines that run them."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.runs = 0
+        self.tsan_prefix = None
+
+    def build(self, program, mpi="Open MPI", compiler="gcc", how="native"):
+        """`how` is native, commsan or tsan."""
+        target = self.directory / f"{program}-{mpi.replace(' ', '')}-{compiler}-{how}"
+        if target.exists():
+            return target
+        wrapper, _, variable, _ = MPIS[mpi]
+        sources = [PROGRAMS / "peak.c"]
+        if program == "heat":
+            sources += [file for file in sorted(HEAT.glob("*.c")) if "buggy" not in file.name]
+        else:
+            sources.append(PROGRAMS / f"{program}.c")
+        prefix = [COMMSAN, "cc"] if how == "commsan" else []
+        extra = ["-fsanitize=thread"] if how == "tsan" else []
+        command = [*prefix, wrapper, *CFLAGS, *extra, *sources, "-o", target, "-lm"]
+        call(command, {variable: COMPILERS[compiler]})
+        return target
+
+    def run(self, mpi, ranks, program, *arguments, checked=False):
+        """The command line; `checked` puts it under commsan."""
+        _, launcher, _, bind = MPIS[mpi]
+        prefix = []
+        if checked:
+            prefix = [COMMSAN, "run", "--quiet", "--output", "RUN_DIRECTORY", "--"]
+        bind = bind if cores() >= ranks else []
+        return [*prefix, launcher, "-n", ranks, *bind, program, *arguments]
+
+    def tsan_runs(self, compiler):
+        """ThreadSanitizer may be missing for a compiler, or dislike the kernel's randomisation of
+        addresses; finds out, and how to run its programs."""
+        source, program = self.directory / "probe.c", self.directory / f"probe-{compiler}"
+        source.write_text("int main(void) { return 0; }\n")
+        try:
+            call([COMPILERS[compiler], "-fsanitize=thread", source, "-o", program])
+        except Failed:
+            return False
+        for prefix in ([], ["setarch", platform.machine(), "-R"]):
+            try:
+                call([*prefix, program])
+            except (Failed, OSError):
+                continue
+            self.tsan_prefix = prefix
+            return True
+        return False
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def stencil(shop, size):
+    """Loads and stores only; how much they cost when nothing is pending, and when much is."""
+    for compiler, target in (("gcc", 8.0), ("clang", 5.0)):
+        if not shutil.which(COMPILERS[compiler]):
+            continue
+        native = shop.build("stencil", compiler=compiler)
+        hooks = shop.build("stencil", compiler=compiler, how="commsan")
+        for place, (nx, ny) in (("L2", size.small), ("memory", size.large)):
+
+            def command(program, pending, checked=True):
+                arguments = (nx, ny, pending, size.seconds)
+                return shop.run("Open MPI", 1, program, *arguments, checked=checked)
+
+            variants = [
+                Variant("native", command(native, "none", checked=False)),
+                Variant("commsan, nothing pending", command(hooks, "none"), target),
+                Variant("commsan, rows pending", command(hooks, "rows")),
+                Variant("commsan, columns pending", command(hooks, "columns")),
+            ]
+            if shop.tsan_runs(compiler):
+                tsan = shop.build("stencil", compiler=compiler, how="tsan")
+                plain = command(tsan, "none", checked=False)
+                options = {"TSAN_OPTIONS": "report_bugs=0", "OMPI_MCA_memory": "^patcher"}
+                variants.append(
+                    Variant("ThreadSanitizer", [*shop.tsan_prefix, *plain], None, options)
+                )
+            yield Comparison("stencil", f"{compiler}, in {place}", "ns/cell", 1e9, variants)
+
+
+def pingpong(shop, size):
+    """MPI calls only."""
+    for mpi in MPIS:
+        native = shop.build("pingpong", mpi)
+        hooks = shop.build("pingpong", mpi, how="commsan")
+        variants = [
+            Variant("native", shop.run(mpi, 2, native, size.seconds)),
+            Variant("commsan", shop.run(mpi, 2, hooks, size.seconds, checked=True), 1.35),
+            Variant(
+                "commsan, not recompiled",
+                shop.run(mpi, 2, native, size.seconds, checked=True),
+                1.35,
+            ),
+        ]
+        yield Comparison("ping-pong", mpi, "µs/round trip", 1e6, variants)
+
+
+def halo(shop, size):
+    """A whole program."""
+    nx, ny, steps = size.heat
+    source = (HEAT / "heat.in").read_text()
+    for key, value in (("nx", nx), ("ny", ny), ("steps", steps)):
+        source = re.sub(rf"(?m)^{key} = \d+", f"{key} = {value}", source)
+    file = shop.directory / "heat.in"
+    file.write_text(source)
+    for mpi in MPIS:
+        for compiler in COMPILERS:
+            if not shutil.which(COMPILERS[compiler]):
+                continue
+            native = shop.build("heat", mpi, compiler)
+            hooks = shop.build("heat", mpi, compiler, how="commsan")
+            variants = [
+                Variant("native", shop.run(mpi, 2, native, file)),
+                Variant("commsan", shop.run(mpi, 2, hooks, file, checked=True), 3.0),
+                Variant(
+                    "commsan, not recompiled", shop.run(mpi, 2, native, file, checked=True), 3.0
+                ),
+            ]
+            yield Comparison("halo", f"{mpi}, {compiler}", "ms/step", 1e3 / steps, variants)
+
+
+BENCHMARKS = {"stencil": stencil, "pingpong": pingpong, "halo": halo}
+
+
+def run_once(shop, variant):
+    shop.runs += 1
+    directory = shop.directory / f"run-{shop.runs}.commsan"
+    command = [directory if part == "RUN_DIRECTORY" else part for part in variant.command]
+    output, wall = call(command, variant.environment)
+    shutil.rmtree(directory, ignore_errors=True)
+    measured = re.findall(r"(?:measured|time loop) ([0-9.e+-]+) s", output)
+    peaks = re.findall(r"peak\s+(\d+) kB", output)
+    if len(measured) != 1 or not peaks:
+        raise Failed(f"{variant.name}: no measurement in this output:\n{tail(output)}")
+    variant.measured.append(float(measured[0]))
+    variant.peak.append(max(int(peak) for peak in peaks))
+    variant.wall.append(wall)
+
+
+def measure(shop, size, comparison):
+    for number in range(size.rounds):
+        for variant in comparison.variants:
+            where = f"{comparison.benchmark}, {comparison.setting}: {variant.name}"
+            note(f"{where} ({number + 1}/{size.rounds})")
+            run_once(shop, variant)
+    note("")
+
+
+def note(text):
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def ratios(variant, base):
+    """Of neighbouring runs, so that what slows the machine for a while slows both."""
+    return [mine / theirs for mine, theirs in zip(variant.measured, base.measured)]
+
+
+def table(comparisons):
+    head = ["benchmark", "setting", "variant", "time", "unit", "ratio", "min–max", "target"]
+    head += ["peak MiB", "wall s"]
+    rows = [head, ["---"] * 3 + ["---:", "---"] + ["---:"] * 5]
+    for comparison in comparisons:
+        base = comparison.variants[0]
+        for variant in comparison.variants:
+            ratio, span, target = "", "", ""
+            if variant is not base:
+                values = ratios(variant, base)
+                ratio = f"{statistics.median(values):.2f}"
+                span = f"{min(values):.2f}–{max(values):.2f}"
+                target = f"≤ {variant.target:g}" if variant.target else ""
+            rows.append(
+                [
+                    comparison.benchmark,
+                    comparison.setting,
+                    variant.name,
+                    f"{statistics.median(variant.measured) * comparison.scale:.3g}",
+                    comparison.unit,
+                    ratio,
+                    span,
+                    target,
+                    f"{statistics.median(variant.peak) / 1024:.0f}",
+                    f"{statistics.median(variant.wall):.2f}",
+                ]
+            )
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def verdicts(comparisons):
+    """Each target, and whether it was met."""
+    for comparison in comparisons:
+        base = comparison.variants[0]
+        where = f"{comparison.benchmark}, {comparison.setting}"
+        for variant in comparison.variants[1:]:
+            if variant.name == "ThreadSanitizer":
+                hooks = comparison.variants[1]
+                gain = statistics.median(ratios(variant, hooks))
+                yield gain >= 2, f"{where}: {gain:.2f} times as fast as ThreadSanitizer, target 2"
+                continue
+            if variant.target:
+                ratio = statistics.median(ratios(variant, base))
+                text = f"{where}: {variant.name}: ratio {ratio:.2f}, target {variant.target:g}"
+                yield ratio <= variant.target, text
+            native, peak = statistics.median(base.peak), statistics.median(variant.peak)
+            text = f"{where}: {variant.name}: {(peak - native) / 1024:+.0f} MiB on"
+            text += f" {native / 1024:.0f} MiB, target {MEMORY_TARGET}"
+            yield peak <= native * 1.1 + 64 * 1024, text
+
+
+def machine():
+    """What the numbers depend on."""
+
+    def first(command):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            return (done.stdout or done.stderr).strip().splitlines()[0]
+        except (OSError, IndexError):
+            return "?"
+
+    model = "?"
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    return {
+        "machine": f"{model}, {cores()} cores, Linux {platform.release()}",
+        "load": " ".join(f"{load:.2f}" for load in os.getloadavg()) + " (1, 5, 15 minutes)",
+        "compilers": "; ".join(first([name, "--version"]) for name in COMPILERS.values()),
+        "MPI": f"{first(['mpirun.openmpi', '--version'])}; "
+        + re.sub(r"\s+", " ", first(["mpichversion"])),
+        "commsan": first([COMMSAN, "--version"]),
+    }
+
+
+def prepare_environment():
+    os.environ.pop("COMMSAN_OPTIONS", None)
+    if os.geteuid() == 0:
+        os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    # Only where it cannot be avoided: Open MPI polls less eagerly when told that cores are shared.
+    if cores() < 2:
+        os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        print("warning: two ranks share one core, so these times mean nothing", file=sys.stderr)
+    for mpi in [mpi for mpi in MPIS if not shutil.which(MPIS[mpi][0])]:
+        print(f"warning: {mpi} is missing and left out", file=sys.stderr)
+        del MPIS[mpi]
+    if "Open MPI" not in MPIS:
+        raise Failed("Open MPI is missing; `make setup` installs it")
+    if not os.access(COMMSAN, os.X_OK):
+        raise Failed(f"{COMMSAN} is missing; `make build` makes it")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=", ".join(BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help="only see that everything works")
+    parser.add_argument("--rounds", type=int, metavar="N", help=f"default {FULL.rounds}")
+    parser.add_argument("--check", action="store_true", help="fail when a target is missed")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="all numbers, too")
+    arguments = parser.parse_args()
+    unknown = set(arguments.benchmarks) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+    size = QUICK if arguments.quick else FULL
+    if arguments.rounds:
+        size = dataclasses.replace(size, rounds=max(1, arguments.rounds))
+
+    comparisons = []
+    try:
+        prepare_environment()
+        facts = machine()
+        with tempfile.TemporaryDirectory(prefix="commsan-bench-") as directory:
+            shop = Workshop(pathlib.Path(directory))
+            for name in arguments.benchmarks or BENCHMARKS:
+                for comparison in BENCHMARKS[name](shop, size):
+                    measure(shop, size, comparison)
+                    comparisons.append(comparison)
+    except (Failed, subprocess.TimeoutExpired) as error:
+        note("")
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+    for key, value in facts.items():
+        print(f"- {key}: {value}")
+    print(f"- rounds: {size.rounds}\n\n{table(comparisons)}\n")
+    if arguments.json:
+        numbers = {"facts": facts, "comparisons": [dataclasses.asdict(c) for c in comparisons]}
+        arguments.json.write_text(json.dumps(numbers, indent=1, default=str) + "\n")
+    if arguments.quick:
+        print("Quick run: everything works; the times mean nothing.")
+        return 0
+    missed = [text for met, text in verdicts(comparisons) if not met]
+    for text in missed:
+        print(f"- missed: {text}")
+    if not missed:
+        print("All targets are met.")
+    return 1 if missed and arguments.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
