@@ -22,6 +22,12 @@ register void *caller_frame __asm__("rbp");
 /* Where the accessing code goes on; only meaningful directly in a hook or wrapper. */
 #define CALLER_PC __builtin_return_address(0)
 
+#pragma GCC visibility push(hidden) /* for uses, too: no detour through the GOT */
+
+/* Maps header and filter if this module has not seen to it yet. */
+void commsan_map(void);
+extern bool commsan_is_mapped;
+
 /* Hooks and runtime disagree on the ABI: this module's checks stay off. */
 extern bool commsan_disagrees;
 
@@ -34,6 +40,8 @@ void commsan_check(const void *addr, size_t size, int write, const char *by, con
 
 /* Whether a function is libc's own and not one of the program that happens to have its name. */
 bool commsan_is_libc(const void *function);
+
+#pragma GCC visibility pop
 
 static inline bool filter_hits(uintptr_t addr, int write) {
   uint8_t concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;

@@ -37,38 +37,49 @@ static int find_libc(struct dl_phdr_info *module, size_t size, void *known) {
   return 0;
 }
 
-/* Without libc's functions, whose wrappers may not run yet. */
-#define SAY(text)                                                                                  \
-  do {                                                                                             \
-    if (syscall(SYS_write, STDERR_FILENO, text, sizeof text - 1) < 0) break;                       \
-  } while (0)
+/* Straight to the kernel: an ifunc resolver may lead here while this module is being relocated,
+ * when no function of another one can be called yet, and libc's are wrapped anyway. */
+static long kernel(long call, long a, long b, long c, long d, long e, long f) {
+  register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(call), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
 
-static void map(void) {
-  size_t length = 4096 + (1ull << COMMSAN_SLOT_BITS);
-  void *got = mmap(COMMSAN_ABI, length, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == (void *)COMMSAN_ABI) {
-    madvise(got, length, MADV_DONTDUMP);
+#define SAY(text) ((void)kernel(SYS_write, STDERR_FILENO, (long)(text), sizeof text - 1, 0, 0, 0))
+
+bool commsan_is_mapped;
+
+void commsan_map(void) {
+  const long length = 4096 + (1l << COMMSAN_SLOT_BITS);
+  const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  if (commsan_is_mapped) return;
+  commsan_is_mapped = true;
+  long got = kernel(SYS_mmap, (long)COMMSAN_ABI, length, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (got == (long)COMMSAN_ABI) {
+    kernel(SYS_madvise, got, length, MADV_DONTDUMP, 0, 0, 0);
     COMMSAN_ABI->version = COMMSAN_ABI_VERSION;
     COMMSAN_ABI->magic = COMMSAN_ABI_MAGIC;
     return;
   }
   /* A kernel older than 4.17 takes the address for a wish. */
-  if (got != MAP_FAILED) munmap(got, length);
-  if ((got != MAP_FAILED || errno == EEXIST) && COMMSAN_ABI->magic == COMMSAN_ABI_MAGIC) return;
+  if (got > 0) kernel(SYS_munmap, got, length, 0, 0, 0, 0);
+  if ((got > 0 || got == -EEXIST) && COMMSAN_ABI->magic == COMMSAN_ABI_MAGIC) return;
   SAY("commsan: cannot map 64 MiB at 0x100000000000 for the page filter.\n"
       "  This program was compiled with commsan and needs that address range.\n"
       "  If `ulimit -v` is set, raise it or run with `ulimit -v unlimited`; if something else\n"
       "  is mapped there (another sanitizer?), build that part without it.\n");
-  _exit(1);
+  kernel(SYS_exit_group, 1, 0, 0, 0, 0, 0);
 }
 
 HOOK __attribute__((constructor(0))) void __tsan_init(void) {
   static bool done;
   if (done) return;
   done = true;
-  int error = errno;
-  map();
+  commsan_map();
   if (COMMSAN_ABI->version != COMMSAN_ABI_VERSION) {
     commsan_disagrees = true;
     SAY("commsan: this program was linked with hooks of another commsan version; its memory\n"
@@ -77,5 +88,4 @@ HOOK __attribute__((constructor(0))) void __tsan_init(void) {
     dl_iterate_phdr(find_libc, (void *)gnu_get_libc_version);
     __atomic_fetch_add(&COMMSAN_ABI->hooked, 1, __ATOMIC_RELAXED);
   }
-  errno = error;
 }

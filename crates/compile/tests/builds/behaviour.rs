@@ -34,6 +34,15 @@ fn c_programs() {
 }
 
 #[test]
+fn resolvers_run_before_anything_else() {
+    for compiler in installed(&["gcc", "clang-19"]) {
+        for options in ["-O2", "-O2 -no-pie -Wl,-z,now"] {
+            unchanged("@cc", compiler, &format!("{options} SRC/clones.c"));
+        }
+    }
+}
+
+#[test]
 fn cxx_programs() {
     for compiler in installed(CXX) {
         for options in ["-O0", "-O2 -flto -static-libstdc++ -static-libgcc"] {
