@@ -72,17 +72,19 @@ impl Seen {
     /// The innermost place in the program's own source: a finding in a header or library is its
     /// caller's.
     fn new(code: Code, site: &Site, file: &str) -> Seen {
-        let own = site.stack.iter().find(|frame| {
-            frame.line.is_some() && frame.file.as_deref().map(base_name).as_deref() == Some(file)
+        let own = site.stack.iter().find(|frame| match &frame.file {
+            Some(path) => base_name(path) == file,
+            // What clang adds for exceptions has no line.
+            None => frame.module.ends_with("/program") && frame.function.is_some(),
         });
         let (path, line, function) = match own {
-            Some(frame) => (&frame.file, frame.line, &frame.function),
-            None => (&site.file, site.line, &site.function),
+            Some(frame) => (Some(file), frame.line, &frame.function),
+            None => (site.file.as_deref(), site.line, &site.function),
         };
         Seen {
             code,
             role: role_name(site.role),
-            file: path.as_deref().map_or_else(|| "?".to_owned(), base_name),
+            file: path.map_or_else(|| "?".to_owned(), base_name),
             line: line.unwrap_or(0),
             function: function.as_deref().map_or_else(|| "?".to_owned(), plain_name),
         }

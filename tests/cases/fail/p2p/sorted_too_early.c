@@ -20,10 +20,14 @@ static int split(const int *keys, int n, int pivot) {
   return i;
 }
 
+static int arrived(const int *keys, int i) {
+  return keys[i]; //~ CS-BUF-02 access
+}
+
 static int merge(int *to, const int *mine, int n, const int *other, int m) {
   int i = 0, j = 0, k = 0;
   while (i < n && j < m) {
-    int theirs = other[j]; //~ CS-BUF-02 access
+    int theirs = arrived(other, j);
     if (mine[i] <= theirs) {
       to[k++] = mine[i++];
     } else {
@@ -35,7 +39,7 @@ static int merge(int *to, const int *mine, int n, const int *other, int m) {
     to[k++] = mine[i++];
   }
   while (j < m) {
-    to[k++] = other[j++]; //~ CS-BUF-02 access
+    to[k++] = arrived(other, j++);
   }
   return k;
 }

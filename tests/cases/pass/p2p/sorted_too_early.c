@@ -18,10 +18,14 @@ static int split(const int *keys, int n, int pivot) {
   return i;
 }
 
+static int arrived(const int *keys, int i) {
+  return keys[i];
+}
+
 static int merge(int *to, const int *mine, int n, const int *other, int m) {
   int i = 0, j = 0, k = 0;
   while (i < n && j < m) {
-    int theirs = other[j];
+    int theirs = arrived(other, j);
     if (mine[i] <= theirs) {
       to[k++] = mine[i++];
     } else {
@@ -33,7 +37,7 @@ static int merge(int *to, const int *mine, int n, const int *other, int m) {
     to[k++] = mine[i++];
   }
   while (j < m) {
-    to[k++] = other[j++];
+    to[k++] = arrived(other, j++);
   }
   return k;
 }
