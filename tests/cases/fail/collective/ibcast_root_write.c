@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 
-  printf("%s\n", data[50] == 7 ? "right" : "wrong");
+  printf("%s\n", data[50] == 14 ? "right" : "wrong");
   MPI_Finalize();
   return 0;
 }
