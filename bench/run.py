@@ -43,7 +43,7 @@ class Size:
     seconds: float  # a run of stencil or ping-pong
     small: tuple = (200, 200)  # both arrays of the stencil take 640 kB
     large: tuple = (3000, 3000)  # 144 MB
-    heat: tuple = (2000, 2000, 100)  # nx, ny, steps
+    heat: tuple = (2000, 2000, 50)  # nx, ny, steps
 
 
 FULL = Size(rounds=9, seconds=1.0)
