@@ -24,7 +24,7 @@ build: setup
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
-	@$(MAKE) --no-print-directory -C crates/sense/hooks OUT=$(abspath $(LIB))
+	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 
 test: build
 	$(CARGO) test --workspace

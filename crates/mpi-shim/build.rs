@@ -65,7 +65,7 @@ struct Flavour {
     libraries: &'static [&'static str],
     /// Fortran symbols beside `mpi_x_` and its spellings, from the lower-case name.
     f08: &'static [&'static str],
-    /// Whether the Fortran layer calls `MPI_X`, so that only the caller must be remembered.
+    /// Whether mpif.h's layer calls `MPI_X`, so that only the caller must be remembered.
     fortran_calls_c: bool,
 }
 
@@ -187,12 +187,14 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
         let plain = flavour.f08.iter().filter(|suffix| !suffix.contains("large"));
         symbols.extend(plain.map(|suffix| format!("{lower}{suffix}")));
     }
-    let count = call.params.len() + 1;
+    let count = call.params.iter().filter(|p| p.in_fortran()).count() + 1;
     let params: Vec<_> = (0..count).map(|i| format!("a{i}: usize")).collect();
     let args: Vec<_> = (0..count).map(|i| format!("a{i}")).collect();
     let (params, args) = (params.join(", "), args.join(", "));
     for symbol in symbols {
-        let body = match flavour.fortran_calls_c {
+        // MPICH's mpi_f08 calls PMPI, except where it must unpack a buffer's descriptor.
+        let through_c = flavour.fortran_calls_c && !symbol.ends_with("_f08_");
+        let body = match through_c {
             true => "calling(caller, || next(__ARGS__))".replace("__ARGS__", &args),
             false => format!("fortran({index}, [{args}], caller, |[{args}]| next({args}))"),
         };

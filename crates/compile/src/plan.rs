@@ -44,9 +44,14 @@ const KEPT_CALLS: &[&str] = &[
     "-fno-builtin-snprintf",
 ];
 
-/// The same for gfortran, which has no names to keep: array assignments become copies.
-const KEPT_COPIES: &[&str] =
-    &["-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign"];
+/// The same for gfortran, which has no names to keep: array assignments become copies. And its
+/// front end declares arguments with explicit interfaces not to escape, which would leave local
+/// arrays that are passed to MPI without hooks.
+const KEPT_COPIES: &[&str] = &[
+    "-mmemcpy-strategy=libcall:-1:noalign",
+    "-mmemset-strategy=libcall:-1:noalign",
+    "-fno-tree-pta",
+];
 
 /// No warning about fences, which commsan does support; no pretence towards the program that
 /// ThreadSanitizer is there.

@@ -5,7 +5,7 @@
 //! until the type is freed; against handles that are freed where commsan does not see it, size
 //! and extent are compared at each use.
 
-use crate::entry::Word;
+use crate::entry::{Word, from_fortran_layer};
 use crate::library::handle;
 use crate::sys;
 use commsan_engine::Pattern;
@@ -56,13 +56,18 @@ const BUSY: usize = usize::MAX;
 fn describe_any(word: usize) -> Datatype {
     let (size, lb, extent) = shape(word);
     let mut known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(entry) = known.get(&word)
+    if !from_fortran_layer()
+        && let Some(entry) = known.get(&word)
         && (entry.size, entry.lb, entry.datatype.extent) == (size, lb, extent)
     {
         return entry.datatype.clone();
     }
     drop(known);
     let datatype = Datatype { pattern: read(word, size), extent };
+    if from_fortran_layer() {
+        // A type for one call, made and freed where commsan does not see it.
+        return datatype;
+    }
     known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
     known.insert(word, Known { size, lb, datatype: datatype.clone() });
     datatype

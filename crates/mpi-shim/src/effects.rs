@@ -54,6 +54,12 @@ impl Before {
                     }
                 });
             }
+            Effect::MemFree => rank.with(&mut |tracker, out| {
+                // Fortran passes the memory itself, which comes to the same.
+                let base = args.words[0];
+                let bytes = base..base + tracker.take_allocation(base);
+                tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
+            }),
             Effect::TypeFree => {
                 // SAFETY: the call's argument, a pointer to a handle.
                 let handle = unsafe { datatype_at(args.words[0], args.fortran) };
@@ -103,6 +109,11 @@ impl After<'_> {
                 let mut accesses = resolve(&self.args, &Mpi);
                 let request = self.request();
                 self.with(|tracker, _| tracker.init(&self.args, &mut accesses, &Mpi, request));
+            }
+            (Effect::MemAlloc, _) if self.ok => {
+                // SAFETY: the call has stored an address there, in C and Fortran alike.
+                let base = unsafe { *(self.args.words[2] as *const usize) };
+                self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
             (_, Some(Before::Requests(tokens))) => self.completed(&tokens),
             (Effect::TypeFree, Some(Before::Datatype(handle))) if self.ok => {
@@ -190,25 +201,31 @@ impl After<'_> {
             pointer.map_or(1, |p| unsafe { *(p as *const c_int) })
         };
         let flag = result(call.at.flag) != 0;
+        // Fortran counts from 1. MPICH 4.0's mpi_f08 returns indices from 0, so there both readings
+        // count: completing one too many can only lose a finding.
         let base = c_int::from(self.args.fortran);
+        let at = |index: c_int| {
+            let exact = tokens.get(index.wrapping_sub(base) as usize);
+            let other = tokens.get(index as usize);
+            exact.into_iter().chain(other.filter(|_| cfg!(feature = "mpich") && base == 1)).copied()
+        };
         let mut done: SmallVec<[Token; 2]> = SmallVec::new();
         match call.effect {
-            Effect::Wait | Effect::WaitAll if !self.ok => done.extend(self.gone(tokens)),
-            Effect::Wait | Effect::WaitAll => done.extend(tokens.iter().copied()),
-            Effect::Test | Effect::TestAll if !self.ok => done.extend(self.gone(tokens)),
+            // An error of the operation itself: it is over.
+            Effect::Wait => done.extend(tokens.iter().copied()),
+            Effect::WaitAll | Effect::TestAll if !self.ok => done.extend(self.gone(tokens)),
+            Effect::WaitAll => done.extend(tokens.iter().copied()),
             Effect::Test | Effect::TestAll if flag => done.extend(tokens.iter().copied()),
             Effect::WaitAny | Effect::TestAny if flag && self.ok => {
-                let index = result(call.at.result).wrapping_sub(base);
-                done.extend(tokens.get(index as usize).copied());
+                done.extend(at(result(call.at.result)));
             }
             Effect::Some if self.ok => {
                 let n = result(call.at.result);
                 let indices = call.at.indices.map_or(0, |i| self.args.words[i]);
                 if n != sys::COMMSAN_UNDEFINED {
                     // SAFETY: as many indices as the call says.
-                    let index = |i| unsafe { *(indices as *const c_int).add(i) }.wrapping_sub(base);
-                    let named = (0..n.max(0) as usize).filter_map(|i| tokens.get(index(i) as usize));
-                    done.extend(named.copied());
+                    let index = |i| unsafe { *(indices as *const c_int).add(i) };
+                    done.extend((0..n.max(0) as usize).flat_map(|i| at(index(i))));
                 }
             }
             Effect::WaitAny | Effect::TestAny | Effect::Some if !self.ok => {

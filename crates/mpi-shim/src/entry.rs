@@ -40,6 +40,12 @@ impl Word for i32 {
     }
 }
 
+impl Word for isize {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
 impl Word for i64 {
     fn word(self) -> usize {
         self as usize
@@ -76,6 +82,11 @@ pub(crate) fn around(
 
 fn table() -> &'static [Call] {
     &CALLS
+}
+
+/// Whether the library's Fortran layer is calling.
+pub(crate) fn from_fortran_layer() -> bool {
+    OUTER.get().is_some()
 }
 
 /// Runs the library's Fortran function `call`, which will come back to a C entry point: that one

@@ -23,10 +23,15 @@ pub(crate) unsafe fn fortran<const N: usize>(
     call: impl FnOnce([usize; N]),
 ) {
     let table_row = &CALLS[row];
-    let mut words = [0; N];
-    for ((word, raw), param) in words.iter_mut().zip(&mut raw).zip(&table_row.params) {
-        // SAFETY: the argument of a parameter with this role.
-        *word = unsafe { canonical(param.role, table_row.large, raw) };
+    // One more than the C binding has at most: `ierror` takes the place of nothing.
+    let mut words = [0; 16];
+    let mut next = raw.iter();
+    for (word, param) in words.iter_mut().zip(&table_row.params) {
+        if param.in_fortran() {
+            let Some(raw) = next.next() else { break };
+            // SAFETY: the argument of a parameter with this role.
+            *word = unsafe { canonical(param.role, table_row.large, raw) };
+        }
     }
     let mut own_error: c_int = 0;
     if raw[N - 1] == 0 {
@@ -42,7 +47,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
         words[index] = raw[index];
     }
     let error = raw[N - 1];
-    around(row, &words[..N - 1], Language::Fortran, caller, || {
+    around(row, &words[..table_row.params.len()], Language::Fortran, caller, || {
         call(raw);
         // SAFETY: the call has set it.
         unsafe { *(error as *const c_int) }

@@ -11,7 +11,6 @@
 mod datatypes;
 mod effects;
 mod entry;
-#[cfg_attr(feature = "mpich", allow(dead_code, reason = "MPICH's Fortran layer calls C"))]
 mod fortran;
 mod library;
 mod rank;

@@ -99,7 +99,7 @@ pub enum Role {
     Int,
     /// A count by value: `int`, or `MPI_Count` in the large twin.
     Count,
-    /// An `MPI_Offset` by value.
+    /// An `MPI_Offset` or `MPI_Aint` by value.
     Offset,
     /// Array of counts.
     Counts,
@@ -142,7 +142,7 @@ impl Role {
             }
             "dest" | "source" | "root" | "tag" | "sendtag" | "recvtag" | "partitions" | "partition"
             | "partition_low" | "partition_high" | "length" | "required" | "errorcode" => Role::Int,
-            "offset" => Role::Offset,
+            "offset" | "size" => Role::Offset,
             "sendcounts" | "recvcounts" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
             "sdispls_bytes" | "rdispls_bytes" => Role::ByteDispls,
@@ -218,6 +218,8 @@ pub enum Effect {
     Abort,
     /// `MPI_Type_free`.
     TypeFree,
+    /// `MPI_Alloc_mem`.
+    MemAlloc,
     /// `MPI_Free_mem`.
     MemFree,
 }
@@ -290,6 +292,13 @@ pub enum On {
     Root,
     /// On all but the root.
     Other,
+}
+
+impl Param {
+    /// Whether the Fortran binding has the parameter too.
+    pub fn in_fortran(&self) -> bool {
+        self.name != "argc" && self.name != "argv"
+    }
 }
 
 impl Call {
@@ -387,6 +396,7 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "finalize" => Effect::Finalize,
         "abort" => Effect::Abort,
         "typefree" => Effect::TypeFree,
+        "memalloc" => Effect::MemAlloc,
         "memfree" => Effect::MemFree,
         other => return Err(format!("unknown kind `{other}`")),
     })

@@ -18,6 +18,7 @@ use crate::place::{Findings, Place, Report, Side, Site, Stacks};
 use crate::requests::{Persistent, Request, Requests, State, Token};
 use commsan_engine::{Access, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 
@@ -48,6 +49,8 @@ pub struct Tracker {
     detached: Vec<OpId>,
     /// Operations with a buffer on some stack.
     on_stack: Vec<OpId>,
+    /// Sizes of memory from `MPI_Alloc_mem`, by address.
+    allocations: HashMap<usize, usize>,
     stacks: Stacks,
 }
 
@@ -71,6 +74,7 @@ impl Tracker {
             requests: Requests::new(),
             detached: Vec::new(),
             on_stack: Vec::new(),
+            allocations: HashMap::new(),
             stacks: Stacks::new(),
         }
     }
@@ -96,7 +100,9 @@ impl Tracker {
     ) {
         self.check_all(args, accesses.iter().flatten(), place, out);
         let [Some(a), Some(b)] = accesses else { return };
-        if a.mode == Mode::Read && b.mode == Mode::Read {
+        // A call that replaces its buffer reads and writes the same bytes by intention.
+        let replaces = matches!(&*args.call.accesses, [a, b] if a.buffer == b.buffer);
+        if replaces || a.mode == Mode::Read && b.mode == Mode::Read {
             return;
         }
         let Some(bytes) = a.footprint.meets(&b.footprint) else { return };
@@ -189,8 +195,12 @@ impl Tracker {
             State::Inactive | State::Complete => None,
         };
         if request.is_active() {
+            // What the library makes of it is its own affair: the operation is followed no longer.
+            request.state = State::Inactive;
             let Some(id) = running else { return };
-            return self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
+            self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
+            self.finish(id, None, place, out);
+            return;
         }
         let operation = Operation {
             call: request.call,
@@ -390,10 +400,21 @@ impl Tracker {
         }
     }
 
+    /// `MPI_Alloc_mem` has returned memory.
+    pub fn allocated(&mut self, address: usize, size: usize) {
+        self.allocations.insert(address, size);
+    }
+
+    /// The size of memory from `MPI_Alloc_mem`, which is about to be freed.
+    pub fn take_allocation(&mut self, address: usize) -> usize {
+        self.allocations.remove(&address).unwrap_or(0)
+    }
+
     /// The program is about to give memory back.
     pub fn released(
         &mut self,
         by: &str,
+        call: Option<&'static str>,
         bytes: Range<usize>,
         place: &impl Place,
         out: &mut dyn Findings,
@@ -404,7 +425,7 @@ impl Tracker {
         for conflict in conflicts.into_iter().flatten() {
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             let code = Code::PendingBufferFreed;
-            self.report(code, Role::Release, side, None, &conflict, place, out);
+            self.report(code, Role::Release, side, call, &conflict, place, out);
             self.live.end(conflict.id);
         }
     }

@@ -35,7 +35,12 @@ unsafe extern "C" fn on_access(
         (false, _) => unsafe { CStr::from_ptr(by) }.to_str().unwrap_or("library call"),
     };
     let here = Here(Caller { pc: pc as usize, frame: frame as usize, sp: 0 });
-    state::with(|tracker, out| tracker.access(by, mode, bytes.clone(), &here, out));
+    state::with(|tracker, out| match by {
+        // Some communication libraries take munmap over for the whole process; the hooks come
+        // first.
+        "munmap" => tracker.released(by, None, bytes.clone(), &here, out),
+        _ => tracker.access(by, mode, bytes.clone(), &here, out),
+    });
 }
 
 /// A function returns while a stack buffer is pending.
@@ -54,5 +59,5 @@ pub fn on_release(by: &'static str, bytes: Range<usize>, caller: Caller) {
         return;
     }
     let Some(_inside) = Inside::enter() else { return };
-    state::with(|tracker, out| tracker.released(by, bytes.clone(), &Here(caller), out));
+    state::with(|tracker, out| tracker.released(by, None, bytes.clone(), &Here(caller), out));
 }

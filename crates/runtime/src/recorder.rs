@@ -46,10 +46,11 @@ struct Log {
 }
 
 impl Recorder {
-    /// Creates the log of this rank.
+    /// Opens the log of this rank. A script may run several programs in one run: each begins
+    /// with a start record of its own.
     pub fn new(directory: &Path, world: &World, options: Options) -> Recorder {
         let path = directory.join(format!("rank-{}.jsonl", world.rank));
-        let file = OpenOptions::new().append(true).create_new(true).open(&path);
+        let file = OpenOptions::new().append(true).create(true).open(&path);
         let file = file.inspect_err(|error| {
             eprintln!(
                 "commsan: rank {} cannot create {}: {error}; its findings follow here. Choose a \

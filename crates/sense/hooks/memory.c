@@ -42,6 +42,13 @@ WRAP(void *, __memset_chk, "memset", (void *to, int byte, size_t n, size_t room)
   return __real___memset_chk(to, byte, n, room);
 })
 
+/* Reported as an access of that name; the runtime knows that it is a release. Some communication
+ * libraries (UCX) take munmap over for the whole process, so whose it is says nothing. */
+WRAP_OTHER(int, munmap, "munmap", (void *start, size_t size), {
+  WRITES(start, size);
+  return __real_munmap(start, size);
+})
+
 WRAP(void, bcopy, "bcopy", (const void *from, void *to, size_t n), {
   READS(from, n);
   WRITES(to, n);

@@ -17,6 +17,6 @@ program f08_overwritten_request
   call MPI_Send(out(2), 1, MPI_INTEGER, peer, 2, MPI_COMM_WORLD)
   call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
   call MPI_Barrier(MPI_COMM_WORLD)
-  print *, in(1) == 7
+  print *, in(2) == 7
   call MPI_Finalize(ierr)
 end program
