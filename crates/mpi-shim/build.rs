@@ -92,7 +92,8 @@ impl Flavour {
         let (variable, candidates) = self.wrapper;
         println!("cargo::rerun-if-env-changed={variable}");
         let chosen = env::var(variable).ok();
-        let tried: Vec<&str> = chosen.iter().map(String::as_str).chain(candidates.iter().copied()).collect();
+        let tried: Vec<&str> =
+            chosen.iter().map(String::as_str).chain(candidates.iter().copied()).collect();
         for wrapper in &tried {
             if let Ok(output) = Command::new(wrapper).args(self.show).output()
                 && output.status.success()
@@ -103,7 +104,11 @@ impl Flavour {
                 for path in flags.iter().filter_map(|f| f.strip_prefix("-L")) {
                     println!("cargo::rustc-link-search=native={path}");
                 }
-                return flags.iter().filter(|f| f.starts_with("-I")).map(|f| f.to_string()).collect();
+                return flags
+                    .iter()
+                    .filter(|f| f.starts_with("-I"))
+                    .map(|f| f.to_string())
+                    .collect();
             }
         }
         panic!("no compiler wrapper of {} found (tried {tried:?}); set {variable}", self.name)
@@ -120,13 +125,14 @@ fn prototypes(bindings: &str) -> HashMap<String, Prototype> {
         let syn::Item::ForeignMod(block) = item else { continue };
         for function in block.items {
             let syn::ForeignItem::Fn(function) = function else { continue };
-            let params = function.sig.inputs.iter().enumerate().filter_map(|(i, input)| match input {
-                syn::FnArg::Typed(param) => {
-                    use quote::ToTokens;
-                    Some((format!("a{i}"), param.ty.to_token_stream().to_string()))
-                }
-                syn::FnArg::Receiver(_) => None,
-            });
+            let params =
+                function.sig.inputs.iter().enumerate().filter_map(|(i, input)| match input {
+                    syn::FnArg::Typed(param) => {
+                        use quote::ToTokens;
+                        Some((format!("a{i}"), param.ty.to_token_stream().to_string()))
+                    }
+                    syn::FnArg::Receiver(_) => None,
+                });
             found.insert(function.sig.ident.to_string(), params.collect());
         }
     }
@@ -140,7 +146,13 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
     let args: Vec<_> = prototype.iter().map(|(n, _)| n.as_str()).collect();
     let words: Vec<_> = prototype
         .iter()
-        .map(|(n, t)| if t.contains("Option") || t.ends_with("_function") { "0".into() } else { format!("{n}.word()") })
+        .map(|(n, t)| {
+            if t.contains("Option") || t.ends_with("_function") {
+                "0".into()
+            } else {
+                format!("{n}.word()")
+            }
+        })
         .collect();
     // A blocking receive is checked by what has really arrived: give it a status if the program
     // does not want one.
@@ -173,12 +185,8 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
 
 fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavour) {
     let lower = call.name.to_lowercase();
-    let mut symbols = vec![
-        lower.clone(),
-        format!("{lower}_"),
-        format!("{lower}__"),
-        call.name.to_uppercase(),
-    ];
+    let mut symbols =
+        vec![lower.clone(), format!("{lower}_"), format!("{lower}__"), call.name.to_uppercase()];
     if let Some(small) = lower.strip_suffix("_c") {
         // Large counts exist in mpi_f08 only, as overloads of the plain name.
         let large = flavour.f08.iter().filter(|suffix| suffix.contains("large"));

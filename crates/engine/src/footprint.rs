@@ -9,7 +9,7 @@ pub enum Footprint {
     /// Every byte of a range; by far the most common, and free of allocation.
     Dense(Range<usize>),
     /// A pattern with its origin at an address.
-    Sparse(usize, Pattern),
+    Sparse(Box<(usize, Pattern)>),
 }
 
 impl Footprint {
@@ -17,7 +17,7 @@ impl Footprint {
     pub fn new(base: usize, pattern: Pattern) -> Footprint {
         match pattern.is_dense() {
             true => Footprint::Dense(moved(base, &pattern.span())),
-            false => Footprint::Sparse(base, pattern),
+            false => Footprint::Sparse(Box::new((base, pattern))),
         }
     }
 
@@ -35,7 +35,7 @@ impl Footprint {
     pub fn span(&self) -> Range<usize> {
         match self {
             Footprint::Dense(range) => range.clone(),
-            Footprint::Sparse(base, pattern) => moved(*base, &pattern.span()),
+            Footprint::Sparse(at) => moved(at.0, &at.1.span()),
         }
     }
 
@@ -43,7 +43,7 @@ impl Footprint {
     pub fn bytes(&self) -> usize {
         match self {
             Footprint::Dense(range) => range.len(),
-            Footprint::Sparse(_, pattern) => pattern.bytes(),
+            Footprint::Sparse(at) => at.1.bytes(),
         }
     }
 
@@ -58,9 +58,9 @@ impl Footprint {
                 let run = range.start.max(window.start)..range.end.min(window.end);
                 if run.is_empty() { ControlFlow::Continue(()) } else { f(run) }
             }
-            Footprint::Sparse(base, pattern) => {
+            Footprint::Sparse(at) => {
                 let window = window.start as isize..window.end as isize;
-                let at = *base as isize;
+                let (at, pattern) = (at.0 as isize, &at.1);
                 pattern.visit(at, &window, &mut |run| f(run.start as usize..run.end as usize))
             }
         }
@@ -79,8 +79,8 @@ impl Footprint {
     fn interleaves(&self, other: &Footprint) -> bool {
         let comb = |footprint: &Footprint| match footprint {
             Footprint::Dense(_) => None,
-            Footprint::Sparse(base, pattern) => {
-                pattern.comb().map(|(distance, tooth)| (distance as usize, moved(*base, &tooth)))
+            Footprint::Sparse(at) => {
+                at.1.comb().map(|(distance, tooth)| (distance as usize, moved(at.0, &tooth)))
             }
         };
         let (Some((distance, a)), Some((other_distance, b))) = (comb(self), comb(other)) else {

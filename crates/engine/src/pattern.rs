@@ -203,10 +203,11 @@ mod tests {
             (Pattern::dense(lo, lo + len), (lo..lo + len).collect::<BTreeSet<_>>())
         });
         block.prop_recursive(3, 12, 4, |inner| {
-            let repeat = (inner.clone(), 0usize..4, -20isize..20).prop_map(|((p, set), n, stride)| {
-                let all = (0..n as isize).flat_map(|i| set.iter().map(move |o| o + i * stride));
-                (p.repeat(n, stride), all.collect())
-            });
+            let repeat =
+                (inner.clone(), 0usize..4, -20isize..20).prop_map(|((p, set), n, stride)| {
+                    let all = (0..n as isize).flat_map(|i| set.iter().map(move |o| o + i * stride));
+                    (p.repeat(n, stride), all.collect())
+                });
             let parts = prop::collection::vec((-30isize..30, inner), 0..4).prop_map(|list| {
                 let all = list.iter().flat_map(|(at, (_, set))| set.iter().map(move |o| o + at));
                 let all = all.collect();

@@ -104,10 +104,14 @@ fn read(word: usize, size: i64) -> Pattern {
     let Some(contents) = (unsafe { contents(handle::<sys::MPI_Datatype>(word)) }) else {
         return predefined(word, size as isize);
     };
-    let old: Vec<Datatype> = contents.types.iter().map(|t| {
-        let (size, _, extent) = shape(t.word());
-        Datatype { pattern: read(t.word(), size), extent }
-    }).collect();
+    let old: Vec<Datatype> = contents
+        .types
+        .iter()
+        .map(|t| {
+            let (size, _, extent) = shape(t.word());
+            Datatype { pattern: read(t.word(), size), extent }
+        })
+        .collect();
     let made = constructor(&contents, &old);
     for mut datatype in contents.types {
         // SAFETY: types out of contents are ours to free unless predefined.

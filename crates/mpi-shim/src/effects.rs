@@ -13,6 +13,8 @@ use std::ffi::c_int;
 
 /// What must be known of the arguments before the library changes them.
 pub(crate) enum Before {
+    /// The one request argument.
+    Request(Token),
     /// What the request arguments refer to.
     Requests(SmallVec<[Token; 2]>),
     /// A datatype handle that is about to be freed.
@@ -26,8 +28,13 @@ impl Before {
     pub fn new(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Before> {
         let mut before = None;
         match args.call.effect {
-            Effect::Wait
-            | Effect::Test
+            Effect::Wait => {
+                let variable = args.words[0];
+                // SAFETY: the call's own request.
+                let key = unsafe { request_at(variable, args.fortran) };
+                return Some(Before::Request(Token { key, variable, before: rank.now() }));
+            }
+            Effect::Test
             | Effect::WaitAll
             | Effect::TestAll
             | Effect::WaitAny
@@ -110,6 +117,12 @@ impl After<'_> {
                 let request = self.request();
                 self.with(|tracker, _| tracker.init(&self.args, &mut accesses, &Mpi, request));
             }
+            // Complete with or without an error: an error is the operation's own.
+            (_, Some(Before::Request(token))) => self.with(|tracker, out| {
+                let call = &self.args.call.name;
+                tracker.popped(call, &self.here, out);
+                tracker.complete(token, call, &self.here, out);
+            }),
             (Effect::MemAlloc, _) if self.ok => {
                 // SAFETY: the call has stored an address there, in C and Fortran alike.
                 let base = unsafe { *(self.args.words[2] as *const usize) };
@@ -211,8 +224,6 @@ impl After<'_> {
         };
         let mut done: SmallVec<[Token; 2]> = SmallVec::new();
         match call.effect {
-            // An error of the operation itself: it is over.
-            Effect::Wait => done.extend(tokens.iter().copied()),
             Effect::WaitAll | Effect::TestAll if !self.ok => done.extend(self.gone(tokens)),
             Effect::WaitAll => done.extend(tokens.iter().copied()),
             Effect::Test | Effect::TestAll if flag => done.extend(tokens.iter().copied()),

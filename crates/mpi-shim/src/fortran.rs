@@ -73,7 +73,9 @@ unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
         Role::Comm => comm_from_fortran(int()),
         Role::RequestValue => request_from_fortran(int()),
         Role::Handle => 0,
-        Role::Buffer if SENTINELS.in_place.contains(&address) => sys::COMMSAN_IN_PLACE as isize as usize,
+        Role::Buffer if SENTINELS.in_place.contains(&address) => {
+            sys::COMMSAN_IN_PLACE as isize as usize
+        }
         Role::Buffer if SENTINELS.bottom.contains(&address) => 0,
         Role::Status if SENTINELS.status_ignore.contains(&address) => 0,
         _ => address,

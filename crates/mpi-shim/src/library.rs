@@ -106,7 +106,12 @@ unsafe fn neighbours(comm: sys::MPI_Comm) -> (Vec<i32>, Vec<i32>) {
             (ranks.clone(), ranks)
         } else if topology == sys::COMMSAN_DIST_GRAPH {
             let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
-            sys::PMPI_Dist_graph_neighbors_count(comm, &mut sources, &mut destinations, &mut weighted);
+            sys::PMPI_Dist_graph_neighbors_count(
+                comm,
+                &mut sources,
+                &mut destinations,
+                &mut weighted,
+            );
             let mut from = vec![0; sources.max(0) as usize];
             let mut to = vec![0; destinations.max(0) as usize];
             let (mut in_weights, mut out_weights) = (from.clone(), to.clone());
@@ -187,7 +192,11 @@ pub(crate) unsafe fn received(status: usize, datatype: usize) -> Option<i32> {
     let mut count = 0;
     // SAFETY: by the caller.
     let code = unsafe {
-        sys::PMPI_Get_count(status as *const sys::MPI_Status, handle::<sys::MPI_Datatype>(datatype), &mut count)
+        sys::PMPI_Get_count(
+            status as *const sys::MPI_Status,
+            handle::<sys::MPI_Datatype>(datatype),
+            &mut count,
+        )
     };
     (code == 0 && count != sys::COMMSAN_UNDEFINED && count >= 0).then_some(count)
 }

@@ -65,6 +65,10 @@ pub type Accesses = [Option<Access>; 2];
 /// What the call, or the operation it starts, touches.
 pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
     let mut accesses = [None, None];
+    if args.call.simple {
+        accesses[0] = simple(args, &args.call.accesses[0], library);
+        return accesses;
+    }
     for (access, rule) in accesses.iter_mut().zip(&args.call.accesses) {
         *access = footprint(args, rule, library)
             .filter(|footprint| footprint.bytes() > 0)
@@ -73,8 +77,24 @@ pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
     accesses
 }
 
+/// Point-to-point calls, and most others, without asking what does not apply to them.
+#[inline]
+fn simple<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Access> {
+    let Extent::Blocks { count, .. } = rule.extent else { return None };
+    let (base, count) = (args.words[rule.buffer], args.count(count));
+    let absent = rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL);
+    if absent || base == L::IN_PLACE || count == 0 {
+        return None;
+    }
+    let element = library.datatype(args.words[rule.datatype]);
+    let footprint = Footprint::elements(base, &element.pattern, count, element.extent);
+    (footprint.bytes() > 0).then_some(Access { mode: rule.mode, footprint })
+}
+
 fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footprint> {
-    if rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL) || !takes_place::<L>(args, rule, library) {
+    if rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL)
+        || !takes_place::<L>(args, rule, library)
+    {
         return None;
     }
     let mut base = args.words[rule.buffer];
@@ -174,8 +194,7 @@ fn placed<L: Library>(
             }
             None if count == 0 => (0, Pattern::empty()),
             None => {
-                let element =
-                    library.datatype_at(args.words[rule.datatype], i, args.fortran);
+                let element = library.datatype_at(args.words[rule.datatype], i, args.fortran);
                 (displacement, element.pattern.repeat(count, element.extent))
             }
         }

@@ -29,6 +29,8 @@ pub struct Call {
     pub collective: bool,
     /// Where the parameters are that many look for.
     pub at: Positions,
+    /// Whether the only access is one run of elements, on every rank.
+    pub simple: bool,
 }
 
 /// Indices of parameters.
@@ -135,13 +137,15 @@ impl Role {
     /// The role of a parameter with this name.
     fn of(name: &str) -> Option<Role> {
         Some(match name {
-            "buf" | "buffer" | "sendbuf" | "recvbuf" | "inbuf" | "inoutbuf" | "outbuf" => Role::Buffer,
-            "base" => Role::Pointer,
-            "count" | "sendcount" | "recvcount" | "incount" | "outcount_in" | "insize" | "outsize" => {
-                Role::Count
+            "buf" | "buffer" | "sendbuf" | "recvbuf" | "inbuf" | "inoutbuf" | "outbuf" => {
+                Role::Buffer
             }
-            "dest" | "source" | "root" | "tag" | "sendtag" | "recvtag" | "partitions" | "partition"
-            | "partition_low" | "partition_high" | "length" | "required" | "errorcode" => Role::Int,
+            "base" => Role::Pointer,
+            "count" | "sendcount" | "recvcount" | "incount" | "outcount_in" | "insize"
+            | "outsize" => Role::Count,
+            "dest" | "source" | "root" | "tag" | "sendtag" | "recvtag" | "partitions"
+            | "partition" | "partition_low" | "partition_high" | "length" | "required"
+            | "errorcode" => Role::Int,
             "offset" | "size" => Role::Offset,
             "sendcounts" | "recvcounts" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -329,7 +333,9 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
     for name in words {
         let nonblocking = format!("I{}", name.to_lowercase());
         let persistent = format!("{name}_init");
-        let add = |extra: &[&'static str]| -> Vec<&str> { params.iter().copied().chain(extra.iter().copied()).collect() };
+        let add = |extra: &[&'static str]| -> Vec<&str> {
+            params.iter().copied().chain(extra.iter().copied()).collect()
+        };
         let receives = params.contains(&"source");
         let variants: Vec<(String, Vec<&str>, Effect)> = match kind {
             "p2p" => vec![
@@ -346,18 +352,23 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
         };
         for (name, params, effect) in variants {
             for large in [false, true] {
-                let params: Vec<Param> = params.iter().map(|p| param(p)).collect::<Result<_, _>>()?;
+                let params: Vec<Param> =
+                    params.iter().map(|p| param(p)).collect::<Result<_, _>>()?;
                 let counted = |p: &Param| matches!(p.role, Role::Count | Role::Counts);
                 let completes = params.iter().any(|p| p.role == Role::Requests);
                 if large && (completes || !params.iter().any(counted)) {
                     continue;
                 }
                 let rules = accesses.split(',').map(str::trim).filter(|a| !a.is_empty());
-                let accesses = rules.map(|a| rule(a, &params)).collect::<Result<_, _>>()?;
+                let accesses = rules.map(|a| rule(a, &params)).collect::<Result<Vec<_>, _>>()?;
                 let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
                 let collective = kind == "coll";
                 let at = Positions::of(&params);
-                calls.push(Call { name, params, effect, accesses, large, collective, at });
+                let simple = matches!(
+                    &*accesses,
+                    [Rule { extent: Extent::Blocks { times: Times::Once, .. }, on: On::All, .. }]
+                );
+                calls.push(Call { name, params, effect, accesses, large, collective, at, simple });
             }
         }
     }

@@ -14,6 +14,7 @@
 
 pub mod buffers;
 pub mod calls;
+mod nursery;
 mod partitioned;
 mod place;
 mod requests;

@@ -124,11 +124,34 @@ impl Requests {
         self.next
     }
 
+    /// Counts a request that is kept elsewhere.
+    pub fn take_sequence(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Whether there is no request with this handle.
+    pub fn lack(&self, key: usize) -> bool {
+        self.slots.len() == self.free.len() || self.by_key.get(&key).is_none_or(|s| *s == NONE)
+    }
+
+    /// Whether the variable holds a request that is here.
+    pub fn hold(&self, variable: usize) -> bool {
+        let (at, slot, sequence) = self.by_variable[(variable >> 2) % VARIABLES];
+        let request = self.slots.get(slot as usize).and_then(Option::as_ref);
+        at == variable && request.is_some_and(|r| r.sequence == sequence)
+    }
+
     /// Adds a request. If its variable held a pending one, that one is returned: it has just
     /// been overwritten.
-    pub fn insert(&mut self, mut request: Request) -> Option<&mut Request> {
-        let (key, variable, sequence) = (request.key, request.variable, self.next);
-        self.next += 1;
+    pub fn insert(&mut self, request: Request) -> Option<&mut Request> {
+        let sequence = self.take_sequence();
+        self.insert_as(request, sequence)
+    }
+
+    /// Adds a request that was counted before.
+    pub fn insert_as(&mut self, mut request: Request, sequence: u64) -> Option<&mut Request> {
+        let (key, variable) = (request.key, request.variable);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             (self.slots.len() - 1) as u32

@@ -13,10 +13,11 @@
 
 use crate::buffers::{Accesses, Args, Library};
 use crate::calls::{Call, Effect};
+use crate::nursery::{Nursery, Young};
 use crate::partitioned::partitions;
 use crate::place::{Findings, Place, Report, Side, Site, Stacks};
 use crate::requests::{Persistent, Request, Requests, State, Token};
-use commsan_engine::{Access, Live, Mode, OpId, Pages};
+use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -43,8 +44,11 @@ pub struct Operation {
 
 /// All requests and pending operations of one process.
 pub struct Tracker {
+    pages: Pages,
     live: Live<Operation>,
     requests: Requests,
+    /// Operations that are not in `live` and `requests` yet.
+    nursery: Nursery,
     /// Freed but perhaps not complete; see the module's soundness note.
     detached: Vec<OpId>,
     /// Operations with a buffer on some stack.
@@ -70,8 +74,10 @@ impl Tracker {
     /// Nothing pending.
     pub fn new(pages: Pages) -> Tracker {
         Tracker {
+            pages,
             live: Live::new(pages),
             requests: Requests::new(),
+            nursery: Nursery::default(),
             detached: Vec::new(),
             on_stack: Vec::new(),
             allocations: HashMap::new(),
@@ -86,7 +92,8 @@ impl Tracker {
 
     /// Live ranges, and operations on some stack; the hooks skip checks while these are 0.
     pub fn load(&self) -> (usize, usize) {
-        (self.live.ranges(), self.on_stack.len())
+        let (ranges, on_stack) = self.nursery.load();
+        (self.live.ranges() + ranges, self.on_stack.len() + on_stack)
     }
 
     /// Checks what an MPI call touches, or will touch from now on, against pending operations
@@ -132,7 +139,8 @@ impl Tracker {
         for access in accesses {
             let Some(conflicts) = self.conflicts(access) else { continue };
             for conflict in conflicts.into_iter().flatten() {
-                let by = Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
+                let by =
+                    Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
                 let code = Code::OperationsOverlap;
                 self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
             }
@@ -148,6 +156,10 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        if self.start_young(args, accesses, (key, variable), place) {
+            return;
+        }
+        self.settle();
         self.check(args, accesses, place, out);
         let operation = Operation::new(args, place, &mut self.stacks);
         let site = operation.site;
@@ -157,6 +169,78 @@ impl Tracker {
             && lost.is_active()
         {
             lost.overwritten = Some(Box::new(site));
+        }
+    }
+
+    /// Starts an operation in the nursery if it is simple and touches nothing pending.
+    fn start_young(
+        &mut self,
+        args: &Args,
+        accesses: &mut Accesses,
+        (key, variable): (usize, usize),
+        place: &impl Place,
+    ) -> bool {
+        let simple = match &*accesses {
+            [None, None] => None,
+            [Some(Access { mode, footprint: Footprint::Dense(bytes) }), None] => {
+                Some((*mode, bytes.clone()))
+            }
+            _ => return false,
+        };
+        if simple.as_ref().is_some_and(|(mode, bytes)| self.pages.may_conflict(bytes, *mode)) {
+            return false;
+        }
+        let strange = self.requests.hold(variable) || !self.requests.lack(key);
+        if strange || !self.nursery.has_room(key, variable) {
+            return false;
+        }
+        let mut frame = None;
+        if let Some((mode, bytes)) = simple {
+            frame = place.frame_of(bytes.start);
+            self.pages.mark(bytes, mode);
+        }
+        let (peer, tag) = envelope(args);
+        self.nursery.push(Young {
+            key,
+            variable,
+            sequence: self.requests.take_sequence(),
+            call: args.call,
+            peer,
+            tag,
+            site: place.site(Some(&args.call.name), &mut self.stacks),
+            access: accesses[0].take(),
+            frame,
+        });
+        true
+    }
+
+    /// Moves the operations of the nursery to the full structures.
+    fn settle(&mut self) {
+        if self.nursery.is_empty() {
+            return;
+        }
+        for young in self.nursery.leave() {
+            let on_stack = young.access.as_ref().map_or(0, |a| a.footprint.span().start);
+            let operation = Operation {
+                call: young.call,
+                peer: young.peer,
+                tag: young.tag,
+                site: young.site,
+                findings: [None; 4],
+                frame: young.frame,
+                on_stack,
+            };
+            let bytes = young.access.as_ref().map(|a| (a.footprint.span(), a.mode));
+            let id = self.live.begin(&mut [young.access], operation);
+            if let Some((bytes, mode)) = bytes {
+                // The engine has marked them again.
+                self.pages.unmark(bytes, mode);
+            }
+            if young.frame.is_some() {
+                self.on_stack.push(id);
+            }
+            let request = Request::new(young.key, young.variable, young.call, State::Active(id));
+            self.requests.insert_as(request, young.sequence);
         }
     }
 
@@ -173,6 +257,7 @@ impl Tracker {
             true => partitions(args, library),
             false => accesses.iter_mut().filter_map(Option::take).collect(),
         };
+        self.settle();
         let (peer, tag) = envelope(args);
         let mut request = Request::new(key, variable, args.call, State::Inactive);
         request.persistent = Some(Box::new(Persistent { accesses, partitioned, peer, tag }));
@@ -180,13 +265,8 @@ impl Tracker {
     }
 
     /// A persistent request is about to be started.
-    pub fn go(
-        &mut self,
-        args: &Args,
-        token: Token,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
+    pub fn go(&mut self, args: &Args, token: Token, place: &impl Place, out: &mut dyn Findings) {
+        self.settle();
         let Some(request) = self.requests.one(token) else { return };
         let Some(persistent) = &request.persistent else { return };
         let running = match &request.state {
@@ -280,7 +360,7 @@ impl Tracker {
 
     /// Whether the handle is a request that is known.
     pub fn knows(&self, token: Token) -> bool {
-        self.requests.meant(token) != crate::requests::Meant::Unknown
+        self.nursery.knows(token) || self.requests.meant(token) != crate::requests::Meant::Unknown
     }
 
     /// The operation of a request is complete, and so is the request.
@@ -292,6 +372,12 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.communicated();
+        if let Some(young) = self.nursery.take(token) {
+            if let Some(Access { mode, footprint }) = young.access {
+                self.pages.unmark(footprint.span(), mode);
+            }
+            return;
+        }
         let mut done = std::mem::take(&mut self.detached);
         self.requests.each(token, |request| {
             match std::mem::replace(&mut request.state, State::Inactive) {
@@ -315,6 +401,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.settle();
         // A shared handle says nothing about which operation is meant: free them all.
         let mut done = Vec::new();
         self.requests.each(token, |request| {
@@ -339,6 +426,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.settle();
         let mut faulty = Vec::new();
         // A shared handle may mean another operation than this one.
         let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
@@ -365,6 +453,7 @@ impl Tracker {
 
     /// The operation has been asked to stop; it still has to be completed.
     pub fn cancel(&mut self, token: Token) {
+        self.settle();
         self.requests.each(token, |request| {
             request.cancelled = true;
             false
@@ -387,7 +476,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
+        let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
         for conflict in conflicts.into_iter().flatten() {
             let code = match (conflict.mode, mode) {
@@ -420,7 +509,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let mode = Mode::Write;
-        let access = Access { mode, footprint: commsan_engine::Footprint::Dense(bytes) };
+        let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
         for conflict in conflicts.into_iter().flatten() {
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
@@ -432,6 +521,9 @@ impl Tracker {
 
     /// The function with this frame pointer is about to return.
     pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
+        if self.nursery.on_stack().any(|young| young.frame == Some(frame)) {
+            self.settle();
+        }
         let gone = |op: &Operation| op.frame == Some(frame);
         self.leave_where(gone, None, place, out);
     }
@@ -439,6 +531,13 @@ impl Tracker {
     /// Looks for operations whose buffer lay in a frame that is gone by now. For programs
     /// without hooks, and functions the compiler inlined.
     pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut dyn Findings) {
+        let popped = |young: &Young| {
+            let start = young.access.as_ref().map_or(0, |a| a.footprint.span().start);
+            young.site.thread == place.thread() && place.is_popped(start)
+        };
+        if self.nursery.on_stack().any(popped) {
+            self.settle();
+        }
         if !self.on_stack.is_empty() {
             let thread = place.thread();
             let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
@@ -464,7 +563,8 @@ impl Tracker {
         };
         let code = Code::PendingStackBuffer;
         if !out.again(code, place.pc(), op.site.pc) {
-            let concerned = self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
+            let concerned =
+                self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
             let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
             let sites =
                 [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
@@ -479,6 +579,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: what is still pending will never be completed.
     pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        self.settle();
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
             match &request.state {
@@ -555,11 +656,19 @@ impl Tracker {
     }
 
     /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
-    fn conflicts(&self, access: &Access) -> Option<[Option<Conflict>; CONFLICTS]> {
-        let any = |_, _: &Access, _| ControlFlow::Break(());
-        if self.live.conflicts(access.mode, &access.footprint, any).is_continue() {
+    fn conflicts(&mut self, access: &Access) -> Option<[Option<Conflict>; CONFLICTS]> {
+        let footprint = &access.footprint;
+        let possible = footprint.visit(&footprint.span(), &mut |run| match self
+            .pages
+            .may_conflict(&run, access.mode)
+        {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        if possible.is_continue() {
             return None;
         }
+        self.settle();
         let mut found = [const { None }; CONFLICTS];
         let mut cells = found.iter_mut();
         let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
@@ -596,10 +705,7 @@ impl Tracker {
             access: Some(side),
             operation,
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[
-                (role, place.site(call, &mut self.stacks)),
-                (Role::Operation, operation.site),
-            ],
+            sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
         };
         let number = out.report(&report, &self.stacks);
         self.subscribe(conflict.id, number);

@@ -10,6 +10,7 @@
 ))]
 
 mod hooks;
+mod lock;
 mod options;
 mod recorder;
 mod state;

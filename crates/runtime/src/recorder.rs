@@ -152,7 +152,8 @@ impl Findings for Recorder {
         let count = Count { id, observed: 1, written: 1 };
         self.known.insert((report.code, offender, operation), count);
 
-        let sites = report.sites.iter().map(|(role, site)| self.site(*role, site, stacks)).collect();
+        let sites =
+            report.sites.iter().map(|(role, site)| self.site(*role, site, stacks)).collect();
         let (mode, span, bytes) = report.concerned.clone().unwrap_or((Mode::Read, 0..0, 0));
         self.log.write(&Record::Finding(RawFinding {
             id,
@@ -213,5 +214,10 @@ impl Log {
 /// `Open MPI 4.1.4` out of `Open MPI v4.1.4, package: …`, likewise for MPICH.
 fn short_version(text: &str) -> String {
     let first = text.split(['\n', ',']).next().unwrap_or_default();
-    first.replace("Version:", "").replace(" v", " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    first
+        .replace("Version:", "")
+        .replace(" v", " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -1,5 +1,6 @@
 //! The one state of this process, and its lock.
 
+use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::Recorder;
 use commsan_engine::{Mode, Pages};
@@ -10,8 +11,8 @@ use commsan_trace::record::Ending;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Everything a rank of a checked run knows.
 pub struct State {
@@ -22,7 +23,7 @@ pub struct State {
     active: AtomicBool,
     /// Sequence number of the next request, for readers without the lock.
     next_request: AtomicU64,
-    inner: Mutex<Option<Inner>>,
+    inner: Lock<Option<Inner>>,
 }
 
 struct Inner {
@@ -44,7 +45,7 @@ pub fn install(
         pages,
         active: AtomicBool::new(false),
         next_request: AtomicU64::new(1),
-        inner: Mutex::new(None),
+        inner: Lock::new(None),
     })
 }
 
@@ -86,7 +87,7 @@ impl State {
     /// Checking itself has failed: stop, and say so.
     fn give_up(&self) {
         self.active.store(false, Ordering::Relaxed);
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         if let Some(inner) = inner.as_mut() {
             inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
@@ -97,7 +98,7 @@ impl State {
 
     fn end(&self, how: Ending) {
         let finished = catch_unwind(AssertUnwindSafe(|| {
-            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut inner = self.inner.lock();
             if let Some(inner) = inner.as_mut() {
                 inner.recorder.end(how);
             }
@@ -124,7 +125,7 @@ impl Rank for State {
             return;
         }
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut inner = self.inner.lock();
             let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
             f(tracker, recorder);
             self.next_request.store(tracker.now(), Ordering::Release);
@@ -144,7 +145,7 @@ impl Rank for State {
                 Ok(pages) => pages,
                 Err(error) => return recorder.note(&advice(error)),
             };
-            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut inner = self.inner.lock();
             *inner = Some(Inner { tracker: Tracker::new(pages), recorder });
             self.active.store(true, Ordering::Release);
         }));

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define COMMSAN_ABI_MAGIC 0x3149424153434d43ull /* "CMCSABI1" */
-#define COMMSAN_ABI_VERSION 1u
+#define COMMSAN_ABI_VERSION 2u
 #define COMMSAN_BASE 0x100000000000ull
 #define COMMSAN_PAGE_SHIFT 12
 #define COMMSAN_SLOT_BITS 26 /* 64 MiB of filter; pages 256 GiB apart share a byte */
@@ -26,6 +26,13 @@
  * write (some live range is read or written). */
 #define COMMSAN_CHECK_READ 0x0au
 #define COMMSAN_CHECK_WRITE 0x0fu
+/* Of these, the bits of ranges that cover the whole page. */
+#define COMMSAN_WHOLE 0x0cu
+
+/* For each slot a bit for each 8-byte granule of the page: first of those operations read, then
+ * of those they write. */
+#define COMMSAN_GRANULE_SHIFT 3
+#define COMMSAN_PLANE_WORDS 8
 
 struct commsan_abi {
   uint64_t magic;
@@ -43,6 +50,8 @@ struct commsan_abi {
                  const void *frame);
   /* The function whose frame pointer is `frame` is about to return at `pc`. */
   void (*leave)(const void *pc, const void *frame);
+  /* Granule bits by slot, or NULL where the address space is too small for them. */
+  const uint64_t (*granules)[2 * COMMSAN_PLANE_WORDS];
 };
 
 #define COMMSAN_ABI ((struct commsan_abi *)(COMMSAN_BASE - 4096))

@@ -62,13 +62,31 @@ static inline bool hits_unaligned(const volatile void *p, size_t size, int write
                                       filter_hits(addr + size - 1, write));
 }
 
+/* The second level, for pages with something pending on a part of them: a program that computes
+ * beside a pending halo comes here at every access. `size` is at most 16. */
+static inline bool granules_hit(uintptr_t addr, size_t size, int write) {
+  const uint64_t(*granules)[2 * COMMSAN_PLANE_WORDS] = COMMSAN_ABI->granules;
+  const uintptr_t slot = addr >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK;
+  const unsigned concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
+  const unsigned first = addr >> COMMSAN_GRANULE_SHIFT & 63;
+  const unsigned count = ((addr & 7) + size + 7) >> COMMSAN_GRANULE_SHIFT;
+  if (!granules || COMMSAN_FILTER[slot] & concern & COMMSAN_WHOLE || first + count > 64)
+    return true;
+  const uint64_t *planes = granules[slot] + (addr >> (COMMSAN_GRANULE_SHIFT + 6) & 7);
+  uint64_t bits = __atomic_load_n(planes + COMMSAN_PLANE_WORDS, __ATOMIC_RELAXED);
+  if (write) bits |= __atomic_load_n(planes, __ATOMIC_RELAXED);
+  return bits >> first & ((1ull << count) - 1);
+}
+
 /* Jumped to, not called, so that the return address is still the hook's; loading it before the
  * test would cost every access that passes. */
 static __attribute__((noinline, cold, unused)) void report_read(void *p, size_t size) {
+  if (!granules_hit((uintptr_t)p, size, 0)) return;
   commsan_report((uintptr_t)p, size, 0, NULL, CALLER_PC, caller_frame);
 }
 
 static __attribute__((noinline, cold, unused)) void report_write(void *p, size_t size) {
+  if (!granules_hit((uintptr_t)p, size, 1)) return;
   commsan_report((uintptr_t)p, size, 1, NULL, CALLER_PC, caller_frame);
 }
 

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x3149_4241_5343_4d43;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const BASE: usize = 0x1000_0000_0000;
 const HEADER: usize = 4096;
 const SLOTS: usize = 1 << 26;
@@ -25,6 +25,8 @@ pub struct Abi {
     pub stack_live: AtomicU64,
     access: AtomicPtr<c_void>,
     leave: AtomicPtr<c_void>,
+    /// Granule bits, for the hooks' second level.
+    granules: AtomicPtr<c_void>,
 }
 
 /// Called for an access that the page filter lets through.
@@ -59,10 +61,8 @@ pub fn abi() -> &'static Abi {
 
 /// Maps header and filter unless hooks of this process have done so already.
 pub fn map() -> Result<(), MapError> {
-    let flags = libc::MAP_PRIVATE
-        | libc::MAP_ANONYMOUS
-        | libc::MAP_NORESERVE
-        | libc::MAP_FIXED_NOREPLACE;
+    let flags =
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     let wanted = (BASE - HEADER) as *mut c_void;
     // SAFETY: MAP_FIXED_NOREPLACE never replaces an existing mapping.
     let got = unsafe {
@@ -122,6 +122,9 @@ pub fn pages() -> Result<Pages, MapError> {
     let filter = unsafe { std::slice::from_raw_parts(BASE as *const AtomicU8, SLOTS) };
     let counts = reserve::<AtomicU64>()?;
     let granules = reserve::<[AtomicU64; GRANULE_WORDS]>().ok();
+    if let Some(granules) = granules {
+        abi().granules.store(granules.as_ptr().cast_mut().cast(), Ordering::Release);
+    }
     Ok(Pages::new(filter, counts, granules))
 }
 

@@ -22,11 +22,7 @@ pub struct Module {
 impl Modules {
     /// The module that holds `pc` and the offset in it; `new` is called when the module has not
     /// been seen before. `None` for code that is in no file.
-    pub fn locate(
-        &mut self,
-        pc: usize,
-        mut new: impl FnMut(u32, &Path),
-    ) -> Option<(u32, u64)> {
+    pub fn locate(&mut self, pc: usize, mut new: impl FnMut(u32, &Path)) -> Option<(u32, u64)> {
         let found = match self.known.iter().position(|module| module.text.contains(&pc)) {
             Some(index) => index,
             None => {

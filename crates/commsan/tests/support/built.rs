@@ -227,7 +227,9 @@ fn clang() -> PathBuf {
     let versions = (14..=30).rev().map(|version| format!("clang-{version}"));
     let names = versions.chain(["clang".to_owned()]);
     let mut found = names.flat_map(|name| {
-        std::env::split_paths(&path).map(move |directory| directory.join(&name)).find(|f| f.is_file())
+        std::env::split_paths(&path)
+            .map(move |directory| directory.join(&name))
+            .find(|f| f.is_file())
     });
     found.next().expect("clang is missing; `make setup` installs it")
 }

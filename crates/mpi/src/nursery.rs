@@ -1,0 +1,88 @@
+//! Young operations, in a form that costs next to nothing.
+//!
+//! Most operations are simple (one contiguous buffer, one request) and complete before anything
+//! interesting happens to them. They live here: a small flat list and a mark in the page filter.
+//! The moment anything needs a closer look (an access that hits the filter, a shared handle, an
+//! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
+
+use crate::calls::Call;
+use crate::place::Site;
+use crate::requests::Token;
+use commsan_engine::Access;
+
+/// A simple pending operation.
+pub(crate) struct Young {
+    pub key: usize,
+    pub variable: usize,
+    pub sequence: u64,
+    pub call: &'static Call,
+    pub peer: Option<i32>,
+    pub tag: Option<i32>,
+    pub site: Site,
+    pub access: Option<Access>,
+    /// Frame pointer of the function on whose stack the buffer lies.
+    pub frame: Option<usize>,
+}
+
+#[derive(Default)]
+pub(crate) struct Nursery {
+    young: Vec<Young>,
+    /// How many have a buffer on some stack.
+    on_stack: usize,
+    /// How many touch memory.
+    ranges: usize,
+}
+
+/// More pending operations than this are looked up faster by hash.
+const ROOM: usize = 16;
+
+impl Nursery {
+    /// Whether an operation with this request can be added.
+    pub fn has_room(&self, key: usize, variable: usize) -> bool {
+        self.young.len() < ROOM && self.young.iter().all(|y| y.key != key && y.variable != variable)
+    }
+
+    pub fn push(&mut self, young: Young) {
+        self.on_stack += usize::from(young.frame.is_some());
+        self.ranges += usize::from(young.access.is_some());
+        self.young.push(young);
+    }
+
+    /// Takes the operation out that the token means. Handles are unique here.
+    pub fn take(&mut self, token: Token) -> Option<Young> {
+        let means = |y: &Young| y.key == token.key && y.sequence < token.before;
+        let index = self.young.iter().position(means)?;
+        let young = self.young.swap_remove(index);
+        self.on_stack -= usize::from(young.frame.is_some());
+        self.ranges -= usize::from(young.access.is_some());
+        Some(young)
+    }
+
+    /// Whether the token means an operation here.
+    pub fn knows(&self, token: Token) -> bool {
+        self.young.iter().any(|y| y.key == token.key && y.sequence < token.before)
+    }
+
+    /// Live ranges, and operations with a buffer on some stack.
+    pub fn load(&self) -> (usize, usize) {
+        (self.ranges, self.on_stack)
+    }
+
+    /// Operations with a buffer on some stack.
+    pub fn on_stack(&self) -> impl Iterator<Item = &Young> {
+        let some = if self.on_stack > 0 { self.young.as_slice() } else { &[] };
+        some.iter().filter(|y| y.frame.is_some())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.young.is_empty()
+    }
+
+    /// All operations, oldest first.
+    pub fn leave(&mut self) -> Vec<Young> {
+        (self.on_stack, self.ranges) = (0, 0);
+        let mut all = std::mem::take(&mut self.young);
+        all.sort_by_key(|y| y.sequence);
+        all
+    }
+}
