@@ -1,0 +1,267 @@
+//! Programs that end badly, behave strangely, or run where something is missing: commsan reports
+//! what it has found, says what it could not do, and changes nothing.
+
+#[path = "support/built.rs"]
+mod built;
+
+use built::{Mpi, Run, Work};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const WRITE: &[&str] = &["CS-BUF-01 mistake"];
+const KILLED: &str = "ended without MPI_Finalize, MPI_Abort or exit: was it killed?";
+
+/// `endings.c`, compiled by commsan once for each MPI.
+fn endings(mpi: Mpi) -> (Work, PathBuf) {
+    let work = Work::new("endings", mpi);
+    let program = work.compile("robust/endings.c", &["-g"]);
+    (work, program)
+}
+
+fn has_note(run: &Run, rank: u32, text: &str) -> bool {
+    let concerns = |note: &String| {
+        let (ranks, words) = note.split_once("] ").unwrap_or(("", note));
+        ranks.trim_start_matches('[').split(',').any(|r| r == rank.to_string())
+            && words.contains(text)
+    };
+    run.notes().iter().any(concerns)
+}
+
+/// Findings survive however a rank ends, which a note tells; the command's exit code is kept.
+fn ends(mpi: Mpi) {
+    let (work, program) = endings(mpi);
+    // mpirun of Open MPI ends like a shell; MPICH's passes the number of the signal on.
+    let signal = |n| if mpi == Mpi::OpenMpi { 128 + n } else { n };
+    for (way, own, note) in [
+        ("kill", signal(9), KILLED),
+        ("abort", 5, "called MPI_Abort"),
+        ("exit", 7, "exited without MPI_Finalize"),
+        ("_exit", 7, KILLED),
+    ] {
+        let run = work.run(&[], 2, &program, &[way, "mistaken"]);
+        run.ends_with(66).finds(WRITE);
+        assert_eq!(run.report()["run"]["exit"], own, "{}", run.text());
+        assert!(has_note(&run, 1, note), "{way}: {}", run.text());
+    }
+    let run = work.run(&[], 2, &program, &["crash"]);
+    run.ends_with(signal(11)).finds(&[]).is_silent_about("panick").is_silent_about("libcommsan");
+    run.is_silent_about("commsan failed");
+    assert!(has_note(&run, 1, KILLED), "{}", run.text());
+}
+
+#[test]
+fn findings_survive_every_end_openmpi() {
+    ends(Mpi::OpenMpi);
+}
+
+#[test]
+fn findings_survive_every_end_mpich() {
+    ends(Mpi::Mpich);
+}
+
+#[test]
+fn signal_handlers_children_and_deep_stacks_are_the_programs_own() {
+    for mpi in Mpi::ALL {
+        let (work, program) = endings(mpi);
+        for way in ["recover", "fork", "recurse"] {
+            let run = work.run(&[], 2, &program, &[way]);
+            run.ends_with(0).finds(&[]).says("rank 0 is fine").says("rank 1 is fine");
+            assert!(run.notes().is_empty(), "{way}: {}", run.text());
+            // Nobody else writes to the rank's log.
+            for rank in 0..2 {
+                let log = run.log(rank);
+                assert_eq!(log[0]["t"], "start");
+                assert_eq!(log[log.len() - 1]["how"], "finalized");
+                assert_eq!(log.iter().filter(|record| record["t"] == "end").count(), 1);
+            }
+            // And checking goes on afterwards.
+            work.run(&[], 2, &program, &[way, "mistaken"]).ends_with(66).finds(WRITE);
+        }
+    }
+}
+
+#[test]
+fn programs_one_after_another_share_a_run() {
+    for mpi in Mpi::ALL {
+        let (work, program) = endings(mpi);
+        let (launcher, program) = (mpi.tool("mpirun"), program.to_str().unwrap());
+        let one = |ranks, way| format!("{launcher} -n {ranks} {program} {way}");
+        let script = format!("{}; {}", one(2, "return mistaken"), one(1, "leak"));
+        let run = work.run_job(&[], &["sh", "-c", &script]);
+        run.ends_with(66).finds(&["CS-BUF-01 mistake", "CS-REQ-01 main"]);
+        assert_eq!(run.out.matches("is fine").count(), 3, "{}", run.text());
+    }
+}
+
+#[test]
+fn without_recompiling_calls_are_checked() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("plain", mpi);
+        let program = work.path("plain");
+        work.compile_plain(&program, "robust/endings.c", &["-g"]);
+        for (way, code) in [("leak", "CS-REQ-01"), ("overlap", "CS-BUF-04"), ("free", "CS-BUF-05")]
+        {
+            let run = work.run(&[], 1, &program, &[way]);
+            run.ends_with(66).finds(&[&format!("{code} main")]).says("is fine");
+            run.says("was not compiled by `commsan cc`");
+        }
+        work.run(&[], 1, &program, &["return"]).ends_with(0).finds(&[]);
+    }
+}
+
+#[test]
+fn without_debug_information_findings_name_functions_or_addresses() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("lines", mpi);
+        let program = work.compile("robust/endings.c", &["-g0"]);
+        let run = work.run(&[], 1, &program, &["return", "mistaken"]);
+        run.ends_with(66)
+            .finds(WRITE)
+            .says("has no debug information")
+            .says("compile it with `-g`");
+        let stripped = work.finish(&mut work.command("strip", &[program.to_str().unwrap()]));
+        stripped.ends_with(0);
+        let run = work.run(&[], 1, &program, &["return", "mistaken"]);
+        run.ends_with(66).finds(&["CS-BUF-01 ?"]).says("has no debug information");
+        run.says("code at endings+0x");
+    }
+}
+
+#[test]
+fn threads_that_do_everything_at_once_are_right() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("threads", mpi);
+        let program = work.compile("robust/threads.c", &["-g", "-pthread"]);
+        let run = work.run(&[], 2, &program, &["1000"]);
+        run.ends_with(0).finds(&[]).says("rank 0: 0 wrong").says("rank 1: 0 wrong");
+        assert!(run.notes().is_empty(), "{}", run.text());
+    }
+}
+
+#[test]
+fn thousands_of_pending_operations_take_no_ages() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("pending", mpi);
+        let program = work.compile("robust/pending.c", &["-g"]);
+        let run = work.run(&[], 1, &program, &[]);
+        run.ends_with(0).finds(&[]).says("0 wrong");
+        assert!(run.took < Duration::from_secs(20), "{}", run.text());
+    }
+}
+
+#[test]
+fn callbacks_run_as_ever() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("callbacks", mpi);
+        let program = work.compile("robust/callbacks.c", &["-g", "-pthread"]);
+        let run = work.run(&[], 2, &program, &[]);
+        run.ends_with(0).finds(&[]).says("rank 0: 0 wrong").says("rank 1: 0 wrong");
+    }
+}
+
+#[test]
+fn accesses_in_a_plugin_are_seen() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("plugin", mpi);
+        let program = work.compile("robust/plugin.c", &["-g"]);
+        let plugin = work.path("libplugin.so");
+        work.compile_as(&plugin, "robust/plugin.c", &["-g", "-DPLUGIN", "-shared", "-fPIC"]);
+        let run = work.run(&[], 1, &program, &[plugin.to_str().unwrap()]);
+        run.ends_with(66).finds(&["CS-BUF-01 work"]);
+        assert_eq!(run.report()["findings"][0]["count"], 3, "{}", run.text());
+    }
+}
+
+#[test]
+fn little_address_space_is_enough() {
+    for mpi in Mpi::ALL {
+        let (work, program) = endings(mpi);
+        let script = format!("ulimit -v 2000000; {} return mistaken", program.display());
+        let job = [&mpi.tool("mpirun"), "-n", "2", "sh", "-c", &script];
+        let run = work.run_job(&[], &job);
+        run.ends_with(66).finds(WRITE).says("rank 0 is fine").says("rank 1 is fine");
+    }
+}
+
+#[test]
+fn damaged_logs_are_read_as_far_as_they_go() {
+    let (work, program) = endings(Mpi::Mpich);
+    let run = work.run(&[], 2, &program, &["return", "mistaken"]);
+    run.ends_with(66).finds(WRITE);
+    let directory = run.directory.to_str().unwrap();
+    let report = || work.finish(&mut work.commsan(&["report", directory]));
+    let log = run.directory.join("rank-1.jsonl");
+    let whole = fs::read(&log).unwrap();
+    let finding = whole.windows(9).position(|w| w == b"\"finding\"").unwrap();
+    let line_end = finding + whole[finding..].iter().position(|b| *b == b'\n').unwrap();
+
+    fs::write(&log, &whole[..line_end + 5]).unwrap();
+    report().ends_with(66).says("CS-BUF-01").says("rank 1").is_silent_about("panick");
+    fs::write(&log, &whole[..finding + 20]).unwrap();
+    report().ends_with(0).says("rank 1").says("no findings").is_silent_about("panick");
+    for garbage in [&b"{\"t\":\"finding\",\"id\":{}}\n"[..], b"\xff\xfe\0\n", b"[[[[\n", b""] {
+        let text = [&whole[..line_end + 1], garbage, &whole[line_end + 1..]].concat();
+        fs::write(&log, text).unwrap();
+        report().ends_with(66).says("CS-BUF-01").is_silent_about("panick");
+    }
+    fs::write(&log, &whole).unwrap();
+    fs::write(run.directory.join("run.json"), "{").unwrap();
+    report().ends_with(66).says("CS-BUF-01").says("run.json").is_silent_about("panick");
+}
+
+#[test]
+fn an_unwritable_place_is_an_error_before_anything_starts() {
+    let (work, program) = endings(Mpi::Mpich);
+    let locked = work.path("locked");
+    // Root may write anywhere but into a file.
+    fs::write(&locked, "").unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o400)).unwrap();
+    let output = locked.join("run");
+    let arguments = ["run", "--output", output.to_str().unwrap(), "--", program.to_str().unwrap()];
+    let run = work.finish(&mut work.commsan(&arguments));
+    run.ends_with(70).says("cannot create").is_silent_about("is fine");
+}
+
+#[test]
+fn on_a_full_disk_findings_go_to_the_terminal() {
+    let (work, program) = endings(Mpi::OpenMpi);
+    let disk = work.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let Some(_mounted) = Mounted::new(&disk) else {
+        eprintln!("skipped: mounting a small file system needs root");
+        return;
+    };
+    for (fill, code) in [(0, 66), (16 * 1024, 74)] {
+        fs::write(disk.join("fill"), vec![0; fill]).unwrap();
+        let output = disk.join(format!("run-{fill}"));
+        let launcher = Mpi::OpenMpi.tool("mpirun");
+        let arguments = [
+            &["run", "--output", output.to_str().unwrap(), "--"][..],
+            &[&launcher, "-n", "2", program.to_str().unwrap(), "many", "mistaken"],
+        ];
+        let run = work.finish(&mut work.commsan(&arguments.concat()));
+        run.says("rank 0 is fine").says("rank 1 is fine").says("CS-BUF-01");
+        run.ends_with(code).is_silent_about("panick");
+        fs::remove_dir_all(&output).unwrap();
+    }
+}
+
+/// A file system of four pages.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(at: &Path) -> Option<Mounted> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=16k", "tmpfs"]).arg(at).stderr(Stdio::null());
+        mount.status().is_ok_and(|status| status.success()).then(|| Mounted(at.to_owned()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
