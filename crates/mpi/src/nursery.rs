@@ -24,9 +24,9 @@ pub(crate) struct Young {
     pub frame: Option<usize>,
 }
 
-#[derive(Default)]
 pub(crate) struct Nursery {
     young: Vec<Young>,
+    room: usize,
     /// How many have a buffer on some stack.
     on_stack: usize,
     /// How many touch memory.
@@ -37,9 +37,18 @@ pub(crate) struct Nursery {
 const ROOM: usize = 16;
 
 impl Nursery {
+    pub fn new() -> Nursery {
+        Nursery { young: Vec::with_capacity(ROOM), room: ROOM, on_stack: 0, ranges: 0 }
+    }
+
+    /// One that takes nothing.
+    pub fn closed() -> Nursery {
+        Nursery { room: 0, ..Nursery::new() }
+    }
+
     /// Whether an operation with this request can be added.
     pub fn has_room(&self, key: usize, variable: usize) -> bool {
-        self.young.len() < ROOM && self.young.iter().all(|y| y.key != key && y.variable != variable)
+        self.young.len() < self.room && self.young.iter().all(|y| y.key != key && y.variable != variable)
     }
 
     pub fn push(&mut self, young: Young) {
@@ -81,7 +90,7 @@ impl Nursery {
     /// All operations, oldest first.
     pub fn leave(&mut self) -> Vec<Young> {
         (self.on_stack, self.ranges) = (0, 0);
-        let mut all = std::mem::take(&mut self.young);
+        let mut all = std::mem::replace(&mut self.young, Vec::with_capacity(ROOM));
         all.sort_by_key(|y| y.sequence);
         all
     }

@@ -77,12 +77,17 @@ impl Tracker {
             pages,
             live: Live::new(pages),
             requests: Requests::new(),
-            nursery: Nursery::default(),
+            nursery: Nursery::new(),
             detached: Vec::new(),
             on_stack: Vec::new(),
             allocations: HashMap::new(),
             stacks: Stacks::new(),
         }
+    }
+
+    /// The same, with every operation in the full structures at once; for tests.
+    pub fn without_nursery(pages: Pages) -> Tracker {
+        Tracker { nursery: Nursery::closed(), ..Tracker::new(pages) }
     }
 
     /// The present, for [`Token::before`].
@@ -462,8 +467,8 @@ impl Tracker {
 
     /// This process has learned something from another one.
     pub fn communicated(&mut self) {
-        for id in self.detached.drain(..) {
-            self.live.end(id);
+        while let Some(id) = self.detached.pop() {
+            self.end(id);
         }
     }
 
@@ -515,7 +520,7 @@ impl Tracker {
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             let code = Code::PendingBufferFreed;
             self.report(code, Role::Release, side, call, &conflict, place, out);
-            self.live.end(conflict.id);
+            self.end(conflict.id);
         }
     }
 
