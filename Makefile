@@ -42,6 +42,8 @@ fmt:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/openmpi,commsan-runtime/openmpi -- -D warnings
+	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpich,commsan-runtime/mpich -- -D warnings
 
 install: build
 	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan

@@ -88,6 +88,8 @@ fn shape(word: usize) -> (i64, i64, isize) {
         sys::PMPI_Type_size_x(datatype, &mut size);
         sys::PMPI_Type_get_extent(datatype, &mut lb, &mut extent);
     }
+    // MPI_Aint is i64 with one header and isize with the other: both are as wide as a pointer.
+    #[allow(clippy::unnecessary_cast, reason = "depends on the header")]
     (size, lb as i64, extent as isize)
 }
 
@@ -310,6 +312,7 @@ unsafe fn contents(datatype: sys::MPI_Datatype) -> Option<Contents> {
             0 => ints.collect(),
             _ => merge_large(combiner, ints.collect(), std::mem::take(&mut counts)),
         };
+        #[allow(clippy::unnecessary_cast, reason = "depends on the header")]
         let addresses = addresses.into_iter().map(|a| a as i64).collect();
         Some(Contents { combiner, numbers, addresses, types })
     }

@@ -191,7 +191,7 @@ impl After<'_> {
         let packed = buffer + before.max(0) as usize..buffer + after.max(0) as usize;
         let mode = if pack { commsan_engine::Mode::Write } else { commsan_engine::Mode::Read };
         let mut accesses = resolve(&self.args, &Mpi);
-        accesses[1] = (!packed.is_empty()).then(|| commsan_engine::Access {
+        accesses[1] = (!packed.is_empty()).then_some(commsan_engine::Access {
             mode,
             footprint: commsan_engine::Footprint::Dense(packed),
         });

@@ -92,6 +92,7 @@ struct Sentinels {
 static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| {
     let find = |names: [&CStr; 4]| {
         // An absent spelling gets an address no argument has.
+        // SAFETY: a lookup by name.
         names.map(|name| match unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize {
             0 => usize::MAX,
             found => found,

@@ -48,7 +48,8 @@ impl Nursery {
 
     /// Whether an operation with this request can be added.
     pub fn has_room(&self, key: usize, variable: usize) -> bool {
-        self.young.len() < self.room && self.young.iter().all(|y| y.key != key && y.variable != variable)
+        self.young.len() < self.room
+            && self.young.iter().all(|y| y.key != key && y.variable != variable)
     }
 
     pub fn push(&mut self, young: Young) {

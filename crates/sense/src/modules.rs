@@ -70,8 +70,8 @@ unsafe extern "C" fn visit(
         if range.contains(&search.pc) {
             let name = match info.dlpi_name.is_null() {
                 true => PathBuf::new(),
-                // SAFETY: a name, if present, is a C string.
                 false => {
+                    // SAFETY: a name, if present, is a C string.
                     let name = unsafe { CStr::from_ptr(info.dlpi_name) };
                     PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()))
                 }
