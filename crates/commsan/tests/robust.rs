@@ -83,6 +83,41 @@ fn signal_handlers_children_and_deep_stacks_are_the_programs_own() {
     }
 }
 
+/// A handler that never comes back may have interrupted commsan itself.
+#[test]
+fn leaving_a_signal_handler_sideways_hangs_nothing() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("signals", mpi);
+        let program = work.compile("robust/signals.c", &["-g"]);
+        work.run(&[], 1, &program, &["jump"]).ends_with(0).finds(&[]).says("fine");
+        work.run(&[], 1, &program, &["exit"]).ends_with(4).finds(&[]);
+    }
+}
+
+#[test]
+fn no_signal_is_blocked_for_the_command_and_its_ranks() {
+    let ask = ["grep", "SigBlk", "/proc/self/status"];
+    for mpi in Mpi::ALL {
+        let work = Work::new("mask", mpi);
+        let launcher = mpi.tool("mpirun");
+        let launched = [&[&launcher, "-n", "1"][..], &ask].concat();
+        for job in [&ask[..], &launched] {
+            let alone = work.finish(&mut work.command(job[0], &job[1..]));
+            assert_eq!(work.run_job(&[], job).ends_with(0).out, alone.out);
+        }
+    }
+    let work = Work::new("term", Mpi::Mpich);
+    let output = work.path("run");
+    let sleep = ["run", "--output", output.to_str().unwrap(), "--", "sleep", "20"];
+    let mut child = work.commsan(&sleep).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let start = std::time::Instant::now();
+    // SAFETY: the child has not been waited for.
+    unsafe { libc::kill(child.id().cast_signed(), libc::SIGTERM) };
+    assert_eq!(child.wait().unwrap().code(), Some(128 + libc::SIGTERM));
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
 #[test]
 fn programs_one_after_another_share_a_run() {
     for mpi in Mpi::ALL {
