@@ -80,7 +80,16 @@ pub fn is_executable(path: &Path) -> bool {
 /// When it cannot be started.
 pub fn run(command: &[OsString], environment: &JobEnvironment) -> Result<ExitStatus, Failure> {
     let mut command = prepare(command, environment);
+    let former = current_mask();
     let signals = Forwarding::start();
+    // The child inherits what is blocked while it starts, and ranks inherit it from a launcher.
+    // SAFETY: the closure makes one async-signal-safe call.
+    unsafe {
+        command.pre_exec(move || {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const former, std::ptr::null_mut());
+            Ok(())
+        });
+    }
     let mut child = command.spawn().map_err(|error| cannot_start(&command, &error))?;
     signals.to(child.id());
     let status = child.wait();
@@ -203,7 +212,17 @@ impl Drop for Forwarding {
     }
 }
 
-/// Blocks or unblocks the forwarded signals. std gives the child an empty mask.
+/// The signals that are blocked now.
+fn current_mask() -> libc::sigset_t {
+    // SAFETY: asks only, into a structure for which all-zero is valid.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set);
+        set
+    }
+}
+
+/// Blocks or unblocks the forwarded signals.
 fn mask(how: libc::c_int) {
     // SAFETY: the set is initialised by sigemptyset before its use.
     unsafe {

@@ -231,6 +231,14 @@ fn fastest_first<T>(mut dimensions: Vec<T>, order: i64) -> Vec<T> {
     dimensions
 }
 
+/// Types that nobody made from others. (A struct of no members is made, from no types.)
+const PREDEFINED_COMBINERS: [c_int; 4] = [
+    sys::COMMSAN_COMBINER_NAMED,
+    sys::COMMSAN_COMBINER_F90_REAL,
+    sys::COMMSAN_COMBINER_F90_COMPLEX,
+    sys::COMMSAN_COMBINER_F90_INTEGER,
+];
+
 /// The combiner of a derived type and the numbers of its arguments; `None` for predefined types.
 ///
 /// # Safety
@@ -242,7 +250,7 @@ unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
     let code = unsafe {
         sys::PMPI_Type_get_envelope(datatype, &mut ints, &mut addresses, &mut types, &mut combiner)
     };
-    let derived = code == 0 && combiner != sys::COMMSAN_COMBINER_NAMED && types > 0;
+    let derived = code == 0 && !PREDEFINED_COMBINERS.contains(&combiner);
     let lengths = [ints as usize, addresses as usize, 0, types as usize];
     derived.then_some((combiner, lengths))
 }
@@ -265,7 +273,7 @@ unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
             &mut combiner,
         )
     };
-    let derived = code == 0 && combiner != sys::COMMSAN_COMBINER_NAMED && types > 0;
+    let derived = code == 0 && !PREDEFINED_COMBINERS.contains(&combiner);
     let lengths = [ints as usize, addresses as usize, counts as usize, types as usize];
     derived.then_some((combiner, lengths))
 }

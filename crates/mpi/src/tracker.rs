@@ -11,12 +11,14 @@
 //! - Whether another copy of an overwritten request exists cannot be seen; only a request never
 //!   completed by `MPI_Finalize` is reported.
 
-use crate::buffers::{Accesses, Args, Library};
-use crate::calls::{Call, Effect};
+mod memory;
+mod persistent;
+
+use crate::buffers::{Accesses, Args};
+use crate::calls::Call;
 use crate::nursery::{Nursery, Young};
-use crate::partitioned::partitions;
 use crate::place::{Findings, Place, Report, Side, Site, Stacks};
-use crate::requests::{Persistent, Request, Requests, State, Token};
+use crate::requests::{Request, Requests, State, Token};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use std::collections::HashMap;
@@ -249,120 +251,6 @@ impl Tracker {
         }
     }
 
-    /// A persistent request has been made.
-    pub fn init(
-        &mut self,
-        args: &Args,
-        accesses: &mut Accesses,
-        library: &impl Library,
-        (key, variable): (usize, usize),
-    ) {
-        let partitioned = args.call.effect == Effect::InitPartitioned;
-        let accesses = match partitioned {
-            true => partitions(args, library),
-            false => accesses.iter_mut().filter_map(Option::take).collect(),
-        };
-        self.settle();
-        let (peer, tag) = envelope(args);
-        let mut request = Request::new(key, variable, args.call, State::Inactive);
-        request.persistent = Some(Box::new(Persistent { accesses, partitioned, peer, tag }));
-        self.requests.insert(request);
-    }
-
-    /// A persistent request is about to be started.
-    pub fn go(&mut self, args: &Args, token: Token, place: &impl Place, out: &mut dyn Findings) {
-        self.settle();
-        let Some(request) = self.requests.one(token) else { return };
-        let Some(persistent) = &request.persistent else { return };
-        let running = match &request.state {
-            State::Active(id) => Some(*id),
-            State::Partitions(ids) => ids.iter().flatten().next().copied(),
-            State::Inactive | State::Complete => None,
-        };
-        if request.is_active() {
-            // What the library makes of it is its own affair: the operation is followed no longer.
-            request.state = State::Inactive;
-            let Some(id) = running else { return };
-            self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
-            self.finish(id, None, place, out);
-            return;
-        }
-        let operation = Operation {
-            call: request.call,
-            peer: persistent.peer,
-            tag: persistent.tag,
-            ..Operation::new(args, place, &mut self.stacks)
-        };
-        let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
-        let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
-        let state = match (partitioned, sends) {
-            (true, true) => State::Partitions(vec![None; accesses.len()].into()),
-            (true, false) => {
-                self.check_all(args, accesses.iter(), place, out);
-                let begin = |access| Some(self.begin(&mut [Some(access)], operation.copy(), place));
-                State::Partitions(accesses.into_iter().map(begin).collect())
-            }
-            (false, _) => {
-                self.check_all(args, accesses.iter(), place, out);
-                let mut accesses: Vec<_> = accesses.into_iter().map(Some).collect();
-                State::Active(self.begin(&mut accesses, operation, place))
-            }
-        };
-        if let Some(request) = self.requests.one(token) {
-            request.state = state;
-        }
-    }
-
-    /// Partitions of a started send are handed over.
-    pub fn ready(
-        &mut self,
-        args: &Args,
-        token: Token,
-        partitions: impl Iterator<Item = usize>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        for partition in partitions {
-            let Some(request) = self.requests.one(token) else { return };
-            let (State::Partitions(ids), Some(persistent)) = (&request.state, &request.persistent)
-            else {
-                return;
-            };
-            let (Some(None), Some(access)) =
-                (ids.get(partition), persistent.accesses.get(partition).cloned())
-            else {
-                continue;
-            };
-            let operation = Operation {
-                peer: persistent.peer,
-                tag: persistent.tag,
-                ..Operation::new(args, place, &mut self.stacks)
-            };
-            self.check_all(args, std::iter::once(&access), place, out);
-            let id = self.begin(&mut [Some(access)], operation, place);
-            if let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) {
-                ids[partition] = Some(id);
-            }
-        }
-    }
-
-    /// A partition of a started receive has arrived.
-    pub fn arrived(
-        &mut self,
-        token: Token,
-        partition: usize,
-        call: &'static str,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) else {
-            return;
-        };
-        if let Some(id) = ids.get_mut(partition).and_then(Option::take) {
-            self.finish(id, Some(call), place, out);
-        }
-    }
-
     /// Whether the handle is a request that is known.
     pub fn knows(&self, token: Token) -> bool {
         self.nursery.knows(token) || self.requests.meant(token) != crate::requests::Meant::Unknown
@@ -470,116 +358,6 @@ impl Tracker {
         while let Some(id) = self.detached.pop() {
             self.end(id);
         }
-    }
-
-    /// The program touches memory.
-    pub fn access(
-        &mut self,
-        by: &str,
-        mode: Mode,
-        bytes: Range<usize>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let access = Access { mode, footprint: Footprint::Dense(bytes) };
-        let Some(conflicts) = self.conflicts(&access) else { return };
-        for conflict in conflicts.into_iter().flatten() {
-            let code = match (conflict.mode, mode) {
-                (Mode::Read, _) => Code::SendBufferWritten,
-                (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
-                (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,
-            };
-            let side = Side { by, mode, bytes: conflict.bytes.clone() };
-            self.report(code, Role::Access, side, None, &conflict, place, out);
-        }
-    }
-
-    /// `MPI_Alloc_mem` has returned memory.
-    pub fn allocated(&mut self, address: usize, size: usize) {
-        self.allocations.insert(address, size);
-    }
-
-    /// The size of memory from `MPI_Alloc_mem`, which is about to be freed.
-    pub fn take_allocation(&mut self, address: usize) -> usize {
-        self.allocations.remove(&address).unwrap_or(0)
-    }
-
-    /// The program is about to give memory back.
-    pub fn released(
-        &mut self,
-        by: &str,
-        call: Option<&'static str>,
-        bytes: Range<usize>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let mode = Mode::Write;
-        let access = Access { mode, footprint: Footprint::Dense(bytes) };
-        let Some(conflicts) = self.conflicts(&access) else { return };
-        for conflict in conflicts.into_iter().flatten() {
-            let side = Side { by, mode, bytes: conflict.bytes.clone() };
-            let code = Code::PendingBufferFreed;
-            self.report(code, Role::Release, side, call, &conflict, place, out);
-            self.end(conflict.id);
-        }
-    }
-
-    /// The function with this frame pointer is about to return.
-    pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
-        if self.nursery.on_stack().any(|young| young.frame == Some(frame)) {
-            self.settle();
-        }
-        let gone = |op: &Operation| op.frame == Some(frame);
-        self.leave_where(gone, None, place, out);
-    }
-
-    /// Looks for operations whose buffer lay in a frame that is gone by now. For programs
-    /// without hooks, and functions the compiler inlined.
-    pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut dyn Findings) {
-        let popped = |young: &Young| {
-            let start = young.access.as_ref().map_or(0, |a| a.footprint.span().start);
-            young.site.thread == place.thread() && place.is_popped(start)
-        };
-        if self.nursery.on_stack().any(popped) {
-            self.settle();
-        }
-        if !self.on_stack.is_empty() {
-            let thread = place.thread();
-            let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
-            self.leave_where(gone, Some(call), place, out);
-        }
-    }
-
-    fn leave_where(
-        &mut self,
-        gone: impl Fn(&Operation) -> bool,
-        call: Option<&'static str>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let live = &self.live;
-        let Some(id) = self.on_stack.iter().copied().find(|id| live.get(*id).is_some_and(&gone))
-        else {
-            return;
-        };
-        let (address, op) = match self.live.get(id) {
-            Some(op) => (op.on_stack, op),
-            None => return,
-        };
-        let code = Code::PendingStackBuffer;
-        if !out.again(code, place.pc(), op.site.pc) {
-            let concerned =
-                self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
-            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-            let sites =
-                [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
-            let report = Report { code, access: None, operation: op, concerned, sites: &sites };
-            let number = out.report(&report, &self.stacks);
-            self.subscribe(id, number);
-        }
-        self.end(id);
-        // One return can leave several behind.
-        self.leave_where(gone, call, place, out);
     }
 
     /// `MPI_Finalize`: what is still pending will never be completed.

@@ -87,8 +87,7 @@ impl State {
     /// Checking itself has failed: stop, and say so.
     fn give_up(&self) {
         self.active.store(false, Ordering::Relaxed);
-        let mut inner = self.inner.lock();
-        if let Some(inner) = inner.as_mut() {
+        if let Some(Some(inner)) = self.inner.lock().as_deref_mut() {
             inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",
@@ -98,8 +97,7 @@ impl State {
 
     fn end(&self, how: Ending) {
         let finished = catch_unwind(AssertUnwindSafe(|| {
-            let mut inner = self.inner.lock();
-            if let Some(inner) = inner.as_mut() {
+            if let Some(Some(inner)) = self.inner.lock().as_deref_mut() {
                 inner.recorder.end(how);
             }
         }));
@@ -125,7 +123,11 @@ impl Rank for State {
             return;
         }
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let mut inner = self.inner.lock();
+            let Some(mut inner) = self.inner.lock() else {
+                // Abandoned in the middle of a change: what it protects is worth nothing now.
+                self.active.store(false, Ordering::Relaxed);
+                return;
+            };
             let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
             f(tracker, recorder);
             self.next_request.store(tracker.now(), Ordering::Release);
@@ -145,7 +147,7 @@ impl Rank for State {
                 Ok(pages) => pages,
                 Err(error) => return recorder.note(&advice(error)),
             };
-            let mut inner = self.inner.lock();
+            let Some(mut inner) = self.inner.lock() else { return };
             *inner = Some(Inner { tracker: Tracker::new(pages), recorder });
             self.active.store(true, Ordering::Release);
         }));

@@ -118,6 +118,11 @@ pub fn connect(access: AccessHook, leave: LeaveHook) {
 /// The granule table takes 8 GiB of address space, nearly all of it never touched; where that is
 /// not to be had the filter works without, only slower beside pending buffers.
 pub fn pages() -> Result<Pages, MapError> {
+    if let Some(limit) = address_space_limit()
+        && limit < LEAST_ADDRESS_SPACE
+    {
+        return Err(MapError::Refused(libc::ENOMEM));
+    }
     // SAFETY: `map` established the filter; nobody writes it but through these atomics.
     let filter = unsafe { std::slice::from_raw_parts(BASE as *const AtomicU8, SLOTS) };
     let counts = reserve::<AtomicU64>()?;
@@ -126,6 +131,17 @@ pub fn pages() -> Result<Pages, MapError> {
         abi().granules.store(granules.as_ptr().cast_mut().cast(), Ordering::Release);
     }
     Ok(Pages::new(filter, counts, granules))
+}
+
+/// With less, the tables would leave the program too little.
+const LEAST_ADDRESS_SPACE: u64 = 3 << 29;
+
+/// `ulimit -v` in bytes, if there is one.
+fn address_space_limit() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: writes into the structure.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+    (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
 /// Zeroed memory for one `T` per slot; `T` must be valid when all zero.

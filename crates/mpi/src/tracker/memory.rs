@@ -1,0 +1,121 @@
+//! What the program does with memory while operations are pending: touches it, gives it back,
+//! leaves the function it belongs to.
+
+use super::{Operation, Tracker};
+use crate::nursery::Young;
+use crate::place::{Findings, Place, Report, Side};
+use commsan_engine::{Access, Footprint, Mode};
+use commsan_model::{Code, Role};
+use std::ops::Range;
+
+impl Tracker {
+    /// The program touches memory.
+    pub fn access(
+        &mut self,
+        by: &str,
+        mode: Mode,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let access = Access { mode, footprint: Footprint::Dense(bytes) };
+        let Some(conflicts) = self.conflicts(&access) else { return };
+        for conflict in conflicts.into_iter().flatten() {
+            let code = match (conflict.mode, mode) {
+                (Mode::Read, _) => Code::SendBufferWritten,
+                (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
+                (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,
+            };
+            let side = Side { by, mode, bytes: conflict.bytes.clone() };
+            self.report(code, Role::Access, side, None, &conflict, place, out);
+        }
+    }
+
+    /// `MPI_Alloc_mem` has returned memory.
+    pub fn allocated(&mut self, address: usize, size: usize) {
+        self.allocations.insert(address, size);
+    }
+
+    /// The size of memory from `MPI_Alloc_mem`, which is about to be freed.
+    pub fn take_allocation(&mut self, address: usize) -> usize {
+        self.allocations.remove(&address).unwrap_or(0)
+    }
+
+    /// The program is about to give memory back.
+    pub fn released(
+        &mut self,
+        by: &str,
+        call: Option<&'static str>,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let mode = Mode::Write;
+        let access = Access { mode, footprint: Footprint::Dense(bytes) };
+        let Some(conflicts) = self.conflicts(&access) else { return };
+        for conflict in conflicts.into_iter().flatten() {
+            let side = Side { by, mode, bytes: conflict.bytes.clone() };
+            let code = Code::PendingBufferFreed;
+            self.report(code, Role::Release, side, call, &conflict, place, out);
+            self.end(conflict.id);
+        }
+    }
+
+    /// The function with this frame pointer is about to return.
+    pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
+        if self.nursery.on_stack().any(|young| young.frame == Some(frame)) {
+            self.settle();
+        }
+        let gone = |op: &Operation| op.frame == Some(frame);
+        self.leave_where(gone, None, place, out);
+    }
+
+    /// Looks for operations whose buffer lay in a frame that is gone by now. For programs
+    /// without hooks, and functions the compiler inlined.
+    pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut dyn Findings) {
+        let popped = |young: &Young| {
+            let start = young.access.as_ref().map_or(0, |a| a.footprint.span().start);
+            young.site.thread == place.thread() && place.is_popped(start)
+        };
+        if self.nursery.on_stack().any(popped) {
+            self.settle();
+        }
+        if !self.on_stack.is_empty() {
+            let thread = place.thread();
+            let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
+            self.leave_where(gone, Some(call), place, out);
+        }
+    }
+
+    fn leave_where(
+        &mut self,
+        gone: impl Fn(&Operation) -> bool,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let live = &self.live;
+        let Some(id) = self.on_stack.iter().copied().find(|id| live.get(*id).is_some_and(&gone))
+        else {
+            return;
+        };
+        let (address, op) = match self.live.get(id) {
+            Some(op) => (op.on_stack, op),
+            None => return,
+        };
+        let code = Code::PendingStackBuffer;
+        if !out.again(code, place.pc(), op.site.pc) {
+            let concerned =
+                self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
+            let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
+            let sites =
+                [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
+            let report = Report { code, access: None, operation: op, concerned, sites: &sites };
+            let number = out.report(&report, &self.stacks);
+            self.subscribe(id, number);
+        }
+        self.end(id);
+        // One return can leave several behind.
+        self.leave_where(gone, call, place, out);
+    }
+}

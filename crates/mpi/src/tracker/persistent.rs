@@ -1,0 +1,126 @@
+//! Persistent and partitioned requests: made once, started many times (MPI 4.1 §3.9, chapter 4).
+
+use super::{Operation, Tracker, envelope};
+use crate::buffers::{Accesses, Args, Library};
+use crate::calls::Effect;
+use crate::partitioned::partitions;
+use crate::place::{Findings, Place};
+use crate::requests::{Persistent, Request, State, Token};
+use commsan_engine::Mode;
+use commsan_model::Code;
+
+impl Tracker {
+    /// A persistent request has been made.
+    pub fn init(
+        &mut self,
+        args: &Args,
+        accesses: &mut Accesses,
+        library: &impl Library,
+        (key, variable): (usize, usize),
+    ) {
+        let partitioned = args.call.effect == Effect::InitPartitioned;
+        let accesses = match partitioned {
+            true => partitions(args, library),
+            false => accesses.iter_mut().filter_map(Option::take).collect(),
+        };
+        self.settle();
+        let (peer, tag) = envelope(args);
+        let mut request = Request::new(key, variable, args.call, State::Inactive);
+        request.persistent = Some(Box::new(Persistent { accesses, partitioned, peer, tag }));
+        self.requests.insert(request);
+    }
+
+    /// A persistent request is about to be started.
+    pub fn go(&mut self, args: &Args, token: Token, place: &impl Place, out: &mut dyn Findings) {
+        self.settle();
+        let Some(request) = self.requests.one(token) else { return };
+        let Some(persistent) = &request.persistent else { return };
+        let running = match &request.state {
+            State::Active(id) => Some(*id),
+            State::Partitions(ids) => ids.iter().flatten().next().copied(),
+            State::Inactive | State::Complete => None,
+        };
+        if request.is_active() {
+            // What the library makes of it is its own affair: the operation is followed no longer.
+            request.state = State::Inactive;
+            let Some(id) = running else { return };
+            self.misuse(Code::ActiveRequestStarted, id, &args.call.name, place, out);
+            self.finish(id, None, place, out);
+            return;
+        }
+        let operation = Operation {
+            call: request.call,
+            peer: persistent.peer,
+            tag: persistent.tag,
+            ..Operation::new(args, place, &mut self.stacks)
+        };
+        let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
+        let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
+        let state = match (partitioned, sends) {
+            (true, true) => State::Partitions(vec![None; accesses.len()].into()),
+            (true, false) => {
+                self.check_all(args, accesses.iter(), place, out);
+                let begin = |access| Some(self.begin(&mut [Some(access)], operation.copy(), place));
+                State::Partitions(accesses.into_iter().map(begin).collect())
+            }
+            (false, _) => {
+                self.check_all(args, accesses.iter(), place, out);
+                let mut accesses: Vec<_> = accesses.into_iter().map(Some).collect();
+                State::Active(self.begin(&mut accesses, operation, place))
+            }
+        };
+        if let Some(request) = self.requests.one(token) {
+            request.state = state;
+        }
+    }
+
+    /// Partitions of a started send are handed over.
+    pub fn ready(
+        &mut self,
+        args: &Args,
+        token: Token,
+        partitions: impl Iterator<Item = usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        for partition in partitions {
+            let Some(request) = self.requests.one(token) else { return };
+            let (State::Partitions(ids), Some(persistent)) = (&request.state, &request.persistent)
+            else {
+                return;
+            };
+            let (Some(None), Some(access)) =
+                (ids.get(partition), persistent.accesses.get(partition).cloned())
+            else {
+                continue;
+            };
+            let operation = Operation {
+                peer: persistent.peer,
+                tag: persistent.tag,
+                ..Operation::new(args, place, &mut self.stacks)
+            };
+            self.check_all(args, std::iter::once(&access), place, out);
+            let id = self.begin(&mut [Some(access)], operation, place);
+            if let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) {
+                ids[partition] = Some(id);
+            }
+        }
+    }
+
+    /// A partition of a started receive has arrived.
+    pub fn arrived(
+        &mut self,
+        token: Token,
+        partition: usize,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(Request { state: State::Partitions(ids), .. }) = self.requests.one(token) else {
+            return;
+        };
+        if let Some(id) = ids.get_mut(partition).and_then(Option::take) {
+            self.finish(id, Some(call), place, out);
+        }
+    }
+}
