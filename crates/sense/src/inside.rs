@@ -34,7 +34,7 @@ impl Inside {
             inside.set(here);
             true
         });
-        (entered == Ok(true)).then_some(Inside(()))
+        (entered == Ok(true)).then(|| Inside(()))
     }
 }
 
