@@ -115,7 +115,15 @@ impl Tracker {
         self.check_all(args, accesses.iter().flatten(), place, out);
         let [Some(a), Some(b)] = accesses else { return };
         // A call that replaces its buffer reads and writes the same bytes by intention.
-        let replaces = matches!(&*args.call.accesses, [a, b] if a.buffer == b.buffer);
+        let replaces = match &*args.call.accesses {
+            [read, write] if read.in_place == Some(write.buffer) => {
+                // MPI_IN_PLACE: the input is where the result goes, though the argument is not.
+                args.words[read.buffer] != args.words[write.buffer]
+                    && a.footprint.span().start == b.footprint.span().start
+            }
+            [read, write] => read.buffer == write.buffer,
+            _ => false,
+        };
         if replaces || a.mode == Mode::Read && b.mode == Mode::Read {
             return;
         }
