@@ -105,7 +105,12 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
     let element = || library.datatype(args.words[rule.datatype]);
     match rule.extent {
         Extent::Blocks { count, times } => {
-            let (count, element) = (args.count(count), element());
+            let count = args.count(count);
+            if count == 0 {
+                // The datatype may be anything then, MPI_DATATYPE_NULL included.
+                return None;
+            }
+            let element = element();
             let whole = |n: usize| {
                 Some(Footprint::elements(base, &element.pattern, count * n, element.extent))
             };
