@@ -34,15 +34,19 @@ impl Library for Mpi {
     }
 
     fn size(&self, comm: usize) -> usize {
+        if !self.is_inter(comm) {
+            return self.local_size(comm);
+        }
         let mut size = 0;
-        let handle = handle::<sys::MPI_Comm>(comm);
         // SAFETY: a communicator that the library has just accepted.
-        unsafe {
-            match self.is_inter(comm) {
-                true => sys::PMPI_Comm_remote_size(handle, &mut size),
-                false => sys::PMPI_Comm_size(handle, &mut size),
-            }
-        };
+        unsafe { sys::PMPI_Comm_remote_size(handle::<sys::MPI_Comm>(comm), &mut size) };
+        size.max(0) as usize
+    }
+
+    fn local_size(&self, comm: usize) -> usize {
+        let mut size = 0;
+        // SAFETY: a communicator that the library has just accepted.
+        unsafe { sys::PMPI_Comm_size(handle::<sys::MPI_Comm>(comm), &mut size) };
         size.max(0) as usize
     }
 

@@ -49,6 +49,8 @@ pub trait Library {
     /// Size of the group that a collective exchanges with: the remote one of an
     /// inter-communicator.
     fn size(&self, comm: usize) -> usize;
+    /// Size of the process's own group.
+    fn local_size(&self, comm: usize) -> usize;
     /// Whether the communicator is an inter-communicator.
     fn is_inter(&self, comm: usize) -> bool;
     /// Sources and destinations of the communicator's topology.
@@ -117,6 +119,7 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
             match times {
                 Times::Once => whole(1),
                 Times::Size => whole(library.size(comm())),
+                Times::Local => whole(library.local_size(comm())),
                 Times::Param(index) => whole(args.int(index).max(0) as usize),
                 Times::In | Times::Out => {
                     let present = present::<L>(library, comm(), times);
@@ -139,7 +142,7 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
             Some(placed(args, rule, library, base, counts, displs, &present))
         }
         Extent::Sum(counts) => {
-            let n = library.size(comm());
+            let n = library.local_size(comm());
             let counts = (0..n).map(|i| library.int_at(args.words[counts], i, args.call.large));
             let (sum, element) = (counts.sum::<i64>().max(0) as usize, element());
             Some(Footprint::elements(base, &element.pattern, sum, element.extent))

@@ -279,6 +279,8 @@ pub enum Times {
     Once,
     /// For each rank of the (remote) group.
     Size,
+    /// For each rank of the own group.
+    Local,
     /// For each source of the topology.
     In,
     /// For each destination of the topology.
@@ -421,6 +423,7 @@ fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {
     let times = |name: &str| {
         Ok::<_, String>(match name {
             "size" => Times::Size,
+            "local" => Times::Local,
             "in" => Times::In,
             "out" => Times::Out,
             other => Times::Param(index(other)?),

@@ -25,7 +25,7 @@ pub(crate) struct Request {
     pub cancelled: bool,
     /// The call that stored another request into the variable while this one was pending.
     pub overwritten: Option<Box<Site>>,
-    sequence: u64,
+    pub sequence: u64,
     /// The next older request with the same handle.
     older: u32,
 }

@@ -5,8 +5,8 @@
 //! "should not modify", receive: "should not access") or §6.12 for collectives, however the
 //! library timed it. Reading what a pending operation only reads is legal and never reported.
 //! - A send whose active request was freed (legal, §3.7.3) is complete when a message says so
-//!   (Example 3.13 there); which message does, this process cannot know, so any later
-//!   communication ends it: misses, no false reports.
+//!   (Example 3.13 there); which message does, this process cannot know, so any communication
+//!   since its start ends it, before or after the request was freed: misses, no false reports.
 //! - An operation that a finding ended (its memory is gone) is not reported again.
 //! - Whether another copy of an overwritten request exists cannot be seen; only a request never
 //!   completed by `MPI_Finalize` is reported.
@@ -51,6 +51,8 @@ pub struct Tracker {
     requests: Requests,
     /// Operations that are not in `live` and `requests` yet.
     nursery: Nursery,
+    /// Requests made before this number have since seen a message that may tell of their completion.
+    informed: u64,
     /// Freed but perhaps not complete; see the module's soundness note.
     detached: Vec<OpId>,
     /// Operations with a buffer on some stack.
@@ -80,6 +82,7 @@ impl Tracker {
             live: Live::new(pages),
             requests: Requests::new(),
             nursery: Nursery::new(),
+            informed: 0,
             detached: Vec::new(),
             on_stack: Vec::new(),
             allocations: HashMap::new(),
@@ -328,10 +331,10 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.settle();
-        let mut faulty = Vec::new();
+        let (mut faulty, mut told) = (Vec::new(), Vec::new());
         // A shared handle may mean another operation than this one.
         let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
-        let detached = &mut self.detached;
+        let (detached, informed) = (&mut self.detached, self.informed);
         self.requests.each(token, |request| {
             let ids: Vec<OpId> = match &request.state {
                 State::Active(id) => vec![*id],
@@ -342,10 +345,14 @@ impl Tracker {
             let receives = request.call.accesses.iter().any(|rule| rule.mode == Mode::Write);
             match certain && (receives || request.call.collective) {
                 true => faulty.extend(ids),
+                false if request.sequence < informed => told.extend(ids),
                 false => detached.extend(ids),
             }
             true
         });
+        for id in told {
+            self.end(id);
+        }
         for id in faulty {
             self.misuse(Code::ActiveRequestFreed, id, call, place, out);
             self.finish(id, None, place, out);
@@ -363,6 +370,7 @@ impl Tracker {
 
     /// This process has learned something from another one.
     pub fn communicated(&mut self) {
+        self.informed = self.now();
         while let Some(id) = self.detached.pop() {
             self.end(id);
         }

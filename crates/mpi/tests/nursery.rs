@@ -37,6 +37,10 @@ impl Library for Mpi {
         2
     }
 
+    fn local_size(&self, _: usize) -> usize {
+        2
+    }
+
     fn is_inter(&self, _: usize) -> bool {
         false
     }
