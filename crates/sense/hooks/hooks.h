@@ -63,7 +63,7 @@ static inline bool hits_unaligned(const volatile void *p, size_t size, int write
 }
 
 /* The second level, for pages with something pending on a part of them: a program that computes
- * beside a pending halo comes here at every access. `size` is at most 16. */
+ * beside a pending halo comes here at every access. `size` is at most 64. */
 static inline bool granules_hit(uintptr_t addr, size_t size, int write) {
   const uint64_t(*granules)[2 * COMMSAN_PLANE_WORDS] = COMMSAN_ABI->granules;
   const uintptr_t slot = addr >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK;

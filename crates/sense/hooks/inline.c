@@ -1,0 +1,75 @@
+/* Where checks that a compiler plugin puts inline go on when the filter byte concerns them.
+ *
+ * These calls lie on a path hardly ever taken, so they preserve every register, vectors included:
+ * the path that is taken keeps its values in registers as if there were no call. This file is
+ * compiled for general registers only; the vector state is saved around the runtime alone.
+ */
+#include "hooks.h"
+
+#include <cpuid.h>
+
+#define KEEPS_REGISTERS __attribute__((no_caller_saved_registers))
+
+/* Calls commsan_report for `addr, size, write, NULL, pc, frame` with all registers kept. */
+__attribute__((visibility("hidden"))) KEEPS_REGISTERS void
+commsan_report_inline(uintptr_t addr, size_t size, int write, const void *pc, const void *frame);
+
+/* 1 where the processor has XSAVE and the system uses it, 2 where there is only FXSAVE. */
+__attribute__((visibility("hidden"))) unsigned char commsan_vector_saving;
+
+/* XSAVE of x87, SSE, AVX and AVX-512 needs 2,688 bytes; its header must be zero before. */
+__asm__(".text\n"
+        ".type commsan_report_inline, @function\n"
+        "commsan_report_inline:\n"
+        "  push %rax\n push %r9\n push %r10\n push %r11\n push %r12\n"
+        "  push %rdi\n push %rsi\n push %rdx\n push %rcx\n push %r8\n"
+        "  mov %rsp, %r12\n"
+        "  sub $2752, %rsp\n"
+        "  and $-64, %rsp\n"
+        "  cmpb $1, commsan_vector_saving(%rip)\n"
+        "  jne 1f\n"
+        "  xor %eax, %eax\n"
+        "  mov %rax, 512(%rsp)\n mov %rax, 520(%rsp)\n mov %rax, 528(%rsp)\n"
+        "  mov %rax, 536(%rsp)\n mov %rax, 544(%rsp)\n mov %rax, 552(%rsp)\n"
+        "  mov %rax, 560(%rsp)\n mov %rax, 568(%rsp)\n"
+        "  mov $0xe7, %eax\n xor %edx, %edx\n"
+        "  xsave64 (%rsp)\n"
+        "  jmp 2f\n"
+        "1: fxsave64 (%rsp)\n"
+        "2: mov (%r12), %r9\n"
+        "  mov 8(%r12), %r8\n"
+        "  xor %ecx, %ecx\n"
+        "  mov 16(%r12), %rdx\n"
+        "  call commsan_report\n"
+        "  cmpb $1, commsan_vector_saving(%rip)\n"
+        "  jne 3f\n"
+        "  mov $0xe7, %eax\n xor %edx, %edx\n"
+        "  xrstor64 (%rsp)\n"
+        "  jmp 4f\n"
+        "3: fxrstor64 (%rsp)\n"
+        "4: mov %r12, %rsp\n"
+        "  pop %r8\n pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n"
+        "  pop %r12\n pop %r11\n pop %r10\n pop %r9\n pop %rax\n"
+        "  ret\n"
+        ".size commsan_report_inline, . - commsan_report_inline\n");
+
+static unsigned char vector_saving(void) {
+  unsigned a, b, c, d;
+  const bool xsave = __get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE;
+  return xsave ? 1 : 2;
+}
+
+#define HOOKS(name, write)                                                                         \
+  HOOK KEEPS_REGISTERS void __commsan_##name(const void *p, size_t size) {                         \
+    if (!granules_hit((uintptr_t)p, size, write)) return;                                          \
+    if (!commsan_vector_saving) commsan_vector_saving = vector_saving();                           \
+    commsan_report_inline((uintptr_t)p, size, write, CALLER_PC, caller_frame);                     \
+  }
+
+/* `size` is at most 64; some byte of the access lies in a page that concerns it. */
+HOOKS(read, 0)
+HOOKS(write, 1)
+
+/* Links the file that maps the filter. */
+void __tsan_init(void);
+__attribute__((used)) static void (*const needs_init)(void) = __tsan_init;
