@@ -13,13 +13,15 @@ all: build
 setup:
 	@./scripts/setup.sh
 
-# The tree a user installs: one command, its aliases, the hooks archive and a runtime per MPI.
+# The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
+# compilers and a runtime per MPI.
 build: setup
 	@mkdir -p $(DIST)/bin $(LIB)
-	$(CARGO) build --release -p commsan -p commsan-inject
+	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
 	@install -m755 target/release/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 target/release/libcommsan_inject.so $(LIB)/
+	@install -m755 target/release/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features openmpi
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features mpich

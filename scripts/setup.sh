@@ -15,7 +15,10 @@ needs=(
   "cmake:cmake"
   "pkg-config:pkg-config"
   "clang-19:clang-19"
+  "flang-19:flang-new-19"
+  "llvm-19-dev:/usr/lib/llvm-19/include/llvm/Passes/PassBuilder.h"
   "libclang1-19:/usr/lib/llvm-19/lib/libclang.so.1|/usr/lib/x86_64-linux-gnu/libclang-19.so.1"
+  "libclang-rt-19-dev:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.ubsan_standalone-x86_64.a"
   "libomp-19-dev:/usr/lib/llvm-19/lib/libomp.so"
 )
 
@@ -49,7 +52,8 @@ if ! command -v apt-get >/dev/null; then
   echo "error: these Debian packages, or what corresponds to them here, are missing:" >&2
   echo "  ${missing[*]}" >&2
   echo "  help: commsan needs Open MPI 4.1 or newer and MPICH 4.0 or newer side by side, gcc and" >&2
-  echo "  gfortran 12 or newer, clang, libclang and libomp 19, cmake 3.25 or newer, pkg-config" >&2
+  echo "  gfortran 12 or newer, clang, flang, libclang, libomp, runtimes and headers of LLVM 19, cmake 3.25" >&2
+  echo "  or newer, pkg-config" >&2
   exit 1
 fi
 

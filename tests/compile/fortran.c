@@ -16,3 +16,9 @@ void wrote(int line, const void *p, size_t size, const char *by) {
 void did_read(int line, const void *p, size_t size, const char *by) {
   expect_at(line, 0, p, size, by);
 }
+
+/* 2: one write of exactly that. */
+void covers(int line, int write, const void *p, size_t size) {
+  if (write == 2) expect_at(line, 1, p, size, NULL);
+  else cover_at(line, write, p, size);
+}

@@ -1,4 +1,4 @@
-//! Whose command line this is: gcc, gfortran and clang take different options for the same thing.
+//! Whose command line this is: compilers take different options for the same thing.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -13,53 +13,74 @@ pub enum Family {
     Gfortran,
     /// clang and clang++.
     Clang,
+    /// flang.
+    Flang,
     /// Anything else; it cannot instrument for us.
     Other,
 }
 
-impl Family {
+/// A compiler, as far as options depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// Its dialect.
+    pub family: Family,
+    /// The major version of the LLVM in it, if that is LLVM as published.
+    pub llvm: Option<u32>,
+}
+
+impl Compiler {
     /// Decides by name where the name is proof enough, or else asks the compiler, which for an MPI
     /// wrapper is the only way to know.
-    pub fn of(compiler: &[OsString]) -> Family {
-        let by_name = compiler.last().and_then(|program| Family::by_name(program));
-        by_name.unwrap_or_else(|| Family::by_asking(compiler))
+    pub fn of(compiler: &[OsString]) -> Compiler {
+        let by_name = compiler.last().and_then(|program| Compiler::by_name(program));
+        by_name.unwrap_or_else(|| Compiler::by_asking(compiler))
     }
 
-    fn by_name(program: &OsStr) -> Option<Family> {
+    fn by_name(program: &OsStr) -> Option<Compiler> {
         let name = Path::new(program).file_name()?.to_str()?;
-        // "x86_64-linux-gnu-gcc-12" and "clang++-19" without version and target.
+        // "x86_64-linux-gnu-gcc-12", "clang++-19", "flang-new-19" without version and target.
         let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-        match bare.rsplit('-').next()? {
-            "gcc" | "g++" => Some(Family::Gcc),
-            "gfortran" => Some(Family::Gfortran),
-            "clang" | "clang++" => Some(Family::Clang),
-            _ => None,
-        }
+        let bare = bare.strip_suffix("-new").unwrap_or(bare);
+        let llvm = name.rsplit('-').next()?.parse().ok();
+        let family = match bare.rsplit('-').next()? {
+            "gcc" | "g++" => return Some(Compiler { family: Family::Gcc, llvm: None }),
+            "gfortran" => return Some(Compiler { family: Family::Gfortran, llvm: None }),
+            "clang" | "clang++" => Family::Clang,
+            "flang" => Family::Flang,
+            _ => return None,
+        };
+        llvm.map(|version| Compiler { family, llvm: Some(version) })
     }
 
-    fn by_asking(compiler: &[OsString]) -> Family {
+    fn by_asking(compiler: &[OsString]) -> Compiler {
         let asked = Command::new(&compiler[0])
             .args(&compiler[1..])
             .arg("--version")
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .output();
-        asked.map_or(Family::Other, |answer| {
-            Family::by_version(&String::from_utf8_lossy(&answer.stdout))
-        })
+        let answer = asked.map(|answer| answer.stdout).unwrap_or_default();
+        Compiler::by_version(&String::from_utf8_lossy(&answer))
     }
 
-    fn by_version(answer: &str) -> Family {
+    fn by_version(answer: &str) -> Compiler {
         let first = answer.lines().next().unwrap_or_default();
-        if first.contains("clang version") {
-            Family::Clang
+        let named = |name: &str| first.split_once(&format!("{name} version "));
+        let (family, parts) = if let Some(parts) = named("clang") {
+            (Family::Clang, Some(parts))
+        } else if let Some(parts) = named("flang").or_else(|| named("flang-new")) {
+            (Family::Flang, Some(parts))
         } else if first.contains("GNU Fortran") {
-            Family::Gfortran
+            (Family::Gfortran, None)
         } else if answer.contains("Free Software Foundation") {
-            Family::Gcc
+            (Family::Gcc, None)
         } else {
-            Family::Other
-        }
+            (Family::Other, None)
+        };
+        // Vendors change LLVM and keep its version; distributions do not.
+        let published = parts.filter(|(vendor, _)| ["", "Debian ", "Ubuntu "].contains(vendor));
+        let llvm = published.and_then(|(_, version)| version.split('.').next()?.parse().ok());
+        Compiler { family, llvm }
     }
 }
 
@@ -67,28 +88,39 @@ impl Family {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn named(name: &str, family: Family, llvm: Option<u32>) {
+        assert_eq!(Compiler::by_name(OsStr::new(name)), Some(Compiler { family, llvm }), "{name}");
+    }
+
     #[test]
     fn names_that_prove_the_family() {
-        let named = |name: &str| Family::by_name(OsStr::new(name));
-        assert_eq!(named("/usr/bin/gcc-12"), Some(Family::Gcc));
-        assert_eq!(named("x86_64-linux-gnu-g++-13.2"), Some(Family::Gcc));
-        assert_eq!(named("gfortran"), Some(Family::Gfortran));
-        assert_eq!(named("clang++-19"), Some(Family::Clang));
-        for unknown in ["cc", "c++", "mpicc", "mpicc.openmpi", "flang-new-19", "nvfortran"] {
-            assert_eq!(named(unknown), None, "{unknown}");
+        named("/usr/bin/gcc-12", Family::Gcc, None);
+        named("x86_64-linux-gnu-g++-13.2", Family::Gcc, None);
+        named("gfortran", Family::Gfortran, None);
+        named("clang++-19", Family::Clang, Some(19));
+        named("flang-new-19", Family::Flang, Some(19));
+        for unknown in ["cc", "c++", "mpicc", "mpicc.openmpi", "clang", "flang-new", "nvfortran"] {
+            assert_eq!(Compiler::by_name(OsStr::new(unknown)), None, "{unknown}");
         }
+    }
+
+    #[track_caller]
+    fn told(answer: &str, family: Family, llvm: Option<u32>) {
+        assert_eq!(Compiler::by_version(answer), Compiler { family, llvm }, "{answer}");
     }
 
     #[test]
     fn versions_that_tell_the_family() {
         const FSF: &str = "Copyright (C) 2022 Free Software Foundation, Inc.\n";
-        let told = Family::by_version;
-        assert_eq!(told(&format!("cc (Debian 12.2.0-14) 12.2.0\n{FSF}")), Family::Gcc);
-        assert_eq!(told(&format!("GNU Fortran (Debian) 12.2.0\n{FSF}")), Family::Gfortran);
-        assert_eq!(told("Debian clang version 19.1.7\nTarget: x86_64\n"), Family::Clang);
-        assert_eq!(told("AMD clang version 17.0.6 (CLANG: AOCC)\n"), Family::Clang);
-        assert_eq!(told("flang-new version 19.1.7\nTarget: x86_64\n"), Family::Other);
-        assert_eq!(told("\nnvfortran 24.3-0 64-bit target on x86-64 Linux\n"), Family::Other);
-        assert_eq!(told(""), Family::Other);
+        told(&format!("cc (Debian 12.2.0-14) 12.2.0\n{FSF}"), Family::Gcc, None);
+        told(&format!("GNU Fortran (Debian) 12.2.0\n{FSF}"), Family::Gfortran, None);
+        told("Debian clang version 19.1.7\nTarget: x86_64\n", Family::Clang, Some(19));
+        told("clang version 20.1.0\n", Family::Clang, Some(20));
+        told("AMD clang version 17.0.6 (CLANG: AOCC)\n", Family::Clang, None);
+        told("Debian flang-new version 19.1.7\nTarget: x86_64\n", Family::Flang, Some(19));
+        told("flang version 20.1.0\n", Family::Flang, Some(20));
+        told("\nnvfortran 24.3-0 64-bit target on x86-64 Linux\n", Family::Other, None);
+        told("", Family::Other, None);
     }
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use command_line::CommandLine;
-use family::Family;
+use family::Compiler;
 use invocation::Invocation;
 use plan::Plan;
 
@@ -68,8 +68,9 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
     if !line.builds() {
         return replace_process(&compiler, &args);
     }
-    let family = Family::of(&compiler);
-    match plan::plan(&line, family, &library_directory()) {
+    let (known, library) = (Compiler::of(&compiler), library_directory());
+    let plugin = plugin(&library, known.llvm);
+    match plan::plan(&line, known.family, plugin.as_deref(), &library) {
         Ok(Plan { front, back, warning }) => {
             if let Some(warning) = warning {
                 eprintln!("commsan: warning: {warning}");
@@ -84,13 +85,19 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
 }
 
 /// Where the hooks archive is installed: beside the command, through any symbolic links to it.
-fn library_directory() -> PathBuf {
+pub fn library_directory() -> PathBuf {
     if let Some(set) = std::env::var_os("COMMSAN_LIB").filter(|v| !v.is_empty()) {
         return set.into();
     }
     let here = std::env::current_exe().and_then(|p| p.canonicalize()).unwrap_or_default();
     let prefix = here.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     prefix.join("lib/commsan")
+}
+
+/// The pass plugin that fits an LLVM, if it is installed.
+pub fn plugin(library: &Path, llvm: Option<u32>) -> Option<PathBuf> {
+    let plugin = library.join(format!("libcommsan_pass-{}.so", llvm?));
+    plugin.is_file().then_some(plugin)
 }
 
 fn replace_process(compiler: &[OsString], args: &[OsString]) -> ExitCode {

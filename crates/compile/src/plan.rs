@@ -1,8 +1,8 @@
 //! What is added to a command line.
 //!
-//! Compiling: ThreadSanitizer's instrumentation, of which only the calls are wanted, with frame
-//! pointers and without sibling calls, so that the hook that reports a return still sees the frame
-//! of the function that returns. Linking: our archive instead of ThreadSanitizer's runtime, and
+//! Compiling: our pass plugin where there is one for the compiler, else ThreadSanitizer's
+//! instrumentation, of which only the calls are wanted; with frame pointers and without sibling
+//! calls, so that the hook that reports a return still sees the frame of the function that returns. Linking: our archive instead of ThreadSanitizer's runtime, and
 //! the list of libc functions to wrap. `docs/compile.md` says why each option is there.
 
 use std::ffi::OsString;
@@ -57,13 +57,25 @@ const KEPT_COPIES: &[&str] = &[
 /// ThreadSanitizer is there.
 const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
 
-/// Told to the compiler proper, so that the driver adds no runtime to links. Plain accesses come
-/// from the coverage pass, since the thread pass overlooks arrays on the stack.
-const CLANG_HOOKS: &[&str] = &[
-    "-Xclang",
-    "-fsanitize=thread",
+/// Told to the compiler proper, so that the driver adds no runtime to links. It marks functions to
+/// be checked, and keeps the optimizer from accesses that the program does not make. Those that
+/// the thread pass itself would report come from elsewhere.
+const CLANG_THREAD: &[&str] =
+    &["-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-memory-accesses=0"];
+
+/// All else the plugin does, too.
+const CLANG_PLUGIN: &[&str] = &[
     "-mllvm",
-    "-tsan-instrument-memory-accesses=0",
+    "-tsan-instrument-func-entry-exit=0",
+    "-mllvm",
+    "-tsan-instrument-atomics=0",
+    "-mllvm",
+    "-tsan-instrument-memintrinsics=0",
+];
+
+/// Without it, plain accesses come from the coverage pass, since the thread pass overlooks arrays
+/// on the stack.
+const CLANG_HOOKS: &[&str] = &[
     "-Xclang",
     "-fsanitize-coverage-type=1",
     "-Xclang",
@@ -72,23 +84,29 @@ const CLANG_HOOKS: &[&str] = &[
     "-fsanitize-coverage-trace-stores",
 ];
 
-/// clang's passes see no vector access above 16 bytes.
+/// These passes see no vector access above 16 bytes.
 const NARROW_VECTORS: &[&str] = &["-mprefer-vector-width=128"];
 /// Nor any masked or gathered one, which AVX offers to the vectorizers.
 const NO_VECTORS: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize"];
 
-/// Decides what to add; `library` is the directory that holds the archive.
-pub fn plan(line: &CommandLine, family: Family, library: &Path) -> Result<Plan, String> {
+/// Decides what to add; `library` is the directory that holds the archive, `plugin` the pass plugin
+/// for this compiler.
+pub fn plan(
+    line: &CommandLine,
+    family: Family,
+    plugin: Option<&Path>,
+    library: &Path,
+) -> Result<Plan, String> {
     if !line.compiles() && !line.links() {
         return Ok(Plan::default());
     }
-    if let Some(reason) = reason_to_leave_alone(line, family) {
+    if let Some(reason) = reason_to_leave_alone(line, family, plugin) {
         let warning = line.compiles().then(|| format!("{reason}; passed on unchanged"));
         return Ok(Plan { warning, ..Plan::default() });
     }
     let mut plan = Plan::default();
     if line.compiles() && !line.declines_thread {
-        compile(&mut plan, line, family);
+        compile(&mut plan, line, family, plugin);
     }
     if line.links() {
         link(&mut plan, line, family, library)?;
@@ -96,8 +114,12 @@ pub fn plan(line: &CommandLine, family: Family, library: &Path) -> Result<Plan, 
     Ok(plan)
 }
 
-fn reason_to_leave_alone(line: &CommandLine, family: Family) -> Option<String> {
-    if family == Family::Other {
+fn reason_to_leave_alone(
+    line: &CommandLine,
+    family: Family,
+    plugin: Option<&Path>,
+) -> Option<String> {
+    if family == Family::Other || (family == Family::Flang && plugin.is_none()) {
         return Some("this compiler is none that commsan can instrument with".into());
     }
     if let Some(other) = &line.other_sanitizer {
@@ -106,20 +128,34 @@ fn reason_to_leave_alone(line: &CommandLine, family: Family) -> Option<String> {
     if line.other_width {
         return Some("commsan's hooks are for 64-bit programs".into());
     }
-    if family != Family::Clang && line.is_static && line.compiles() && line.links() {
+    if matches!(family, Family::Gcc | Family::Gfortran)
+        && line.is_static
+        && line.compiles()
+        && line.links()
+    {
         return Some("gcc cannot instrument and link a static program in one step".into());
     }
     None
 }
 
-fn compile(plan: &mut Plan, line: &CommandLine, family: Family) {
+fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&Path>) {
     let speaks = |kind| line.inputs.contains(&kind);
     if !line.debug_chosen {
         plan.front.push("-g".into());
     }
+    if let Some(plugin) = plugin {
+        plan.back.push(joined("-fpass-plugin=", plugin));
+    }
     let mut add = |options: &[&str]| plan.back.extend(options.iter().map(OsString::from));
+    if family == Family::Flang {
+        return; // the plugin sees to frames
+    }
     add(FRAMES);
     if family == Family::Clang {
+        add(CLANG_THREAD);
+        if plugin.is_some() {
+            return add(CLANG_PLUGIN);
+        }
         add(CLANG_HOOKS);
         add(NARROW_VECTORS);
         if line.wide_vectors {
@@ -151,18 +187,13 @@ fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> 
             library.display()
         ));
     }
-    let join = |option: &str, path: &Path| {
-        let mut joined = OsString::from(option);
-        joined.push(path);
-        joined
-    };
     let mut add = |option: OsString| plan.back.push(option);
     match family {
         // gcc puts its runtime before the objects; ours of that name are empty. The option itself
         // is needed at link time where code is generated then (-flto).
         Family::Gcc | Family::Gfortran if !line.is_static => {
             let decoys = library.join("gcc");
-            plan.front.extend([join("-B", &decoys), join("-L", &decoys)]);
+            plan.front.extend([joined("-B", &decoys), joined("-L", &decoys)]);
             if !line.compiles() || line.declines_thread {
                 add("-fsanitize=thread".into());
             }
@@ -172,12 +203,12 @@ fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> 
     }
     // As linker options, so that a preceding -x does not make source files of them.
     if !line.shared {
-        add(join("-Wl,", &library.join("preinit.o")));
+        add(joined("-Wl,", &library.join("preinit.o")));
     }
-    add(join("-Wl,", &archive));
+    add(joined("-Wl,", &archive));
     // A static libc calls its own functions before anything of ours can be set up.
     if !line.is_static {
-        add(join("-Wl,@", &library.join("wraps.ld-options")));
+        add(joined("-Wl,@", &library.join("wraps.ld-options")));
         if family == Family::Gfortran {
             add("-Wl,--undefined=__wrap__gfortran_compare_string".into());
         }
@@ -186,6 +217,12 @@ fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> 
         add("-lc".into());
     }
     Ok(())
+}
+
+fn joined(option: &str, path: &Path) -> OsString {
+    let mut joined = OsString::from(option);
+    joined.push(path);
+    joined
 }
 
 /// The new arguments. What follows a lone `--` are inputs, so ours go before it.

@@ -59,16 +59,38 @@ static unsigned char vector_saving(void) {
   return xsave ? 1 : 2;
 }
 
+static inline __attribute__((always_inline)) void check(uintptr_t addr, size_t size, int write,
+                                                        const void *pc) {
+  if (!granules_hit(addr, size, write)) return;
+  if (!commsan_vector_saving) commsan_vector_saving = vector_saving();
+  commsan_report_inline(addr, size, write, pc, caller_frame);
+}
+
 #define HOOKS(name, write)                                                                         \
   HOOK KEEPS_REGISTERS void __commsan_##name(const void *p, size_t size) {                         \
-    if (!granules_hit((uintptr_t)p, size, write)) return;                                          \
-    if (!commsan_vector_saving) commsan_vector_saving = vector_saving();                           \
-    commsan_report_inline((uintptr_t)p, size, write, CALLER_PC, caller_frame);                     \
+    check((uintptr_t)p, size, write, CALLER_PC);                                                   \
   }
 
 /* `size` is at most 64; some byte of the access lies in a page that concerns it. */
 HOOKS(read, 0)
 HOOKS(write, 1)
+
+/* Vectors with lanes that may be switched off, those of `lanes` are on: elements side by side, or
+ * each at an address of its own. */
+#define VECTOR_HOOKS(name, write)                                                                  \
+  HOOK KEEPS_REGISTERS void __commsan_##name##_lanes(const char *p, size_t element,                \
+                                                     uint64_t lanes) {                             \
+    for (; lanes; lanes &= lanes - 1)                                                              \
+      check((uintptr_t)p + element * __builtin_ctzll(lanes), element, write, CALLER_PC);           \
+  }                                                                                                \
+  HOOK KEEPS_REGISTERS void __commsan_##name##_scattered(const uintptr_t *addresses,               \
+                                                         size_t element, uint64_t lanes) {         \
+    for (; lanes; lanes &= lanes - 1)                                                              \
+      check(addresses[__builtin_ctzll(lanes)], element, write, CALLER_PC);                         \
+  }
+
+VECTOR_HOOKS(read, 0)
+VECTOR_HOOKS(write, 1)
 
 /* Links the file that maps the filter. */
 void __tsan_init(void);

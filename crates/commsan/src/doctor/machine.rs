@@ -4,6 +4,7 @@ use super::Check;
 use crate::child::search;
 use crate::elf;
 use crate::install::{INJECTOR, RUNTIMES, library_directory};
+use commsan_compile::family::{Compiler, Family};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -164,24 +165,43 @@ fn flavour(command: &str, question: &str) -> Option<(PathBuf, &'static str)> {
     Some((path, mpi))
 }
 
-/// Compilers that `commsan cc` can drive.
+/// Compilers that `commsan cc` can drive, and how those of LLVM check accesses.
 fn compilers() -> Vec<Check> {
-    let present = |name: &str| search(OsStr::new(name)).is_some();
-    let version = |n: u32| if n == 0 { "clang".to_owned() } else { format!("clang-{n}") };
-    let clang = std::iter::once(0).chain((14..=30).rev()).map(version).find(|name| present(name));
-    let named = [
-        present("gcc").then(|| "gcc".to_owned()),
-        present("g++").then(|| "g++".to_owned()),
-        present("gfortran").then(|| "gfortran".to_owned()),
-        clang,
-    ];
-    let found: Vec<String> = named.into_iter().flatten().collect();
-    vec![if found.is_empty() {
+    let present = |name: &String| search(OsStr::new(name)).is_some();
+    let newest = |name: &str| {
+        let versions = (14..=30).rev().map(|version| format!("{name}-{version}"));
+        std::iter::once(name.to_owned()).chain(versions).find(present)
+    };
+    let gcc = ["gcc", "g++", "gfortran"].map(str::to_owned).into_iter().filter(present);
+    let of_llvm: Vec<_> = [newest("clang"), newest("flang").or_else(|| newest("flang-new"))]
+        .into_iter()
+        .flatten()
+        .collect();
+    let found: Vec<String> = gcc.chain(of_llvm.iter().cloned()).collect();
+    let mut checks = vec![if found.is_empty() {
         let mend = "`apt install gcc g++ gfortran`; only checking without recompiling works now";
-        Check::warn("compilers", "none of gcc, g++, gfortran, clang", mend)
+        Check::warn("compilers", "none of gcc, g++, gfortran, clang, flang", mend)
     } else {
         Check::ok("compilers", found.join(", "))
-    }]
+    }];
+    checks.extend(of_llvm.iter().map(|compiler| plugin_for(compiler)));
+    checks
+}
+
+/// Whether a compiler of LLVM can be given the pass plugin.
+fn plugin_for(compiler: &str) -> Check {
+    let what = format!("checks by {compiler}");
+    let known = Compiler::of(&[compiler.into()]);
+    match (commsan_compile::plugin(&library_directory(), known.llvm), known.family) {
+        (Some(path), _) => Check::ok(&what, format!("inline, by {}", path.display())),
+        (None, family) => {
+            let found = match family {
+                Family::Clang => "calls of hooks, several times slower than inline checks",
+                _ => "none: no plugin for its version",
+            };
+            Check::warn(&what, found, "use version 19, for which commsan has a plugin")
+        }
+    }
 }
 
 /// Whether the addresses that hooks and runtime agree on are free.

@@ -2,6 +2,8 @@
 
 use super::*;
 
+const PLUGIN: &str = "/lib/pass.so";
+
 /// A library directory with an archive in it, one for all tests.
 fn library() -> std::path::PathBuf {
     let directory = std::env::temp_dir().join("commsan-plan-tests");
@@ -16,8 +18,13 @@ fn words(text: &str) -> Vec<OsString> {
 
 /// The whole new command line, with the library directory written as LIB.
 fn result(family: Family, text: &str) -> String {
+    with_plugin(None, family, text)
+}
+
+fn with_plugin(plugin: Option<&str>, family: Family, text: &str) -> String {
     let args = words(text);
-    let plan = plan(&CommandLine::parse(&args), family, &library()).unwrap();
+    let plugin = plugin.map(Path::new);
+    let plan = plan(&CommandLine::parse(&args), family, plugin, &library()).unwrap();
     let all = assemble(plan.front, args, plan.back).join(" ".as_ref()).into_string().unwrap();
     all.replace(library().to_str().unwrap(), "LIB")
 }
@@ -59,6 +66,20 @@ fn each_family_in_its_dialect() {
     has(Family::Clang, "-c a.c", &["-Xclang -fsanitize=thread", "-mprefer-vector-width=128"]);
     lacks(Family::Clang, "-c a.c", &["-fno-vectorize", "-fno-builtin"]);
     has(Family::Clang, "-c a.c -march=native", &["-fno-vectorize", "-fno-slp-vectorize"]);
+}
+
+#[test]
+fn a_plugin_replaces_the_passes_of_the_compiler() {
+    let clang = with_plugin(Some(PLUGIN), Family::Clang, "-c a.c -march=native");
+    for part in ["-fpass-plugin=/lib/pass.so", "-Xclang -fsanitize=thread", "atomics=0"] {
+        assert!(clang.contains(part), "{clang}");
+    }
+    for part in ["-coverage", "vector"] {
+        assert!(!clang.contains(part), "{clang}");
+    }
+    let flang = with_plugin(Some(PLUGIN), Family::Flang, "-c a.f90");
+    assert_eq!(flang, "-g -c a.f90 -fpass-plugin=/lib/pass.so");
+    assert!(!with_plugin(Some(PLUGIN), Family::Clang, "a.o").contains("plugin"));
 }
 
 #[test]
@@ -106,15 +127,16 @@ fn assembly_and_declined_files_are_left_alone() {
 fn what_cannot_be_instrumented_is_passed_on_with_a_warning() {
     for (family, text, reason) in [
         (Family::Other, "-c a.c", "none that commsan"),
+        (Family::Flang, "-c a.f90", "none that commsan"),
         (Family::Gcc, "-fsanitize=address -c a.c", "-fsanitize=address"),
         (Family::Clang, "-m32 -c a.c", "64-bit"),
         (Family::Gcc, "-static a.c", "static"),
     ] {
         assert_eq!(result(family, text), text);
-        let plan = plan(&CommandLine::parse(&words(text)), family, &library()).unwrap();
+        let plan = plan(&CommandLine::parse(&words(text)), family, None, &library()).unwrap();
         assert!(plan.warning.unwrap().contains(reason), "{text}");
     }
-    let link = plan(&CommandLine::parse(&words("a.o")), Family::Other, &library()).unwrap();
+    let link = plan(&CommandLine::parse(&words("a.o")), Family::Other, None, &library()).unwrap();
     assert_eq!(link, Plan::default(), "one warning for each compilation is enough");
 }
 
@@ -134,7 +156,7 @@ fn options_go_before_a_double_dash() {
 fn a_missing_archive_is_an_error_of_links_only() {
     let nowhere = Path::new("/nonexistent");
     let line = |text| CommandLine::parse(&words(text));
-    let error = plan(&line("a.o"), Family::Gcc, nowhere).unwrap_err();
+    let error = plan(&line("a.o"), Family::Gcc, None, nowhere).unwrap_err();
     assert!(error.contains("/nonexistent/libcommsan_hooks.a") && error.contains("COMMSAN_LIB"));
-    assert!(plan(&line("-c a.c"), Family::Gcc, nowhere).is_ok());
+    assert!(plan(&line("-c a.c"), Family::Gcc, None, nowhere).is_ok());
 }

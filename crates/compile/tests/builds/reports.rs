@@ -5,7 +5,11 @@ use crate::setup::{Place, has, installed};
 /// Builds with a wrapper and runs against the harness, which checks and says "passed".
 #[track_caller]
 fn passes(build: &str) {
-    let place = Place::new();
+    passes_in(&Place::new(), build);
+}
+
+#[track_caller]
+fn passes_in(place: &Place, build: &str) {
     place.ok(&format!("{build} LIB/harness.o -o program"));
     assert_eq!(place.ok("./program"), "passed\n", "{build}");
 }
@@ -25,10 +29,41 @@ fn accesses_of_c_whatever_the_compiler_makes_of_them() {
 }
 
 #[test]
-fn vectors_do_not_escape() {
+fn accesses_of_every_shape() {
     if has("clang-19") {
-        for arch in ["skylake-avx512", "x86-64-v3"] {
-            passes(&format!("@cc clang-19 -O3 -march={arch} -w SRC/language.c"));
+        for options in [
+            "-O0",
+            "-O1",
+            "-O2",
+            "-Os",
+            "-O3 -march=x86-64-v3",
+            "-O3 -march=skylake-avx512 -mprefer-vector-width=512 -DWIDE",
+            "-O0 -march=skylake-avx512 -DWIDE",
+            "-O2 -flto",
+            "-O2 -flto=thin",
+            "-O2 -flto -ffat-lto-objects",
+        ] {
+            passes(&format!("@cc clang-19 {options} -w SRC/shapes.c"));
+        }
+    }
+}
+
+#[test]
+fn clang_without_the_plugin() {
+    if has("clang-19") {
+        let place = Place::without_plugin();
+        for options in ["-O0", "-O2", "-O3 -march=skylake-avx512", "-O3 -march=x86-64-v3"] {
+            passes_in(&place, &format!("@cc clang-19 {options} -w SRC/language.c"));
+        }
+        assert!(!place.ok("nm program").contains("__commsan_read"));
+    }
+}
+
+#[test]
+fn fortran_of_flang() {
+    if has("flang-new-19") {
+        for options in ["-O0", "-O1", "-O2", "-O3 -march=x86-64-v3"] {
+            passes(&format!("@fc flang-new-19 {options} -cpp SRC/flang.f90 LIB/fortran.o"));
         }
     }
 }

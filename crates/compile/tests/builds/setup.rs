@@ -6,15 +6,24 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A directory of one test, removed afterwards.
-pub struct Place(pub PathBuf);
+pub struct Place(pub PathBuf, &'static Path);
 
 impl Place {
     pub fn new() -> Place {
+        Place::with(library())
+    }
+
+    /// As installed where LLVM's headers were missing.
+    pub fn without_plugin() -> Place {
+        Place::with(library_without_plugin())
+    }
+
+    fn with(library: &'static Path) -> Place {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("place-{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let path = shared().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        Place(path)
+        Place(path, library)
     }
 
     /// `sh -c` in this directory. In the command, `@cc`, `@cxx` and `@fc` are the wrappers, `SRC`
@@ -25,11 +34,11 @@ impl Place {
             text.replace(&format!("@{language} "), &format!("{} {language} ", driver.display()))
         });
         let text = text.replace("SRC", sources().to_str().unwrap());
-        let text = text.replace("LIB/", &format!("{}/", library().display()));
+        let text = text.replace("LIB/", &format!("{}/", self.1.display()));
         Command::new("sh")
             .args(["-c", &text])
             .current_dir(&self.0)
-            .env("COMMSAN_LIB", library())
+            .env("COMMSAN_LIB", self.1)
             .env_remove("COMMSAN_WRAPPER")
             .output()
             .unwrap()
@@ -94,22 +103,39 @@ pub fn driver() -> PathBuf {
     driver
 }
 
-/// The installed form of the hooks, and the harness as an object beside them.
+/// The installed form of hooks and plugin, and the harness as an object beside them.
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let path = shared().join("lib");
-        let hooks = repository().join("crates/sense/hooks");
-        let mut make = Command::new("make");
-        run(make.arg("-sC").arg(&hooks).arg(format!("OUT={}", path.display())));
-        for (source, options) in [("harness.c", "-O1"), ("abi.c", "-O1"), ("fortran.c", "-O1")] {
-            let mut gcc = Command::new("gcc");
-            gcc.args([options, "-w", "-mcx16", "-fno-omit-frame-pointer", "-c", "-I"]).arg(&hooks);
-            let object = path.join(source).with_extension("o");
-            run(gcc.arg(sources().join(source)).arg("-o").arg(object));
-        }
+        install_hooks(&path);
+        let plugin = "libcommsan_pass-19.so";
+        let built = repository().join("target/dist/lib/commsan").join(plugin);
+        std::fs::copy(&built, path.join(plugin))
+            .unwrap_or_else(|error| panic!("{}: {error}; run `make build`", built.display()));
         path
     })
+}
+
+fn library_without_plugin() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let path = shared().join("lib-without-plugin");
+        install_hooks(&path);
+        path
+    })
+}
+
+fn install_hooks(path: &Path) {
+    let hooks = repository().join("crates/sense/hooks");
+    let mut make = Command::new("make");
+    run(make.arg("-sC").arg(&hooks).arg(format!("OUT={}", path.display())));
+    for source in ["harness.c", "abi.c", "fortran.c"] {
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-O1", "-w", "-mcx16", "-fno-omit-frame-pointer", "-c", "-I"]).arg(&hooks);
+        let object = path.join(source).with_extension("o");
+        run(gcc.arg(sources().join(source)).arg("-o").arg(object));
+    }
 }
 
 fn run(command: &mut Command) {

@@ -1,0 +1,167 @@
+//! Writing instructions.
+
+use crate::hooks::Hook;
+use crate::ir::{Module, Type, Value};
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::*;
+use llvm_sys::prelude::*;
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+use std::ffi::c_uint;
+
+unsafe extern "C" {
+    fn commsan_branch_unlikely(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
+}
+
+const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
+
+/// Writes in front of an instruction and, as far as line numbers go, in its name.
+pub struct Builder {
+    builder: LLVMBuilderRef,
+    module: Module,
+    /// What it writes in front of.
+    before: Value,
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        llvm!(LLVMDisposeBuilder(self.builder));
+    }
+}
+
+impl Builder {
+    /// An instruction without a place in the source is given its function's: a report shall name
+    /// no line that happens to be near.
+    pub fn before(module: Module, instruction: Value) -> Builder {
+        let builder = llvm!(LLVMCreateBuilderInContext(module.context()));
+        llvm!(LLVMPositionBuilderBefore(builder, instruction.0));
+        let mut location = llvm!(LLVMInstructionGetDebugLoc(instruction.0));
+        let scope = llvm!(LLVMGetSubprogram(instruction.function().0));
+        if location.is_null() && !scope.is_null() {
+            let line = llvm!(LLVMDISubprogramGetLine(scope));
+            let outermost = std::ptr::null_mut();
+            location = llvm!(LLVMDIBuilderCreateDebugLocation(
+                module.context(),
+                line,
+                0,
+                scope,
+                outermost
+            ));
+        }
+        llvm!(LLVMSetCurrentDebugLocation2(builder, location));
+        Builder { builder, module, before: instruction }
+    }
+
+    /// Goes on in a block of its own, entered only, and hardly ever, when `condition` holds.
+    pub fn enter_if(&mut self, condition: Value) {
+        let location = llvm!(LLVMGetCurrentDebugLocation2(self.builder));
+        let end = llvm!(commsan_branch_unlikely(condition.0, self.before.0));
+        llvm!(LLVMPositionBuilderBefore(self.builder, end));
+        llvm!(LLVMSetCurrentDebugLocation2(self.builder, location));
+        self.before = Value(end);
+    }
+
+    pub fn integer(&self, bits: u32) -> Type {
+        Type::integer(self.module, bits)
+    }
+
+    pub fn constant(&self, value: u64) -> Value {
+        self.integer(64).constant(value)
+    }
+
+    pub fn binary(&self, operation: LLVMOpcode, a: Value, b: Value) -> Value {
+        Value(llvm!(LLVMBuildBinOp(self.builder, operation, a.0, b.0, UNNAMED)))
+    }
+
+    pub fn add(&self, a: Value, b: u64) -> Value {
+        self.binary(LLVMOpcode::LLVMAdd, a, a.ty().constant(b))
+    }
+
+    pub fn sub(&self, a: Value, b: u64) -> Value {
+        self.binary(LLVMOpcode::LLVMSub, a, a.ty().constant(b))
+    }
+
+    pub fn and(&self, a: Value, b: u64) -> Value {
+        self.binary(LLVMOpcode::LLVMAnd, a, a.ty().constant(b))
+    }
+
+    pub fn or(&self, a: Value, b: Value) -> Value {
+        self.binary(LLVMOpcode::LLVMOr, a, b)
+    }
+
+    pub fn shift_left(&self, a: Value, b: Value) -> Value {
+        self.binary(LLVMOpcode::LLVMShl, a, b)
+    }
+
+    pub fn shift_right(&self, a: Value, b: u64) -> Value {
+        self.binary(LLVMOpcode::LLVMLShr, a, a.ty().constant(b))
+    }
+
+    pub fn is_not_zero(&self, a: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntNE, a)
+    }
+
+    pub fn is_negative(&self, a: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntSLT, a)
+    }
+
+    fn compare(&self, how: LLVMIntPredicate, a: Value) -> Value {
+        Value(llvm!(LLVMBuildICmp(self.builder, how, a.0, a.ty().null().0, UNNAMED)))
+    }
+
+    /// A pointer's address as an integer.
+    pub fn address(&self, pointer: Value) -> Value {
+        Value(llvm!(LLVMBuildPtrToInt(self.builder, pointer.0, self.integer(64).0, UNNAMED)))
+    }
+
+    pub fn zero_extend(&self, a: Value, bits: u32) -> Value {
+        Value(llvm!(LLVMBuildZExt(self.builder, a.0, self.integer(bits).0, UNNAMED)))
+    }
+
+    pub fn truncate(&self, a: Value, bits: u32) -> Value {
+        Value(llvm!(LLVMBuildTrunc(self.builder, a.0, self.integer(bits).0, UNNAMED)))
+    }
+
+    pub fn cast(&self, a: Value, to: Type) -> Value {
+        Value(llvm!(LLVMBuildBitCast(self.builder, a.0, to.0, UNNAMED)))
+    }
+
+    /// A value that may be used although it may be none: the address of a lane that is switched off.
+    pub fn freeze(&self, a: Value) -> Value {
+        Value(llvm!(LLVMBuildFreeze(self.builder, a.0, UNNAMED)))
+    }
+
+    pub fn lane(&self, vector: Value, lane: u32) -> Value {
+        let lane = self.constant(lane.into());
+        Value(llvm!(LLVMBuildExtractElement(self.builder, vector.0, lane.0, UNNAMED)))
+    }
+
+    /// Loads an integer from a fixed address plus an offset.
+    pub fn load(&self, bits: u32, base: u64, offset: Option<Value>) -> Value {
+        let byte = self.integer(8);
+        let mut pointer =
+            llvm!(LLVMConstIntToPtr(self.constant(base).0, Type::pointer(self.module).0));
+        if let Some(offset) = offset {
+            let mut index = [offset.0];
+            pointer =
+                llvm!(LLVMBuildGEP2(self.builder, byte.0, pointer, index.as_mut_ptr(), 1, UNNAMED));
+        }
+        Value(llvm!(LLVMBuildLoad2(self.builder, self.integer(bits).0, pointer, UNNAMED)))
+    }
+
+    /// Keeps a value in the function's frame; returns where.
+    pub fn spill(&self, a: Value) -> Value {
+        let entry = Builder::before(self.module, self.before.function().first_instruction());
+        let slot = llvm!(LLVMBuildAlloca(entry.builder, a.ty().0, UNNAMED));
+        llvm!(LLVMBuildStore(self.builder, a.0, slot));
+        Value(slot)
+    }
+
+    /// Calls a function of the hooks archive.
+    pub fn call(&self, hook: &Hook, arguments: &[Value]) {
+        let types: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
+        let (function, ty) = hook.declare(self.module, &types);
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+        let (begin, count) = (arguments.as_mut_ptr(), arguments.len() as c_uint);
+        llvm!(LLVMBuildCall2(self.builder, ty.0, function.0, begin, count, UNNAMED));
+    }
+}

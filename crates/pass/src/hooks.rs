@@ -1,0 +1,44 @@
+//! The functions of the hooks archive that checked code calls, hardly ever.
+
+use crate::ir::{Module, Type, Value};
+use std::ffi::CStr;
+
+/// One of them.
+pub struct Hook {
+    name: &'static CStr,
+    /// The call costs its caller no register (`inline.c`).
+    keeps_registers: bool,
+}
+
+const fn quiet(name: &'static CStr) -> Hook {
+    Hook { name, keeps_registers: true }
+}
+
+const fn ordinary(name: &'static CStr) -> Hook {
+    Hook { name, keeps_registers: false }
+}
+
+// Each for reads, then for writes.
+pub const ACCESS: [Hook; 2] = [quiet(c"__commsan_read"), quiet(c"__commsan_write")];
+pub const LANES: [Hook; 2] = [quiet(c"__commsan_read_lanes"), quiet(c"__commsan_write_lanes")];
+pub const SCATTERED: [Hook; 2] =
+    [quiet(c"__commsan_read_scattered"), quiet(c"__commsan_write_scattered")];
+pub const RANGE: [Hook; 2] = [ordinary(c"__tsan_read_range"), ordinary(c"__tsan_write_range")];
+
+pub const ENTER: Hook = ordinary(c"__tsan_func_entry");
+pub const LEAVE: Hook = ordinary(c"__tsan_func_exit");
+pub const MEMCPY: Hook = ordinary(c"__tsan_memcpy");
+pub const MEMMOVE: Hook = ordinary(c"__tsan_memmove");
+pub const MEMSET: Hook = ordinary(c"__tsan_memset");
+
+impl Hook {
+    /// The function and its type.
+    pub fn declare(&self, module: Module, parameters: &[Type]) -> (Value, Type) {
+        let (function, ty) = module.function(self.name, parameters);
+        function.add_attribute(module, "nounwind", 0);
+        if self.keeps_registers {
+            function.add_text_attribute(module, "no_caller_saved_registers", "");
+        }
+        (function, ty)
+    }
+}

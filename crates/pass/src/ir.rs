@@ -1,0 +1,386 @@
+//! LLVM's values, as much of them as a pass needs, over its C interface.
+//!
+//! All of these are plain references into the module that the pass runs on. They are only used
+//! while it runs, and only for what they are: that is the safety argument of every call below.
+
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::*;
+pub use llvm_sys::{LLVMAtomicOrdering, LLVMOpcode as Opcode, LLVMTypeKind as TypeKind};
+use std::ffi::{CStr, c_char, c_uint};
+
+/// A call of LLVM's C interface.
+macro_rules! llvm {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: see the head of this module.
+        unsafe { $function($($argument),*) }
+    };
+}
+
+/// A module that is being compiled.
+#[derive(Clone, Copy)]
+pub struct Module(pub LLVMModuleRef);
+
+/// Instruction, constant, argument, function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Value(pub LLVMValueRef);
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block(LLVMBasicBlockRef);
+
+/// A type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Type(pub LLVMTypeRef);
+
+fn values(
+    first: LLVMValueRef,
+    next: unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef,
+) -> impl Iterator<Item = Value> {
+    let some = |value: LLVMValueRef| (!value.is_null()).then_some(Value(value));
+    // SAFETY: see the head of this module.
+    std::iter::successors(some(first), move |value| some(unsafe { next(value.0) }))
+}
+
+fn text<'a>(begin: *const c_char, length: usize) -> &'a str {
+    // SAFETY: LLVM returns a string of this length that lives as long as its owner.
+    std::str::from_utf8(unsafe { std::slice::from_raw_parts(begin.cast(), length) }).unwrap_or("")
+}
+
+impl Module {
+    pub fn functions(self) -> impl Iterator<Item = Value> {
+        values(llvm!(LLVMGetFirstFunction(self.0)), LLVMGetNextFunction)
+    }
+
+    /// Functions that choose an implementation while the program is being relocated.
+    pub fn resolvers(self) -> impl Iterator<Item = Value> {
+        values(llvm!(LLVMGetFirstGlobalIFunc(self.0)), LLVMGetNextGlobalIFunc)
+            .map(|ifunc| Value(llvm!(LLVMGetGlobalIFuncResolver(ifunc.0))))
+    }
+
+    /// Whether metadata of this name is there.
+    pub fn has_note(self, name: &str) -> bool {
+        !llvm!(LLVMGetNamedMetadata(self.0, name.as_ptr().cast(), name.len())).is_null()
+    }
+
+    pub fn add_note(self, name: &str) {
+        llvm!(LLVMGetOrInsertNamedMetadata(self.0, name.as_ptr().cast(), name.len()));
+    }
+
+    /// The function of this name, declared if need be.
+    pub fn function(self, name: &CStr, parameters: &[Type]) -> (Value, Type) {
+        let mut parameters: Vec<_> = parameters.iter().map(|ty| ty.0).collect();
+        let nothing = llvm!(LLVMVoidTypeInContext(self.context()));
+        let (begin, count) = (parameters.as_mut_ptr(), parameters.len() as c_uint);
+        let ty = llvm!(LLVMFunctionType(nothing, begin, count, 0));
+        let mut function = llvm!(LLVMGetNamedFunction(self.0, name.as_ptr()));
+        if function.is_null() {
+            function = llvm!(LLVMAddFunction(self.0, name.as_ptr(), ty));
+            llvm!(LLVMSetVisibility(function, llvm_sys::LLVMVisibility::LLVMHiddenVisibility));
+        }
+        (Value(function), Type(ty))
+    }
+
+    /// The function of this name with the type of the one that `call` calls, declared if need be.
+    pub fn function_like(self, name: &str, call: Value) -> Value {
+        let name = std::ffi::CString::new(name).unwrap_or_default();
+        let found = llvm!(LLVMGetNamedFunction(self.0, name.as_ptr()));
+        if !found.is_null() {
+            return Value(found);
+        }
+        let ty = llvm!(LLVMGetCalledFunctionType(call.0));
+        Value(llvm!(LLVMAddFunction(self.0, name.as_ptr(), ty)))
+    }
+
+    pub fn context(self) -> LLVMContextRef {
+        llvm!(LLVMGetModuleContext(self.0))
+    }
+
+    fn layout(self) -> LLVMTargetDataRef {
+        llvm!(LLVMGetModuleDataLayout(self.0))
+    }
+
+    /// Bytes that a load or store of the type touches.
+    pub fn store_size(self, ty: Type) -> u64 {
+        llvm!(LLVMStoreSizeOfType(self.layout(), ty.0))
+    }
+
+    /// Bytes from one element of an array of the type to the next.
+    pub fn array_stride(self, ty: Type) -> u64 {
+        llvm!(LLVMABISizeOfType(self.layout(), ty.0))
+    }
+
+    pub fn field_offset(self, structure: Type, field: u64) -> u64 {
+        llvm!(LLVMOffsetOfElement(self.layout(), structure.0, field as c_uint))
+    }
+}
+
+impl Type {
+    pub fn kind(self) -> TypeKind {
+        llvm!(LLVMGetTypeKind(self.0))
+    }
+
+    pub fn field(self, index: u64) -> Type {
+        Type(llvm!(LLVMStructGetTypeAtIndex(self.0, index as c_uint)))
+    }
+
+    /// Of vectors and arrays.
+    pub fn element(self) -> Type {
+        Type(llvm!(LLVMGetElementType(self.0)))
+    }
+
+    /// Of a vector.
+    pub fn lanes(self) -> u32 {
+        llvm!(LLVMGetVectorSize(self.0))
+    }
+
+    pub fn integer(module: Module, bits: u32) -> Type {
+        Type(llvm!(LLVMIntTypeInContext(module.context(), bits)))
+    }
+
+    pub fn pointer(module: Module) -> Type {
+        Type(llvm!(LLVMPointerTypeInContext(module.context(), 0)))
+    }
+
+    /// Of an integer.
+    pub fn bits(self) -> u32 {
+        llvm!(LLVMGetIntTypeWidth(self.0))
+    }
+
+    /// Whether pointers of this type, or a vector of them, are plain addresses, not relative to a
+    /// segment.
+    pub fn is_flat_pointer(self) -> bool {
+        let vector = self.kind() == TypeKind::LLVMVectorTypeKind;
+        let pointer = if vector { self.element() } else { self };
+        llvm!(LLVMGetPointerAddressSpace(pointer.0)) == 0
+    }
+
+    pub fn constant(self, value: u64) -> Value {
+        Value(llvm!(LLVMConstInt(self.0, value, 0)))
+    }
+
+    pub fn null(self) -> Value {
+        Value(llvm!(LLVMConstNull(self.0)))
+    }
+}
+
+impl Value {
+    pub fn ty(self) -> Type {
+        Type(llvm!(LLVMTypeOf(self.0)))
+    }
+
+    pub fn name<'a>(self) -> &'a str {
+        let mut length = 0;
+        let begin = llvm!(LLVMGetValueName2(self.0, &raw mut length));
+        text(begin, length)
+    }
+
+    pub fn operand(self, index: u32) -> Value {
+        Value(llvm!(LLVMGetOperand(self.0, index)))
+    }
+
+    pub fn operands(self) -> impl Iterator<Item = Value> {
+        (0..llvm!(LLVMGetNumOperands(self.0)) as u32).map(move |index| self.operand(index))
+    }
+
+    /// Each use by an instruction or constant.
+    pub fn users(self) -> impl Iterator<Item = Value> {
+        let some = |at: LLVMUseRef| (!at.is_null()).then_some(at);
+        std::iter::successors(some(llvm!(LLVMGetFirstUse(self.0))), move |at| {
+            some(llvm!(LLVMGetNextUse(*at)))
+        })
+        .map(|at| Value(llvm!(LLVMGetUser(at))))
+    }
+
+    /// Of an instruction or constant expression.
+    pub fn opcode(self) -> Option<Opcode> {
+        if !llvm!(LLVMIsAInstruction(self.0)).is_null() {
+            Some(llvm!(LLVMGetInstructionOpcode(self.0)))
+        } else if !llvm!(LLVMIsAConstantExpr(self.0)).is_null() {
+            Some(llvm!(LLVMGetConstOpcode(self.0)))
+        } else {
+            None
+        }
+    }
+
+    pub fn is_global_variable(self) -> bool {
+        !llvm!(LLVMIsAGlobalVariable(self.0)).is_null()
+    }
+
+    /// Of an addition, or a bitwise or that amounts to one.
+    pub fn is_sum(self) -> bool {
+        self.opcode() == Some(Opcode::LLVMAdd) || llvm!(LLVMGetIsDisjoint(self.0)) != 0
+    }
+
+    /// Whether it is a function's argument that is passed by value, in memory of its own.
+    pub fn is_by_value_argument(self) -> bool {
+        if llvm!(LLVMIsAArgument(self.0)).is_null() {
+            return false;
+        }
+        let function = llvm!(LLVMGetParamParent(self.0));
+        let count = llvm!(LLVMCountParams(function));
+        let number = (0..count).find(|n| llvm!(LLVMGetParam(function, *n)) == self.0);
+        let by_value =
+            |n| llvm!(LLVMGetEnumAttributeAtIndex(function, n + 1, attribute_kind("byval")));
+        number.is_some_and(|n| !by_value(n).is_null())
+    }
+
+    /// A global variable that no other module knows.
+    pub fn is_internal(self) -> bool {
+        use llvm_sys::LLVMLinkage::{LLVMInternalLinkage, LLVMPrivateLinkage};
+        matches!(llvm!(LLVMGetLinkage(self.0)), LLVMInternalLinkage | LLVMPrivateLinkage)
+    }
+
+    /// A global variable that is never written.
+    pub fn is_constant_global(self) -> bool {
+        llvm!(LLVMIsGlobalConstant(self.0)) != 0
+    }
+
+    /// A constant integer of up to 64 bits, with its sign.
+    pub fn as_integer(self) -> Option<i64> {
+        let constant = llvm!(LLVMIsAConstantInt(self.0));
+        let fits = !constant.is_null() && self.ty().bits() <= 64;
+        fits.then(|| llvm!(LLVMConstIntGetSExtValue(constant)))
+    }
+
+    /// Of loads, stores and atomic operations.
+    pub fn alignment(self) -> u64 {
+        u64::from(llvm!(LLVMGetAlignment(self.0)))
+    }
+
+    /// Whether a load or store is atomic.
+    pub fn is_atomic(self) -> bool {
+        llvm!(LLVMGetOrdering(self.0)) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    }
+
+    pub fn is_volatile(self) -> bool {
+        llvm!(LLVMGetVolatile(self.0)) != 0
+    }
+
+    /// Of an address computation.
+    pub fn source_element_type(self) -> Type {
+        Type(llvm!(LLVMGetGEPSourceElementType(self.0)))
+    }
+
+    /// The name of the function that a call calls, "" where that is not known.
+    pub fn callee_name<'a>(self) -> &'a str {
+        self.callee().map_or("", Value::name)
+    }
+
+    /// The function that a call calls.
+    pub fn callee(self) -> Option<Value> {
+        let function = llvm!(LLVMIsAFunction(LLVMGetCalledValue(self.0)));
+        (!function.is_null()).then_some(Value(function))
+    }
+
+    pub fn set_callee(self, function: Value) {
+        let last = llvm!(LLVMGetNumOperands(self.0)) as c_uint - 1;
+        llvm!(LLVMSetOperand(self.0, last, function.0));
+    }
+
+    pub fn add_call_attribute(self, module: Module, name: &str) {
+        let attribute = llvm!(LLVMCreateEnumAttribute(module.context(), attribute_kind(name), 0));
+        llvm!(LLVMAddCallSiteAttribute(self.0, FUNCTION, attribute));
+    }
+
+    pub fn arguments(self) -> u32 {
+        llvm!(LLVMGetNumArgOperands(self.0))
+    }
+
+    /// The type that a call's argument is passed by value of, in memory.
+    pub fn by_value(self, argument: u32) -> Option<Type> {
+        let kind = attribute_kind("byval");
+        let attribute = llvm!(LLVMGetCallSiteEnumAttribute(self.0, argument + 1, kind));
+        (!attribute.is_null()).then(|| Type(llvm!(LLVMGetTypeAttributeValue(attribute))))
+    }
+
+    /// Of a shuffle: the elements it takes, of both vectors in a row.
+    pub fn shuffled(self) -> impl Iterator<Item = Option<u32>> {
+        let count = llvm!(LLVMGetNumMaskElements(self.0));
+        (0..count).map(move |index| u32::try_from(llvm!(LLVMGetMaskValue(self.0, index))).ok())
+    }
+
+    /// The line of source an instruction comes from, 0 if unknown.
+    pub fn line(self) -> u32 {
+        let location = llvm!(LLVMInstructionGetDebugLoc(self.0));
+        if location.is_null() { 0 } else { llvm!(LLVMDILocationGetLine(location)) }
+    }
+
+    /// That an instruction belongs to.
+    pub fn function(self) -> Value {
+        Value(llvm!(LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.0))))
+    }
+
+    /// Whether it comes first in the block of another instruction.
+    pub fn precedes_in_block(self, other: Value) -> bool {
+        let block = Block(llvm!(LLVMGetInstructionParent(other.0)));
+        block.instructions().take_while(|i| *i != other).any(|i| i == self)
+    }
+
+    pub fn erase(self) {
+        llvm!(LLVMInstructionEraseFromParent(self.0));
+    }
+}
+
+/// Functions.
+impl Value {
+    pub fn blocks(self) -> impl Iterator<Item = Block> {
+        let some = |block: LLVMBasicBlockRef| (!block.is_null()).then_some(Block(block));
+        std::iter::successors(some(llvm!(LLVMGetFirstBasicBlock(self.0))), move |block| {
+            some(llvm!(LLVMGetNextBasicBlock(block.0)))
+        })
+    }
+
+    pub fn first_instruction(self) -> Value {
+        Value(llvm!(LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(self.0))))
+    }
+
+    pub fn is_declaration(self) -> bool {
+        llvm!(LLVMIsDeclaration(self.0)) != 0
+    }
+
+    pub fn has_attribute(self, name: &str) -> bool {
+        let kind = attribute_kind(name);
+        !llvm!(LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, kind)).is_null()
+    }
+
+    pub fn add_attribute(self, module: Module, name: &str, value: u64) {
+        let attribute =
+            llvm!(LLVMCreateEnumAttribute(module.context(), attribute_kind(name), value));
+        llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, attribute));
+    }
+
+    pub fn add_text_attribute(self, module: Module, name: &str, value: &str) {
+        let attribute = llvm!(LLVMCreateStringAttribute(
+            module.context(),
+            name.as_ptr().cast(),
+            name.len() as c_uint,
+            value.as_ptr().cast(),
+            value.len() as c_uint,
+        ));
+        llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, attribute));
+    }
+
+    pub fn remove_attribute(self, name: &str) {
+        llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, attribute_kind(name)));
+    }
+}
+
+const FUNCTION: c_uint = llvm_sys::LLVMAttributeFunctionIndex;
+
+fn attribute_kind(name: &str) -> c_uint {
+    llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
+}
+
+impl Block {
+    pub fn instructions(self) -> impl Iterator<Item = Value> {
+        values(llvm!(LLVMGetFirstInstruction(self.0)), LLVMGetNextInstruction)
+    }
+
+    pub fn successors(self) -> impl Iterator<Item = Block> {
+        let end = llvm!(LLVMGetBasicBlockTerminator(self.0));
+        let count = if end.is_null() { 0 } else { llvm!(LLVMGetNumSuccessors(end)) };
+        (0..count).map(move |index| Block(llvm!(LLVMGetSuccessor(end, index))))
+    }
+}

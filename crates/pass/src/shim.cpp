@@ -1,0 +1,64 @@
+// What a pass needs of LLVM that exists in C++ only, and the addresses that hooks and runtime agree
+// on, straight from their header.
+#include "commsan_abi.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/EscapeEnumerator.h"
+
+using namespace llvm;
+
+namespace {
+
+using Callback = void (*)(LLVMModuleRef);
+
+struct Run : PassInfoMixin<Run> {
+  Callback callback;
+  explicit Run(Callback callback) : callback(callback) {}
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    callback(wrap(&module));
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+} // namespace
+
+extern "C" {
+
+extern const uint64_t commsan_filter = COMMSAN_BASE;
+extern const uint64_t commsan_stack_live = COMMSAN_BASE - 4096 + offsetof(commsan_abi, stack_live);
+extern const uint64_t commsan_page_shift = COMMSAN_PAGE_SHIFT;
+extern const uint64_t commsan_slot_mask = COMMSAN_SLOT_MASK;
+extern const uint8_t commsan_check_read = COMMSAN_CHECK_READ;
+extern const uint8_t commsan_check_write = COMMSAN_CHECK_WRITE;
+
+void commsan_register(PassBuilder &builder, Callback first, Callback last) {
+  builder.registerPipelineStartEPCallback(
+      [=](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Run(first)); });
+  builder.registerOptimizerLastEPCallback(
+      [=](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Run(last)); });
+}
+
+// Splits the block before an instruction; returns the end of a new block entered, hardly ever,
+// when the condition holds.
+LLVMValueRef commsan_branch_unlikely(LLVMValueRef condition, LLVMValueRef before) {
+  auto *instruction = unwrap<Instruction>(before);
+  auto *weights = MDBuilder(instruction->getContext()).createUnlikelyBranchWeights();
+  return wrap(
+      SplitBlockAndInsertIfThen(unwrap(condition), instruction->getIterator(), false, weights));
+}
+
+// Calls back for the last instruction of every way out of a function, exceptions too.
+void commsan_each_exit(LLVMValueRef function, void (*callback)(LLVMValueRef, void *), void *data) {
+  EscapeEnumerator exits(*unwrap<Function>(function));
+  SmallVector<Instruction *> last;
+  while (IRBuilder<> *exit = exits.Next())
+    last.push_back(&*exit->GetInsertPoint());
+  for (Instruction *instruction : last)
+    callback(wrap(instruction), data);
+}
+}
