@@ -1,11 +1,12 @@
 //! Writing instructions.
 
 use crate::hooks::Hook;
-use crate::ir::{Module, Type, Value};
+use crate::ir::{Block, Module, Type, Value};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+use std::collections::HashMap;
 use std::ffi::c_uint;
 
 unsafe extern "C" {
@@ -51,6 +52,13 @@ impl Builder {
         Builder { builder, module, before: instruction }
     }
 
+    /// At the end of a new block, at the place of `like` in the source.
+    pub fn at_end(module: Module, block: Block, like: Value) -> Builder {
+        let builder = Builder::before(module, like);
+        llvm!(LLVMPositionBuilderAtEnd(builder.builder, block.0));
+        builder
+    }
+
     /// Goes on in a block of its own, entered only, and hardly ever, when `condition` holds.
     pub fn enter_if(&mut self, condition: Value) {
         let location = llvm!(LLVMGetCurrentDebugLocation2(self.builder));
@@ -80,6 +88,14 @@ impl Builder {
         self.binary(LLVMOpcode::LLVMSub, a, a.ty().constant(b))
     }
 
+    pub fn multiply(&self, a: Value, b: u64) -> Value {
+        self.binary(LLVMOpcode::LLVMMul, a, a.ty().constant(b))
+    }
+
+    pub fn divide(&self, a: Value, b: u64) -> Value {
+        self.binary(LLVMOpcode::LLVMUDiv, a, a.ty().constant(b))
+    }
+
     pub fn and(&self, a: Value, b: u64) -> Value {
         self.binary(LLVMOpcode::LLVMAnd, a, a.ty().constant(b))
     }
@@ -97,15 +113,29 @@ impl Builder {
     }
 
     pub fn is_not_zero(&self, a: Value) -> Value {
-        self.compare(LLVMIntPredicate::LLVMIntNE, a)
+        self.compare(LLVMIntPredicate::LLVMIntNE, a, a.ty().null())
     }
 
     pub fn is_negative(&self, a: Value) -> Value {
-        self.compare(LLVMIntPredicate::LLVMIntSLT, a)
+        self.compare(LLVMIntPredicate::LLVMIntSLT, a, a.ty().null())
     }
 
-    fn compare(&self, how: LLVMIntPredicate, a: Value) -> Value {
-        Value(llvm!(LLVMBuildICmp(self.builder, how, a.0, a.ty().null().0, UNNAMED)))
+    /// The smaller of two unsigned numbers.
+    pub fn at_most(&self, a: Value, most: u64) -> Value {
+        let most = a.ty().constant(most);
+        let less = self.compare(LLVMIntPredicate::LLVMIntULT, a, most);
+        Value(llvm!(LLVMBuildSelect(self.builder, less.0, a.0, most.0, UNNAMED)))
+    }
+
+    /// The larger of two unsigned numbers.
+    pub fn at_least(&self, a: Value, least: u64) -> Value {
+        let least = a.ty().constant(least);
+        let less = self.compare(LLVMIntPredicate::LLVMIntULT, a, least);
+        Value(llvm!(LLVMBuildSelect(self.builder, less.0, least.0, a.0, UNNAMED)))
+    }
+
+    fn compare(&self, how: LLVMIntPredicate, a: Value, b: Value) -> Value {
+        Value(llvm!(LLVMBuildICmp(self.builder, how, a.0, b.0, UNNAMED)))
     }
 
     /// A pointer's address as an integer.
@@ -115,6 +145,10 @@ impl Builder {
 
     pub fn zero_extend(&self, a: Value, bits: u32) -> Value {
         Value(llvm!(LLVMBuildZExt(self.builder, a.0, self.integer(bits).0, UNNAMED)))
+    }
+
+    pub fn sign_extend(&self, a: Value, bits: u32) -> Value {
+        Value(llvm!(LLVMBuildSExt(self.builder, a.0, self.integer(bits).0, UNNAMED)))
     }
 
     pub fn truncate(&self, a: Value, bits: u32) -> Value {
@@ -157,11 +191,42 @@ impl Builder {
     }
 
     /// Calls a function of the hooks archive.
-    pub fn call(&self, hook: &Hook, arguments: &[Value]) {
+    pub fn call(&self, hook: &Hook, arguments: &[Value]) -> Value {
         let types: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
         let (function, ty) = hook.declare(self.module, &types);
         let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
         let (begin, count) = (arguments.as_mut_ptr(), arguments.len() as c_uint);
-        llvm!(LLVMBuildCall2(self.builder, ty.0, function.0, begin, count, UNNAMED));
+        Value(llvm!(LLVMBuildCall2(self.builder, ty.0, function.0, begin, count, UNNAMED)))
+    }
+}
+
+/// Control flow.
+impl Builder {
+    pub fn phi(&self, ty: Type) -> Value {
+        Value(llvm!(LLVMBuildPhi(self.builder, ty.0, UNNAMED)))
+    }
+
+    pub fn jump(&self, to: Block) {
+        llvm!(LLVMBuildBr(self.builder, to.0));
+    }
+
+    pub fn branch(&self, condition: Value, then: Block, otherwise: Block) {
+        llvm!(LLVMBuildCondBr(self.builder, condition.0, then.0, otherwise.0));
+    }
+
+    /// A copy of an instruction, using copies where it uses what they are of.
+    pub fn clone_of(&self, original: Value, copies: &HashMap<Value, Value>) -> Value {
+        let copy = Value(llvm!(LLVMInstructionClone(original.0)));
+        let location = llvm!(LLVMInstructionGetDebugLoc(original.0));
+        let own_location = llvm!(LLVMGetCurrentDebugLocation2(self.builder));
+        llvm!(LLVMSetCurrentDebugLocation2(self.builder, location));
+        llvm!(LLVMInsertIntoBuilder(self.builder, copy.0));
+        llvm!(LLVMSetCurrentDebugLocation2(self.builder, own_location));
+        for operand in original.operands() {
+            if let Some(replacement) = copies.get(&operand) {
+                copy.replace_operand(operand, *replacement);
+            }
+        }
+        copy
     }
 }

@@ -83,14 +83,18 @@ fn test_each(builder: &mut Builder, access: &Access, addresses: Value, element: 
     enter_if_concerned(builder, all, access.write);
 }
 
-fn filter_byte(builder: &Builder, address: Value) -> Value {
+pub fn filter_byte(builder: &Builder, address: Value) -> Value {
     let slot = builder.and(builder.shift_right(address, commsan_page_shift), commsan_slot_mask);
     builder.load(8, commsan_filter, Some(slot))
 }
 
 fn enter_if_concerned(builder: &mut Builder, byte: Value, write: bool) {
-    let concern = if write { commsan_check_write } else { commsan_check_read };
-    builder.enter_if(builder.is_not_zero(builder.and(byte, concern.into())));
+    builder.enter_if(builder.is_not_zero(builder.and(byte, concern(write))));
+}
+
+/// The bits of a filter byte that concern a read or write.
+pub fn concern(write: bool) -> u64 {
+    if write { commsan_check_write.into() } else { commsan_check_read.into() }
 }
 
 /// A 64-bit number with a bit for each lane that is switched on.

@@ -8,14 +8,16 @@ pub struct Hook {
     name: &'static CStr,
     /// The call costs its caller no register (`inline.c`).
     keeps_registers: bool,
+    /// Returns a number.
+    answers: bool,
 }
 
 const fn quiet(name: &'static CStr) -> Hook {
-    Hook { name, keeps_registers: true }
+    Hook { name, keeps_registers: true, answers: false }
 }
 
 const fn ordinary(name: &'static CStr) -> Hook {
-    Hook { name, keeps_registers: false }
+    Hook { name, keeps_registers: false, answers: false }
 }
 
 // Each for reads, then for writes.
@@ -24,6 +26,10 @@ pub const LANES: [Hook; 2] = [quiet(c"__commsan_read_lanes"), quiet(c"__commsan_
 pub const SCATTERED: [Hook; 2] =
     [quiet(c"__commsan_read_scattered"), quiet(c"__commsan_write_scattered")];
 pub const RANGE: [Hook; 2] = [ordinary(c"__tsan_read_range"), ordinary(c"__tsan_write_range")];
+
+/// Whether nothing is pending from the first byte to the last.
+pub const RANGE_CLEAR: Hook =
+    Hook { name: c"__commsan_range_clear", keeps_registers: false, answers: true };
 
 pub const ENTER: Hook = ordinary(c"__tsan_func_entry");
 pub const LEAVE: Hook = ordinary(c"__tsan_func_exit");
@@ -34,7 +40,7 @@ pub const MEMSET: Hook = ordinary(c"__tsan_memset");
 impl Hook {
     /// The function and its type.
     pub fn declare(&self, module: Module, parameters: &[Type]) -> (Value, Type) {
-        let (function, ty) = module.function(self.name, parameters);
+        let (function, ty) = module.function(self.name, parameters, self.answers);
         function.add_attribute(module, "nounwind", 0);
         if self.keeps_registers {
             function.add_text_attribute(module, "no_caller_saved_registers", "");

@@ -28,7 +28,7 @@ pub struct Value(pub LLVMValueRef);
 
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Block(LLVMBasicBlockRef);
+pub struct Block(pub LLVMBasicBlockRef);
 
 /// A type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,12 +68,13 @@ impl Module {
         llvm!(LLVMGetOrInsertNamedMetadata(self.0, name.as_ptr().cast(), name.len()));
     }
 
-    /// The function of this name, declared if need be.
-    pub fn function(self, name: &CStr, parameters: &[Type]) -> (Value, Type) {
+    /// The function of this name, declared if need be; it returns a 64-bit number or nothing.
+    pub fn function(self, name: &CStr, parameters: &[Type], answers: bool) -> (Value, Type) {
         let mut parameters: Vec<_> = parameters.iter().map(|ty| ty.0).collect();
         let nothing = llvm!(LLVMVoidTypeInContext(self.context()));
+        let result = if answers { Type::integer(self, 64).0 } else { nothing };
         let (begin, count) = (parameters.as_mut_ptr(), parameters.len() as c_uint);
-        let ty = llvm!(LLVMFunctionType(nothing, begin, count, 0));
+        let ty = llvm!(LLVMFunctionType(result, begin, count, 0));
         let mut function = llvm!(LLVMGetNamedFunction(self.0, name.as_ptr()));
         if function.is_null() {
             function = llvm!(LLVMAddFunction(self.0, name.as_ptr(), ty));
@@ -146,6 +147,15 @@ impl Type {
     /// Of an integer.
     pub fn bits(self) -> u32 {
         llvm!(LLVMGetIntTypeWidth(self.0))
+    }
+
+    /// A number or an address that fits a register.
+    pub fn is_scalar_of_64_bits_at_most(self) -> bool {
+        match self.kind() {
+            TypeKind::LLVMPointerTypeKind => true,
+            TypeKind::LLVMIntegerTypeKind => self.bits() <= 64,
+            _ => false,
+        }
     }
 
     /// Whether pointers of this type, or a vector of them, are plain addresses, not relative to a
@@ -312,6 +322,20 @@ impl Value {
         Value(llvm!(LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.0))))
     }
 
+    /// The block of an instruction.
+    pub fn parent(self) -> Option<Block> {
+        let is_instruction = !llvm!(LLVMIsAInstruction(self.0)).is_null();
+        is_instruction.then(|| Block(llvm!(LLVMGetInstructionParent(self.0))))
+    }
+
+    pub fn replace_operand(self, old: Value, new: Value) {
+        for (index, operand) in self.operands().enumerate() {
+            if operand == old {
+                llvm!(LLVMSetOperand(self.0, index as c_uint, new.0));
+            }
+        }
+    }
+
     /// Whether it comes first in the block of another instruction.
     pub fn precedes_in_block(self, other: Value) -> bool {
         let block = Block(llvm!(LLVMGetInstructionParent(other.0)));
@@ -320,6 +344,33 @@ impl Value {
 
     pub fn erase(self) {
         llvm!(LLVMInstructionEraseFromParent(self.0));
+    }
+}
+
+/// Phis.
+impl Value {
+    /// Values with the blocks they come from, if there are two.
+    pub fn incoming(self) -> Option<[(Value, Block); 2]> {
+        let from = |index| {
+            let value = Value(llvm!(LLVMGetIncomingValue(self.0, index)));
+            (value, Block(llvm!(LLVMGetIncomingBlock(self.0, index))))
+        };
+        (llvm!(LLVMCountIncoming(self.0)) == 2).then(|| [from(0), from(1)])
+    }
+
+    pub fn add_incoming(self, incoming: &[(Value, Block)]) {
+        for (value, block) in incoming {
+            let (mut value, mut block) = (value.0, block.0);
+            llvm!(LLVMAddIncoming(self.0, &raw mut value, &raw mut block, 1));
+        }
+    }
+
+    /// Replaces what comes from a block.
+    pub fn set_incoming(self, block: Block, value: Value) {
+        let count = llvm!(LLVMCountIncoming(self.0));
+        for index in (0..count).filter(|i| llvm!(LLVMGetIncomingBlock(self.0, *i)) == block.0) {
+            llvm!(LLVMSetOperand(self.0, index, value.0));
+        }
     }
 }
 
@@ -369,6 +420,18 @@ impl Value {
 
 const FUNCTION: c_uint = llvm_sys::LLVMAttributeFunctionIndex;
 
+/// In the phis of a block, gives what comes from one block to another.
+pub fn replace_phi_block(block: Block, from: Block, to: Block) {
+    unsafe extern "C" {
+        fn commsan_replace_phi_block(
+            block: LLVMBasicBlockRef,
+            from: LLVMBasicBlockRef,
+            to: LLVMBasicBlockRef,
+        );
+    }
+    llvm!(commsan_replace_phi_block(block.0, from.0, to.0));
+}
+
 fn attribute_kind(name: &str) -> c_uint {
     llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
 }
@@ -378,9 +441,33 @@ impl Block {
         values(llvm!(LLVMGetFirstInstruction(self.0)), LLVMGetNextInstruction)
     }
 
-    pub fn successors(self) -> impl Iterator<Item = Block> {
+    pub fn terminator(self) -> Option<Value> {
         let end = llvm!(LLVMGetBasicBlockTerminator(self.0));
-        let count = if end.is_null() { 0 } else { llvm!(LLVMGetNumSuccessors(end)) };
-        (0..count).map(move |index| Block(llvm!(LLVMGetSuccessor(end, index))))
+        (!end.is_null()).then_some(Value(end))
+    }
+
+    pub fn successors(self) -> impl Iterator<Item = Block> {
+        let end = self.terminator();
+        let count = end.map_or(0, |end| llvm!(LLVMGetNumSuccessors(end.0)));
+        end.into_iter()
+            .flat_map(move |end| (0..count).map(move |i| Block(llvm!(LLVMGetSuccessor(end.0, i)))))
+    }
+
+    /// Lets its end lead to another block.
+    pub fn retarget(self, from: Block, to: Block) {
+        for (index, successor) in self.successors().enumerate() {
+            if let (true, Some(end)) = (successor == from, self.terminator()) {
+                llvm!(LLVMSetSuccessor(end.0, index as c_uint, to.0));
+            }
+        }
+    }
+
+    /// Whether a jump to a computed address may lead here.
+    pub fn has_address_taken(self) -> bool {
+        Value(llvm!(LLVMBasicBlockAsValue(self.0))).users().any(|user| user.parent().is_none())
+    }
+
+    pub fn new_block_before(self, module: Module) -> Block {
+        Block(llvm!(LLVMInsertBasicBlockInContext(module.context(), self.0, c"".as_ptr())))
     }
 }

@@ -6,7 +6,8 @@
 //! may know also has the pages of its frame looked at before it returns.
 //!
 //! Read in this order: [`access`] says what an instruction touches, [`escape`] and [`survey`] which
-//! of that needs a check, [`check`] writes it, [`copies`] settles copies.
+//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, [`check`]
+//! writes them, [`copies`] settles copies.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
@@ -19,6 +20,7 @@ mod check;
 mod copies;
 mod escape;
 mod hooks;
+mod loops;
 mod place;
 mod survey;
 
@@ -104,7 +106,8 @@ const ALLOCATORS: &[&str] = &["malloc", "calloc", "realloc", "free"];
 fn checked(module: Module, function: Value) {
     let mut escapes = escape::Escapes::default();
     let exits = if escapes.exposes_locals(function) { exits(function) } else { Vec::new() };
-    for access in survey::survey(module, function, &mut escapes) {
+    let accesses = survey::survey(module, function, &mut escapes);
+    for access in loops::guard_loops(module, function, accesses) {
         check::check(module, &access);
     }
     copies::settle(module, function);

@@ -18,6 +18,23 @@ impl Place {
     pub fn of(module: Module, address: Value) -> Place {
         let mut place = Place::default();
         place.add_pointer(module, address);
+        place.sorted()
+    }
+
+    /// The same for any number or address. Narrow numbers are taken apart as if they could not
+    /// overflow.
+    pub fn of_any(module: Module, value: Value) -> Place {
+        let mut place = Place::default();
+        if value.ty().kind() == TypeKind::LLVMPointerTypeKind {
+            place.add_pointer(module, value);
+        } else {
+            place.add(value, 1, DEPTH, true);
+        }
+        place.sorted()
+    }
+
+    fn sorted(mut self) -> Place {
+        let place = &mut self;
         place.terms.sort_unstable();
         place.terms.dedup_by(|from, into| {
             let same = from.0 == into.0;
@@ -27,7 +44,7 @@ impl Place {
             same
         });
         place.terms.retain(|term| term.1 != 0);
-        place
+        self
     }
 
     fn add_pointer(&mut self, module: Module, mut address: Value) {
@@ -44,7 +61,7 @@ impl Place {
                     }
                     ty = ty.element();
                 }
-                self.add(index, module.array_stride(ty) as i64, DEPTH);
+                self.add(index, module.array_stride(ty) as i64, DEPTH, false);
             }
             address = address.operand(0);
         }
@@ -53,31 +70,32 @@ impl Place {
 
     /// `value` times `factor`. Addresses are taken modulo 2^64, so 64-bit sums may be taken apart
     /// whether they overflow or not, narrower ones not at all.
-    fn add(&mut self, value: Value, factor: i64, depth: u32) {
+    fn add(&mut self, value: Value, factor: i64, depth: u32, narrow: bool) {
         if let Some(constant) = value.as_integer() {
             self.distance = self.distance.wrapping_add(constant.wrapping_mul(factor));
             return;
         }
         let constant = |index| value.operand(index).as_integer();
-        let is_wide = value.ty().kind() == TypeKind::LLVMIntegerTypeKind && value.ty().bits() == 64;
+        let is_wide = value.ty().kind() == TypeKind::LLVMIntegerTypeKind
+            && (narrow || value.ty().bits() == 64);
         match value.opcode() {
             Some(Opcode::LLVMAdd | Opcode::LLVMOr) if is_wide && depth > 0 && value.is_sum() => {
-                self.add(value.operand(0), factor, depth - 1);
-                self.add(value.operand(1), factor, depth - 1);
+                self.add(value.operand(0), factor, depth - 1, narrow);
+                self.add(value.operand(1), factor, depth - 1, narrow);
             }
             Some(Opcode::LLVMSub) if is_wide && depth > 0 => {
-                self.add(value.operand(0), factor, depth - 1);
-                self.add(value.operand(1), factor.wrapping_neg(), depth - 1);
+                self.add(value.operand(0), factor, depth - 1, narrow);
+                self.add(value.operand(1), factor.wrapping_neg(), depth - 1, narrow);
             }
             Some(Opcode::LLVMMul) if is_wide && depth > 0 && constant(1).is_some() => {
                 let by = constant(1).unwrap_or(1);
-                self.add(value.operand(0), factor.wrapping_mul(by), depth - 1);
+                self.add(value.operand(0), factor.wrapping_mul(by), depth - 1, narrow);
             }
             Some(Opcode::LLVMShl)
                 if is_wide && depth > 0 && constant(1).is_some_and(|by| (0..63).contains(&by)) =>
             {
                 let by = constant(1).unwrap_or(0);
-                self.add(value.operand(0), factor.wrapping_shl(by as u32), depth - 1);
+                self.add(value.operand(0), factor.wrapping_shl(by as u32), depth - 1, narrow);
             }
             _ => self.terms.push((value, factor)),
         }

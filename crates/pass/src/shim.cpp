@@ -52,6 +52,11 @@ LLVMValueRef commsan_branch_unlikely(LLVMValueRef condition, LLVMValueRef before
       SplitBlockAndInsertIfThen(unwrap(condition), instruction->getIterator(), false, weights));
 }
 
+// In the phis of a block, gives what comes from one block to another.
+void commsan_replace_phi_block(LLVMBasicBlockRef in, LLVMBasicBlockRef from, LLVMBasicBlockRef to) {
+  unwrap(in)->replacePhiUsesWith(unwrap(from), unwrap(to));
+}
+
 // Calls back for the last instruction of every way out of a function, exceptions too.
 void commsan_each_exit(LLVMValueRef function, void (*callback)(LLVMValueRef, void *), void *data) {
   EscapeEnumerator exits(*unwrap<Function>(function));

@@ -107,7 +107,8 @@ fn only_predecessors(function: Value) -> HashMap<Block, Option<Block>> {
 pub fn may_start_operation(instruction: Value) -> bool {
     match instruction.opcode() {
         Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) => {
-            !instruction.callee_name().starts_with("llvm.")
+            let name = instruction.callee_name();
+            !name.starts_with("llvm.") && !is_mathematics(name)
         }
         Some(Opcode::LLVMLoad | Opcode::LLVMStore) => {
             instruction.is_atomic() || instruction.is_volatile()
@@ -115,4 +116,16 @@ pub fn may_start_operation(instruction: Value) -> bool {
         Some(Opcode::LLVMFence | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
         _ => false,
     }
+}
+
+/// Functions of libm, by their names for `double`.
+const MATHEMATICS: &[&str] = &[
+    "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "erf", "exp", "exp2", "fabs",
+    "floor", "fmax", "fmin", "fmod", "hypot", "log", "log10", "log2", "pow", "rint", "round", "sin",
+    "sinh", "sqrt", "tan", "tanh", "trunc",
+];
+
+fn is_mathematics(name: &str) -> bool {
+    let bare = name.strip_suffix(['f', 'l']).unwrap_or(name);
+    MATHEMATICS.contains(&name) || MATHEMATICS.contains(&bare)
 }

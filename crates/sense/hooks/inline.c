@@ -92,6 +92,35 @@ HOOKS(write, 1)
 VECTOR_HOOKS(read, 0)
 VECTOR_HOOKS(write, 1)
 
+/* Whether nothing is pending on these granules of a page. */
+static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int write) {
+  const uint8_t byte = COMMSAN_FILTER[slot] & (write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ);
+  if (!byte) return true;
+  if (byte & COMMSAN_WHOLE || !COMMSAN_ABI->granules || commsan_disagrees) return false;
+  const uint64_t *planes = COMMSAN_ABI->granules[slot];
+  for (unsigned word = first / 64; word <= last / 64; word++) {
+    uint64_t bits = __atomic_load_n(planes + COMMSAN_PLANE_WORDS + word, __ATOMIC_RELAXED);
+    if (write) bits |= __atomic_load_n(planes + word, __ATOMIC_RELAXED);
+    if (word == first / 64) bits &= ~0ull << (first & 63);
+    if (word == last / 64) bits &= ~0ull >> (63 - (last & 63));
+    if (bits) return false;
+  }
+  return true;
+}
+
+/* What a loop asks before it runs without checks: whether nothing is pending from the first byte
+ * to the last, as far as granules tell. */
+HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t write) {
+  const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
+  const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;
+  for (uintptr_t page = first_page; page <= last_page; page++) {
+    unsigned begin = page == first_page ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
+    unsigned end = page == last_page ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;
+    if (!page_is_clear(page & COMMSAN_SLOT_MASK, begin, end, (int)write)) return false;
+  }
+  return true;
+}
+
 /* Links the file that maps the filter. */
 void __tsan_init(void);
 __attribute__((used)) static void (*const needs_init)(void) = __tsan_init;

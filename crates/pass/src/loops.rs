@@ -1,0 +1,386 @@
+//! Loops that check their ranges first.
+//!
+//! An innermost loop of a single block walks through memory in constant steps. A guard in front of
+//! it looks at all that the next iterations can touch, up to [`MOST`] of them; if none of that
+//! concerns a pending operation they run in a copy of the loop without these checks, else in the
+//! checked one. Then the guard looks again:
+//!
+//! ```text
+//!   before ──▶ guard ──clear──────────▶ fast ⟲ ──▶ after ──▶ exit
+//!                │ ▲                     │
+//!                │ └── count iterations ─┤
+//!                ▼                       │
+//!             careful ──pending──▶ slow ⟲┘
+//! ```
+//!
+//! How many iterations there will be is only estimated: too few, and the guard is asked once more,
+//! too many, and the checked loop runs without need. Nothing can start an operation in between but
+//! another thread, whose operation the loop then misses for the rest of its count; for the accesses
+//! to be ordered before that operation, the threads would have to synchronise, which such a loop
+//! does not do, so what is missed is a race in the order that happened to be observed.
+
+use crate::access::{Access, Lanes, Part};
+use crate::builder::Builder;
+use crate::check::{concern, filter_byte};
+use crate::hooks::RANGE_CLEAR;
+use crate::ir::{Block, Module, Opcode, TypeKind, Value, replace_phi_block};
+use crate::place::Place;
+use crate::survey::may_start_operation;
+use llvm_sys::LLVMOpcode;
+use std::collections::HashMap;
+
+/// Iterations between two looks of the guard.
+const MOST: u64 = 4096;
+/// The same where nothing tells how many there will be.
+const UNKNOWN: u64 = 64;
+/// Bytes from one iteration to the next, beyond which one filter byte each is cheaper.
+const LONGEST_STEP: u64 = 512;
+/// Different ranges, beyond which the guard is dearer than the checks of a short loop.
+const MOST_RANGES: usize = 12;
+/// Bytes between accesses that are still looked at as one range.
+const NEAR: i64 = 4096;
+
+/// A loop whose only block is its body.
+struct Loop {
+    body: Block,
+    before: Block,
+    exit: Block,
+    phis: Vec<Phi>,
+    /// The branch back or out.
+    end: Value,
+}
+
+/// A value carried from one iteration to the next.
+#[derive(Clone, Copy)]
+struct Phi {
+    value: Value,
+    first: Value,
+    next: Value,
+}
+
+/// What accesses touch in one iteration: bytes around a sum of invariants and inductions.
+struct Range {
+    terms: Vec<(Value, i64)>,
+    low: i64,
+    high: i64,
+    step: i64,
+    write: bool,
+}
+
+/// Gives the loops of a function their guards; returns the accesses that need checks then.
+pub fn guard_loops(module: Module, function: Value, mut accesses: Vec<Access>) -> Vec<Access> {
+    if function.has_attribute("optsize") || function.has_attribute("minsize") {
+        return accesses;
+    }
+    let blocks: Vec<_> = function.blocks().collect();
+    for found in blocks.into_iter().filter_map(Loop::of) {
+        let mut ranges = Vec::new();
+        let (here, mut rest): (Vec<_>, Vec<_>) =
+            accesses.into_iter().partition(|access| access.at.parent() == Some(found.body));
+        let unhoisted: Vec<_> =
+            here.iter().filter(|access| !found.hoist(module, access, &mut ranges)).cloned().collect();
+        if !ranges.is_empty() && ranges.len() <= MOST_RANGES {
+            let copy = found.version(module, &ranges);
+            rest.extend(unhoisted.into_iter().map(|access| copied(access, &copy)));
+        }
+        rest.extend(here);
+        accesses = rest;
+    }
+    accesses
+}
+
+/// An access, as the copy of its loop makes it.
+fn copied(access: Access, copy: &HashMap<Value, Value>) -> Access {
+    let of = |value: Value| copy.get(&value).copied().unwrap_or(value);
+    let part = match access.part {
+        Part::Lanes(element, Lanes::Set(mask)) => Part::Lanes(element, Lanes::Set(of(mask))),
+        Part::Lanes(element, Lanes::Packed(mask)) => Part::Lanes(element, Lanes::Packed(of(mask))),
+        Part::Lanes(element, Lanes::Negative(mask)) => {
+            Part::Lanes(element, Lanes::Negative(of(mask)))
+        }
+        Part::Scattered(element, mask) => Part::Scattered(element, of(mask)),
+        same @ (Part::All | Part::Lanes(_, Lanes::Known(_))) => same,
+    };
+    Access { at: of(access.at), address: of(access.address), part, ..access }
+}
+
+impl Loop {
+    fn of(body: Block) -> Option<Loop> {
+        let end = body.terminator()?;
+        let [a, b] = <[Block; 2]>::try_from(body.successors().collect::<Vec<_>>()).ok()?;
+        let exit = match (a == body, b == body) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => return None,
+        };
+        let simple = end.opcode() == Some(Opcode::LLVMBr)
+            && !body.has_address_taken()
+            && !body.instructions().any(|i| {
+                may_start_operation(i) || i.opcode() == Some(Opcode::LLVMAlloca)
+            });
+        let mut phis = Vec::new();
+        let mut before = None;
+        for phi in body.instructions().take_while(|i| i.opcode() == Some(Opcode::LLVMPHI)) {
+            let [(one, from_one), (other, from_other)] = phi.incoming()?;
+            let (first, next, from) =
+                if from_other == body { (one, other, from_one) } else { (other, one, from_other) };
+            phis.push(Phi { value: phi, first, next });
+            before = Some(from);
+        }
+        let before = before.filter(|_| simple)?;
+        let plain = before.terminator().is_some_and(|end| end.opcode() == Some(Opcode::LLVMBr));
+        let edges = before.successors().filter(|successor| *successor == body).count();
+        (plain && edges == 1).then_some(Loop { body, before, exit, phis, end })
+    }
+
+    /// Adds an access to the ranges, if it walks in steps.
+    fn hoist(&self, module: Module, access: &Access, ranges: &mut Vec<Range>) -> bool {
+        if matches!(access.part, Part::Scattered(..)) {
+            return false;
+        }
+        let place = Place::of(module, access.address);
+        // A narrow induction may wrap before it is widened.
+        let narrow = |(value, _): &(Value, i64)| {
+            value.parent() == Some(self.body)
+                && value.ty().kind() == TypeKind::LLVMIntegerTypeKind
+                && value.ty().bits() != 64
+        };
+        let Some(step) = self.step(module, &place) else { return false };
+        if place.terms.iter().any(narrow) {
+            return false;
+        }
+        if step.unsigned_abs() > LONGEST_STEP || access.size > NEAR as u64 {
+            return false;
+        }
+        let (low, high) = (place.distance, place.distance + access.size as i64);
+        let near = |range: &&mut Range| {
+            range.terms == place.terms
+                && range.write == access.write
+                && low < range.high + NEAR
+                && range.low < high + NEAR
+        };
+        match ranges.iter_mut().find(near) {
+            Some(range) => {
+                range.low = range.low.min(low);
+                range.high = range.high.max(high);
+            }
+            None => {
+                let (terms, write) = (place.terms, access.write);
+                ranges.push(Range { terms, low, high, step, write });
+            }
+        }
+        true
+    }
+
+    /// How far a sum moves in an iteration, if by a constant.
+    fn step(&self, module: Module, sum: &Place) -> Option<i64> {
+        let mut step = 0i64;
+        for (value, factor) in &sum.terms {
+            if value.parent() == Some(self.body) {
+                let phi = self.phis.iter().find(|phi| phi.value == *value)?;
+                let next = Place::of_any(module, phi.next);
+                let moves = next.terms == [(*value, 1)];
+                let by = moves.then_some(next.distance)?;
+                step = step.wrapping_add(factor.wrapping_mul(by));
+            }
+        }
+        Some(step)
+    }
+
+    /// Makes the guard and the copy; returns what became of each value in the copy.
+    fn version(&self, module: Module, ranges: &[Range]) -> HashMap<Value, Value> {
+        let [guard, careful, fast, fast_latch, slow_latch, after] =
+            [(); 6].map(|()| self.body.new_block_before(module));
+        let end = self.end;
+        let outside = self.outside_users();
+
+        // The edges of the old loop.
+        self.before.retarget(self.body, guard);
+        self.body.retarget(self.exit, after);
+        self.body.retarget(self.body, slow_latch);
+        replace_phi_block(self.exit, self.body, after);
+        replace_phi_block(self.body, self.body, slow_latch);
+        replace_phi_block(self.body, self.before, careful);
+
+        // The copy.
+        let in_guard = Builder::at_end(module, guard, end);
+        let in_fast = Builder::at_end(module, fast, end);
+        let mut at_guard = HashMap::new();
+        let mut copy = HashMap::new();
+        for phi in &self.phis {
+            at_guard.insert(phi.value, in_guard.phi(phi.value.ty()));
+            copy.insert(phi.value, in_fast.phi(phi.value.ty()));
+        }
+        let fast_count = in_fast.phi(in_fast.integer(64));
+        for instruction in self.body.instructions().skip(self.phis.len()).filter(|i| *i != end) {
+            copy.insert(instruction, in_fast.clone_of(instruction, &copy));
+        }
+        let of = |value: Value| copy.get(&value).copied().unwrap_or(value);
+        for phi in &self.phis {
+            let carried = at_guard[&phi.value];
+            let next = of(phi.next);
+            carried.add_incoming(&[
+                (phi.first, self.before),
+                (phi.next, slow_latch),
+                (next, fast_latch),
+            ]);
+            of(phi.value).add_incoming(&[(carried, guard), (carried, careful), (next, fast_latch)]);
+            phi.value.set_incoming(careful, carried);
+        }
+        let again = end.operand(0);
+        if self.body.successors().next() == Some(slow_latch) {
+            in_fast.branch(of(again), fast_latch, after);
+        } else {
+            in_fast.branch(of(again), after, fast_latch);
+        }
+
+        // The guard.
+        let count = self.count(module, &in_guard, again, &at_guard);
+        let bounds: Vec<_> =
+            ranges.iter().map(|range| range.bounds(&in_guard, &at_guard, count)).collect();
+        let concerned = bounds
+            .iter()
+            .map(|bounds| bounds.test(&in_guard))
+            .reduce(|a, b| in_guard.or(a, b))
+            .unwrap_or(count);
+        in_guard.branch(in_guard.is_not_zero(concerned), careful, fast);
+        let in_careful = Builder::at_end(module, careful, end);
+        let clear = bounds
+            .iter()
+            .map(|bounds| bounds.ask(&in_careful))
+            .reduce(|a, b| in_careful.binary(LLVMOpcode::LLVMAnd, a, b))
+            .unwrap_or(count);
+        in_careful.branch(in_careful.is_not_zero(clear), fast, self.body);
+
+        // Both loops come back to the guard after as many iterations.
+        let in_slow = Builder::before(module, self.phis[0].value);
+        let slow_count = in_slow.phi(in_slow.integer(64));
+        for (latch, block, left, sources) in [
+            (fast_latch, fast, fast_count, &[guard, careful][..]),
+            (slow_latch, self.body, slow_count, &[careful][..]),
+        ] {
+            let in_latch = Builder::at_end(module, latch, end);
+            let fewer = in_latch.sub(left, 1);
+            in_latch.branch(in_latch.is_not_zero(fewer), block, guard);
+            left.add_incoming(&[(fewer, latch)]);
+            for source in sources {
+                left.add_incoming(&[(count, *source)]);
+            }
+        }
+
+        // What is used behind the loop comes from either.
+        let in_after = Builder::at_end(module, after, end);
+        for (value, users) in outside {
+            let either = in_after.phi(value.ty());
+            either.add_incoming(&[(value, self.body), (of(value), fast)]);
+            for user in users {
+                user.replace_operand(value, either);
+            }
+        }
+        in_after.jump(self.exit);
+        copy
+    }
+
+    /// Values of the body with their users elsewhere.
+    fn outside_users(&self) -> Vec<(Value, Vec<Value>)> {
+        let elsewhere = |user: &Value| user.parent().is_some_and(|block| block != self.body);
+        let values = self.body.instructions();
+        let used = values.map(|value| (value, value.users().filter(elsewhere).collect::<Vec<_>>()));
+        used.filter(|(_, users)| !users.is_empty()).collect()
+    }
+
+    /// Iterations until the guard looks again.
+    fn count(
+        &self,
+        module: Module,
+        builder: &Builder,
+        condition: Value,
+        at_guard: &HashMap<Value, Value>,
+    ) -> Value {
+        let Some(left) = self.estimate(module, builder, condition, at_guard) else {
+            return builder.constant(UNKNOWN);
+        };
+        builder.at_least(builder.at_most(left, MOST), 1)
+    }
+
+    /// Iterations left, judged by a comparison of something that moves with something that does not.
+    fn estimate(
+        &self,
+        module: Module,
+        builder: &Builder,
+        condition: Value,
+        at_guard: &HashMap<Value, Value>,
+    ) -> Option<Value> {
+        let compares = condition.opcode() == Some(Opcode::LLVMICmp);
+        if !compares || !condition.operand(0).ty().is_scalar_of_64_bits_at_most() {
+            return None;
+        }
+        let sums = [0, 1].map(|side| Place::of_any(module, condition.operand(side)));
+        let steps = [self.step(module, &sums[0])?, self.step(module, &sums[1])?];
+        let (moving, still, step) = match steps {
+            [step, 0] if step != 0 => (&sums[0], &sums[1], step),
+            [0, step] if step != 0 => (&sums[1], &sums[0], step),
+            _ => return None,
+        };
+        let (from, to) = if step > 0 { (moving, still) } else { (still, moving) };
+        let distance = builder.binary(
+            LLVMOpcode::LLVMSub,
+            sum(builder, to, at_guard),
+            sum(builder, from, at_guard),
+        );
+        let step = step.unsigned_abs();
+        let steps = builder.divide(builder.add(distance, step - 1), step);
+        Some(builder.add(steps, 1))
+    }
+}
+
+/// A sum as a 64-bit number, at the guard.
+fn sum(builder: &Builder, place: &Place, at_guard: &HashMap<Value, Value>) -> Value {
+    let mut total = builder.constant(place.distance as u64);
+    for (value, factor) in &place.terms {
+        let value = at_guard.get(value).copied().unwrap_or(*value);
+        let number = match value.ty().kind() {
+            TypeKind::LLVMPointerTypeKind => builder.address(value),
+            _ => builder.sign_extend(value, 64),
+        };
+        let product = if *factor == 1 { number } else { builder.multiply(number, *factor as u64) };
+        total = builder.binary(LLVMOpcode::LLVMAdd, total, product);
+    }
+    total
+}
+
+/// The first and the last byte that the next iterations can touch.
+struct Bounds {
+    low: Value,
+    last: Value,
+    write: bool,
+}
+
+impl Range {
+    fn bounds(&self, builder: &Builder, at_guard: &HashMap<Value, Value>, count: Value) -> Bounds {
+        let place = Place { terms: self.terms.clone(), distance: self.low };
+        // Lanes that are switched off may have no address.
+        let start = builder.freeze(sum(builder, &place, at_guard));
+        let way = builder.multiply(builder.sub(count, 1), self.step as u64);
+        let moved = builder.binary(LLVMOpcode::LLVMAdd, start, way);
+        let (low, high) = if self.step >= 0 { (start, moved) } else { (moved, start) };
+        let last = builder.add(high, (self.high - self.low - 1) as u64);
+        Bounds { low, last, write: self.write }
+    }
+}
+
+impl Bounds {
+    /// Not zero where the bytes of two neighbouring pages do not settle it.
+    fn test(&self, builder: &Builder) -> Value {
+        let bytes = builder.or(filter_byte(builder, self.low), filter_byte(builder, self.last));
+        let pending = builder.zero_extend(builder.and(bytes, concern(self.write)), 64);
+        let span = builder.binary(LLVMOpcode::LLVMSub, self.last, self.low);
+        builder.or(pending, builder.shift_right(span, 12))
+    }
+
+    /// Not zero if the whole range is clear, to the granule.
+    fn ask(&self, builder: &Builder) -> Value {
+        let write = builder.constant(self.write.into());
+        builder.call(&RANGE_CLEAR, &[self.low, self.last, write])
+    }
+}
