@@ -166,6 +166,21 @@ fn without_debug_information_findings_name_functions_or_addresses() {
 }
 
 #[test]
+fn hooks_of_another_version_are_a_warning() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("outdated", mpi);
+        let program = work.path("outdated");
+        work.compile_plain(&program, "robust/outdated.c", &["-g"]);
+        let run = work.run(&[], 2, &program, &[]);
+        run.ends_with(0).says("rank 0 is fine").says("rank 1 is fine");
+        run.says("warning: ranks 0, 1: not checked: the program carries hooks of another version");
+        run.says("no findings in 2 ranks, 2 of them not checked");
+        run.is_silent_about("was it killed");
+        assert_eq!(run.report()["run"]["unchecked"], 2);
+    }
+}
+
+#[test]
 fn threads_that_do_everything_at_once_are_right() {
     for mpi in Mpi::ALL {
         let work = Work::new("threads", mpi);

@@ -95,6 +95,11 @@ impl Recorder {
         self.log.write(&Record::Note { text: Cow::Borrowed(text) });
     }
 
+    /// This rank is not checked.
+    pub fn unchecked(&mut self, why: &str) {
+        self.log.write(&Record::Unchecked { why: Cow::Borrowed(why) });
+    }
+
     /// Final counts and the closing line.
     pub fn end(&mut self, how: Ending) {
         for count in self.known.values_mut().filter(|c| c.observed != c.written) {

@@ -146,7 +146,7 @@ impl Rank for State {
             let mut recorder = Recorder::new(&self.directory, &world, self.options);
             let pages = match self.pages {
                 Ok(pages) => pages,
-                Err(error) => return recorder.note(&advice(error)),
+                Err(error) => return recorder.unchecked(&advice(error)),
             };
             let Some(mut inner) = self.inner.lock(thread) else { return };
             *inner = Some(Inner { tracker: Tracker::new(pages), recorder });
@@ -171,15 +171,15 @@ impl Rank for State {
 
 fn advice(error: MapError) -> String {
     match error {
-        MapError::Occupied => "not checked: something else is mapped at commsan's address \
+        MapError::Occupied => "something else is mapped at commsan's address \
                                0x0fff'ffff'f000. Run without other sanitizers, and tell us what it is."
             .to_owned(),
         MapError::Version(version) => format!(
-            "not checked: the program carries hooks of another version of commsan (ABI \
+            "the program carries hooks of another version of commsan (ABI \
              {version}). Compile and link it again with `commsan cc`."
         ),
         MapError::Refused(errno) => format!(
-            "not checked: the system refuses commsan's address space (error {errno}). It needs \
+            "the system refuses commsan's address space (error {errno}). It needs \
              1 GiB of reserved addresses: raise `ulimit -v`, or set vm.overcommit_memory to 0."
         ),
     }
