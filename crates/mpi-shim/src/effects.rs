@@ -77,6 +77,17 @@ impl Before {
     }
 }
 
+/// The call's buffers begin at the same address.
+#[cold]
+pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
+    if matches!(args.call.effect, Effect::Block | Effect::Start) {
+        let accesses = resolve(args, &Mpi);
+        rank.with(here.thread, &mut |tracker, out| {
+            tracker.check_itself(args, &accesses, here, out);
+        });
+    }
+}
+
 /// A call that has returned.
 pub(crate) struct After<'a> {
     pub rank: &'a dyn Rank,

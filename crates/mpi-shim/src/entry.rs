@@ -1,6 +1,6 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
-use crate::effects::{After, Before};
+use crate::effects::{After, Before, look_at_aliases};
 use crate::library::world;
 use crate::rank::rank;
 use commsan_mpi::{Args, CALLS, Call, DEPTH, Effect, Place};
@@ -72,6 +72,9 @@ pub(crate) fn around(
             rank.begin(&inside, world());
         }
         return code;
+    }
+    if args.is_aliased() {
+        look_at_aliases(rank, &args, &here);
     }
     if args.call.effect == Effect::Start {
         let code = call();

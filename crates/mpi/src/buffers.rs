@@ -34,6 +34,17 @@ impl Args<'_> {
     }
 }
 
+impl Args<'_> {
+    /// Whether the call's two buffers begin at the same address. Some libraries end the job over
+    /// that, so it must be told before the call.
+    pub fn is_aliased(&self) -> bool {
+        match &*self.call.accesses {
+            [a, b] => a.buffer != b.buffer && self.words[a.buffer] == self.words[b.buffer],
+            _ => false,
+        }
+    }
+}
+
 /// What the semantics must ask of the MPI library and of the program's memory.
 pub trait Library {
     /// `MPI_IN_PLACE`.

@@ -107,7 +107,7 @@ impl Tracker {
     }
 
     /// Checks what an MPI call touches, or will touch from now on, against pending operations
-    /// and against itself.
+    /// and, unless that was due before the call, against itself.
     pub fn check(
         &mut self,
         args: &Args,
@@ -116,6 +116,19 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.check_all(args, accesses.iter().flatten(), place, out);
+        if !args.is_aliased() {
+            self.check_itself(args, accesses, place, out);
+        }
+    }
+
+    /// Checks the buffers of an MPI call against each other.
+    pub fn check_itself(
+        &mut self,
+        args: &Args,
+        accesses: &Accesses,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         let [Some(a), Some(b)] = accesses else { return };
         // A call that replaces its buffer reads and writes the same bytes by intention.
         let replaces = match &*args.call.accesses {
@@ -463,9 +476,14 @@ impl Tracker {
         }
         self.settle();
         let mut found = [const { None }; CONFLICTS];
-        let mut cells = found.iter_mut();
+        let mut count = 0;
         let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
-            let Some(cell) = cells.next() else { return ControlFlow::Break(()) };
+            // Named once for each run of bytes they share.
+            if found[..count].iter().flatten().any(|known: &Conflict| known.id == id) {
+                return ControlFlow::Continue(());
+            }
+            let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };
+            count += 1;
             *cell = Some(Conflict {
                 id,
                 mode: other.mode,
