@@ -180,6 +180,23 @@ fn hooks_of_another_version_are_a_warning() {
     }
 }
 
+/// Also where the program itself touches no memory, and with its symbols removed.
+#[test]
+fn the_doctor_sees_whether_a_program_was_compiled_by_commsan() {
+    let work = Work::new("doctor", Mpi::Mpich);
+    let doctor =
+        |program: &Path| work.finish(&mut work.commsan(&["doctor", program.to_str().unwrap()]));
+    let compiled = work.compile("robust/empty.c", &["-g"]);
+    let plain = work.path("plain");
+    work.compile_plain(&plain, "robust/empty.c", &["-g"]);
+    doctor(&plain).says("not compiled by commsan");
+    doctor(&compiled).says("compiled by commsan: every one is checked");
+    work.finish(&mut work.command("strip", &[compiled.to_str().unwrap()])).ends_with(0);
+    doctor(&compiled).says("compiled by commsan: every one is checked");
+    let run = work.run(&[], 2, &compiled, &[]);
+    run.ends_with(0).finds(&[]).is_silent_about("not compiled");
+}
+
 #[test]
 fn threads_that_do_everything_at_once_are_right() {
     for mpi in Mpi::ALL {
