@@ -100,7 +100,7 @@ pub fn read(path: &Path) -> io::Result<Program> {
     for symbol in elf.symbols().chain(elf.dynamic_symbols()).filter(|s| s.is_definition()) {
         match symbol.name() {
             Ok("PMPI_Init" | "PMPI_Init_thread") => program.static_mpi = true,
-            Ok("__tsan_read8") => program.hooks = true,
+            Ok("commsan_map") => program.hooks = true,
             Ok("__tsan_get_report_data") => program.tsan = true,
             _ => {}
         }
