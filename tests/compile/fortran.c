@@ -1,4 +1,4 @@
-/* The harness, as fortran.f90 calls it. */
+/* The harness, as Fortran programs call it. */
 #include "harness.h"
 
 #include <string.h>
@@ -16,3 +16,9 @@ void wrote(int line, const void *p, size_t size, const char *by) {
 void did_read(int line, const void *p, size_t size, const char *by) {
   expect_at(line, 0, p, size, by);
 }
+
+void covers_write(int line, const void *p, size_t size) { cover_at(line, 1, p, size); }
+void covers_read(int line, const void *p, size_t size) { cover_at(line, 0, p, size); }
+int touched(int write, const void *p) { return touches(write, p); }
+void watch_more(const void *p, size_t size) { watch(p, size); }
+void unwatch_more(const void *p, size_t size) { unwatch(p, size); }

@@ -15,12 +15,12 @@ static struct record {
   const char *p;
   size_t size;
   const char *by;
-} records[256];
+} records[1024];
 static int count, failures;
 
 static void record(uintptr_t addr, size_t size, int write, const char *by, const void *pc,
                    const void *frame) {
-  if (count == 256) abort();
+  if (count == 1024) abort();
   records[count++] = (struct record){write, (const char *)addr, size, by};
   last_pc = pc;
   last_frame = frame;
@@ -38,6 +38,7 @@ static void set_filter(const void *p, size_t size, uint8_t bits) {
 }
 
 void watch(const void *p, size_t size) { set_filter(p, size, 0x0f); }
+void unwatch(const void *p, size_t size) { set_filter(p, size, 0); }
 
 int touches(int write, const void *p) {
   int found = 0;

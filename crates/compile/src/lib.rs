@@ -7,12 +7,14 @@
 //! files, so parallel builds need no care.
 //!
 //! Read in this order: [`invocation`] finds the compiler among the arguments, [`command_line`]
-//! says what they ask for, [`family`] whose dialect to speak, [`plan`] what to add.
+//! says what they ask for, [`family`] whose dialect to speak, [`plugin`] whether gcc can load ours,
+//! [`plan`] what to add.
 
 pub mod command_line;
 pub mod family;
 pub mod invocation;
 pub mod plan;
+pub mod plugin;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -69,7 +71,11 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
         return replace_process(&compiler, &args);
     }
     let family = Family::of(&compiler);
-    match plan::plan(&line, family, &library_directory()) {
+    let library = library_directory();
+    let plugin = matches!(family, Family::Gcc | Family::Gfortran)
+        .then(|| plugin::fitting(&compiler, &library))
+        .flatten();
+    match plan::plan(&line, family, &library, plugin.as_deref()) {
         Ok(Plan { front, back, warning }) => {
             if let Some(warning) = warning {
                 eprintln!("commsan: warning: {warning}");

@@ -1,9 +1,10 @@
 //! What is added to a command line.
 //!
-//! Compiling: ThreadSanitizer's instrumentation, of which only the calls are wanted, with frame
-//! pointers and without sibling calls, so that the hook that reports a return still sees the frame
-//! of the function that returns. Linking: our archive instead of ThreadSanitizer's runtime, and
-//! the list of libc functions to wrap. `docs/compile.md` says why each option is there.
+//! Compiling: our plugin where gcc can load it, else ThreadSanitizer's instrumentation, of which
+//! only the calls are wanted; with frame pointers and without sibling calls, so that the hook that
+//! reports a return still sees the frame of the function that returns. Linking: our archive instead
+//! of ThreadSanitizer's runtime, and the list of libc functions to wrap. `docs/compile.md` says why
+//! each option is there.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub struct Plan {
 const FRAMES: &[&str] =
     &["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls"];
 
-/// gcc expands these inline, when sizes are constant, after instrumentation.
+/// Without the plugin, gcc expands these inline, when sizes are constant, after instrumentation.
 const KEPT_CALLS: &[&str] = &[
     "-fno-builtin-memcpy",
     "-fno-builtin-memmove",
@@ -77,26 +78,38 @@ const NARROW_VECTORS: &[&str] = &["-mprefer-vector-width=128"];
 /// Nor any masked or gathered one, which AVX offers to the vectorizers.
 const NO_VECTORS: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize"];
 
-/// Decides what to add; `library` is the directory that holds the archive.
-pub fn plan(line: &CommandLine, family: Family, library: &Path) -> Result<Plan, String> {
+/// Decides what to add; `library` is the directory that holds the archive, `plugin` the one for
+/// this very gcc, if there is one.
+pub fn plan(
+    line: &CommandLine,
+    family: Family,
+    library: &Path,
+    plugin: Option<&Path>,
+) -> Result<Plan, String> {
+    // Someone who asks for gcc's own pass does not get two.
+    let plugin = plugin.filter(|_| !line.asks_for_thread);
     if !line.compiles() && !line.links() {
         return Ok(Plan::default());
     }
-    if let Some(reason) = reason_to_leave_alone(line, family) {
+    if let Some(reason) = reason_to_leave_alone(line, family, plugin) {
         let warning = line.compiles().then(|| format!("{reason}; passed on unchanged"));
         return Ok(Plan { warning, ..Plan::default() });
     }
     let mut plan = Plan::default();
     if line.compiles() && !line.declines_thread {
-        compile(&mut plan, line, family);
+        compile(&mut plan, line, family, plugin);
     }
     if line.links() {
-        link(&mut plan, line, family, library)?;
+        link(&mut plan, line, family, library, plugin)?;
     }
     Ok(plan)
 }
 
-fn reason_to_leave_alone(line: &CommandLine, family: Family) -> Option<String> {
+fn reason_to_leave_alone(
+    line: &CommandLine,
+    family: Family,
+    plugin: Option<&Path>,
+) -> Option<String> {
     if family == Family::Other {
         return Some("this compiler is none that commsan can instrument with".into());
     }
@@ -106,19 +119,24 @@ fn reason_to_leave_alone(line: &CommandLine, family: Family) -> Option<String> {
     if line.other_width {
         return Some("commsan's hooks are for 64-bit programs".into());
     }
-    if family != Family::Clang && line.is_static && line.compiles() && line.links() {
+    let by_thread = family != Family::Clang && plugin.is_none();
+    if by_thread && line.is_static && line.compiles() && line.links() {
         return Some("gcc cannot instrument and link a static program in one step".into());
     }
     None
 }
 
-fn compile(plan: &mut Plan, line: &CommandLine, family: Family) {
+fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&Path>) {
     let speaks = |kind| line.inputs.contains(&kind);
     if !line.debug_chosen {
         plan.front.push("-g".into());
     }
     let mut add = |options: &[&str]| plan.back.extend(options.iter().map(OsString::from));
     add(FRAMES);
+    if let Some(plugin) = plugin {
+        plan.back.push(join("-fplugin=", plugin));
+        return;
+    }
     if family == Family::Clang {
         add(CLANG_HOOKS);
         add(NARROW_VECTORS);
@@ -128,7 +146,7 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family) {
         return;
     }
     add(&["-fsanitize=thread"]);
-    if speaks(Input::C) {
+    if speaks(Input::C) || speaks(Input::Header) {
         add(QUIET);
         add(KEPT_CALLS);
     }
@@ -137,7 +155,13 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family) {
     }
 }
 
-fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> Result<(), String> {
+fn link(
+    plan: &mut Plan,
+    line: &CommandLine,
+    family: Family,
+    library: &Path,
+    plugin: Option<&Path>,
+) -> Result<(), String> {
     let archive = library.join("libcommsan_hooks.a");
     if !archive.is_file() {
         return Err(format!(
@@ -151,23 +175,21 @@ fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> 
             library.display()
         ));
     }
-    let join = |option: &str, path: &Path| {
-        let mut joined = OsString::from(option);
-        joined.push(path);
-        joined
-    };
     let mut add = |option: OsString| plan.back.push(option);
-    match family {
+    match (family, plugin) {
+        // Code may be generated only now (-flto).
+        (_, Some(plugin)) if !line.compiles() => add(join("-fplugin=", plugin)),
+        (_, Some(_)) => (),
         // gcc puts its runtime before the objects; ours of that name are empty. The option itself
         // is needed at link time where code is generated then (-flto).
-        Family::Gcc | Family::Gfortran if !line.is_static => {
+        (Family::Gcc | Family::Gfortran, _) if !line.is_static => {
             let decoys = library.join("gcc");
             plan.front.extend([join("-B", &decoys), join("-L", &decoys)]);
             if !line.compiles() || line.declines_thread {
                 add("-fsanitize=thread".into());
             }
         }
-        Family::Clang if line.asks_for_thread => add("-fno-sanitize-link-runtime".into()),
+        (Family::Clang, _) if line.asks_for_thread => add("-fno-sanitize-link-runtime".into()),
         _ => (),
     }
     // As linker options, so that a preceding -x does not make source files of them.
@@ -186,6 +208,12 @@ fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> 
         add("-lc".into());
     }
     Ok(())
+}
+
+fn join(option: &str, path: &Path) -> OsString {
+    let mut joined = OsString::from(option);
+    joined.push(path);
+    joined
 }
 
 /// The new arguments. What follows a lone `--` are inputs, so ours go before it.

@@ -176,12 +176,30 @@ fn compilers() -> Vec<Check> {
         clang,
     ];
     let found: Vec<String> = named.into_iter().flatten().collect();
-    vec![if found.is_empty() {
+    let mut checks = vec![if found.is_empty() {
         let mend = "`apt install gcc g++ gfortran`; only checking without recompiling works now";
         Check::warn("compilers", "none of gcc, g++, gfortran, clang", mend)
     } else {
         Check::ok("compilers", found.join(", "))
-    }]
+    }];
+    if present("gcc") {
+        checks.push(gcc_plugin());
+    }
+    checks
+}
+
+/// Which of its two ways `commsan cc` takes with gcc.
+fn gcc_plugin() -> Check {
+    let what = "plugin for gcc";
+    match commsan_compile::plugin::fitting(&["gcc".into()], &library_directory()) {
+        Some(path) => Check::ok(what, path.display().to_string()),
+        None => {
+            let found = "none fits this gcc: -fsanitize=thread is used, which is slower";
+            let mend = "install gcc's plugin headers (Debian: gcc-12-plugin-dev, by gcc's version) \
+                        and build commsan again with this gcc";
+            Check::warn(what, found, mend)
+        }
+    }
 }
 
 /// Whether the addresses that hooks and runtime agree on are free.

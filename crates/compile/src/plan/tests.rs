@@ -17,7 +17,7 @@ fn words(text: &str) -> Vec<OsString> {
 /// The whole new command line, with the library directory written as LIB.
 fn result(family: Family, text: &str) -> String {
     let args = words(text);
-    let plan = plan(&CommandLine::parse(&args), family, &library()).unwrap();
+    let plan = plan(&CommandLine::parse(&args), family, &library(), None).unwrap();
     let all = assemble(plan.front, args, plan.back).join(" ".as_ref()).into_string().unwrap();
     all.replace(library().to_str().unwrap(), "LIB")
 }
@@ -111,10 +111,10 @@ fn what_cannot_be_instrumented_is_passed_on_with_a_warning() {
         (Family::Gcc, "-static a.c", "static"),
     ] {
         assert_eq!(result(family, text), text);
-        let plan = plan(&CommandLine::parse(&words(text)), family, &library()).unwrap();
+        let plan = plan(&CommandLine::parse(&words(text)), family, &library(), None).unwrap();
         assert!(plan.warning.unwrap().contains(reason), "{text}");
     }
-    let link = plan(&CommandLine::parse(&words("a.o")), Family::Other, &library()).unwrap();
+    let link = plan(&CommandLine::parse(&words("a.o")), Family::Other, &library(), None).unwrap();
     assert_eq!(link, Plan::default(), "one warning for each compilation is enough");
 }
 
@@ -126,6 +126,32 @@ fn thread_sanitizer_of_the_user_is_replaced() {
 }
 
 #[test]
+fn a_plugin_that_fits_replaces_the_thread_pass() {
+    let with_plugin = |text: &str| {
+        let args = words(text);
+        let plugin = Some(Path::new("P.so"));
+        let plan = plan(&CommandLine::parse(&args), Family::Gcc, &library(), plugin).unwrap();
+        let all = assemble(plan.front, args, plan.back).join(" ".as_ref()).into_string().unwrap();
+        all.replace(library().to_str().unwrap(), "LIB")
+    };
+    assert_eq!(
+        with_plugin("-c a.c"),
+        "-g -c a.c -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+         -fno-optimize-sibling-calls -fplugin=P.so"
+    );
+    assert_eq!(
+        with_plugin("a.o -o a"),
+        "a.o -o a -fplugin=P.so -Wl,LIB/preinit.o -Wl,LIB/libcommsan_hooks.a \
+         -Wl,@LIB/wraps.ld-options"
+    );
+    assert_eq!(with_plugin("a.c -o a").matches("-fplugin").count(), 1);
+    assert!(with_plugin("-static a.c -o a").contains("-fplugin"));
+    assert!(!with_plugin("-fno-sanitize=thread -c a.c").contains("-fplugin"));
+    let asked_for = with_plugin("-fsanitize=thread -c a.c");
+    assert!(!asked_for.contains("-fplugin") && asked_for.contains("-fno-builtin-memcpy"));
+}
+
+#[test]
 fn options_go_before_a_double_dash() {
     assert!(result(Family::Clang, "-c -- a.c").ends_with("-- a.c"));
 }
@@ -134,7 +160,7 @@ fn options_go_before_a_double_dash() {
 fn a_missing_archive_is_an_error_of_links_only() {
     let nowhere = Path::new("/nonexistent");
     let line = |text| CommandLine::parse(&words(text));
-    let error = plan(&line("a.o"), Family::Gcc, nowhere).unwrap_err();
+    let error = plan(&line("a.o"), Family::Gcc, nowhere, None).unwrap_err();
     assert!(error.contains("/nonexistent/libcommsan_hooks.a") && error.contains("COMMSAN_LIB"));
-    assert!(plan(&line("-c a.c"), Family::Gcc, nowhere).is_ok());
+    assert!(plan(&line("-c a.c"), Family::Gcc, nowhere, None).is_ok());
 }

@@ -1,6 +1,9 @@
 //! What the hooks report, exactly.
 
-use crate::setup::{Place, has, installed};
+use crate::setup::{Place, has, has_plugin, installed};
+
+const LEVELS: &[&str] =
+    &["-O0", "-Og", "-O1", "-O2", "-Os", "-O3", "-O3 -march=x86-64-v3", "-Ofast -g0", "-O2 -flto"];
 
 /// Builds with a wrapper and runs against the harness, which checks and says "passed".
 #[track_caller]
@@ -21,6 +24,29 @@ fn accesses_of_c_whatever_the_compiler_makes_of_them() {
         for options in ["-O0", "-O2", "-O3 -march=haswell", "-Os", "-O2 -flto"] {
             passes(&format!("@cc {compiler} {options} -w SRC/language.c"));
         }
+    }
+}
+
+#[test]
+fn every_shape_of_access_by_the_gcc_plugin() {
+    if !has_plugin() {
+        return;
+    }
+    for options in LEVELS {
+        passes(&format!("@cc gcc {options} -w SRC/shapes.c"));
+        passes(&format!("@cxx g++ {options} -w SRC/shapes.cc"));
+        if has("gfortran") {
+            passes(&format!("@fc gfortran {options} -cpp -w SRC/shapes.f90 LIB/fortran.o"));
+        }
+    }
+}
+
+#[test]
+fn gcc_without_the_plugin() {
+    passes("COMMSAN_LIB=BARE @cc gcc -O2 -w SRC/language.c");
+    passes("COMMSAN_LIB=BARE @cc gcc -O2 -w SRC/own.c SRC/own_functions.c");
+    if has("gfortran") {
+        passes("COMMSAN_LIB=BARE @fc gfortran -O2 -cpp SRC/fortran.f90 LIB/fortran.o");
     }
 }
 

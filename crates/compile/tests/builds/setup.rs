@@ -18,7 +18,7 @@ impl Place {
     }
 
     /// `sh -c` in this directory. In the command, `@cc`, `@cxx` and `@fc` are the wrappers, `SRC`
-    /// is where the sources are, `LIB` the directory of the archive.
+    /// is where the sources are, `LIB` the directory of the archive, `BARE` the same without plugin.
     pub fn sh(&self, command: &str) -> Output {
         let driver = driver();
         let text = ["cc", "cxx", "fc"].iter().fold(command.to_owned(), |text, language| {
@@ -26,6 +26,7 @@ impl Place {
         });
         let text = text.replace("SRC", sources().to_str().unwrap());
         let text = text.replace("LIB/", &format!("{}/", library().display()));
+        let text = text.replace("BARE", bare_library().to_str().unwrap());
         Command::new("sh")
             .args(["-c", &text])
             .current_dir(&self.0)
@@ -102,6 +103,9 @@ pub fn library() -> &'static Path {
         let hooks = repository().join("crates/sense/hooks");
         let mut make = Command::new("make");
         run(make.arg("-sC").arg(&hooks).arg(format!("OUT={}", path.display())));
+        let plugin = repository().join("crates/sense/gcc-plugin");
+        let mut make = Command::new("make");
+        run(make.arg("-sC").arg(plugin).arg(format!("OUT={}", path.display())));
         for (source, options) in [("harness.c", "-O1"), ("abi.c", "-O1"), ("fortran.c", "-O1")] {
             let mut gcc = Command::new("gcc");
             gcc.args([options, "-w", "-mcx16", "-fno-omit-frame-pointer", "-c", "-I"]).arg(&hooks);
@@ -110,6 +114,28 @@ pub fn library() -> &'static Path {
         }
         path
     })
+}
+
+/// For a compiler that no plugin fits.
+fn bare_library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let path = shared().join("bare");
+        let mut copy = Command::new("cp");
+        run(copy.args(["-rT"]).arg(library()).arg(&path));
+        run(Command::new("find").arg(&path).args(["-name", "commsan_gcc-*", "-delete"]));
+        path
+    })
+}
+
+/// Whether the plugin could be built for the installed gcc.
+pub fn has_plugin() -> bool {
+    let id = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "id");
+    let found = std::fs::read_dir(library()).unwrap().flatten().any(id);
+    if !found {
+        eprintln!("skipped: gcc's plugin headers are not installed");
+    }
+    found
 }
 
 fn run(command: &mut Command) {
