@@ -27,6 +27,7 @@ build: setup
 	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
+	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 
 test: build
 	$(CARGO) test --workspace

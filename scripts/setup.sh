@@ -46,6 +46,18 @@ if ! command -v cargo >/dev/null && [[ ! -x ${HOME:-}/.cargo/bin/cargo ]]; then
   exit 1
 fi
 
+# The headers for gcc's plugins belong to the very package that gcc comes from; a gcc that is no
+# package has them itself, or does without.
+plugin_headers() {
+  local gcc owner
+  gcc=$(command -v gcc) || return 0
+  [[ -e $(gcc -print-file-name=plugin)/include/gcc-plugin.h ]] && return 0
+  owner=$(dpkg -S "$(realpath "$gcc")" 2>/dev/null) || return 0
+  [[ $owner == gcc-[0-9]* ]] || return 0
+  echo "${owner%%:*}-plugin-dev"
+}
+missing+=($(plugin_headers))
+
 ((${#missing[@]})) || exit 0
 
 if ! command -v apt-get >/dev/null; then
@@ -57,29 +69,36 @@ if ! command -v apt-get >/dev/null; then
   exit 1
 fi
 
-install=(apt-get install --no-install-recommends -y "${missing[@]}")
+install=(apt-get install --no-install-recommends -y)
 if [[ $EUID -eq 0 ]]; then
   as_root=(env)
 elif sudo -n true 2>/dev/null; then
   as_root=(sudo)
 else
   echo "error: packages are missing, and installing them needs a password; run this:" >&2
-  echo "  sudo ${install[*]}" >&2
+  echo "  sudo ${install[*]} ${missing[*]}" >&2
   exit 1
 fi
 
-echo "installing: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 as_apt() {
   "${as_root[@]}" DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1
 }
 # The lists of a fresh image are empty or old; fetch them only if installing fails with them.
-if ! as_apt "${install[@]}" && ! { as_apt apt-get update && as_apt "${install[@]}"; }; then
+install() {
+  echo "installing: $*"
+  as_apt "${install[@]}" "$@" && return
+  as_apt apt-get update && as_apt "${install[@]}" "$@" && return
   tail -n 20 "$log" >&2
   echo "error: apt could not install what is missing" >&2
-  if [[ " ${missing[*]} " == *-19* ]] && ! apt-cache show clang-19 >/dev/null 2>&1; then
+  if [[ " $* " == *-19* ]] && ! apt-cache show clang-19 >/dev/null 2>&1; then
     echo "  help: this release has no LLVM 19; https://apt.llvm.org has" >&2
   fi
   exit 1
-fi
+}
+install "${missing[@]}"
+# gcc itself may have been missing.
+missing=($(plugin_headers))
+((${#missing[@]})) && install "${missing[@]}"
+exit 0

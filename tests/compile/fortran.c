@@ -1,4 +1,4 @@
-/* The harness, as fortran.f90 calls it. */
+/* The harness, as Fortran programs call it. */
 #include "harness.h"
 
 #include <string.h>
@@ -22,3 +22,8 @@ void covers(int line, int write, const void *p, size_t size) {
   if (write == 2) expect_at(line, 1, p, size, NULL);
   else cover_at(line, write, p, size);
 }
+void covers_write(int line, const void *p, size_t size) { cover_at(line, 1, p, size); }
+void covers_read(int line, const void *p, size_t size) { cover_at(line, 0, p, size); }
+int touched(int write, const void *p) { return touches(write, p); }
+void watch_more(const void *p, size_t size) { watch(p, size); }
+void unwatch_more(const void *p, size_t size) { unwatch(p, size); }

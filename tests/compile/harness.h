@@ -10,7 +10,7 @@ extern char area[3 * 4096];
 
 /* Forgets all records and starts watching the area. */
 void begin(void);
-/* Watches memory outside the area, too, until told otherwise. */
+/* Watches memory outside the area, too; `end` does not undo that, `unwatch` does. */
 void watch(const void *p, size_t size);
 void unwatch(const void *p, size_t size);
 /* Stops watching; what follows is not recorded. */

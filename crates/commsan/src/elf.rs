@@ -96,16 +96,15 @@ pub fn read(path: &Path) -> io::Result<Program> {
     program.x86_64 = elf.architecture() == object::Architecture::X86_64;
     program.dynamic =
         elf.section_by_name(".dynamic").is_some() && elf.section_by_name(".interp").is_some();
+    program.hooks = elf.section_by_name(".note.commsan").is_some();
     program.lines = elf.sections().any(|s| matches!(s.name(), Ok(".debug_line" | ".zdebug_line")));
     for symbol in elf.symbols().chain(elf.dynamic_symbols()).filter(|s| s.is_definition()) {
         match symbol.name() {
             Ok("PMPI_Init" | "PMPI_Init_thread") => program.static_mpi = true,
-            Ok("__tsan_read8") => program.hooks = true,
             Ok("__tsan_get_report_data") => program.tsan = true,
             _ => {}
         }
     }
-    program.hooks &= !program.tsan;
     if program.dynamic {
         let libraries = libraries(path)?;
         program.missing = libraries.missing;

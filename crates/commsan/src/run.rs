@@ -31,7 +31,12 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     let words = command.iter().map(|word| word.to_string_lossy().into_owned());
     let mut info = RunInfo::new(words.collect());
     info.facts = facts();
-    save(&run, &info);
+    // Where this does not fit, findings would not either.
+    run.write_info(&info).map_err(|error| {
+        discard(&run);
+        Failure::new(exit_code::SETUP, error.to_string())
+            .help("free some space, or name a directory elsewhere by `--output`")
+    })?;
     let adapted = command_line::adapt(command, &mut environment);
     let status = child::run(&adapted, &environment).inspect_err(|_| discard(&run))?;
     let code = child::shell_code(status);

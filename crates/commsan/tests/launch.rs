@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use support::{Place, outcome};
 
@@ -52,12 +53,17 @@ fn signals_reach_the_command() {
     for (name, number) in [("TERM", libc::SIGTERM), ("USR1", libc::SIGUSR1), ("INT", libc::SIGINT)]
     {
         let script = format!("trap 'exit 9' {name}; echo ready; while :; do sleep 0.05; done");
-        let mut child = place
-            .commsan(&["run", "--", "sh", "-c", &script])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = place.commsan(&["run", "--", "sh", "-c", &script]);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        // A shell cannot trap what it was started to ignore, as jobs in the background are.
+        // SAFETY: `signal` may be called between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(number, libc::SIG_DFL);
+                Ok(())
+            });
+        }
+        let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         // SAFETY: the child has not been waited for.

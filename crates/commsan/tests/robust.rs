@@ -166,6 +166,38 @@ fn without_debug_information_findings_name_functions_or_addresses() {
 }
 
 #[test]
+fn hooks_of_another_version_are_a_warning() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("outdated", mpi);
+        let program = work.path("outdated");
+        work.compile_plain(&program, "robust/outdated.c", &["-g"]);
+        let run = work.run(&[], 2, &program, &[]);
+        run.ends_with(0).says("rank 0 is fine").says("rank 1 is fine");
+        run.says("warning: ranks 0, 1: not checked: the program carries hooks of another version");
+        run.says("no findings in 2 ranks, 2 of them not checked");
+        run.is_silent_about("was it killed");
+        assert_eq!(run.report()["run"]["unchecked"], 2);
+    }
+}
+
+/// Also where the program itself touches no memory, and with its symbols removed.
+#[test]
+fn the_doctor_sees_whether_a_program_was_compiled_by_commsan() {
+    let work = Work::new("doctor", Mpi::Mpich);
+    let doctor =
+        |program: &Path| work.finish(&mut work.commsan(&["doctor", program.to_str().unwrap()]));
+    let compiled = work.compile("robust/empty.c", &["-g"]);
+    let plain = work.path("plain");
+    work.compile_plain(&plain, "robust/empty.c", &["-g"]);
+    doctor(&plain).says("not compiled by commsan");
+    doctor(&compiled).says("compiled by commsan: every one is checked");
+    work.finish(&mut work.command("strip", &[compiled.to_str().unwrap()])).ends_with(0);
+    doctor(&compiled).says("compiled by commsan: every one is checked");
+    let run = work.run(&[], 2, &compiled, &[]);
+    run.ends_with(0).finds(&[]).is_silent_about("not compiled");
+}
+
+#[test]
 fn threads_that_do_everything_at_once_are_right() {
     for mpi in Mpi::ALL {
         let work = Work::new("threads", mpi);
@@ -269,19 +301,23 @@ fn on_a_full_disk_findings_go_to_the_terminal() {
         eprintln!("skipped: mounting a small file system needs root");
         return;
     };
-    for (fill, code) in [(0, 66), (16 * 1024, 74)] {
-        fs::write(disk.join("fill"), vec![0; fill]).unwrap();
-        let output = disk.join(format!("run-{fill}"));
-        let launcher = Mpi::OpenMpi.tool("mpirun");
-        let arguments = [
-            &["run", "--output", output.to_str().unwrap(), "--"][..],
-            &[&launcher, "-n", "2", program.to_str().unwrap(), "many", "mistaken"],
-        ];
-        let run = work.finish(&mut work.commsan(&arguments.concat()));
-        run.says("rank 0 is fine").says("rank 1 is fine").says("CS-BUF-01");
-        run.ends_with(code).is_silent_about("panick");
-        fs::remove_dir_all(&output).unwrap();
-    }
+    let output = disk.join("run");
+    let launcher = Mpi::OpenMpi.tool("mpirun");
+    let arguments = [
+        &["run", "--output", output.to_str().unwrap(), "--"][..],
+        &[&launcher, "-n", "2", program.to_str().unwrap(), "many", "mistaken"],
+    ];
+    let run = work.finish(&mut work.commsan(&arguments.concat()));
+    run.says("rank 0 is fine").says("rank 1 is fine").says("CS-BUF-01");
+    run.ends_with(66).is_silent_about("panick");
+    let left = fs::read_dir(&output).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.filter(|name| name.as_encoded_bytes().starts_with(b".")).count(), 0);
+    fs::remove_dir_all(&output).unwrap();
+
+    fs::write(disk.join("fill"), vec![0; 16 * 1024]).unwrap();
+    let run = work.finish(&mut work.commsan(&arguments.concat()));
+    run.ends_with(70).says("cannot write").says("--output").is_silent_about("is fine");
+    assert!(!output.exists());
 }
 
 /// A file system of four pages.

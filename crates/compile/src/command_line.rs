@@ -106,8 +106,10 @@ const OTHER_SANITIZERS: &[&str] = &[
 /// What an input file is, by its name or `-x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// C or C++, or a header of theirs.
+    /// C or C++.
     C,
+    /// A header of theirs, to be precompiled; then nothing is linked.
+    Header,
     /// Fortran.
     Fortran,
     /// Assembly, which is left alone.
@@ -120,9 +122,9 @@ impl Input {
     /// The kind that a file name's suffix tells.
     pub fn by_suffix(name: &str) -> Option<Input> {
         match Path::new(name).extension()?.to_str()? {
-            "c" | "i" | "h" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "ii" | "hh"
-            | "H" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "tcc" | "m" | "mm" | "cppm" | "bc"
-            | "ll" => Some(Input::C),
+            "c" | "i" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "ii" | "m" | "mm"
+            | "cppm" | "bc" | "ll" => Some(Input::C),
+            "h" | "hh" | "H" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "tcc" => Some(Input::Header),
             "f" | "for" | "ftn" | "f90" | "f95" | "f03" | "f08" | "f18" | "F" | "FOR" | "FTN"
             | "fpp" | "FPP" | "F90" | "F95" | "F03" | "F08" | "F18" => Some(Input::Fortran),
             "s" | "S" | "sx" => Some(Input::Assembly),
@@ -135,13 +137,14 @@ impl Input {
         match name {
             "none" => None,
             "assembler" | "assembler-with-cpp" => Some(Input::Assembly),
+            _ if name.ends_with("-header") => Some(Input::Header),
             _ if name.starts_with("f77") || name.starts_with("f95") => Some(Input::Fortran),
             _ => Some(Input::C),
         }
     }
 
     fn is_compiled(self) -> bool {
-        matches!(self, Input::C | Input::Fortran)
+        matches!(self, Input::C | Input::Header | Input::Fortran)
     }
 }
 
@@ -214,7 +217,8 @@ impl CommandLine {
 
     /// Whether a program or library comes out that has to carry the hooks.
     pub fn links(&self) -> bool {
-        !self.stops_before_link && !self.relocatable
+        let only_headers = self.inputs.iter().all(|input| *input == Input::Header);
+        !self.stops_before_link && !self.relocatable && !only_headers
     }
 
     fn option(&mut self, arg: &str) {
@@ -343,6 +347,8 @@ mod tests {
         assert_eq!(inputs("-c a.c -o b.s"), [Input::C]);
         assert_eq!(inputs("a.F90 b.o"), [Input::Fortran, Input::Object]);
         assert_eq!(inputs("-c start.S"), [Input::Assembly]);
+        assert_eq!(inputs("-x c-header a b.h -o b.h.gch"), [Input::Header, Input::Header]);
+        assert!(!parse("a.h").links() && parse("a.h").compiles() && parse("a.c b.h").links());
         assert_eq!(inputs("-xc - -o a.o"), [Input::C]);
         assert_eq!(inputs("-x assembler a.c -x none b.c"), [Input::Assembly, Input::C]);
         assert_eq!(inputs("libx.so.3 -lm"), [Input::Object, Input::Object]);

@@ -19,6 +19,13 @@ pub enum Family {
     Other,
 }
 
+impl Family {
+    /// Of the GNU Compiler Collection.
+    pub fn is_gnu(self) -> bool {
+        matches!(self, Family::Gcc | Family::Gfortran)
+    }
+}
+
 /// A compiler, as far as options depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compiler {

@@ -7,12 +7,14 @@
 //! files, so parallel builds need no care.
 //!
 //! Read in this order: [`invocation`] finds the compiler among the arguments, [`command_line`]
-//! says what they ask for, [`family`] whose dialect to speak, [`plan`] what to add.
+//! says what they ask for, [`family`] whose dialect to speak, [`plugin`] whether it can load ours,
+//! [`plan`] what to add.
 
 pub mod command_line;
 pub mod family;
 pub mod invocation;
 pub mod plan;
+pub mod plugin;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -69,8 +71,8 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
         return replace_process(&compiler, &args);
     }
     let (known, library) = (Compiler::of(&compiler), library_directory());
-    let plugin = plugin(&library, known.llvm);
-    match plan::plan(&line, known.family, plugin.as_deref(), &library) {
+    let plugin = plugin::fitting(&compiler, known, &library);
+    match plan::plan(&line, known.family, &library, plugin.as_deref()) {
         Ok(Plan { front, back, warning }) => {
             if let Some(warning) = warning {
                 eprintln!("commsan: warning: {warning}");
@@ -92,12 +94,6 @@ pub fn library_directory() -> PathBuf {
     let here = std::env::current_exe().and_then(|p| p.canonicalize()).unwrap_or_default();
     let prefix = here.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     prefix.join("lib/commsan")
-}
-
-/// The pass plugin that fits an LLVM, if it is installed.
-pub fn plugin(library: &Path, llvm: Option<u32>) -> Option<PathBuf> {
-    let plugin = library.join(format!("libcommsan_pass-{}.so", llvm?));
-    plugin.is_file().then_some(plugin)
 }
 
 fn replace_process(compiler: &[OsString], args: &[OsString]) -> ExitCode {

@@ -1,9 +1,10 @@
 //! What is added to a command line.
 //!
-//! Compiling: our pass plugin where there is one for the compiler, else ThreadSanitizer's
-//! instrumentation, of which only the calls are wanted; with frame pointers and without sibling
-//! calls, so that the hook that reports a return still sees the frame of the function that returns. Linking: our archive instead of ThreadSanitizer's runtime, and
-//! the list of libc functions to wrap. `docs/compile.md` says why each option is there.
+//! Compiling: our plugin where the compiler can load one, else ThreadSanitizer's instrumentation, of which
+//! only the calls are wanted; with frame pointers and without sibling calls, so that the hook that
+//! reports a return still sees the frame of the function that returns. Linking: our archive instead
+//! of ThreadSanitizer's runtime, and the list of libc functions to wrap. `docs/compile.md` says why
+//! each option is there.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub struct Plan {
 const FRAMES: &[&str] =
     &["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls"];
 
-/// gcc expands these inline, when sizes are constant, after instrumentation.
+/// Without the plugin, gcc expands these inline, when sizes are constant, after instrumentation.
 const KEPT_CALLS: &[&str] = &[
     "-fno-builtin-memcpy",
     "-fno-builtin-memmove",
@@ -89,14 +90,16 @@ const NARROW_VECTORS: &[&str] = &["-mprefer-vector-width=128"];
 /// Nor any masked or gathered one, which AVX offers to the vectorizers.
 const NO_VECTORS: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize"];
 
-/// Decides what to add; `library` is the directory that holds the archive, `plugin` the pass plugin
-/// for this compiler.
+/// Decides what to add; `library` is the directory that holds the archive, `plugin` the one
+/// that this very compiler can load, if there is one.
 pub fn plan(
     line: &CommandLine,
     family: Family,
-    plugin: Option<&Path>,
     library: &Path,
+    plugin: Option<&Path>,
 ) -> Result<Plan, String> {
+    // Someone who asks for gcc's own pass does not get two.
+    let plugin = plugin.filter(|_| !family.is_gnu() || !line.asks_for_thread);
     if !line.compiles() && !line.links() {
         return Ok(Plan::default());
     }
@@ -109,7 +112,7 @@ pub fn plan(
         compile(&mut plan, line, family, plugin);
     }
     if line.links() {
-        link(&mut plan, line, family, library)?;
+        link(&mut plan, line, family, library, plugin)?;
     }
     Ok(plan)
 }
@@ -128,11 +131,8 @@ fn reason_to_leave_alone(
     if line.other_width {
         return Some("commsan's hooks are for 64-bit programs".into());
     }
-    if matches!(family, Family::Gcc | Family::Gfortran)
-        && line.is_static
-        && line.compiles()
-        && line.links()
-    {
+    let by_thread = family.is_gnu() && plugin.is_none();
+    if by_thread && line.is_static && line.compiles() && line.links() {
         return Some("gcc cannot instrument and link a static program in one step".into());
     }
     None
@@ -144,7 +144,8 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
         plan.front.push("-g".into());
     }
     if let Some(plugin) = plugin {
-        plan.back.push(joined("-fpass-plugin=", plugin));
+        let option = if family.is_gnu() { "-fplugin=" } else { "-fpass-plugin=" };
+        plan.back.push(joined(option, plugin));
     }
     let mut add = |options: &[&str]| plan.back.extend(options.iter().map(OsString::from));
     if family == Family::Flang {
@@ -163,8 +164,11 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
         }
         return;
     }
+    if plugin.is_some() {
+        return;
+    }
     add(&["-fsanitize=thread"]);
-    if speaks(Input::C) {
+    if speaks(Input::C) || speaks(Input::Header) {
         add(QUIET);
         add(KEPT_CALLS);
     }
@@ -173,7 +177,13 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
     }
 }
 
-fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> Result<(), String> {
+fn link(
+    plan: &mut Plan,
+    line: &CommandLine,
+    family: Family,
+    library: &Path,
+    plugin: Option<&Path>,
+) -> Result<(), String> {
     let archive = library.join("libcommsan_hooks.a");
     if !archive.is_file() {
         return Err(format!(
@@ -188,17 +198,22 @@ fn link(plan: &mut Plan, line: &CommandLine, family: Family, library: &Path) -> 
         ));
     }
     let mut add = |option: OsString| plan.back.push(option);
-    match family {
+    match (family, plugin) {
+        // Code may be generated only now (-flto).
+        (Family::Gcc | Family::Gfortran, Some(plugin)) if !line.compiles() => {
+            add(joined("-fplugin=", plugin));
+        }
+        (Family::Gcc | Family::Gfortran, Some(_)) => (),
         // gcc puts its runtime before the objects; ours of that name are empty. The option itself
         // is needed at link time where code is generated then (-flto).
-        Family::Gcc | Family::Gfortran if !line.is_static => {
+        (Family::Gcc | Family::Gfortran, _) if !line.is_static => {
             let decoys = library.join("gcc");
             plan.front.extend([joined("-B", &decoys), joined("-L", &decoys)]);
             if !line.compiles() || line.declines_thread {
                 add("-fsanitize=thread".into());
             }
         }
-        Family::Clang if line.asks_for_thread => add("-fno-sanitize-link-runtime".into()),
+        (Family::Clang, _) if line.asks_for_thread => add("-fno-sanitize-link-runtime".into()),
         _ => (),
     }
     // As linker options, so that a preceding -x does not make source files of them.

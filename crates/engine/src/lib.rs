@@ -21,6 +21,7 @@ mod footprint;
 mod live;
 mod pages;
 mod pattern;
+mod sorted;
 
 pub use footprint::Footprint;
 pub use live::{Access, Live, Mode, OpId};

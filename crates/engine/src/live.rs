@@ -1,9 +1,10 @@
 //! The store of live ranges, exact to the byte.
 //!
 //! Ranges are kept by length class, each class sorted by address: a query looks at one short
-//! stretch of each class in use, allocates nothing, and needs no rebalancing. A class holds
-//! lengths from 2^k to 2^(k+1), so at most a few neighbours are looked at in vain.
+//! stretch of each class in use and allocates nothing. A class holds lengths from 2^k to 2^(k+1),
+//! so at most a few neighbours are looked at in vain.
 
+use crate::sorted::{Entry, Sorted};
 use crate::{Footprint, Pages};
 use std::ops::{ControlFlow, Range};
 
@@ -36,7 +37,7 @@ pub struct OpId {
 pub struct Live<T> {
     ops: Vec<Slot<T>>,
     free: Vec<u32>,
-    classes: [Vec<Entry>; CLASSES],
+    classes: [Sorted; CLASSES],
     /// Bit k is set while class k is not empty.
     in_use: u64,
     entries: usize,
@@ -52,18 +53,10 @@ struct Slot<T> {
     info: Option<T>,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    start: usize,
-    end: usize,
-    slot: u32,
-    access: u32,
-}
-
 impl<T> Live<T> {
     /// No operations; marks go to `pages`.
     pub fn new(pages: Pages) -> Live<T> {
-        let classes = std::array::from_fn(|_| Vec::new());
+        let classes = std::array::from_fn(|_| Sorted::default());
         Live { ops: Vec::new(), free: Vec::new(), classes, in_use: 0, entries: 0, pages }
     }
 
@@ -103,7 +96,7 @@ impl<T> Live<T> {
         let mut list = std::mem::take(&mut cell.accesses);
         for (index, access) in list.iter().enumerate() {
             let Range { start, end } = access.footprint.span();
-            self.remove(Entry { start, end, slot: id.slot, access: index as u32 });
+            self.remove(&Entry { start, end, slot: id.slot, access: index as u32 });
             mark(&self.pages, access, false);
         }
         list.clear();
@@ -152,10 +145,8 @@ impl<T> Live<T> {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
             let longest = 2usize.checked_shl(class as u32).unwrap_or(usize::MAX);
-            let entries = &self.classes[class];
-            let from = range.start.saturating_sub(longest);
-            let first = entries.partition_point(|e| e.start < from);
-            for entry in entries[first..].iter().take_while(|e| e.start < range.end) {
+            let entries = self.classes[class].from(range.start.saturating_sub(longest));
+            for entry in entries.take_while(|e| e.start < range.end) {
                 let cell = &self.ops[entry.slot as usize];
                 if entry.end <= range.start {
                     continue;
@@ -196,23 +187,15 @@ impl<T> Live<T> {
 
     fn insert(&mut self, entry: Entry) {
         let class = class_of(&entry);
-        let entries = &mut self.classes[class];
-        let at = entries.partition_point(|e| e.start <= entry.start);
-        entries.insert(at, entry);
+        self.classes[class].insert(entry);
         self.in_use |= 1 << class;
         self.entries += 1;
     }
 
-    fn remove(&mut self, entry: Entry) {
-        let class = class_of(&entry);
-        let entries = &mut self.classes[class];
-        let first = entries.partition_point(|e| e.start < entry.start);
-        let same = |e: &Entry| e.slot == entry.slot && e.access == entry.access;
-        if let Some(at) = entries[first..].iter().position(same) {
-            entries.remove(first + at);
-            self.entries -= 1;
-        }
-        if entries.is_empty() {
+    fn remove(&mut self, entry: &Entry) {
+        let class = class_of(entry);
+        self.entries -= usize::from(self.classes[class].remove(entry));
+        if self.classes[class].is_empty() {
             self.in_use &= !(1 << class);
         }
     }

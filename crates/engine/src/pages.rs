@@ -99,65 +99,126 @@ impl Pages {
         hit
     }
 
+    /// Marks `range` unless that could conflict with a mark there.
+    #[inline]
+    pub fn claim(&self, range: &Range<usize>, mode: Mode) -> bool {
+        if is_part_of_a_page(range) {
+            // As small messages are.
+            let free = !self.page_may_conflict(range.start, range.end, mode);
+            if free {
+                self.mark_page(range.start, range.end, kind(mode, false));
+            }
+            return free;
+        }
+        let free = !self.may_conflict(range, mode);
+        if free {
+            self.mark(range.clone(), mode);
+        }
+        free
+    }
+
     /// Notes that an operation reads or writes `range`.
     pub fn mark(&self, range: Range<usize>, mode: Mode) {
-        self.for_each_page(range, mode, |slot, at, end, kind| {
-            let count = self.adjust(slot, kind, |n| n.saturating_add(1));
-            if count == 1 {
-                self.filter[slot].store(self.filter[slot].load(Relaxed) | 1 << kind, Relaxed);
-            }
-            if let (Some(granules), true) = (self.granules, kind < 2) {
-                let plane = kind as usize * PLANE;
-                for_each_word(at, end, |word, mask| {
-                    let cell = &granules[slot][plane + word];
-                    cell.store(cell.load(Relaxed) | mask, Relaxed);
-                });
-            }
-        });
+        for_each_page(range, |at, end| self.mark_page(at, end, kind(mode, end - at == PAGE)));
     }
 
     /// Takes back one [`mark`](Self::mark) of the same range and mode.
+    #[inline]
     pub fn unmark(&self, range: Range<usize>, mode: Mode) {
-        self.for_each_page(range, mode, |slot, _, _, kind| {
-            let count = self.adjust(slot, kind, |n| if n == u16::MAX { n } else { n - 1 });
-            if count > 0 {
-                return;
-            }
-            self.filter[slot].store(self.filter[slot].load(Relaxed) & !(1 << kind), Relaxed);
-            if let (Some(granules), true) = (self.granules, kind < 2) {
-                let plane = kind as usize * PLANE;
-                granules[slot][plane..plane + PLANE].iter().for_each(|word| word.store(0, Relaxed));
-            }
-        });
+        if is_part_of_a_page(&range) {
+            return self.unmark_page(range.start, kind(mode, false));
+        }
+        for_each_page(range, |at, end| self.unmark_page(at, kind(mode, end - at == PAGE)));
     }
 
-    /// Changes one count of a slot and returns its new value.
-    fn adjust(&self, slot: usize, kind: u8, f: impl Fn(u16) -> u16) -> u16 {
+    #[inline]
+    fn mark_page(&self, at: usize, end: usize, kind: Kind) {
+        let slot = self.slot(at);
         let counts = self.counts[slot].load(Relaxed);
-        let shift = u32::from(kind) * 16;
-        let new = f((counts >> shift) as u16);
-        self.counts[slot].store(counts & !(0xffff << shift) | u64::from(new) << shift, Relaxed);
-        new
-    }
-
-    fn for_each_page(
-        &self,
-        range: Range<usize>,
-        mode: Mode,
-        mut f: impl FnMut(usize, usize, usize, u8),
-    ) {
-        let mut at = range.start;
-        while at < range.end {
-            let end = range.end.min((at | (PAGE - 1)) + 1);
-            let whole = end - at == PAGE;
-            let kind = u8::from(mode == Mode::Write) + 2 * u8::from(whole);
-            f(self.slot(at), at, end, kind);
-            at = end;
+        if !kind.is_full(counts) {
+            self.counts[slot].store(counts + kind.one(), Relaxed);
+        }
+        self.filter[slot].store(self.filter[slot].load(Relaxed) | kind.bit(), Relaxed);
+        if let (Some(granules), Some(plane)) = (self.granules, kind.plane()) {
+            let words = &granules[slot][plane..plane + PLANE];
+            for_each_word(at, end, |word, mask| {
+                words[word].store(words[word].load(Relaxed) | mask, Relaxed);
+            });
         }
     }
 
+    #[inline]
+    fn unmark_page(&self, at: usize, kind: Kind) {
+        let slot = self.slot(at);
+        let counts = self.counts[slot].load(Relaxed);
+        if kind.is_full(counts) {
+            return;
+        }
+        let counts = counts - kind.one();
+        self.counts[slot].store(counts, Relaxed);
+        if !kind.is_zero(counts) {
+            return;
+        }
+        self.filter[slot].store(self.filter[slot].load(Relaxed) & !kind.bit(), Relaxed);
+        if let (Some(granules), Some(plane)) = (self.granules, kind.plane()) {
+            granules[slot][plane..plane + PLANE].iter().for_each(|word| word.store(0, Relaxed));
+        }
+    }
+
+    #[inline]
     fn slot(&self, at: usize) -> usize {
         (at >> PAGE_SHIFT) & (self.filter.len() - 1)
+    }
+}
+
+/// Which of the four marks of a slot, counted as an index.
+#[derive(Clone, Copy)]
+struct Kind(u8);
+
+#[inline]
+fn kind(mode: Mode, whole: bool) -> Kind {
+    Kind(u8::from(mode == Mode::Write) + 2 * u8::from(whole))
+}
+
+impl Kind {
+    fn bit(self) -> u8 {
+        1 << self.0
+    }
+
+    fn count(self, counts: u64) -> u16 {
+        (counts >> (self.0 * 16)) as u16
+    }
+
+    fn is_full(self, counts: u64) -> bool {
+        self.count(counts) == u16::MAX
+    }
+
+    fn is_zero(self, counts: u64) -> bool {
+        self.count(counts) == 0
+    }
+
+    /// What counts as one more.
+    fn one(self) -> u64 {
+        1 << (self.0 * 16)
+    }
+
+    /// Where its granule words begin, if parts of pages are told apart.
+    fn plane(self) -> Option<usize> {
+        (self.0 < 2).then_some(usize::from(self.0) * PLANE)
+    }
+}
+
+#[inline]
+fn is_part_of_a_page(range: &Range<usize>) -> bool {
+    range.start < range.end && range.end <= range.start | (PAGE - 1)
+}
+
+fn for_each_page(range: Range<usize>, mut f: impl FnMut(usize, usize)) {
+    let mut at = range.start;
+    while at < range.end {
+        let end = range.end.min((at | (PAGE - 1)) + 1);
+        f(at, end);
+        at = end;
     }
 }
 
@@ -166,6 +227,9 @@ impl Pages {
 fn for_each_word(at: usize, end: usize, mut f: impl FnMut(usize, u64)) {
     let first = (at & (PAGE - 1)) >> GRANULE_SHIFT;
     let last = ((end - 1) & (PAGE - 1)) >> GRANULE_SHIFT;
+    if first / 64 == last / 64 {
+        return f(first / 64, (u64::MAX >> (63 - (last - first))) << (first % 64));
+    }
     for word in first / 64..=last / 64 {
         let from = first.max(word * 64) % 64;
         let to = last.min(word * 64 + 63) % 64;

@@ -26,25 +26,36 @@ struct Known {
 
 static KNOWN: LazyLock<Mutex<HashMap<usize, Known>>> = LazyLock::new(Mutex::default);
 
+/// Predefined types are never freed and nearly always dense: their size is remembered without a
+/// lock, in entries that never change once taken.
+#[inline]
+pub(crate) fn dense(word: usize) -> Option<usize> {
+    let home = home(word);
+    (home.0.load(Acquire) == word).then(|| home.1.load(Relaxed))
+}
+
 /// The layout of the type with this handle.
 pub(crate) fn describe(word: usize) -> Datatype {
-    // Predefined types are never freed and nearly always dense: their size is remembered without
-    // a lock, in entries that never change once taken.
-    let home = &PREDEFINED[(word >> 4 ^ word) % PREDEFINED.len()];
-    if home.0.load(Acquire) == word {
-        let size = home.1.load(Relaxed) as isize;
-        return Datatype { pattern: Pattern::dense(0, size), extent: size };
+    if let Some(size) = dense(word) {
+        let extent = size as isize;
+        return Datatype { pattern: Pattern::dense(0, extent), extent };
     }
     let datatype = describe_any(word);
     let dense = datatype.pattern.is_dense()
         && datatype.pattern.span() == (0..datatype.extent)
         // SAFETY: as in `shape`.
         && unsafe { derived(handle::<sys::MPI_Datatype>(word)) }.is_none();
+    let home = home(word);
     if dense && home.0.compare_exchange(0, BUSY, Relaxed, Relaxed).is_ok() {
         home.1.store(datatype.extent as usize, Relaxed);
         home.0.store(word, Release);
     }
     datatype
+}
+
+#[inline]
+fn home(word: usize) -> &'static (AtomicUsize, AtomicUsize) {
+    &PREDEFINED[(word >> 4 ^ word) % PREDEFINED.len()]
 }
 
 /// Dense predefined types: handle and size. An entry once taken stays.

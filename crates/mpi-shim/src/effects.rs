@@ -2,39 +2,33 @@
 
 use crate::datatypes;
 use crate::entry::Here;
-use crate::library::{Mpi, received, request_at, request_size, world};
+use crate::library::{Mpi, received, request_at, request_size};
 use crate::rank::Rank;
 use crate::sys;
-use commsan_mpi::buffers::resolve;
+use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
 use commsan_mpi::{Args, Effect, Findings, Token, Tracker};
 use smallvec::SmallVec;
 use std::ffi::c_int;
 
-/// What must be known of the arguments before the library changes them.
-pub(crate) enum Before {
-    /// The one request argument.
-    Request(Token),
+/// What must be known of the arguments before the library changes them. Filled in where it stays:
+/// moving what has just been written piece by piece stalls the processor.
+#[derive(Default)]
+pub(crate) struct Before {
     /// What the request arguments refer to.
-    Requests(SmallVec<[Token; 2]>),
-    /// A datatype handle that is about to be freed.
-    Datatype(usize),
-    /// The position of `MPI_Pack` or `MPI_Unpack`.
-    Position(i32),
+    tokens: Tokens,
+    /// A datatype handle that is about to be freed, the position of `MPI_Pack` or `MPI_Unpack`.
+    word: usize,
 }
+
+type Tokens = SmallVec<[Token; 4]>;
 
 impl Before {
     /// Looks at the arguments, and does what must be done before the call.
-    pub fn new(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Before> {
-        let mut before = None;
+    pub fn look(&mut self, rank: &dyn Rank, args: &Args, here: &Here) {
         match args.call.effect {
-            Effect::Wait => {
-                let variable = args.words[0];
-                // SAFETY: the call's own request.
-                let key = unsafe { request_at(variable, args.fortran) };
-                return Some(Before::Request(Token { key, variable, before: rank.now() }));
-            }
-            Effect::Test
+            Effect::Wait
+            | Effect::Test
             | Effect::WaitAll
             | Effect::TestAll
             | Effect::WaitAny
@@ -42,26 +36,26 @@ impl Before {
             | Effect::Some
             | Effect::GetStatus
             | Effect::Cancel
-            | Effect::Parrived => before = Some(Before::Requests(tokens(args, rank.now()))),
-            Effect::Go | Effect::GoAll => rank.with(&mut |tracker, out| {
+            | Effect::Parrived => push_tokens(args, rank.now(), &mut self.tokens),
+            Effect::Go | Effect::GoAll => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     tracker.go(args, token, here, out);
                 }
             }),
-            Effect::Free => rank.with(&mut |tracker, out| {
+            Effect::Free => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     tracker.free(token, &args.call.name, here, out);
                 }
             }),
             Effect::Pready | Effect::PreadyRange | Effect::PreadyList => {
-                rank.with(&mut |tracker, out| {
+                rank.with(here.thread, &mut |tracker, out| {
                     for token in tokens(args, tracker.now()) {
                         let partitions = ready(args);
                         tracker.ready(args, token, partitions.into_iter(), here, out);
                     }
                 });
             }
-            Effect::MemFree => rank.with(&mut |tracker, out| {
+            Effect::MemFree => rank.with(here.thread, &mut |tracker, out| {
                 // Fortran passes the memory itself, which comes to the same.
                 let base = args.words[0];
                 let bytes = base..base + tracker.take_allocation(base);
@@ -69,76 +63,86 @@ impl Before {
             }),
             Effect::TypeFree => {
                 // SAFETY: the call's argument, a pointer to a handle.
-                let handle = unsafe { datatype_at(args.words[0], args.fortran) };
-                before = Some(Before::Datatype(handle));
+                self.word = unsafe { datatype_at(args.words[0], args.fortran) };
             }
             Effect::Pack | Effect::Unpack => {
                 let position = args.call.named("position").map_or(0, |i| args.words[i]);
                 // SAFETY: the call's argument, a pointer to an integer.
-                before = Some(Before::Position(unsafe { *(position as *const c_int) }));
+                self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
             }
             Effect::Finalize => rank.finalize(here),
-            Effect::Abort => rank.abort(),
+            Effect::Abort => rank.abort(here.thread),
             _ => {}
         }
-        before
+    }
+}
+
+/// The call's buffers begin at the same address.
+#[cold]
+pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
+    if matches!(args.call.effect, Effect::Block | Effect::Start) {
+        let accesses = resolve(args, &Mpi);
+        rank.with(here.thread, &mut |tracker, out| {
+            tracker.check_itself(args, &accesses, here, out);
+        });
     }
 }
 
 /// A call that has returned.
 pub(crate) struct After<'a> {
     pub rank: &'a dyn Rank,
-    pub args: Args<'a>,
-    pub here: Here,
+    pub args: &'a Args<'a>,
+    pub here: &'a Here<'a>,
     pub ok: bool,
 }
 
 impl After<'_> {
     /// Tells the semantics what has happened.
-    pub fn run(self, before: Option<Before>) {
-        let effect = self.args.call.effect;
-        if effect == Effect::Begin && self.ok {
-            self.rank.begin(world());
-        }
-        if !self.rank.active() {
-            return;
-        }
-        match (effect, before) {
-            (Effect::Block, _) if self.ok => self.block(),
-            (Effect::Start, _) if self.ok => {
-                let mut accesses = resolve(&self.args, &Mpi);
-                let request = self.request();
-                self.with(|tracker, out| {
-                    tracker.start(&self.args, &mut accesses, request, &self.here, out);
-                });
-            }
-            (Effect::Init | Effect::InitPartitioned, _) if self.ok => {
-                let mut accesses = resolve(&self.args, &Mpi);
-                let request = self.request();
-                self.with(|tracker, _| tracker.init(&self.args, &mut accesses, &Mpi, request));
-            }
+    pub fn run(&self, before: &Before) {
+        let tokens = &before.tokens;
+        match self.args.call.effect {
+            Effect::Block if self.ok => self.block(),
             // Complete with or without an error: an error is the operation's own.
-            (_, Some(Before::Request(token))) => self.with(|tracker, out| {
-                let call = &self.args.call.name;
-                tracker.popped(call, &self.here, out);
-                tracker.complete(token, call, &self.here, out);
-            }),
-            (Effect::MemAlloc, _) if self.ok => {
+            Effect::Wait => self.complete(tokens),
+            Effect::WaitAll if self.ok => self.complete(tokens),
+            Effect::Init | Effect::InitPartitioned if self.ok => {
+                let mut accesses = resolve(self.args, &Mpi);
+                let request = self.request();
+                self.with(|tracker, _| tracker.init(self.args, &mut accesses, &Mpi, request));
+            }
+            Effect::MemAlloc if self.ok => {
                 // SAFETY: the call has stored an address there, in C and Fortran alike.
                 let base = unsafe { *(self.args.words[2] as *const usize) };
                 self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
-            (_, Some(Before::Requests(tokens))) => self.completed(&tokens),
-            (Effect::TypeFree, Some(Before::Datatype(handle))) if self.ok => {
-                datatypes::forget(handle);
-            }
-            (_, Some(Before::Position(position))) if self.ok => self.packed(position),
+            Effect::TypeFree if self.ok => datatypes::forget(before.word),
+            Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),
+            _ if !tokens.is_empty() => self.completed(tokens),
             _ => {}
         }
     }
 
+    #[inline]
     fn with(&self, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
-        self.rank.with(&mut f);
+        self.rank.with(self.here.thread, &mut f);
+    }
+
+    /// An operation has started: all there is to say of a call that does nothing else.
+    pub fn start(&self) {
+        let request = self.request();
+        if let Some(bytes) = contiguous(self.args, &Mpi) {
+            let mut started = false;
+            self.with(|tracker, _| {
+                started = tracker.start_young(self.args, &bytes, request, self.here);
+            });
+            if started {
+                return;
+            }
+        }
+        let mut accesses = resolve(self.args, &Mpi);
+        self.with(|tracker, out| {
+            tracker.start(self.args, &mut accesses, request, self.here, out);
+        });
     }
 
     /// A call that touched its buffers before it returned.
@@ -150,11 +154,11 @@ impl After<'_> {
         }
         let mut words: SmallVec<[usize; 16]> = self.args.words.into();
         self.shorten(&mut words);
-        let args = Args { words: &words, ..self.args };
+        let args = Args { words: &words, ..*self.args };
         let accesses = resolve(&args, &Mpi);
         self.with(|tracker, out| {
-            tracker.popped(&call.name, &self.here, out);
-            tracker.check(&args, &accesses, &self.here, out);
+            tracker.popped(&call.name, self.here, out);
+            tracker.check(&args, &accesses, self.here, out);
             if informs {
                 tracker.communicated();
             }
@@ -182,7 +186,7 @@ impl After<'_> {
     }
 
     /// `MPI_Pack` and `MPI_Unpack`: the packed side lies between the positions.
-    fn packed(&self, before: i32) {
+    fn packed(&self, before: usize) {
         if !self.rank.pending() {
             return;
         }
@@ -191,14 +195,14 @@ impl After<'_> {
         // SAFETY: the call's argument, a pointer to an integer.
         let after = unsafe { *(word("position") as *const c_int) };
         let buffer = word(if pack { "outbuf" } else { "inbuf" });
-        let packed = buffer + before.max(0) as usize..buffer + after.max(0) as usize;
+        let packed = buffer + before..buffer + after.max(0) as usize;
         let mode = if pack { commsan_engine::Mode::Write } else { commsan_engine::Mode::Read };
-        let mut accesses = resolve(&self.args, &Mpi);
+        let mut accesses = resolve(self.args, &Mpi);
         accesses[1] = (!packed.is_empty()).then_some(commsan_engine::Access {
             mode,
             footprint: commsan_engine::Footprint::Dense(packed),
         });
-        self.with(|tracker, out| tracker.check(&self.args, &accesses, &self.here, out));
+        self.with(|tracker, out| tracker.check(self.args, &accesses, self.here, out));
     }
 
     /// The request that the call stored, and where.
@@ -225,10 +229,9 @@ impl After<'_> {
             let other = tokens.get(index as usize);
             exact.into_iter().chain(other.filter(|_| cfg!(feature = "mpich") && base == 1)).copied()
         };
-        let mut done: SmallVec<[Token; 2]> = SmallVec::new();
+        let mut done: Tokens = SmallVec::new();
         match call.effect {
             Effect::WaitAll | Effect::TestAll if !self.ok => done.extend(self.gone(tokens)),
-            Effect::WaitAll => done.extend(tokens.iter().copied()),
             Effect::Test | Effect::TestAll if flag => done.extend(tokens.iter().copied()),
             Effect::WaitAny | Effect::TestAny if flag && self.ok => {
                 done.extend(at(result(call.at.result)));
@@ -248,7 +251,7 @@ impl After<'_> {
             Effect::GetStatus if flag && self.ok => {
                 self.with(|tracker, out| {
                     for token in tokens {
-                        tracker.status_true(*token, &call.name, &self.here, out);
+                        tracker.status_true(*token, &call.name, self.here, out);
                     }
                 });
             }
@@ -260,29 +263,33 @@ impl After<'_> {
                 self.with(|tracker, out| {
                     for token in tokens {
                         let partition = partition.max(0) as usize;
-                        tracker.arrived(*token, partition, &call.name, &self.here, out);
+                        tracker.arrived(*token, partition, &call.name, self.here, out);
                     }
                 });
             }
             _ => {}
         }
-        if done.is_empty() {
-            return;
+        if !done.is_empty() {
+            self.complete(&done);
         }
+    }
+
+    fn complete(&self, done: &[Token]) {
+        let call = &self.args.call.name;
         self.with(|tracker, out| {
-            tracker.popped(&call.name, &self.here, out);
-            for token in &done {
-                tracker.complete(*token, &call.name, &self.here, out);
+            tracker.popped(call, self.here, out);
+            for token in done {
+                tracker.complete(*token, call, self.here, out);
             }
         });
     }
 
     /// After an error: the requests whose variables the library has set to null. They are
     /// complete, with or without an error of their own.
-    fn gone(&self, tokens: &[Token]) -> SmallVec<[Token; 2]> {
+    fn gone(&self, tokens: &[Token]) -> Tokens {
         let mut gone = SmallVec::new();
         self.with(|tracker, _| {
-            let now = self::tokens(&self.args, tracker.now());
+            let now = self::tokens(self.args, tracker.now());
             let pairs = tokens.iter().zip(now);
             gone.extend(pairs.filter(|(_, now)| !tracker.knows(*now)).map(|(token, _)| *token));
         });
@@ -291,7 +298,13 @@ impl After<'_> {
 }
 
 /// Each request argument.
-fn tokens(args: &Args, before: u64) -> SmallVec<[Token; 2]> {
+fn tokens(args: &Args, before: u64) -> Tokens {
+    let mut tokens = Tokens::new();
+    push_tokens(args, before, &mut tokens);
+    tokens
+}
+
+fn push_tokens(args: &Args, before: u64, tokens: &mut Tokens) {
     let at = &args.call.at;
     let token = |variable: usize| {
         // SAFETY: the call's own request, or one of its own array of them.
@@ -302,13 +315,13 @@ fn tokens(args: &Args, before: u64) -> SmallVec<[Token; 2]> {
         (Some(array), _, _) => {
             let count = at.count.map_or(0, |i| args.int(i).max(0) as usize);
             let size = request_size(args.fortran);
-            (0..count).map(|i| token(args.words[array] + i * size)).collect()
+            (0..count).for_each(|i| tokens.push(token(args.words[array] + i * size)));
         }
-        (None, Some(one), _) => SmallVec::from_slice(&[token(args.words[one])]),
+        (None, Some(one), _) => tokens.push(token(args.words[one])),
         (None, None, Some(value)) => {
-            SmallVec::from_slice(&[Token { key: args.words[value], variable: 0, before }])
+            tokens.push(Token { key: args.words[value], variable: 0, before });
         }
-        (None, None, None) => SmallVec::new(),
+        (None, None, None) => {}
     }
 }
 

@@ -1,12 +1,12 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
-use crate::effects::{After, Before};
+use crate::effects::{After, Before, look_at_aliases};
+use crate::library::world;
 use crate::rank::rank;
-use commsan_mpi::{Args, CALLS, Call, DEPTH, Place};
+use commsan_mpi::{Args, CALLS, Call, DEPTH, Effect, Place};
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
-use commsan_sense::thread;
-use std::cell::Cell;
+use commsan_sense::thread::{self, Thread};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -52,11 +52,6 @@ impl Word for i64 {
     }
 }
 
-thread_local! {
-    /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
-    static OUTER: Cell<Option<Caller>> = const { Cell::new(None) };
-}
-
 /// Runs the library's function `call` with what commsan does around it. `row` is the call's row
 /// in the table.
 #[inline]
@@ -68,15 +63,30 @@ pub(crate) fn around(
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     let Some(rank) = rank() else { return call() };
-    let Some(_inside) = Inside::enter() else { return call() };
-    let here = Here(OUTER.get().unwrap_or(caller));
+    let Some(inside) = Inside::enter() else { return call() };
+    let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
     let args = Args { call: &table()[row], words, fortran: language == Language::Fortran };
-    let before = match rank.active() {
-        true => Before::new(rank, &args, &here),
-        false => None,
-    };
+    if !rank.active() {
+        let code = call();
+        if args.call.effect == Effect::Begin && code == 0 {
+            rank.begin(&inside, world());
+        }
+        return code;
+    }
+    if args.is_aliased() {
+        look_at_aliases(rank, &args, &here);
+    }
+    if args.call.effect == Effect::Start {
+        let code = call();
+        if code == 0 {
+            After { rank, args: &args, here: &here, ok: true }.start();
+        }
+        return code;
+    }
+    let mut before = Before::default();
+    before.look(rank, &args, &here);
     let code = call();
-    After { rank, args, here, ok: code == 0 }.run(before);
+    After { rank, args: &args, here: &here, ok: code == 0 }.run(&before);
     code
 }
 
@@ -86,42 +96,59 @@ fn table() -> &'static [Call] {
 
 /// Whether the library's Fortran layer is calling.
 pub(crate) fn from_fortran_layer() -> bool {
-    OUTER.get().is_some()
+    thread::with(|thread| thread.outer.get().is_some())
 }
 
 /// Runs the library's Fortran function `call`, which will come back to a C entry point: that one
 /// is then the work of `caller`.
 #[cfg_attr(feature = "openmpi", allow(dead_code, reason = "Open MPI's Fortran layer does not"))]
 pub(crate) fn calling(caller: Caller, call: impl FnOnce()) {
-    let outer = OUTER.replace(Some(caller));
+    let outer = thread::with(|thread| thread.outer.replace(Some(caller)));
     call();
-    OUTER.set(outer);
+    thread::with(|thread| thread.outer.set(outer));
 }
 
 /// The program's place in a call.
 #[derive(Clone, Copy)]
-pub struct Here(pub Caller);
+pub struct Here<'t> {
+    caller: Caller,
+    /// The thread it is.
+    pub thread: &'t Thread,
+}
 
-impl Place for Here {
+impl<'t> Here<'t> {
+    /// Where `thread` called from.
+    pub fn new(caller: Caller, thread: &'t Thread) -> Here<'t> {
+        Here { caller, thread }
+    }
+}
+
+impl Place for Here<'_> {
     fn pc(&self) -> usize {
-        self.0.pc
+        self.caller.pc
     }
 
     fn thread(&self) -> u32 {
-        thread::number()
+        self.thread.number()
     }
 
     fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        let walked = frames.iter_mut().zip(self.0.frames());
-        walked.map(|(cell, (pc, _))| *cell = pc).count()
+        let mut depth = 0;
+        self.caller.walk(self.thread, |pc, _| {
+            frames[depth] = pc;
+            depth += 1;
+            depth < DEPTH
+        });
+        depth
     }
 
+    #[inline]
     fn frame_of(&self, address: usize) -> Option<usize> {
-        self.0.frame_of(address)
+        self.caller.frame_of(self.thread, address)
     }
 
     fn is_popped(&self, address: usize) -> bool {
-        self.0.is_popped(address)
+        self.caller.is_popped(self.thread, address)
     }
 }
 

@@ -22,6 +22,11 @@ impl Library for Mpi {
     const PROC_NULL: i32 = sys::COMMSAN_PROC_NULL;
     const ROOT: i32 = sys::COMMSAN_ROOT;
 
+    #[inline]
+    fn dense(&self, handle: usize) -> Option<usize> {
+        datatypes::dense(handle)
+    }
+
     fn datatype(&self, handle: usize) -> Datatype {
         datatypes::describe(handle)
     }

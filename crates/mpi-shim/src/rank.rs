@@ -1,6 +1,7 @@
 //! The connection to the runtime that owns this process's state.
 
 use commsan_mpi::{Findings, Tracker};
+use commsan_sense::thread::Thread;
 use std::sync::OnceLock;
 
 /// What this process is in the MPI job.
@@ -23,13 +24,13 @@ pub trait Rank: Sync {
     /// The sequence number that the next request will get, without taking the lock.
     fn now(&self) -> u64;
     /// Runs `f` with the state locked; not at all if the runtime has given up.
-    fn with(&self, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
+    fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// MPI is initialised.
-    fn begin(&self, world: World);
+    fn begin(&self, thread: &Thread, world: World);
     /// MPI is about to be finalised.
     fn finalize(&self, here: &crate::Here);
     /// The job is about to be aborted.
-    fn abort(&self);
+    fn abort(&self, thread: &Thread);
 }
 
 static RANK: OnceLock<&'static dyn Rank> = OnceLock::new();

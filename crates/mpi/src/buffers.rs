@@ -3,6 +3,7 @@
 use crate::calls::{Call, Extent, On, Role, Rule, Times};
 use crate::typemap::Datatype;
 use commsan_engine::{Access, Footprint, Pattern};
+use std::ops::Range;
 
 /// The arguments of one call, as the C binding would get them.
 ///
@@ -33,6 +34,17 @@ impl Args<'_> {
     }
 }
 
+impl Args<'_> {
+    /// Whether the call's two buffers begin at the same address. Some libraries end the job over
+    /// that, so it must be told before the call.
+    pub fn is_aliased(&self) -> bool {
+        match &*self.call.accesses {
+            [a, b] => a.buffer != b.buffer && self.words[a.buffer] == self.words[b.buffer],
+            _ => false,
+        }
+    }
+}
+
 /// What the semantics must ask of the MPI library and of the program's memory.
 pub trait Library {
     /// `MPI_IN_PLACE`.
@@ -42,6 +54,9 @@ pub trait Library {
     /// `MPI_ROOT`.
     const ROOT: i32;
 
+    /// The size of a datatype that is known to fill its extent from its lower bound 0; for what
+    /// can be told without delay.
+    fn dense(&self, handle: usize) -> Option<usize>;
     /// The layout of a datatype.
     fn datatype(&self, handle: usize) -> Datatype;
     /// This process's rank.
@@ -67,10 +82,6 @@ pub type Accesses = [Option<Access>; 2];
 /// What the call, or the operation it starts, touches.
 pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
     let mut accesses = [None, None];
-    if args.call.simple {
-        accesses[0] = simple(args, &args.call.accesses[0], library);
-        return accesses;
-    }
     for (access, rule) in accesses.iter_mut().zip(&args.call.accesses) {
         *access = footprint(args, rule, library)
             .filter(|footprint| footprint.bytes() > 0)
@@ -79,18 +90,22 @@ pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
     accesses
 }
 
-/// Point-to-point calls, and most others, without asking what does not apply to them.
+/// What a call with one buffer at most touches, if that is contiguous memory: the usual case,
+/// without building a footprint. The range is empty if it touches nothing.
 #[inline]
-fn simple<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Access> {
+pub fn contiguous<L: Library>(args: &Args, library: &L) -> Option<Range<usize>> {
+    let [rule] = &*args.call.accesses else { return args.call.accesses.is_empty().then_some(0..0) };
     let Extent::Blocks { count, .. } = rule.extent else { return None };
-    let (base, count) = (args.words[rule.buffer], args.count(count));
-    let absent = rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL);
-    if absent || base == L::IN_PLACE || count == 0 {
+    if !args.call.simple {
         return None;
     }
-    let element = library.datatype(args.words[rule.datatype]);
-    let footprint = Footprint::elements(base, &element.pattern, count, element.extent);
-    (footprint.bytes() > 0).then_some(Access { mode: rule.mode, footprint })
+    let (base, count) = (args.words[rule.buffer], args.count(count));
+    let absent = rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL);
+    if absent || count == 0 {
+        return Some(0..0);
+    }
+    let size = library.dense(args.words[rule.datatype])?;
+    (base != L::IN_PLACE).then_some(base..base + count * size)
 }
 
 fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footprint> {

@@ -8,7 +8,8 @@
 use crate::calls::Call;
 use crate::place::Site;
 use crate::requests::Token;
-use commsan_engine::Access;
+use commsan_engine::Mode;
+use std::ops::Range;
 
 /// A simple pending operation.
 pub(crate) struct Young {
@@ -19,7 +20,9 @@ pub(crate) struct Young {
     pub peer: Option<i32>,
     pub tag: Option<i32>,
     pub site: Site,
-    pub access: Option<Access>,
+    pub mode: Mode,
+    /// The buffer, perhaps empty.
+    pub bytes: Range<usize>,
     /// Frame pointer of the function on whose stack the buffer lies.
     pub frame: Option<usize>,
 }
@@ -54,18 +57,21 @@ impl Nursery {
 
     pub fn push(&mut self, young: Young) {
         self.on_stack += usize::from(young.frame.is_some());
-        self.ranges += usize::from(young.access.is_some());
+        self.ranges += usize::from(!young.bytes.is_empty());
         self.young.push(young);
     }
 
-    /// Takes the operation out that the token means. Handles are unique here.
-    pub fn take(&mut self, token: Token) -> Option<Young> {
+    /// Takes the operation out that the token means, and returns what it touches. Handles are
+    /// unique here.
+    pub fn take(&mut self, token: Token) -> Option<(Range<usize>, Mode)> {
         let means = |y: &Young| y.key == token.key && y.sequence < token.before;
         let index = self.young.iter().position(means)?;
-        let young = self.young.swap_remove(index);
+        let young = &self.young[index];
+        let touched = (young.bytes.clone(), young.mode);
         self.on_stack -= usize::from(young.frame.is_some());
-        self.ranges -= usize::from(young.access.is_some());
-        Some(young)
+        self.ranges -= usize::from(!touched.0.is_empty());
+        self.young.swap_remove(index);
+        Some(touched)
     }
 
     /// Whether the token means an operation here.

@@ -27,21 +27,41 @@ pub struct StackId(u32);
 /// Call stacks, each kept once. Programs start operations at few places, so remembering where is
 /// a look-up, not a copy.
 pub struct Stacks {
-    /// For each stack its length, then its frames.
+    /// For each stack its length, then its frames; the first is the empty one.
     arena: Vec<usize>,
     /// Hash table of positions in the arena, 0 for free; a power of two long.
     table: Vec<u32>,
     used: usize,
+    /// The last stack with an innermost frame, by its hash: nearly always the one asked for.
+    recent: [StackId; RECENT],
 }
+
+const RECENT: usize = 256;
 
 impl Stacks {
     /// No stacks.
     pub fn new() -> Stacks {
-        Stacks { arena: vec![0], table: vec![0; 1024], used: 0 }
+        Stacks { arena: vec![0], table: vec![0; 1024], used: 0, recent: [StackId(0); RECENT] }
     }
 
     /// The stack with these frames.
+    #[inline]
     pub fn intern(&mut self, frames: &[usize]) -> StackId {
+        let home = frames.first().map_or(0, |pc| (pc ^ pc >> 8) % RECENT);
+        let recent = self.recent[home];
+        let known = self.frames(recent);
+        if known.len() == frames.len() && known.iter().zip(frames).all(|(a, b)| a == b) {
+            return recent;
+        }
+        let id = self.find_or_add(frames);
+        self.recent[home] = id;
+        id
+    }
+
+    fn find_or_add(&mut self, frames: &[usize]) -> StackId {
+        if frames.is_empty() {
+            return StackId(0);
+        }
         let mut slot = hash(frames) & (self.table.len() - 1);
         while self.table[slot] != 0 {
             let id = StackId(self.table[slot]);

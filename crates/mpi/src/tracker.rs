@@ -107,7 +107,7 @@ impl Tracker {
     }
 
     /// Checks what an MPI call touches, or will touch from now on, against pending operations
-    /// and against itself.
+    /// and, unless that was due before the call, against itself.
     pub fn check(
         &mut self,
         args: &Args,
@@ -116,6 +116,19 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.check_all(args, accesses.iter().flatten(), place, out);
+        if !args.is_aliased() {
+            self.check_itself(args, accesses, place, out);
+        }
+    }
+
+    /// Checks the buffers of an MPI call against each other.
+    pub fn check_itself(
+        &mut self,
+        args: &Args,
+        accesses: &Accesses,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         let [Some(a), Some(b)] = accesses else { return };
         // A call that replaces its buffer reads and writes the same bytes by intention.
         let replaces = match &*args.call.accesses {
@@ -174,7 +187,14 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.start_young(args, accesses, (key, variable), place) {
+        let contiguous = match &*accesses {
+            [None, None] => Some(0..0),
+            [Some(Access { footprint: Footprint::Dense(bytes), .. }), None] => Some(bytes.clone()),
+            _ => None,
+        };
+        if let Some(bytes) = contiguous
+            && self.start_young(args, &bytes, (key, variable), place)
+        {
             return;
         }
         self.settle();
@@ -190,32 +210,22 @@ impl Tracker {
         }
     }
 
-    /// Starts an operation in the nursery if it is simple and touches nothing pending.
-    fn start_young(
+    /// Starts an operation on contiguous memory in the nursery, if there is nothing special about
+    /// it and it touches nothing pending.
+    pub fn start_young(
         &mut self,
         args: &Args,
-        accesses: &mut Accesses,
+        bytes: &Range<usize>,
         (key, variable): (usize, usize),
         place: &impl Place,
     ) -> bool {
-        let simple = match &*accesses {
-            [None, None] => None,
-            [Some(Access { mode, footprint: Footprint::Dense(bytes) }), None] => {
-                Some((*mode, bytes.clone()))
-            }
-            _ => return false,
-        };
-        if simple.as_ref().is_some_and(|(mode, bytes)| self.pages.may_conflict(bytes, *mode)) {
-            return false;
-        }
         let strange = self.requests.hold(variable) || !self.requests.lack(key);
         if strange || !self.nursery.has_room(key, variable) {
             return false;
         }
-        let mut frame = None;
-        if let Some((mode, bytes)) = simple {
-            frame = place.frame_of(bytes.start);
-            self.pages.mark(bytes, mode);
+        let mode = args.call.accesses.first().map_or(Mode::Read, |rule| rule.mode);
+        if !self.pages.claim(bytes, mode) {
+            return false;
         }
         let (peer, tag) = envelope(args);
         self.nursery.push(Young {
@@ -226,8 +236,9 @@ impl Tracker {
             peer,
             tag,
             site: place.site(Some(&args.call.name), &mut self.stacks),
-            access: accesses[0].take(),
-            frame,
+            mode,
+            bytes: bytes.clone(),
+            frame: if bytes.is_empty() { None } else { place.frame_of(bytes.start) },
         });
         true
     }
@@ -238,7 +249,6 @@ impl Tracker {
             return;
         }
         for young in self.nursery.leave() {
-            let on_stack = young.access.as_ref().map_or(0, |a| a.footprint.span().start);
             let operation = Operation {
                 call: young.call,
                 peer: young.peer,
@@ -246,14 +256,13 @@ impl Tracker {
                 site: young.site,
                 findings: [None; 4],
                 frame: young.frame,
-                on_stack,
+                on_stack: young.bytes.start,
             };
-            let bytes = young.access.as_ref().map(|a| (a.footprint.span(), a.mode));
-            let id = self.live.begin(&mut [young.access], operation);
-            if let Some((bytes, mode)) = bytes {
-                // The engine has marked them again.
-                self.pages.unmark(bytes, mode);
-            }
+            let footprint = Footprint::Dense(young.bytes.clone());
+            let id =
+                self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
+            // The engine has marked them again.
+            self.pages.unmark(young.bytes, young.mode);
             if young.frame.is_some() {
                 self.on_stack.push(id);
             }
@@ -276,10 +285,8 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.communicated();
-        if let Some(young) = self.nursery.take(token) {
-            if let Some(Access { mode, footprint }) = young.access {
-                self.pages.unmark(footprint.span(), mode);
-            }
+        if let Some((bytes, mode)) = self.nursery.take(token) {
+            self.pages.unmark(bytes, mode);
             return;
         }
         let mut done = std::mem::take(&mut self.detached);
@@ -469,9 +476,14 @@ impl Tracker {
         }
         self.settle();
         let mut found = [const { None }; CONFLICTS];
-        let mut cells = found.iter_mut();
+        let mut count = 0;
         let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
-            let Some(cell) = cells.next() else { return ControlFlow::Break(()) };
+            // Named once for each run of bytes they share.
+            if found[..count].iter().flatten().any(|known: &Conflict| known.id == id) {
+                return ControlFlow::Continue(());
+            }
+            let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };
+            count += 1;
             *cell = Some(Conflict {
                 id,
                 mode: other.mode,

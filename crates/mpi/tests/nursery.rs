@@ -22,6 +22,10 @@ impl Library for Mpi {
     const PROC_NULL: i32 = -1;
     const ROOT: i32 = -3;
 
+    fn dense(&self, handle: usize) -> Option<usize> {
+        (handle == 1).then_some(1)
+    }
+
     fn datatype(&self, handle: usize) -> Datatype {
         match handle {
             1 => Datatype { pattern: Pattern::dense(0, 1), extent: 1 },

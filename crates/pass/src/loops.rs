@@ -77,8 +77,11 @@ pub fn guard_loops(module: Module, function: Value, mut accesses: Vec<Access>) -
         let mut ranges = Vec::new();
         let (here, mut rest): (Vec<_>, Vec<_>) =
             accesses.into_iter().partition(|access| access.at.parent() == Some(found.body));
-        let unhoisted: Vec<_> =
-            here.iter().filter(|access| !found.hoist(module, access, &mut ranges)).cloned().collect();
+        let unhoisted: Vec<_> = here
+            .iter()
+            .filter(|access| !found.hoist(module, access, &mut ranges))
+            .cloned()
+            .collect();
         if !ranges.is_empty() && ranges.len() <= MOST_RANGES {
             let copy = found.version(module, &ranges);
             rest.extend(unhoisted.into_iter().map(|access| copied(access, &copy)));
@@ -115,9 +118,9 @@ impl Loop {
         };
         let simple = end.opcode() == Some(Opcode::LLVMBr)
             && !body.has_address_taken()
-            && !body.instructions().any(|i| {
-                may_start_operation(i) || i.opcode() == Some(Opcode::LLVMAlloca)
-            });
+            && !body
+                .instructions()
+                .any(|i| may_start_operation(i) || i.opcode() == Some(Opcode::LLVMAlloca));
         let mut phis = Vec::new();
         let mut before = None;
         for phi in body.instructions().take_while(|i| i.opcode() == Some(Opcode::LLVMPHI)) {

@@ -121,8 +121,8 @@ pub fn may_start_operation(instruction: Value) -> bool {
 /// Functions of libm, by their names for `double`.
 const MATHEMATICS: &[&str] = &[
     "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "erf", "exp", "exp2", "fabs",
-    "floor", "fmax", "fmin", "fmod", "hypot", "log", "log10", "log2", "pow", "rint", "round", "sin",
-    "sinh", "sqrt", "tan", "tanh", "trunc",
+    "floor", "fmax", "fmin", "fmod", "hypot", "log", "log10", "log2", "pow", "rint", "round",
+    "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 ];
 
 fn is_mathematics(name: &str) -> bool {

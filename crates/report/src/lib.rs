@@ -26,7 +26,7 @@ pub mod terminal;
 mod wildcard;
 mod wording;
 
-pub use notes::Note;
+pub use notes::{Level, Note};
 pub use sources::Sources;
 pub use suppress::{Suppressed, Suppressions};
 
@@ -65,6 +65,8 @@ pub struct Run {
     pub directory: PathBuf,
     /// Working directory of the launcher; renderers name files below it relative to it.
     pub working_directory: PathBuf,
+    /// How many of them were not checked.
+    pub unchecked: u32,
     /// What else the user should know.
     pub notes: Vec<Note>,
     /// What was suppressed, by entry of the suppression file.
@@ -83,16 +85,16 @@ impl Report {
     pub fn from_run(directory: &RunDirectory, options: &Options) -> Report {
         let mut notes = notes::Notes::default();
         let info = directory.read_info().unwrap_or_else(|error| {
-            notes.add(error.to_string(), None);
+            notes.warn(error.to_string(), None);
             Default::default()
         });
         let logs = directory.read_logs().unwrap_or_else(|error| {
-            notes.add(error.to_string(), None);
+            notes.warn(error.to_string(), None);
             vec![]
         });
         match directory.notices() {
-            Ok(notices) => notices.into_iter().for_each(|notice| notes.add(notice, None)),
-            Err(error) => notes.add(error.to_string(), None),
+            Ok(notices) => notices.into_iter().for_each(|notice| notes.warn(notice, None)),
+            Err(error) => notes.warn(error.to_string(), None),
         }
         notes.add_logs(&logs);
         let symbols = Symbols::of(&logs);
@@ -101,11 +103,14 @@ impl Report {
         let (findings, suppressed) = options.suppressions.apply(merged);
         notes.add_unused(&suppressed);
         let starts = || logs.iter().filter_map(|log| log.start.as_ref());
+        let ranks = starts().map(|start| start.size).max().unwrap_or(0);
+        let checked = logs.iter().filter(|log| log.start.is_some() && log.unchecked.is_none());
         let run = Run {
             command: info.command,
             program: starts().next().map(|start| start.program.to_string()),
             mpi: starts().next().map(|start| start.mpi.to_string()),
-            ranks: starts().map(|start| start.size).max().unwrap_or(0),
+            ranks,
+            unchecked: ranks.saturating_sub(checked.count() as u32),
             exit: info.exit,
             started: info.started,
             directory: directory.path().to_owned(),

@@ -12,27 +12,53 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One thing to know.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Note {
+    /// How much it matters.
+    pub level: Level,
     /// What it is and what to do.
     pub text: String,
     /// The ranks it concerns, ascending; empty if it concerns the run.
     pub ranks: Vec<u32>,
 }
 
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Findings may be missing that a user would expect: something was not checked or not read.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+impl Level {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Warning => "warning",
+            Level::Note => "note",
+        }
+    }
+}
+
 /// Notes being collected; equal ones of several ranks become one.
 #[derive(Default)]
 pub(crate) struct Notes {
-    texts: BTreeMap<String, BTreeSet<u32>>,
+    texts: BTreeMap<(Level, String), BTreeSet<u32>>,
 }
 
 impl Notes {
     pub(crate) fn add(&mut self, text: String, rank: Option<u32>) {
-        self.texts.entry(text).or_default().extend(rank);
+        self.texts.entry((Level::Note, text)).or_default().extend(rank);
+    }
+
+    pub(crate) fn warn(&mut self, text: String, rank: Option<u32>) {
+        self.texts.entry((Level::Warning, text)).or_default().extend(rank);
     }
 
     /// What the logs say about the ranks, and what they should say and do not.
     pub(crate) fn add_logs(&mut self, logs: &[RankLog]) {
         if logs.is_empty() {
-            self.add(
+            self.warn(
                 "no rank was checked: the command started no MPI program that commsan could \
                  enter; `commsan doctor` tells what works on this machine"
                     .to_owned(),
@@ -45,9 +71,11 @@ impl Notes {
                 self.add(text.clone(), rank);
             }
             for problem in &log.problems {
-                self.add(problem.to_string(), rank);
+                self.warn(problem.to_string(), rank);
             }
-            if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented) {
+            if let Some(why) = &log.unchecked {
+                self.warn(format!("not checked: {why}"), rank);
+            } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented) {
                 self.add(
                     format!(
                         "`{}` was not compiled by `commsan cc`, so only calls and accesses to \
@@ -58,12 +86,14 @@ impl Notes {
                     rank,
                 );
             }
-            self.add_ending(log);
+            if log.unchecked.is_none() {
+                self.add_ending(log);
+            }
         }
         let logged: BTreeSet<u32> = logs.iter().map(|log| log.rank).collect();
         let size = logs.iter().filter_map(|log| log.start.as_ref()).map(|start| start.size).max();
         for rank in (0..size.unwrap_or(0)).filter(|rank| !logged.contains(rank)) {
-            self.add(
+            self.warn(
                 "left no log and was not checked: does its node see the run directory?".to_owned(),
                 Some(rank),
             );
@@ -83,7 +113,7 @@ impl Notes {
             self.add(text.to_owned(), Some(log.rank));
         }
         if let Some(dropped) = log.end.map(|end| end.dropped).filter(|&dropped| dropped > 0) {
-            self.add(
+            self.warn(
                 format!(
                     "{dropped} more findings were not recorded, since the rank's table was full: \
                      fix or suppress the shown ones and run again"
@@ -116,12 +146,17 @@ impl Notes {
         }
     }
 
-    /// Notes about the run first, then by rank.
+    /// Warnings first, of each level those about the run, then by rank.
     pub(crate) fn into_sorted(self) -> Vec<Note> {
         let notes = self.texts.into_iter();
-        let notes = notes.map(|(text, ranks)| Note { text, ranks: ranks.into_iter().collect() });
+        let notes = notes.map(|((level, text), ranks)| {
+            let ranks = ranks.into_iter().collect();
+            Note { level, text, ranks }
+        });
         let mut notes: Vec<_> = notes.collect();
-        notes.sort_by(|a, b| (a.ranks.first(), &a.text).cmp(&(b.ranks.first(), &b.text)));
+        notes.sort_by(|a, b| {
+            (a.level, a.ranks.first(), &a.text).cmp(&(b.level, b.ranks.first(), &b.text))
+        });
         notes
     }
 }
@@ -158,10 +193,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (Some("`app`"), [0, 1, 3].as_slice()),
-                (Some("left"), &[2]),
-                (Some("ended"), &[3]),
+                (Some("left"), [2].as_slice()),
                 (Some("the"), &[4]),
+                (Some("`app`"), &[0, 1, 3]),
+                (Some("ended"), &[3]),
             ]
         );
     }

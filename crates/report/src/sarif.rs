@@ -75,7 +75,7 @@ fn invocation(report: &Report) -> Invocation {
 }
 
 fn notification(note: &Note) -> Notification {
-    Notification { level: "note", message: text(note_text(note)) }
+    Notification { level: note.level.name(), message: text(note_text(note)) }
 }
 
 fn result(report: &Report, finding: &Finding, rules: &[Code]) -> ResultObject {

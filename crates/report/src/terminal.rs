@@ -36,7 +36,11 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
         text += "\n\n";
     }
     for note in &report.run.notes {
-        let title = Level::NOTE.secondary_title(note_text(note));
+        let level = match note.level {
+            crate::Level::Warning => Level::WARNING,
+            crate::Level::Note => Level::NOTE,
+        };
+        let title = level.secondary_title(note_text(note));
         text += &renderer.render(&[Group::with_title(title)]);
         text += "\n\n";
     }
@@ -67,6 +71,9 @@ pub fn summary(report: &Report) -> String {
         count => {
             let _ = write!(line, " in {count} ranks");
         }
+    }
+    if report.run.unchecked > 0 {
+        let _ = write!(line, ", {} of them not checked", report.run.unchecked);
     }
     let suppressed: usize = report.run.suppressed.iter().map(|entry| entry.findings).sum();
     if suppressed > 0 {

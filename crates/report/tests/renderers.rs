@@ -3,7 +3,7 @@
 use commsan_model::{Code, Finding, Frame, Role, Site};
 use commsan_report::terminal::Style;
 use commsan_report::{
-    Note, Report, Run, Sources, Suppressed, github, html, json, junit, sarif, terminal,
+    Level, Note, Report, Run, Sources, Suppressed, github, html, json, junit, sarif, terminal,
 };
 
 const HEAT: &str = "/home/user/heat/src/heat.c";
@@ -125,13 +125,22 @@ fn report() -> Report {
             program: Some("/home/user/heat/build/heat".to_owned()),
             mpi: Some("Open MPI 4.1.4".to_owned()),
             ranks: 8,
+            unchecked: 1,
             exit: Some(0),
             started: "2026-11-03T09:05:00Z".to_owned(),
             directory: "/home/user/heat/heat.commsan".into(),
             working_directory: "/home/user/heat".into(),
             notes: vec![
-                Note { text: "`libx.so` has no debug information".to_owned(), ranks: vec![] },
-                Note { text: "was it killed? <100 %>".to_owned(), ranks: vec![2, 3, 4] },
+                Note {
+                    level: Level::Note,
+                    text: "`libx.so` has no debug information".to_owned(),
+                    ranks: vec![],
+                },
+                Note {
+                    level: Level::Warning,
+                    text: "was it killed? <100 %>".to_owned(),
+                    ranks: vec![2, 3, 4],
+                },
             ],
             suppressed: vec![Suppressed {
                 code: "CS-REQ-01".to_owned(),

@@ -27,15 +27,16 @@ unsafe extern "C" fn on_access(
     if !state::may_conflict(&bytes, mode) {
         return;
     }
-    let Some(_inside) = Inside::enter() else { return };
+    let Some(inside) = Inside::enter() else { return };
     let by = match (by.is_null(), mode) {
         (true, Mode::Read) => "load",
         (true, Mode::Write) => "store",
         // SAFETY: the hooks pass string constants.
         (false, _) => unsafe { CStr::from_ptr(by) }.to_str().unwrap_or("library call"),
     };
-    let here = Here(Caller { pc: pc as usize, frame: frame as usize, sp: 0 });
-    state::with(|tracker, out| match by {
+    let caller = Caller { pc: pc as usize, frame: frame as usize, sp: 0 };
+    let here = Here::new(caller, &inside);
+    state::with(&inside, |tracker, out| match by {
         // Some communication libraries take munmap over for the whole process; the hooks come
         // first.
         "munmap" => tracker.released(by, None, bytes.clone(), &here, out),
@@ -48,9 +49,10 @@ unsafe extern "C" fn on_leave(pc: *const c_void, frame: *const c_void) {
     if frame.is_null() {
         return;
     }
-    let Some(_inside) = Inside::enter() else { return };
-    let here = Here(Caller { pc: pc as usize, frame: frame as usize, sp: 0 });
-    state::with(|tracker, out| tracker.leave(frame as usize, &here, out));
+    let Some(inside) = Inside::enter() else { return };
+    let caller = Caller { pc: pc as usize, frame: frame as usize, sp: 0 };
+    let here = Here::new(caller, &inside);
+    state::with(&inside, |tracker, out| tracker.leave(frame as usize, &here, out));
 }
 
 /// Memory is given back while something is pending somewhere.
@@ -58,6 +60,7 @@ pub fn on_release(by: &'static str, bytes: Range<usize>, caller: Caller) {
     if !state::may_conflict(&bytes, Mode::Write) {
         return;
     }
-    let Some(_inside) = Inside::enter() else { return };
-    state::with(|tracker, out| tracker.released(by, None, bytes.clone(), &Here(caller), out));
+    let Some(inside) = Inside::enter() else { return };
+    let here = Here::new(caller, &inside);
+    state::with(&inside, |tracker, out| tracker.released(by, None, bytes.clone(), &here, out));
 }

@@ -5,7 +5,7 @@
 //! it unlocked: what it protects is then switched off. It can also be abandoned, by a signal
 //! handler that never returns to what it interrupted: nobody waits for ever.
 
-use commsan_sense::thread;
+use commsan_sense::thread::Thread;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,8 +35,8 @@ impl<T> Lock<T> {
 
     /// Waits for the lock; `None` if it was abandoned.
     #[inline]
-    pub fn lock(&self) -> Option<Guard<'_, T>> {
-        let me = thread::number().wrapping_add(1);
+    pub fn lock(&self, thread: &Thread) -> Option<Guard<'_, T>> {
+        let me = thread.number().wrapping_add(1);
         match self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => Some(Guard(self)),
             Err(owner) => self.wait(me, owner),

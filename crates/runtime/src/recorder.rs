@@ -18,6 +18,7 @@ use commsan_trace::writer;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -59,6 +60,9 @@ impl Recorder {
                 path.display()
             );
         });
+        if let Ok(file) = &file {
+            reserve(file);
+        }
         let log = Log { file: file.ok(), buffer: Box::new([0; LINE]) };
         let mut recorder = Recorder {
             log,
@@ -93,6 +97,11 @@ impl Recorder {
     /// Something to know about this rank.
     pub fn note(&mut self, text: &str) {
         self.log.write(&Record::Note { text: Cow::Borrowed(text) });
+    }
+
+    /// This rank is not checked.
+    pub fn unchecked(&mut self, why: &str) {
+        self.log.write(&Record::Unchecked { why: Cow::Borrowed(why) });
     }
 
     /// Final counts and the closing line.
@@ -189,6 +198,14 @@ impl Findings for Recorder {
         let site = self.site(Role::Completion, site, stacks);
         self.log.write(&Record::Completed { id: finding, site });
     }
+}
+
+/// Sets disk space aside for the first findings, in case the program fills the disk. Where the
+/// file system cannot, findings go to standard error then. What is not needed is not given back:
+/// shortening the file could cut off what another job of the same run appends.
+fn reserve(file: &File) {
+    // SAFETY: a system call on an open file.
+    unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, 0, LINE as i64) };
 }
 
 impl Log {

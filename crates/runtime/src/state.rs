@@ -7,6 +7,7 @@ use commsan_engine::{Mode, Pages};
 use commsan_mpi::{Findings, Tracker};
 use commsan_mpi_shim::{Here, Rank, World};
 use commsan_sense::abi::{self, MapError};
+use commsan_sense::thread::{self, Thread};
 use commsan_trace::record::Ending;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,9 +62,9 @@ pub fn may_conflict(bytes: &Range<usize>, mode: Mode) -> bool {
 }
 
 /// Runs `f` with the state locked.
-pub fn with(mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
+pub fn with(thread: &Thread, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
     if let Some(state) = STATE.get() {
-        state.with(&mut f);
+        state.with(thread, &mut f);
     }
 }
 
@@ -79,15 +80,15 @@ pub fn exited() {
     if let Some(state) = STATE.get()
         && state.active.swap(false, Ordering::Relaxed)
     {
-        state.end(Ending::Exited);
+        thread::with(|thread| state.end(thread, Ending::Exited));
     }
 }
 
 impl State {
     /// Checking itself has failed: stop, and say so.
-    fn give_up(&self) {
+    fn give_up(&self, thread: &Thread) {
         self.active.store(false, Ordering::Relaxed);
-        if let Some(Some(inner)) = self.inner.lock().as_deref_mut() {
+        if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
             inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",
@@ -95,9 +96,9 @@ impl State {
         }
     }
 
-    fn end(&self, how: Ending) {
+    fn end(&self, thread: &Thread, how: Ending) {
         let finished = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(Some(inner)) = self.inner.lock().as_deref_mut() {
+            if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
                 inner.recorder.end(how);
             }
         }));
@@ -118,12 +119,12 @@ impl Rank for State {
         self.next_request.load(Ordering::Acquire)
     }
 
-    fn with(&self, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
+    fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
         if !self.active() {
             return;
         }
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let Some(mut inner) = self.inner.lock() else {
+            let Some(mut inner) = self.inner.lock(thread) else {
                 // Abandoned in the middle of a change: what it protects is worth nothing now.
                 self.active.store(false, Ordering::Relaxed);
                 return;
@@ -136,18 +137,18 @@ impl Rank for State {
             abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
         }));
         if done.is_err() {
-            self.give_up();
+            self.give_up(thread);
         }
     }
 
-    fn begin(&self, world: World) {
+    fn begin(&self, thread: &Thread, world: World) {
         let begun = catch_unwind(AssertUnwindSafe(|| {
             let mut recorder = Recorder::new(&self.directory, &world, self.options);
             let pages = match self.pages {
                 Ok(pages) => pages,
-                Err(error) => return recorder.note(&advice(error)),
+                Err(error) => return recorder.unchecked(&advice(error)),
             };
-            let Some(mut inner) = self.inner.lock() else { return };
+            let Some(mut inner) = self.inner.lock(thread) else { return };
             *inner = Some(Inner { tracker: Tracker::new(pages), recorder });
             self.active.store(true, Ordering::Release);
         }));
@@ -155,30 +156,30 @@ impl Rank for State {
     }
 
     fn finalize(&self, here: &Here) {
-        self.with(&mut |tracker, out| tracker.finalize(here, out));
+        self.with(here.thread, &mut |tracker, out| tracker.finalize(here, out));
         if self.active.swap(false, Ordering::Relaxed) {
-            self.end(Ending::Finalized);
+            self.end(here.thread, Ending::Finalized);
         }
     }
 
-    fn abort(&self) {
+    fn abort(&self, thread: &Thread) {
         if self.active.swap(false, Ordering::Relaxed) {
-            self.end(Ending::Aborted);
+            self.end(thread, Ending::Aborted);
         }
     }
 }
 
 fn advice(error: MapError) -> String {
     match error {
-        MapError::Occupied => "not checked: something else is mapped at commsan's address \
+        MapError::Occupied => "something else is mapped at commsan's address \
                                0x0fff'ffff'f000. Run without other sanitizers, and tell us what it is."
             .to_owned(),
         MapError::Version(version) => format!(
-            "not checked: the program carries hooks of another version of commsan (ABI \
+            "the program carries hooks of another version of commsan (ABI \
              {version}). Compile and link it again with `commsan cc`."
         ),
         MapError::Refused(errno) => format!(
-            "not checked: the system refuses commsan's address space (error {errno}). It needs \
+            "the system refuses commsan's address space (error {errno}). It needs \
              1 GiB of reserved addresses: raise `ulimit -v`, or set vm.overcommit_memory to 0."
         ),
     }

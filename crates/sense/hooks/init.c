@@ -17,6 +17,15 @@
 
 bool commsan_disagrees;
 
+/* Tells who looks at the file, not at the process, that this module carries hooks: an ELF note
+ * that survives strip, with the ABI's version. */
+#define TEXT(x) #x
+#define NOTE(version)                                                                              \
+  __asm__(".pushsection .note.commsan, \"a\", @note\n"                                            \
+          ".balign 4\n .long 8, 4, 1\n .asciz \"commsan\"\n .long " TEXT(version) "\n"           \
+          ".popsection")
+NOTE(COMMSAN_ABI_VERSION);
+
 static uintptr_t libc_begin, libc_end;
 
 bool commsan_is_libc(const void *function) {

@@ -3,52 +3,58 @@
 //! What happens there is not the program's doing: the library writes receive buffers, commsan
 //! allocates. User callbacks that MPI runs (reduction operations, attribute functions) count as
 //! the library: they work on its behalf, on its buffers.
-
 //!
 //! A signal handler may leave by `siglongjmp` what it interrupted, commsan included, and drop is
 //! never called. So what is remembered is where on the stack the thread entered: someone who enters
 //! from there or further up is not below that frame, which is therefore gone.
 
-use crate::thread;
-use std::cell::Cell;
+use crate::thread::{self, Thread};
+use std::ops::Deref;
+use std::ptr::NonNull;
 
-thread_local! {
-    /// Stack address of the frame that entered, 0 outside.
-    static INSIDE: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Proof that this thread entered from the program; leaving happens on drop.
-pub struct Inside(());
+/// Proof that this thread entered from the program, and its state; leaving happens on drop.
+///
+/// Not `Send`, so it never outlives the thread.
+pub struct Inside(NonNull<Thread>);
 
 impl Inside {
-    /// Enters, unless this thread is inside already (or is being torn down).
+    /// Enters, unless this thread is inside already.
     #[inline]
     pub fn enter() -> Option<Inside> {
         let marker = 0u8;
         let here = &raw const marker as usize;
-        let entered = INSIDE.try_with(|inside| {
-            let outer = inside.get();
-            if outer != 0 && !is_gone(outer, here) {
-                return false;
+        thread::with(|thread| {
+            let outer = thread.inside.get();
+            if outer != 0 && !is_gone(thread, outer, here) {
+                return None;
             }
-            inside.set(here);
-            true
-        });
-        (entered == Ok(true)).then(|| Inside(()))
+            thread.inside.set(here);
+            Some(Inside(NonNull::from(thread)))
+        })
     }
 }
 
 /// Whether the frame at `outer` has been left, seen from `here`. On another stack (a signal's own)
 /// addresses tell nothing.
 #[cold]
-fn is_gone(outer: usize, here: usize) -> bool {
-    let bounds = thread::stack_bounds();
+fn is_gone(thread: &Thread, outer: usize, here: usize) -> bool {
+    let bounds = thread.stack_bounds();
     bounds.contains(&outer) && bounds.contains(&here) && here >= outer
+}
+
+impl Deref for Inside {
+    type Target = Thread;
+
+    #[inline]
+    fn deref(&self) -> &Thread {
+        // SAFETY: the state of the current thread, which has no destructor and lives as long.
+        unsafe { self.0.as_ref() }
+    }
 }
 
 impl Drop for Inside {
     #[inline]
     fn drop(&mut self) {
-        let _ = INSIDE.try_with(|inside| inside.set(0));
+        self.inside.set(0);
     }
 }

@@ -4,7 +4,7 @@
 //! few loads. Elsewhere the chain ends early or skips frames; every step is checked against the
 //! bounds of the thread's stack, so following garbage is safe.
 
-use crate::thread;
+use crate::thread::Thread;
 
 /// Where the program called into commsan.
 #[derive(Clone, Copy, Debug)]
@@ -37,46 +37,54 @@ macro_rules! caller {
 }
 
 impl Caller {
-    /// Return addresses from the innermost outwards, with each function's frame pointer.
-    pub fn frames(self) -> impl Iterator<Item = (usize, usize)> {
-        let bounds = thread::stack_bounds();
-        let here = &raw const bounds as usize;
-        let mut next = Some((self.pc, self.frame));
-        std::iter::from_fn(move || {
-            let (pc, frame) = next.take()?;
-            let valid = frame > here
-                && frame % size_of::<usize>() == 0
-                && frame >= bounds.start
-                && frame + 2 * size_of::<usize>() <= bounds.end;
-            if valid {
-                // SAFETY: both words lie within this thread's stack, above the current frame,
-                // where all memory is mapped.
-                let (outer, pc) = unsafe {
-                    (*(frame as *const usize), *((frame + size_of::<usize>()) as *const usize))
-                };
-                // Frames of callers lie further up; anything else is not a frame pointer.
-                next = (pc != 0).then_some((pc, if outer > frame { outer } else { 0 }));
+    /// Calls `f` with return addresses from the innermost outwards, each with the function's frame
+    /// pointer, until it returns false.
+    #[inline]
+    pub fn walk(self, thread: &Thread, mut f: impl FnMut(usize, usize) -> bool) {
+        const WORD: usize = size_of::<usize>();
+        let bounds = thread.stack_bounds();
+        let Caller { mut pc, mut frame, .. } = self;
+        // Frames of callers lie further up; anything else is not a frame pointer.
+        let mut below = (&raw const bounds as usize).max(bounds.start);
+        while f(pc, frame) && frame > below && frame % WORD == 0 && frame + 2 * WORD <= bounds.end {
+            // SAFETY: both words lie within this thread's stack, above the current frame, where
+            // all memory is mapped.
+            let outer = unsafe { *((frame + WORD) as *const usize) };
+            if outer == 0 {
+                return;
             }
-            Some((pc, frame))
-        })
+            pc = outer;
+            below = frame;
+            // SAFETY: as above.
+            frame = unsafe { *(frame as *const usize) };
+        }
     }
 
     /// If `address` lies on this thread's stack: the frame pointer of the function whose frame
     /// holds it, or 0 where the chain does not tell.
-    pub fn frame_of(self, address: usize) -> Option<usize> {
-        let bounds = thread::stack_bounds();
+    #[inline]
+    pub fn frame_of(self, thread: &Thread, address: usize) -> Option<usize> {
+        let bounds = thread.stack_bounds();
         let here = &raw const bounds as usize;
         if address < here || address >= bounds.end {
             return None;
         }
-        let holding = self.frames().map(|(_, frame)| frame).find(|frame| *frame > address);
-        Some(holding.unwrap_or(0))
+        let (mut holding, mut last) = (0, 0);
+        self.walk(thread, |_, frame| {
+            // What does not lie further up is no frame pointer.
+            if frame > address && frame > last {
+                holding = frame;
+            }
+            last = last.max(frame);
+            holding == 0
+        });
+        Some(holding)
     }
 
     /// Whether `address` is on this thread's stack below what the caller uses: in memory of a
     /// function that has returned.
-    pub fn is_popped(self, address: usize) -> bool {
-        let bounds = thread::stack_bounds();
+    pub fn is_popped(self, thread: &Thread, address: usize) -> bool {
+        let bounds = thread.stack_bounds();
         bounds.contains(&self.sp) && address >= bounds.start && address < self.sp
     }
 }

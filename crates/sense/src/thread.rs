@@ -1,36 +1,76 @@
-//! Small numbers for threads, and the bounds of their stacks.
+//! What commsan keeps for each thread: a small number, the bounds of its stack, and where it is.
+//!
+//! All of it lies in one thread-local structure, since reaching thread-local storage from a shared
+//! library is a call; whoever has it hands it on.
 
+use crate::stack::Caller;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-thread_local! {
-    static NUMBER: Cell<u32> = const { Cell::new(u32::MAX) };
-    static STACK: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+/// The state of one thread.
+pub struct Thread {
+    number: Cell<u32>,
+    stack: Cell<(usize, usize)>,
+    /// Stack address of the frame that entered commsan or MPI, 0 outside.
+    pub(crate) inside: Cell<usize>,
+    /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
+    pub outer: Cell<Option<Caller>>,
 }
+
+thread_local! {
+    static THIS: Thread = const {
+        Thread {
+            number: Cell::new(UNKNOWN),
+            stack: Cell::new((0, 0)),
+            inside: Cell::new(0),
+            outer: Cell::new(None),
+        }
+    };
+}
+
+const UNKNOWN: u32 = u32::MAX;
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Number of this thread, in the order in which threads first came here.
-pub fn number() -> u32 {
-    let known = NUMBER.try_with(Cell::get).unwrap_or(u32::MAX - 1);
-    if known != u32::MAX {
-        return known;
-    }
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let _ = NUMBER.try_with(|cell| cell.set(number));
-    number
+/// Runs `f` with the state of this thread, which needs no destructor and so is always there.
+#[inline]
+pub fn with<R>(f: impl FnOnce(&Thread) -> R) -> R {
+    THIS.with(f)
 }
 
-/// This thread's stack; empty if the system does not say.
-pub fn stack_bounds() -> Range<usize> {
-    let (low, high) = STACK.try_with(Cell::get).unwrap_or((0, 0));
-    if high != 0 {
-        return low..high;
+impl Thread {
+    /// Number of this thread, in the order in which threads first came here.
+    #[inline]
+    pub fn number(&self) -> u32 {
+        match self.number.get() {
+            UNKNOWN => self.take_number(),
+            known => known,
+        }
     }
-    let found = ask().unwrap_or(0..1);
-    let _ = STACK.try_with(|cell| cell.set((found.start, found.end)));
-    found
+
+    #[cold]
+    fn take_number(&self) -> u32 {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.number.set(number);
+        number
+    }
+
+    /// This thread's stack; empty if the system does not say.
+    #[inline]
+    pub fn stack_bounds(&self) -> Range<usize> {
+        match self.stack.get() {
+            (_, 0) => self.find_stack(),
+            (low, high) => low..high,
+        }
+    }
+
+    #[cold]
+    fn find_stack(&self) -> Range<usize> {
+        let found = ask().unwrap_or(0..1);
+        self.stack.set((found.start, found.end));
+        found
+    }
 }
 
 fn ask() -> Option<Range<usize>> {

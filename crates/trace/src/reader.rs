@@ -27,6 +27,8 @@ pub struct RankLog {
     pub findings: Vec<Observed>,
     /// What the rank wanted the user to know.
     pub notes: Vec<String>,
+    /// Why the rank was not checked, if so.
+    pub unchecked: Option<String>,
     /// How the rank ended; absent when it was killed.
     pub end: Option<End>,
     /// What could not be read, and why.
@@ -108,6 +110,7 @@ impl RankLog {
                 }
             }
             Record::Note { text } => self.notes.push(text.into_owned()),
+            Record::Unchecked { why } => self.unchecked = Some(why.into_owned()),
             Record::End(end) => self.end = Some(end),
         }
     }

@@ -39,6 +39,11 @@ pub enum Record<'a> {
         /// What to know and what to do about it.
         text: Cow<'a, str>,
     },
+    /// Nothing in this rank is checked.
+    Unchecked {
+        /// Why, and what to do about it.
+        why: Cow<'a, str>,
+    },
     /// Last line; missing when the rank was killed.
     End(End),
 }

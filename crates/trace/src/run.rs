@@ -181,9 +181,11 @@ impl RunDirectory {
     pub fn write(&self, name: &str, text: &str) -> Result<(), RunError> {
         let path = self.path.join(name);
         let new = self.path.join(format!(".{name}.{}", std::process::id()));
-        fs::write(&new, text)
-            .and_then(|()| fs::rename(&new, &path))
-            .map_err(|error| RunError::new(path, Action::Write, error))
+        fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(|error| {
+            // A part of it is of no use to anyone.
+            let _ = fs::remove_file(&new);
+            RunError::new(path, Action::Write, error)
+        })
     }
 
     fn files(&self) -> Result<Vec<(String, PathBuf)>, RunError> {

@@ -4,7 +4,10 @@ use super::Check;
 use crate::child::search;
 use crate::elf;
 use crate::install::{INJECTOR, RUNTIMES, library_directory};
-use commsan_compile::family::{Compiler, Family};
+use commsan_compile::{
+    family::{Compiler, Family},
+    plugin,
+};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -165,7 +168,7 @@ fn flavour(command: &str, question: &str) -> Option<(PathBuf, &'static str)> {
     Some((path, mpi))
 }
 
-/// Compilers that `commsan cc` can drive, and how those of LLVM check accesses.
+/// Compilers that `commsan cc` can drive, and how they check accesses.
 fn compilers() -> Vec<Check> {
     let present = |name: &String| search(OsStr::new(name)).is_some();
     let newest = |name: &str| {
@@ -184,24 +187,30 @@ fn compilers() -> Vec<Check> {
     } else {
         Check::ok("compilers", found.join(", "))
     }];
-    checks.extend(of_llvm.iter().map(|compiler| plugin_for(compiler)));
+    let with_plugins = found.iter().filter(|name| !["g++", "gfortran"].contains(&name.as_str()));
+    checks.extend(with_plugins.map(|compiler| plugin_for(compiler)));
     checks
 }
 
-/// Whether a compiler of LLVM can be given the pass plugin.
+/// How a compiler checks accesses; gcc's languages have one plugin.
 fn plugin_for(compiler: &str) -> Check {
     let what = format!("checks by {compiler}");
-    let known = Compiler::of(&[compiler.into()]);
-    match (commsan_compile::plugin(&library_directory(), known.llvm), known.family) {
-        (Some(path), _) => Check::ok(&what, format!("inline, by {}", path.display())),
-        (None, family) => {
-            let found = match family {
-                Family::Clang => "calls of hooks, several times slower than inline checks",
-                _ => "none: no plugin for its version",
-            };
-            Check::warn(&what, found, "use version 19, for which commsan has a plugin")
-        }
+    let command = [compiler.into()];
+    let known = Compiler::of(&command);
+    if let Some(path) = plugin::fitting(&command, known, &library_directory()) {
+        return Check::ok(&what, format!("inline, by {}", path.display()));
     }
+    let slower = "calls of hooks, several times slower than inline checks: no plugin fits it";
+    let (found, mend) = match known.family {
+        Family::Gcc => (
+            slower,
+            "install gcc's plugin headers (Debian: gcc-12-plugin-dev, by gcc's version) and build \
+             commsan again with this gcc",
+        ),
+        Family::Clang => (slower, "use version 19, for which commsan has a plugin"),
+        _ => ("none: no plugin fits it", "use version 19, for which commsan has a plugin"),
+    };
+    Check::warn(&what, found, mend)
 }
 
 /// Whether the addresses that hooks and runtime agree on are free.

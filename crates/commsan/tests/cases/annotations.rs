@@ -42,6 +42,8 @@ pub struct Mark {
     pub function: Option<String>,
     /// The ranks that observe it; any if absent.
     pub ranks: Option<BTreeSet<u32>>,
+    /// How often it is observed, over all ranks; any number if absent.
+    pub count: Option<u64>,
 }
 
 impl Case {
@@ -112,7 +114,7 @@ impl Mark {
         };
         let code = code.parse().map_err(|error| format!("{error}"))?;
         let role = serde_json::from_value(role.into()).map_err(|error| format!("{error}"))?;
-        let mut mark = Mark { code, role, line, function: None, ranks: None };
+        let mut mark = Mark { code, role, line, function: None, ranks: None, count: None };
         for word in words {
             match word.split_once('=') {
                 Some(("func", name)) => mark.function = Some(name.to_owned()),
@@ -120,7 +122,11 @@ impl Mark {
                     let ranks: Result<_, _> = list.split(',').map(str::parse).collect();
                     mark.ranks = Some(ranks.map_err(|error| format!("`{word}`: {error}"))?);
                 }
-                _ => return Err(format!("`{word}` is neither `func=NAME` nor `ranks=0,1`")),
+                Some(("count", number)) => {
+                    let count = number.parse().map_err(|error| format!("`{word}`: {error}"))?;
+                    mark.count = Some(count);
+                }
+                _ => return Err(format!("`{word}` is no `func=NAME`, `ranks=0,1` or `count=2`")),
             }
         }
         Ok(mark)

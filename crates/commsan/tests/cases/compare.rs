@@ -11,6 +11,13 @@ pub struct Report {
     ranks: u64,
 }
 
+/// Who saw a site, and how often.
+#[derive(Default)]
+struct Observers {
+    ranks: BTreeSet<u32>,
+    count: u64,
+}
+
 /// A site of a finding, as far as marks describe it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen {
@@ -42,23 +49,30 @@ pub fn differences(case: &Case, report: &Report) -> Vec<String> {
         problems.push(format!("{} of {} ranks were checked", report.ranks, case.ranks));
     }
     let file = base_name(&case.source.to_string_lossy());
-    let mut seen: BTreeMap<Seen, BTreeSet<u32>> = BTreeMap::new();
+    let mut seen: BTreeMap<Seen, Observers> = BTreeMap::new();
     for finding in &report.findings {
         for site in finding.sites.iter().filter(|site| site.role != Role::Completion) {
-            seen.entry(Seen::new(finding.code, site, &file)).or_default().extend(&finding.ranks);
+            let observers = seen.entry(Seen::new(finding.code, site, &file)).or_default();
+            observers.ranks.extend(&finding.ranks);
+            observers.count += finding.count;
         }
     }
     for mark in &case.marks {
-        let mut ranks = BTreeSet::new();
-        let found = seen.iter().filter(|(site, _)| site.file == file && site.is(mark));
-        let count = found.map(|(_, observers)| ranks.extend(observers)).count();
-        if count == 0 {
+        let mut all = Observers::default();
+        for (_, observers) in seen.iter().filter(|(site, _)| site.file == file && site.is(mark)) {
+            all.ranks.extend(&observers.ranks);
+            all.count += observers.count;
+        }
+        let Observers { ranks, count } = all;
+        if ranks.is_empty() {
             problems.push(format!("missing: {mark}"));
         } else if mark.ranks.as_ref().is_some_and(|expected| *expected != ranks) {
             problems.push(format!("wrong ranks: {mark}, but {ranks:?} observed it"));
+        } else if mark.count.is_some_and(|expected| expected != count) {
+            problems.push(format!("wrong count: {mark}, but it was seen {count} times"));
         }
     }
-    for (site, ranks) in &seen {
+    for (site, Observers { ranks, .. }) in &seen {
         if site.file != file || !case.marks.iter().any(|mark| site.is(mark)) {
             let Seen { code, role, file, line, function } = site;
             let place = format!("{file}:{line} in {function}");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const PLUGIN: &str = "/lib/pass.so";
+const PLUGIN: &str = "/lib/plugin.so";
 
 /// A library directory with an archive in it, one for all tests.
 fn library() -> std::path::PathBuf {
@@ -24,7 +24,7 @@ fn result(family: Family, text: &str) -> String {
 fn with_plugin(plugin: Option<&str>, family: Family, text: &str) -> String {
     let args = words(text);
     let plugin = plugin.map(Path::new);
-    let plan = plan(&CommandLine::parse(&args), family, plugin, &library()).unwrap();
+    let plan = plan(&CommandLine::parse(&args), family, &library(), plugin).unwrap();
     let all = assemble(plan.front, args, plan.back).join(" ".as_ref()).into_string().unwrap();
     all.replace(library().to_str().unwrap(), "LIB")
 }
@@ -69,17 +69,37 @@ fn each_family_in_its_dialect() {
 }
 
 #[test]
-fn a_plugin_replaces_the_passes_of_the_compiler() {
+fn a_pass_plugin_replaces_the_passes_of_llvm() {
     let clang = with_plugin(Some(PLUGIN), Family::Clang, "-c a.c -march=native");
-    for part in ["-fpass-plugin=/lib/pass.so", "-Xclang -fsanitize=thread", "atomics=0"] {
+    for part in ["-fpass-plugin=/lib/plugin.so", "-Xclang -fsanitize=thread", "atomics=0"] {
         assert!(clang.contains(part), "{clang}");
     }
     for part in ["-coverage", "vector"] {
         assert!(!clang.contains(part), "{clang}");
     }
     let flang = with_plugin(Some(PLUGIN), Family::Flang, "-c a.f90");
-    assert_eq!(flang, "-g -c a.f90 -fpass-plugin=/lib/pass.so");
+    assert_eq!(flang, "-g -c a.f90 -fpass-plugin=/lib/plugin.so");
     assert!(!with_plugin(Some(PLUGIN), Family::Clang, "a.o").contains("plugin"));
+}
+
+#[test]
+fn a_plugin_of_gcc_replaces_the_thread_pass() {
+    let with_plugin = |text| with_plugin(Some(PLUGIN), Family::Gcc, text);
+    assert_eq!(
+        with_plugin("-c a.c"),
+        "-g -c a.c -fplugin=/lib/plugin.so -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+         -fno-optimize-sibling-calls"
+    );
+    assert_eq!(
+        with_plugin("a.o -o a"),
+        "a.o -o a -fplugin=/lib/plugin.so -Wl,LIB/preinit.o -Wl,LIB/libcommsan_hooks.a \
+         -Wl,@LIB/wraps.ld-options"
+    );
+    assert_eq!(with_plugin("a.c -o a").matches("-fplugin").count(), 1);
+    assert!(with_plugin("-static a.c -o a").contains("-fplugin"));
+    assert!(!with_plugin("-fno-sanitize=thread -c a.c").contains("-fplugin"));
+    let asked_for = with_plugin("-fsanitize=thread -c a.c");
+    assert!(!asked_for.contains("-fplugin") && asked_for.contains("-fno-builtin-memcpy"));
 }
 
 #[test]
@@ -133,10 +153,10 @@ fn what_cannot_be_instrumented_is_passed_on_with_a_warning() {
         (Family::Gcc, "-static a.c", "static"),
     ] {
         assert_eq!(result(family, text), text);
-        let plan = plan(&CommandLine::parse(&words(text)), family, None, &library()).unwrap();
+        let plan = plan(&CommandLine::parse(&words(text)), family, &library(), None).unwrap();
         assert!(plan.warning.unwrap().contains(reason), "{text}");
     }
-    let link = plan(&CommandLine::parse(&words("a.o")), Family::Other, None, &library()).unwrap();
+    let link = plan(&CommandLine::parse(&words("a.o")), Family::Other, &library(), None).unwrap();
     assert_eq!(link, Plan::default(), "one warning for each compilation is enough");
 }
 
@@ -156,7 +176,7 @@ fn options_go_before_a_double_dash() {
 fn a_missing_archive_is_an_error_of_links_only() {
     let nowhere = Path::new("/nonexistent");
     let line = |text| CommandLine::parse(&words(text));
-    let error = plan(&line("a.o"), Family::Gcc, None, nowhere).unwrap_err();
+    let error = plan(&line("a.o"), Family::Gcc, nowhere, None).unwrap_err();
     assert!(error.contains("/nonexistent/libcommsan_hooks.a") && error.contains("COMMSAN_LIB"));
-    assert!(plan(&line("-c a.c"), Family::Gcc, None, nowhere).is_ok());
+    assert!(plan(&line("-c a.c"), Family::Gcc, nowhere, None).is_ok());
 }

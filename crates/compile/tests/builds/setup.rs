@@ -6,39 +6,31 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A directory of one test, removed afterwards.
-pub struct Place(pub PathBuf, &'static Path);
+pub struct Place(pub PathBuf);
 
 impl Place {
     pub fn new() -> Place {
-        Place::with(library())
-    }
-
-    /// As installed where LLVM's headers were missing.
-    pub fn without_plugin() -> Place {
-        Place::with(library_without_plugin())
-    }
-
-    fn with(library: &'static Path) -> Place {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("place-{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let path = shared().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        Place(path, library)
+        Place(path)
     }
 
     /// `sh -c` in this directory. In the command, `@cc`, `@cxx` and `@fc` are the wrappers, `SRC`
-    /// is where the sources are, `LIB` the directory of the archive.
+    /// is where the sources are, `LIB` the directory of the archive, `BARE` the same without plugins.
     pub fn sh(&self, command: &str) -> Output {
         let driver = driver();
         let text = ["cc", "cxx", "fc"].iter().fold(command.to_owned(), |text, language| {
             text.replace(&format!("@{language} "), &format!("{} {language} ", driver.display()))
         });
         let text = text.replace("SRC", sources().to_str().unwrap());
-        let text = text.replace("LIB/", &format!("{}/", self.1.display()));
+        let text = text.replace("LIB/", &format!("{}/", library().display()));
+        let text = text.replace("BARE", bare_library().to_str().unwrap());
         Command::new("sh")
             .args(["-c", &text])
             .current_dir(&self.0)
-            .env("COMMSAN_LIB", self.1)
+            .env("COMMSAN_LIB", library())
             .env_remove("COMMSAN_WRAPPER")
             .output()
             .unwrap()
@@ -103,39 +95,55 @@ pub fn driver() -> PathBuf {
     driver
 }
 
-/// The installed form of hooks and plugin, and the harness as an object beside them.
+/// The installed form of the hooks, and the harness as an object beside them.
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let path = shared().join("lib");
-        install_hooks(&path);
+        let hooks = repository().join("crates/sense/hooks");
+        let mut make = Command::new("make");
+        run(make.arg("-sC").arg(&hooks).arg(format!("OUT={}", path.display())));
+        let plugin = repository().join("crates/sense/gcc-plugin");
+        let mut make = Command::new("make");
+        run(make.arg("-sC").arg(plugin).arg(format!("OUT={}", path.display())));
         let plugin = "libcommsan_pass-19.so";
         let built = repository().join("target/dist/lib/commsan").join(plugin);
         std::fs::copy(&built, path.join(plugin))
             .unwrap_or_else(|error| panic!("{}: {error}; run `make build`", built.display()));
+        for source in ["harness.c", "abi.c", "fortran.c"] {
+            let mut gcc = Command::new("gcc");
+            gcc.args(["-O1", "-w", "-mcx16", "-fno-omit-frame-pointer", "-c", "-I"]).arg(&hooks);
+            let object = path.join(source).with_extension("o");
+            run(gcc.arg(sources().join(source)).arg("-o").arg(object));
+        }
         path
     })
 }
 
-fn library_without_plugin() -> &'static Path {
+/// For compilers that no plugin fits.
+fn bare_library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let path = shared().join("lib-without-plugin");
-        install_hooks(&path);
+        let path = shared().join("bare");
+        let mut copy = Command::new("cp");
+        run(copy.args(["-rT"]).arg(library()).arg(&path));
+        run(Command::new("find").arg(&path).args([
+            "-regex",
+            ".*/\\(libcommsan_pass\\|commsan_gcc\\)-.*",
+            "-delete",
+        ]));
         path
     })
 }
 
-fn install_hooks(path: &Path) {
-    let hooks = repository().join("crates/sense/hooks");
-    let mut make = Command::new("make");
-    run(make.arg("-sC").arg(&hooks).arg(format!("OUT={}", path.display())));
-    for source in ["harness.c", "abi.c", "fortran.c"] {
-        let mut gcc = Command::new("gcc");
-        gcc.args(["-O1", "-w", "-mcx16", "-fno-omit-frame-pointer", "-c", "-I"]).arg(&hooks);
-        let object = path.join(source).with_extension("o");
-        run(gcc.arg(sources().join(source)).arg("-o").arg(object));
+/// Whether the plugin could be built for the installed gcc.
+pub fn has_plugin() -> bool {
+    let id = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "id");
+    let found = std::fs::read_dir(library()).unwrap().flatten().any(id);
+    if !found {
+        eprintln!("skipped: gcc's plugin headers are not installed");
     }
+    found
 }
 
 fn run(command: &mut Command) {

@@ -64,11 +64,12 @@ fn errors_and_warnings_are_the_compilers() {
 #[test]
 fn the_compiler_is_found_like_a_launcher_finds_it() {
     let place = Place::new();
-    place.ok("COMMSAN_CC=gcc @cc -c SRC/own.c -o a.o && nm a.o | grep -q __tsan_init");
-    place.ok("@cc /usr/bin/gcc -c SRC/own.c -o b.o && nm b.o | grep -q __tsan_init");
+    place.ok("COMMSAN_CC=gcc @cc -mcx16 -c SRC/program.c -o a.o && nm a.o | grep -q 'U __.*san'");
+    place.ok("@cc /usr/bin/gcc -mcx16 -c SRC/program.c -o b.o && nm b.o | grep -q 'U __.*san'");
     std::fs::write(place.0.join("ccache"), "#!/bin/sh\necho cached\nexec \"$@\"\n").unwrap();
     place.ok("chmod +x ccache");
-    let said = place.ok("@cc ./ccache gcc -c SRC/own.c -o c.o && nm c.o | grep -q __tsan_init");
+    let said =
+        place.ok("@cc ./ccache gcc -mcx16 -c SRC/program.c -o c.o && nm c.o | grep -q 'U __.*san'");
     assert_eq!(said, "cached\n");
 }
 
@@ -162,4 +163,22 @@ fn cmake_with_the_wrapper_as_compiler() {
          cmake -S SRC -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-mcx16 && \
          cmake --build build && ./build/c && ./build/cxx && ./build/fortran && \
          nm build/c | grep -q __tsan_init");
+}
+
+#[test]
+fn precompiled_headers_and_dependencies() {
+    let place = Place::new();
+    std::fs::write(place.0.join("all.h"), "#include <stdio.h>\nextern int shared[];\n").unwrap();
+    std::fs::write(
+        place.0.join("use.c"),
+        "#include \"all.h\"\nint f(int i) { return shared[i]; }\n",
+    )
+    .unwrap();
+    for compiler in installed(&["gcc", "clang-19"]) {
+        place.ok(&format!(
+            "@cc {compiler} -O2 -Winvalid-pch -Werror -x c-header all.h -o all.h.gch"
+        ));
+        place.ok(&format!("@cc {compiler} -O2 -Winvalid-pch -Werror -MMD -include all.h -c use.c"));
+        place.ok("nm use.o | grep -q 'U __.*san' && grep -q use.c use.d && rm all.h.gch");
+    }
 }

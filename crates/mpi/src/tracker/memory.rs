@@ -74,8 +74,7 @@ impl Tracker {
     /// without hooks, and functions the compiler inlined.
     pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut dyn Findings) {
         let popped = |young: &Young| {
-            let start = young.access.as_ref().map_or(0, |a| a.footprint.span().start);
-            young.site.thread == place.thread() && place.is_popped(start)
+            young.site.thread == place.thread() && place.is_popped(young.bytes.start)
         };
         if self.nursery.on_stack().any(popped) {
             self.settle();

@@ -1,0 +1,102 @@
+//! A list of ranges sorted by address, in chunks, so that thousands of them cost no more than a few
+//! to insert and remove, and a few no allocation.
+
+/// A range and whose it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub start: usize,
+    pub end: usize,
+    pub slot: u32,
+    pub access: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Sorted {
+    /// None is empty, except the only one.
+    chunks: Vec<Vec<Entry>>,
+}
+
+/// A chunk this long is split.
+const LONGEST: usize = 256;
+
+impl Sorted {
+    pub fn is_empty(&self) -> bool {
+        self.chunks.first().is_none_or(Vec::is_empty)
+    }
+
+    /// The chunk in which the first entry with this start, or a larger one, is or would be.
+    fn chunk_of(&self, start: usize) -> usize {
+        let ends_before = |chunk: &Vec<Entry>| chunk.last().is_some_and(|e| e.start < start);
+        self.chunks.partition_point(ends_before)
+    }
+
+    pub fn insert(&mut self, entry: Entry) {
+        if self.chunks.is_empty() {
+            self.chunks.push(Vec::new());
+        }
+        let index = self.chunk_of(entry.start).min(self.chunks.len() - 1);
+        let chunk = &mut self.chunks[index];
+        chunk.insert(chunk.partition_point(|e| e.start < entry.start), entry);
+        if chunk.len() == LONGEST {
+            let upper = chunk.split_off(LONGEST / 2);
+            self.chunks.insert(index + 1, upper);
+        }
+    }
+
+    /// Removes an entry, and says whether it was there.
+    pub fn remove(&mut self, entry: &Entry) -> bool {
+        for index in self.chunk_of(entry.start)..self.chunks.len() {
+            let chunk = &mut self.chunks[index];
+            let first = chunk.partition_point(|e| e.start < entry.start);
+            let same = chunk[first..].iter().take_while(|e| e.start == entry.start);
+            if let Some(at) = same.into_iter().position(|e| e == entry) {
+                chunk.remove(first + at);
+                if chunk.is_empty() && self.chunks.len() > 1 {
+                    self.chunks.remove(index);
+                }
+                return true;
+            }
+            if chunk.last().is_some_and(|e| e.start > entry.start) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Entries from the first that starts at `start` or later, in order.
+    pub fn from(&self, start: usize) -> impl Iterator<Item = &Entry> {
+        let chunks = &self.chunks[self.chunk_of(start)..];
+        let skipped = chunks.first().map_or(0, |c| c.partition_point(|e| e.start < start));
+        chunks.iter().flatten().skip(skipped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_sorted_vector(steps in prop::collection::vec((0usize..400, any::<bool>()), 0..3000)) {
+            let (mut sorted, mut model) = (Sorted::default(), Vec::<Entry>::new());
+            for (number, (start, insert)) in steps.into_iter().enumerate() {
+                if insert || model.is_empty() {
+                    let entry = Entry { start, end: start + 1, slot: number as u32, access: 0 };
+                    sorted.insert(entry);
+                    model.push(entry);
+                } else {
+                    let entry = model.swap_remove(start % model.len());
+                    prop_assert!(sorted.remove(&entry));
+                    prop_assert!(!sorted.remove(&entry));
+                }
+                prop_assert_eq!(sorted.is_empty(), model.is_empty());
+            }
+            for start in [0, 1, 100, 399, 400] {
+                let found: Vec<_> = sorted.from(start).map(|e| (e.start, e.slot)).collect();
+                prop_assert!(found.is_sorted_by_key(|e| e.0));
+                prop_assert_eq!(found.len(), model.iter().filter(|e| e.start >= start).count());
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/* The check: one byte of the page filter is tested, and a hook called if it concerns the access.
+ *
+ *   if (filter[address >> 12 & slots] & concern) __commsan_read(address, size);
+ */
+#include "plugin.h"
+
+#include "../hooks/commsan_abi.h"
+
+check_point::check_point(gimple *before)
+    : at(gsi_for_stmt(before)), where(gimple_location(before)) {}
+
+check_point::check_point(edge on, location_t where)
+    : at(gsi_start_bb(split_edge(on))), where(where) {}
+
+static void insert(check_point &point, gimple *statement) {
+  gimple_set_location(statement, point.where);
+  gsi_insert_before(&point.at, statement, GSI_SAME_STMT);
+}
+
+/* In contrast to force_gimple_operand_gsi, also at the end of a block. */
+tree check_point::value(tree expression) {
+  gimple_seq statements = NULL;
+  tree result = force_gimple_operand(expression, &statements, true, NULL_TREE);
+  for (gimple_stmt_iterator i = gsi_start(statements); !gsi_end_p(i); gsi_next(&i))
+    gimple_set_location(gsi_stmt(i), where);
+  gsi_insert_seq_before(&at, statements, GSI_SAME_STMT);
+  return result;
+}
+
+tree check_point::load(tree type, tree address) {
+  tree memory = build2(MEM_REF, type, address, build_int_cst(ptr_type_node, 0));
+  TREE_THIS_NOTRAP(memory) = 1;
+  tree result = make_ssa_name(type);
+  insert(*this, gimple_build_assign(result, memory));
+  return result;
+}
+
+void check_point::call(tree function, std::initializer_list<tree> arguments) {
+  auto_vec<tree> list;
+  for (tree argument : arguments) list.safe_push(value(argument));
+  insert(*this, gimple_build_call_vec(function, list));
+}
+
+check_point check_point::if_rarely(tree value) {
+  gcond *condition =
+      gimple_build_cond(NE_EXPR, value, build_zero_cst(TREE_TYPE(value)), NULL_TREE, NULL_TREE);
+  insert(*this, condition);
+  basic_block block = gimple_bb(condition);
+  edge past = split_block(block, condition);
+  const profile_probability rarely = profile_probability::very_unlikely();
+  past->flags = EDGE_FALSE_VALUE;
+  past->probability = rarely.invert();
+
+  basic_block rare = create_empty_bb(block);
+  rare->count = block->count.apply_probability(rarely);
+  if (current_loops) add_bb_to_loop(rare, block->loop_father);
+  make_edge(block, rare, EDGE_TRUE_VALUE)->probability = rarely;
+  make_single_succ_edge(rare, past->dest, EDGE_FALLTHRU);
+
+  check_point inside = *this;
+  inside.at = gsi_start_bb(rare);
+  at = gsi_start_bb(past->dest);
+  return inside;
+}
+
+tree header_field(HOST_WIDE_INT offset) {
+  return build_int_cst(ptr_type_node, COMMSAN_BASE - 4096 + offset);
+}
+
+static tree filter_base;
+
+void forget_filter_base() { filter_base = NULL_TREE; }
+
+/* No instruction can have the address as an operand; a register holds it. */
+static tree base_of_filter() {
+  tree constant = build_int_cst(ptr_type_node, COMMSAN_BASE);
+  if (!optimize) return constant;
+  if (!filter_base) {
+    edge entry = single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(cfun));
+    if (!single_pred_p(entry->dest)) split_edge(entry), entry = single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(cfun));
+    filter_base = make_ssa_name(ptr_type_node);
+    gimple_stmt_iterator start = gsi_after_labels(entry->dest);
+    gsi_insert_before(&start, gimple_build_assign(filter_base, constant), GSI_SAME_STMT);
+  }
+  return filter_base;
+}
+
+static tree filter_byte(check_point &point, tree address) {
+  tree page = fold_build2(RSHIFT_EXPR, long_unsigned_type_node,
+                          fold_convert(long_unsigned_type_node, address),
+                          build_int_cst(integer_type_node, COMMSAN_PAGE_SHIFT));
+  tree slot = fold_build2(BIT_AND_EXPR, long_unsigned_type_node, page,
+                          build_int_cst(long_unsigned_type_node, COMMSAN_SLOT_MASK));
+  tree byte = fold_build_pointer_plus(base_of_filter(), fold_convert(sizetype, slot));
+  return point.load(unsigned_char_type_node, point.value(byte));
+}
+
+/* Not zero if a byte of the range lies in a page that concerns the access; pages between the first
+ * and the last byte's are not looked at. */
+static tree filter_hit(check_point &point, tree address, HOST_WIDE_INT size, bool one_page,
+                       bool write) {
+  tree bits = filter_byte(point, address);
+  if (!one_page) {
+    tree last = point.value(fold_build_pointer_plus_hwi(address, size - 1));
+    bits = fold_build2(BIT_IOR_EXPR, unsigned_char_type_node, bits, filter_byte(point, last));
+  }
+  const unsigned concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
+  return point.value(fold_build2(BIT_AND_EXPR, unsigned_char_type_node, bits,
+                                 build_int_cst(unsigned_char_type_node, concern)));
+}
+
+static void call_hook(check_point &point, const memory_access &a, tree address, HOST_WIDE_INT delta) {
+  const bool small = a.size && a.size <= 64;
+  tree size = a.size ? build_int_cst(size_type_node, a.size) : fold_convert(size_type_node, a.variable_size);
+  point.where = gimple_location(a.statement);
+  point.call(hook_declaration(small ? a.write ? WRITE : READ : a.write ? WRITE_RANGE : READ_RANGE),
+             {fold_build_pointer_plus_hwi(address, delta), size});
+}
+
+void check(check_point point, const vec<memory_access> &group) {
+  const memory_access &first = group[0];
+  HOST_WIDE_INT begin = first.offset, end = first.end();
+  for (const memory_access &a : group) begin = MIN(begin, a.offset), end = MAX(end, a.end());
+
+  tree address = point.value(fold_build_pointer_plus_hwi(unshare_expr(first.origin), begin));
+  tree hit;
+  if (!first.size || end - begin > 4096) {
+    tree live = header_field(offsetof(commsan_abi, live));
+    hit = point.load(long_unsigned_type_node, live);
+  } else {
+    const bool one_page = group.length() == 1 && first.size <= first.alignment;
+    hit = filter_hit(point, address, end - begin, one_page, first.write);
+  }
+  check_point rare = point.if_rarely(hit);
+  for (const memory_access &a : group) call_hook(rare, a, address, a.offset - begin);
+}

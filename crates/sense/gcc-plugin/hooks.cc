@@ -1,0 +1,100 @@
+/* Declarations of the functions that instrumented code calls.
+ *
+ * The calls of a check that hits preserve all registers, whatever the ABI of the platform says
+ * (hooks/inline.c), so that the path beside them can keep its values there. gcc has no attribute
+ * that tells this to callers; it has the notion of ABIs that differ in what a call clobbers, and
+ * this adds one.
+ */
+#include "plugin.h"
+
+#include "regs.h"
+#include "function-abi.h"
+#include "target.h"
+
+static GTY(()) tree declarations[HOOKS];
+static GTY(()) tree preserving_type;
+
+static const ggc_root_tab roots[] = {
+    {declarations, HOOKS, sizeof(tree), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
+    {&preserving_type, 1, sizeof(tree), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
+    LAST_GGC_ROOT_TAB};
+
+/* No other target of gcc than x86 has hooks, and x86 has two ABIs of its own. */
+static const unsigned preserving_abi = NUM_ABI_IDS - 1;
+
+static const predefined_function_abi &(*abi_by_default)(const_tree);
+
+/* x87 registers are a stack that must be empty at calls; flags are kept by nobody. */
+static HARD_REG_SET clobbered() {
+  HARD_REG_SET set = reg_class_contents[FLOAT_REGS];
+  SET_HARD_REG_BIT(set, FLAGS_REG);
+  SET_HARD_REG_BIT(set, FPSR_REG);
+  return set;
+}
+
+static const predefined_function_abi &abi_of(const_tree type) {
+  if (type != preserving_type)
+    return abi_by_default ? abi_by_default(type) : default_function_abi;
+  predefined_function_abi &abi = function_abis[preserving_abi];
+  if (!abi.initialized_p()) abi.initialize(preserving_abi, clobbered());
+  return abi;
+}
+
+tree plain_declaration(const char *name, tree type) {
+  tree declaration = build_decl(UNKNOWN_LOCATION, FUNCTION_DECL, get_identifier(name), type);
+  TREE_PUBLIC(declaration) = 1;
+  DECL_EXTERNAL(declaration) = 1;
+  DECL_ARTIFICIAL(declaration) = 1;
+  TREE_NOTHROW(declaration) = 1;
+  return declaration;
+}
+
+static tree range_type() {
+  return build_function_type_list(void_type_node, ptr_type_node, size_type_node, NULL_TREE);
+}
+
+static tree type_of(hook which) {
+  switch (which) {
+  case READ:
+  case WRITE:
+    if (!preserving_type) preserving_type = build_distinct_type_copy(range_type());
+    return preserving_type;
+  case COPY:
+    return build_function_type_list(void_type_node, ptr_type_node, ptr_type_node, size_type_node,
+                                    NULL_TREE);
+  case LANES:
+    return build_function_type_list(void_type_node, ptr_type_node, ptr_type_node, ptr_type_node,
+                                    long_unsigned_type_node, NULL_TREE);
+  case ENTRY: return build_function_type_list(void_type_node, ptr_type_node, NULL_TREE);
+  case EXIT:
+  case EXIT_MARK: return build_function_type_list(void_type_node, NULL_TREE);
+  default: return range_type();
+  }
+}
+
+static tree declare(hook which) {
+  static const char *const names[HOOKS] = {
+      "__commsan_read",     "__commsan_write", "__tsan_read_range", "__tsan_write_range",
+      "__commsan_lanes",    "__commsan_copy",  "__commsan_clear",   "__tsan_func_entry",
+      "__tsan_func_exit",   "__tsan_func_exit"};
+  tree declaration = plain_declaration(names[which], type_of(which));
+  DECL_VISIBILITY(declaration) = VISIBILITY_HIDDEN;
+  DECL_VISIBILITY_SPECIFIED(declaration) = 1;
+  if (which == READ || which == WRITE || which == EXIT_MARK) {
+    /* Touches nothing the compiler knows of, but must not be optimised away. */
+    TREE_READONLY(declaration) = 1;
+    DECL_LOOPING_CONST_OR_PURE_P(declaration) = 1;
+  }
+  return declaration;
+}
+
+tree hook_declaration(hook which) {
+  if (!declarations[which]) declarations[which] = declare(which);
+  return declarations[which];
+}
+
+void set_up_hooks() {
+  register_callback("commsan", PLUGIN_REGISTER_GGC_ROOTS, NULL, (void *)roots);
+  abi_by_default = targetm.calls.fntype_abi;
+  targetm.calls.fntype_abi = abi_of;
+}

@@ -1,0 +1,114 @@
+/* What the files of the gcc plugin share.
+ *
+ * The plugin puts commsan's check in front of memory accesses. It works on GIMPLE as late as can
+ * be: the code has been inlined, vectorised and folded as it would be without commsan, and what
+ * is an access now is one in the program that runs.
+ */
+#ifndef COMMSAN_PLUGIN_H
+#define COMMSAN_PLUGIN_H
+
+#include "gcc-plugin.h"
+
+#include "backend.h"
+#include "rtl.h"
+#include "tree.h"
+#include "gimple.h"
+#include "tree-pass.h"
+#include "ssa.h"
+#include "cgraph.h"
+#include "fold-const.h"
+#include "gimple-iterator.h"
+#include "gimplify.h"
+#include "gimplify-me.h"
+#include "stringpool.h"
+#include "tree-cfg.h"
+#include "tree-eh.h"
+#include "cfgloop.h"
+#include "attribs.h"
+#include "langhooks.h"
+#include "internal-fn.h"
+
+#include <initializer_list>
+
+/* Memory that a statement touches. */
+struct memory_access {
+  gimple *statement;
+  bool write;
+  /* The address is `origin`, an expression that is no statement yet, plus `offset`. */
+  tree origin;
+  HOST_WIDE_INT offset;
+  /* In bytes; 0 if only known when the program runs, as `variable_size`. */
+  HOST_WIDE_INT size;
+  tree variable_size;
+  /* What the address is known to be a multiple of. */
+  unsigned alignment;
+
+  HOST_WIDE_INT end() const { return offset + size; }
+};
+
+/* access.cc: loads and stores that are part of a statement. A call stores its result `after` it
+ * has run. */
+void find_accesses(gimple *statement, vec<memory_access> &before, vec<memory_access> &after);
+memory_access access_through(tree pointer, HOST_WIDE_INT size, bool write, gimple *statement);
+/* The function has variables whose address others may know. */
+bool has_public_variables(function *f);
+
+/* calls.cc: calls of functions that the compiler knows. */
+void find_known_accesses(gcall *call, vec<memory_access> &found);
+/* Makes it a call that code generation leaves alone, so that the wrapper of the libc function sees
+ * it; or, of a large aggregate copy, a call that checks and copies. */
+void keep_call(gimple *statement);
+/* An operation may start or end there, or another thread be waited for. */
+bool is_barrier(gimple *statement);
+
+/* lanes.cc: masked and gathered accesses; false if it is none. */
+bool check_lanes(gcall *call);
+
+/* check.cc: the check in front of a statement. */
+struct check_point {
+  gimple_stmt_iterator at;
+  location_t where;
+
+  explicit check_point(gimple *before);
+  explicit check_point(edge on, location_t where);
+
+  /* The operands of GIMPLE statements that compute `expression`. */
+  tree value(tree expression);
+  tree load(tree type, tree address);
+  /* What follows runs when the condition does not hold, too; the block that only runs when it does
+   * is hardly ever entered. */
+  check_point if_rarely(tree value_not_zero);
+  void call(tree function, std::initializer_list<tree> arguments);
+};
+/* A 64-bit field of the header that hooks and runtime share. */
+tree header_field(HOST_WIDE_INT offset);
+/* `group`: reads, or writes, with the same origin. */
+void check(check_point point, const vec<memory_access> &group);
+/* For the next function. */
+void forget_filter_base();
+
+/* frames.cc: what is to be done when a function is entered and left; nothing if it is excluded. */
+void check_frame(function *f, bool excluded);
+/* For C++ functions as the front end leaves them, so that exceptions are seen leaving. */
+void mark_exceptional_exit(void *declaration, void *);
+
+/* hooks.cc: functions of the hooks archive. */
+enum hook {
+  READ,
+  WRITE,
+  READ_RANGE,
+  WRITE_RANGE,
+  LANES,
+  COPY,
+  CLEAR,
+  ENTRY,
+  EXIT,
+  EXIT_MARK, /* like EXIT, as mark_exceptional_exit leaves it */
+  HOOKS
+};
+tree hook_declaration(hook);
+/* A function that the compiler takes for one of the program, whatever its name. */
+tree plain_declaration(const char *name, tree type);
+void set_up_hooks();
+
+#endif

@@ -1,0 +1,15 @@
+/* Large copies of aggregates, as gcc's plugin compiles them: checked as plain accesses, once.
+ * Source and target are apart, or the same. */
+#include "hooks.h"
+
+HOOK void __commsan_copy(void *to, const void *from, size_t size) {
+  commsan_check(from, size, 0, NULL, CALLER_PC);
+  commsan_check(to, size, 1, NULL, CALLER_PC);
+  /* Not by libc's function, which is wrapped. */
+  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+}
+
+HOOK void __commsan_clear(void *to, size_t size) {
+  commsan_check(to, size, 1, NULL, CALLER_PC);
+  __asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(0) : "memory");
+}
