@@ -1,0 +1,183 @@
+//! Clocks: of segments, of collectives, of locks and atomics.
+
+use crate::Fabric;
+use crate::memory::{CELLS, ENTERED, ENTRIES, NEWEST, ROWS};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, fence};
+
+impl Fabric {
+    /// This rank has come to a new segment, in which its clock is `row`.
+    pub fn publish(&self, row: &[u32]) {
+        let segment = row[self.me()];
+        let mine = self.mine();
+        let (stamp, kept) = self.row_of(mine.rows, segment);
+        stamp.store(0, Relaxed);
+        fence(Release);
+        for (to, from) in kept.iter().zip(row) {
+            to.store(*from, Relaxed);
+        }
+        stamp.store(segment, Release);
+        mine.header[NEWEST].store(segment.into(), Release);
+    }
+
+    /// Joins the clock that `rank` had in a segment; its newest if that is forgotten.
+    pub fn join(&self, rank: usize, segment: u32, into: &mut [u32]) {
+        if !self.join_exactly(rank, segment, into) {
+            self.join_newest(rank, into);
+        }
+    }
+
+    /// Joins the clock that `rank` has now.
+    pub fn join_newest(&self, rank: usize, into: &mut [u32]) {
+        // The rank may overwrite a row while it is read, but not every time.
+        for _ in 0..100 {
+            let newest = self.of(rank).header[NEWEST].load(Acquire) as u32;
+            if newest == 0 || self.join_exactly(rank, newest, into) {
+                return;
+            }
+        }
+    }
+
+    fn join_exactly(&self, rank: usize, segment: u32, into: &mut [u32]) -> bool {
+        let (stamp, kept) = self.row_of(self.of(rank).rows, segment);
+        if segment == 0 || stamp.load(Acquire) != segment {
+            return false;
+        }
+        // What is read of a row that changes meanwhile is of this rank's later segments: more
+        // order than asked for, as from the newest.
+        for (to, from) in into.iter_mut().zip(kept) {
+            *to = (*to).max(from.load(Relaxed));
+        }
+        fence(Acquire);
+        stamp.load(Relaxed) == segment
+    }
+
+    fn row_of(
+        &self,
+        rows: &'static [AtomicU32],
+        segment: u32,
+    ) -> (&'static AtomicU32, &'static [AtomicU32]) {
+        let size = 1 + self.ranks();
+        let row = &rows[segment as usize % ROWS * size..][..size];
+        (&row[0], &row[1..])
+    }
+
+    /// This rank enters the collective `key` in a segment.
+    pub fn enter(&self, key: u64, segment: u32) {
+        let mine = self.mine();
+        let count = mine.header[ENTERED].load(Relaxed);
+        let entry = &mine.entries[2 * (count as usize % ENTRIES)..][..2];
+        entry[0].store(0, Relaxed);
+        fence(Release);
+        entry[1].store(segment.into(), Relaxed);
+        entry[0].store(key, Release);
+        mine.header[ENTERED].store(count + 1, Release);
+    }
+
+    /// In which segment `rank` entered the collective `key`, the last of this name; `None` if that
+    /// is forgotten or has not happened.
+    pub fn entered(&self, rank: usize, key: u64) -> Option<u32> {
+        let region = self.of(rank);
+        let count = region.header[ENTERED].load(Acquire) as usize;
+        let latest = (count.saturating_sub(ENTRIES)..count).rev();
+        for index in latest {
+            let entry = &region.entries[2 * (index % ENTRIES)..][..2];
+            if entry[0].load(Acquire) == key {
+                let segment = entry[1].load(Relaxed) as u32;
+                fence(Acquire);
+                return (entry[0].load(Relaxed) == key).then_some(segment);
+            }
+        }
+        None
+    }
+
+    /// Adds a clock to the cell `key` of `rank`: what it has seen happens before what follows an
+    /// [`acquire`](Self::acquire).
+    pub fn release(&self, rank: usize, key: u64, row: &[u32]) {
+        for (cell, time) in self.cell(rank, key).iter().zip(row) {
+            if cell.load(Relaxed) < *time {
+                cell.fetch_max(*time, Release);
+            }
+        }
+    }
+
+    /// Joins the clocks added to a cell so far; returns whether they told anything new.
+    pub fn acquire(&self, rank: usize, key: u64, into: &mut [u32]) -> bool {
+        let mut news = false;
+        for (to, cell) in into.iter_mut().zip(self.cell(rank, key)) {
+            let time = cell.load(Acquire);
+            if time > *to {
+                (*to, news) = (time, true);
+            }
+        }
+        news
+    }
+
+    fn cell(&self, rank: usize, key: u64) -> &'static [AtomicU32] {
+        let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % CELLS;
+        &self.of(rank).cells[home * self.ranks()..][..self.ranks()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::memory::{ENTRIES, ROWS};
+    use crate::{Fabric, Memory};
+
+    fn pair() -> (Fabric, Fabric) {
+        let (memory, _file, _) = Memory::create(2).unwrap();
+        (Fabric::new(memory, 0), Fabric::new(memory, 1))
+    }
+
+    #[test]
+    fn clocks_of_past_segments_are_found_and_forgotten_ones_are_newer() {
+        let (a, b) = pair();
+        let read = |segment| {
+            let mut row = [0, 7];
+            b.join(0, segment, &mut row);
+            row
+        };
+        assert_eq!(read(1), [0, 7], "nothing is known of a rank that has not begun");
+        (1..=3).for_each(|segment| a.publish(&[segment, 10 * segment]));
+        assert_eq!(read(2), [2, 20]);
+        (4..ROWS as u32 + 4).for_each(|segment| a.publish(&[segment, 10 * segment]));
+        let newest = ROWS as u32 + 3;
+        assert_eq!(read(2), [newest, 10 * newest]);
+    }
+
+    #[test]
+    fn collectives_are_found_by_name_until_overwritten() {
+        let (a, b) = pair();
+        assert_eq!(b.entered(0, 5), None);
+        a.enter(5, 11);
+        a.enter(6, 12);
+        assert_eq!((b.entered(0, 5), b.entered(0, 6)), (Some(11), Some(12)));
+        a.enter(5, 13);
+        assert_eq!(b.entered(0, 5), Some(13));
+        (0..ENTRIES as u64).for_each(|key| a.enter(100 + key, 14));
+        assert_eq!(b.entered(0, 5), None);
+    }
+
+    #[test]
+    fn cells_join_clocks() {
+        let (a, b) = pair();
+        let mut row = [3, 3];
+        assert!(!b.acquire(0, 9, &mut row));
+        a.release(0, 9, &[5, 1]);
+        b.release(0, 9, &[2, 4]);
+        assert!(b.acquire(0, 9, &mut row));
+        assert_eq!(row, [5, 4]);
+        assert!(!a.acquire(0, 9, &mut row));
+    }
+
+    #[test]
+    fn other_processes_find_the_memory_by_its_path() {
+        let (memory, _file, path) = Memory::create(3).unwrap();
+        let (a, b) = (Fabric::new(memory, 0), Fabric::new(Memory::open(&path, 3).unwrap(), 2));
+        a.publish(&[1, 0, 8]);
+        let mut row = [0; 3];
+        b.join_newest(0, &mut row);
+        assert_eq!(row, [1, 0, 8]);
+        assert!(Memory::open(&path, 4).is_err());
+    }
+}

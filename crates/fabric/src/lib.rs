@@ -1,0 +1,51 @@
+//! Memory that the ranks of a node share, so that order and notices travel without messages.
+//!
+//! Each rank owns a region of one mapping and others read it, or add to it, without locks:
+//! - [`clocks`](Fabric::publish): the rank's vector clock in each of its latest segments;
+//! - [`entries`](Fabric::enter): in which segment it entered its latest collectives;
+//! - [`cells`](Fabric::release): clocks joined at locks and atomics;
+//! - [`notices`](Fabric::post): a ring that others append to and only the owner empties.
+//!
+//! Nobody ever waits for another rank: what is full refuses, what is overwritten is answered by
+//! something newer. A newer clock claims more order than there is, so the worst is a missed race.
+
+mod clocks;
+mod memory;
+mod ring;
+
+pub use memory::Memory;
+pub use ring::LONGEST;
+
+use memory::Region;
+
+/// One rank's view of the memory.
+pub struct Fabric {
+    memory: Memory,
+    me: usize,
+}
+
+impl Fabric {
+    /// The view of rank `me`.
+    pub fn new(memory: Memory, me: usize) -> Fabric {
+        assert!(me < memory.ranks(), "a rank of the job");
+        Fabric { memory, me }
+    }
+
+    /// This rank.
+    pub fn me(&self) -> usize {
+        self.me
+    }
+
+    /// Ranks of the job.
+    pub fn ranks(&self) -> usize {
+        self.memory.ranks()
+    }
+
+    fn mine(&self) -> Region {
+        self.memory.region(self.me)
+    }
+
+    fn of(&self, rank: usize) -> Region {
+        self.memory.region(rank)
+    }
+}

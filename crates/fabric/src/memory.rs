@@ -1,0 +1,117 @@
+//! The mapping and how it is divided.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Segments whose clocks are kept.
+pub(crate) const ROWS: usize = 1024;
+/// Collectives whose entries are kept.
+pub(crate) const ENTRIES: usize = 1024;
+/// Clocks of locks and atomics; those that share a cell are taken for one.
+pub(crate) const CELLS: usize = 256;
+/// Words of a ring of notices.
+pub(crate) const RING: usize = 1 << 18;
+
+/// Words at the start of a region, a cache line for each that another rank writes.
+pub(crate) const NEWEST: usize = 0;
+pub(crate) const ENTERED: usize = 1;
+pub(crate) const HEAD: usize = 8;
+pub(crate) const TAIL: usize = 16;
+const HEADER: usize = 24;
+
+/// Memory of all ranks of a node, mapped for as long as the process lives.
+#[derive(Clone, Copy)]
+pub struct Memory {
+    words: &'static [AtomicU64],
+    ranks: usize,
+}
+
+/// One rank's part.
+#[derive(Clone, Copy)]
+pub(crate) struct Region {
+    pub header: &'static [AtomicU64],
+    /// A stamp, then a clock, for each segment kept.
+    pub rows: &'static [AtomicU32],
+    /// Key and segment of each collective kept.
+    pub entries: &'static [AtomicU64],
+    pub cells: &'static [AtomicU32],
+    pub ring: &'static [AtomicU64],
+}
+
+impl Memory {
+    /// Memory for a job of this size, and the path by which other processes of the user on this
+    /// node can open it as long as this one has not closed the file.
+    pub fn create(ranks: usize) -> io::Result<(Memory, OwnedFd, String)> {
+        // SAFETY: a system call; the name only shows in /proc.
+        let raw = unsafe { libc::memfd_create(c"commsan".as_ptr(), libc::MFD_CLOEXEC) };
+        if raw < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just opened, and owned by nobody else.
+        let fd = unsafe { OwnedFd::from_raw_fd(raw) };
+        let file = File::from(fd);
+        file.set_len((8 * region_words(ranks) * ranks) as u64)?;
+        let memory = Memory::map(&file, ranks)?;
+        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        Ok((memory, file.into(), path))
+    }
+
+    /// Maps what another process has created for as many ranks.
+    pub fn open(path: &str, ranks: usize) -> io::Result<Memory> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        if file.metadata()?.len() != (8 * region_words(ranks) * ranks) as u64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "another job's memory"));
+        }
+        Memory::map(&file, ranks)
+    }
+
+    fn map(file: &File, ranks: usize) -> io::Result<Memory> {
+        let words = region_words(ranks) * ranks;
+        // SAFETY: a new mapping of an open file.
+        let base = unsafe {
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+            libc::mmap(std::ptr::null_mut(), 8 * words, access, kind, file.as_raw_fd(), 0)
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: as long as the file, zeroed, page-aligned, and never unmapped; all access is by
+        // atomics.
+        let words = unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), words) };
+        Ok(Memory { words, ranks })
+    }
+
+    pub(crate) fn ranks(self) -> usize {
+        self.ranks
+    }
+
+    pub(crate) fn region(self, rank: usize) -> Region {
+        let size = region_words(self.ranks);
+        let (header, rest) = self.words[rank * size..][..size].split_at(HEADER);
+        let (rows, rest) = rest.split_at(row_words(self.ranks));
+        let (entries, rest) = rest.split_at(2 * ENTRIES);
+        let (cells, ring) = rest.split_at(cell_words(self.ranks));
+        Region { header, rows: halves(rows), entries, cells: halves(cells), ring }
+    }
+}
+
+fn region_words(ranks: usize) -> usize {
+    let words = HEADER + row_words(ranks) + 2 * ENTRIES + cell_words(ranks) + RING;
+    words.next_multiple_of(512) // pages of its own
+}
+
+fn row_words(ranks: usize) -> usize {
+    ROWS * (1 + ranks) / 2
+}
+
+fn cell_words(ranks: usize) -> usize {
+    CELLS * ranks / 2
+}
+
+fn halves(words: &'static [AtomicU64]) -> &'static [AtomicU32] {
+    // SAFETY: twice as many atomics of half the size, with less alignment; nobody uses the words
+    // as a whole.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), 2 * words.len()) }
+}
