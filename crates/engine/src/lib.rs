@@ -21,9 +21,11 @@ mod footprint;
 mod live;
 mod pages;
 mod pattern;
+mod shadow;
 mod sorted;
 
 pub use footprint::Footprint;
 pub use live::{Access, Live, Mode, OpId};
 pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};
 pub use pattern::Pattern;
+pub use shadow::{CELLS, Header as ShadowHeader, Past, Place, RECENT, Shadow};

@@ -1,0 +1,350 @@
+//! What a process has last done to memory that others may access.
+//!
+//! For every 8 bytes two cells, of the last read and the last write: which bytes, and the number of
+//! a *place*, an instruction together with the segment of time it ran in. An older access need not
+//! be kept: between it and the younger one this process has learned nothing that would order just
+//! one of them before an access of somebody else, or that access would have been looked for then.
+//!
+//! Accesses from different places to different bytes of one cell are kept apart by places that
+//! refer to an older one for the bytes that are not theirs.
+//!
+//! Hooks write cells without a lock, as accesses of several threads come; of two at the same
+//! time one may be lost, as the older of two always is.
+
+use crate::Mode;
+use std::ops::Range;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicUsize};
+
+/// Cells of a page: read and write in turn.
+pub const CELLS: usize = 1024;
+/// Places found again quickly, by a hash of the instruction.
+pub const RECENT: usize = 4096;
+
+const GRANULE: usize = 8;
+
+/// An instruction in a segment. Fields as in `commsan_abi.h`.
+#[repr(C)]
+#[derive(Default)]
+pub struct Place {
+    pc: AtomicUsize,
+    /// Name of the function that accesses, a C string, or 0 for a load or store.
+    by: AtomicUsize,
+    segment: AtomicU32,
+    /// The bytes that are this place's own; of others, `older` tells.
+    own: AtomicU32,
+    older: AtomicU32,
+    reserved: AtomicU32,
+}
+
+/// What changes, beside the tables.
+#[repr(C)]
+#[derive(Default)]
+pub struct Header {
+    /// The present segment.
+    pub segment: AtomicU32,
+    next: AtomicU32,
+    limit: AtomicU32,
+}
+
+/// The last accesses to some memory.
+#[derive(Clone, Copy)]
+pub struct Shadow {
+    header: &'static Header,
+    cells: &'static [[AtomicU32; CELLS]],
+    places: &'static [Place],
+    recent: &'static [AtomicU32],
+}
+
+/// An access that a cell remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// The instruction.
+    pub pc: usize,
+    /// Address of the name of the function that accessed, 0 for a load or store.
+    pub by: usize,
+    /// When.
+    pub segment: u32,
+    /// Read or write.
+    pub mode: Mode,
+}
+
+impl Shadow {
+    /// Tables that are all zero: one page of cells for each slot, places, of which half are in use
+    /// at a time, and `RECENT` numbers.
+    pub fn new(
+        header: &'static Header,
+        cells: &'static [[AtomicU32; CELLS]],
+        places: &'static [Place],
+        recent: &'static [AtomicU32],
+    ) -> Shadow {
+        assert!(cells.len().is_power_of_two());
+        assert!(recent.len() == RECENT);
+        let shadow = Shadow { header, cells, places, recent };
+        shadow.use_half(0);
+        shadow
+    }
+
+    /// From now on is this segment.
+    pub fn set_segment(&self, segment: u32) {
+        self.header.segment.store(segment, Relaxed);
+    }
+
+    /// Notes an access by the instruction at `pc`.
+    pub fn record(&self, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
+        each_granule(bytes, |at, mask| {
+            let cell = self.cell(at, mode);
+            let old = cell.load(Relaxed);
+            let rest = old as u8 & !mask;
+            let older = self.reduced(old >> 8, rest);
+            let number = self.number(pc, by, self.header.segment.load(Relaxed), older, mask);
+            cell.store(number << 8 | u32::from(old as u8 | mask), Relaxed);
+        });
+    }
+
+    /// Calls `f` with accesses to bytes of `range` that a read (write) of them would conflict
+    /// with, and those bytes, until it returns false.
+    pub fn conflicts(
+        &self,
+        range: &Range<usize>,
+        mode: Mode,
+        mut f: impl FnMut(Past, Range<usize>) -> bool,
+    ) {
+        let mut go_on = true;
+        each_granule(range.clone(), |at, mask| {
+            for past in [Mode::Write, Mode::Read] {
+                let cell = self.cell(at, past).load(Relaxed);
+                if !go_on || cell == 0 || past == Mode::Read && mode == Mode::Read {
+                    continue;
+                }
+                let mut wanted = cell as u8 & mask;
+                let mut number = cell >> 8;
+                while wanted != 0 && number != 0 && go_on {
+                    let place = &self.places[number as usize];
+                    let own = place.own.load(Relaxed) as u8 & wanted;
+                    // A place without older ones has all the bytes.
+                    let older = place.older.load(Relaxed);
+                    let here = if older == 0 { wanted } else { own };
+                    if here != 0 {
+                        go_on = f(place.past(past), bytes_of(at, here));
+                    }
+                    wanted &= !here;
+                    number = older;
+                }
+            }
+        });
+    }
+
+    /// Forgets what was done to these pages.
+    pub fn forget(&self, bytes: &Range<usize>) {
+        let mut at = bytes.start & !(PAGE - 1);
+        while at < bytes.end {
+            let page = &self.cells[at / PAGE % self.cells.len()];
+            // Reading first leaves pages alone that were never touched.
+            page.iter().filter(|cell| cell.load(Relaxed) != 0).for_each(|c| c.store(0, Relaxed));
+            at += PAGE;
+        }
+    }
+
+    /// Whether so many places are in use that it is time to [`start_over`](Self::start_over).
+    pub fn is_crowded(&self) -> bool {
+        let (next, limit) = (self.header.next.load(Relaxed), self.header.limit.load(Relaxed));
+        next + self.places.len() as u32 / 4 > limit
+    }
+
+    /// Gives places new numbers; everything must have been forgotten. Numbers that other threads
+    /// still hold are of the other half, and stay true until then.
+    pub fn start_over(&self) {
+        let half = u32::from(self.header.limit.load(Relaxed) <= self.places.len() as u32 / 2);
+        self.recent.iter().for_each(|recent| recent.store(0, Relaxed));
+        self.use_half(half);
+    }
+
+    fn use_half(&self, half: u32) {
+        let size = self.places.len() as u32 / 2;
+        self.header.next.store((half * size).max(1), Relaxed);
+        self.header.limit.store((half + 1) * size, Relaxed);
+    }
+
+    fn cell(&self, at: usize, mode: Mode) -> &AtomicU32 {
+        let page = &self.cells[at / PAGE % self.cells.len()];
+        &page[at % PAGE / GRANULE * 2 + usize::from(mode == Mode::Write)]
+    }
+
+    /// The number of a place that tells of the bytes `rest` what `number` does; 0 for none.
+    fn reduced(&self, number: u32, rest: u8) -> u32 {
+        if number == 0 || rest == 0 {
+            return 0;
+        }
+        let place = &self.places[number as usize];
+        let older = place.older.load(Relaxed);
+        let own = if older == 0 { rest } else { place.own.load(Relaxed) as u8 & rest };
+        let older = self.reduced(older, rest & !own);
+        if own == 0 {
+            return older;
+        }
+        let (pc, by) = (place.pc.load(Relaxed), place.by.load(Relaxed));
+        self.number(pc, by, place.segment.load(Relaxed), older, own)
+    }
+
+    /// The number of a place, a new one if it has none yet; 0 if there are no more.
+    fn number(&self, pc: usize, by: usize, segment: u32, older: u32, own: u8) -> u32 {
+        // What is alone owns everything, whatever the bytes.
+        let own = if older == 0 { 0xff } else { own };
+        let home = (pc ^ pc >> 12 ^ older as usize * 0x9e5) % RECENT;
+        let known = self.recent[home].load(Acquire);
+        let place = &self.places[known as usize];
+        let same = place.pc.load(Relaxed) == pc
+            && place.by.load(Relaxed) == by
+            && place.segment.load(Relaxed) == segment
+            && place.older.load(Relaxed) == older
+            && place.own.load(Relaxed) == u32::from(own);
+        if known != 0 && same {
+            return known;
+        }
+        let number = self.header.next.fetch_add(1, Relaxed);
+        if number >= self.header.limit.load(Relaxed) {
+            self.header.next.fetch_sub(1, Relaxed);
+            return 0;
+        }
+        let place = &self.places[number as usize];
+        place.pc.store(pc, Relaxed);
+        place.by.store(by, Relaxed);
+        place.segment.store(segment, Relaxed);
+        place.older.store(older, Relaxed);
+        place.own.store(own.into(), Relaxed);
+        self.recent[home].store(number, Release);
+        number
+    }
+}
+
+impl Place {
+    fn past(&self, mode: Mode) -> Past {
+        Past {
+            pc: self.pc.load(Relaxed),
+            by: self.by.load(Relaxed),
+            segment: self.segment.load(Relaxed),
+            mode,
+        }
+    }
+}
+
+const PAGE: usize = 1 << crate::PAGE_SHIFT;
+
+/// Calls `f` with the start of each granule of a range and the bits of its bytes in the range.
+fn each_granule(bytes: Range<usize>, mut f: impl FnMut(usize, u8)) {
+    let mut at = bytes.start & !(GRANULE - 1);
+    while at < bytes.end {
+        let from = bytes.start.saturating_sub(at);
+        let to = (bytes.end - at).min(GRANULE);
+        f(at, (0xffu16 << from & (1 << to) - 1) as u8);
+        at += GRANULE;
+    }
+}
+
+/// From the first to the last of the bytes.
+fn bytes_of(at: usize, mask: u8) -> Range<usize> {
+    at + mask.trailing_zeros() as usize..at + 8 - mask.leading_zeros() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn leaked<T: Default>(n: usize) -> &'static [T] {
+        Box::leak((0..n).map(|_| T::default()).collect())
+    }
+
+    fn shadow() -> Shadow {
+        let pages = (0..4).map(|_| std::array::from_fn(|_| AtomicU32::new(0))).collect::<Vec<_>>();
+        Shadow::new(&leaked(1)[0], Vec::leak(pages), leaked(1 << 13), leaked(RECENT))
+    }
+
+    #[derive(Clone, Debug)]
+    struct Step {
+        at: usize,
+        size: usize,
+        write: bool,
+        pc: usize,
+        later: bool,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = (0usize..40, 1usize..20, any::<bool>(), 1usize..5, prop::bool::weighted(0.2));
+        let step =
+            step.prop_map(|(at, size, write, pc, later)| Step { at, size, write, pc, later });
+        prop::collection::vec(step, 1..60)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Every byte remembers its own last read and write.
+        #[test]
+        fn bytes_remember_their_last_accesses(steps in steps()) {
+            let shadow = shadow();
+            let base = 3 * PAGE - 24;
+            let mut last = HashMap::new();
+            let mut segment = 1;
+            for step in steps {
+                segment += u32::from(step.later);
+                shadow.set_segment(segment);
+                let mode = if step.write { Mode::Write } else { Mode::Read };
+                let bytes = base + step.at..base + step.at + step.size;
+                shadow.record(bytes.clone(), mode, step.pc, 0);
+                for byte in bytes {
+                    last.insert((byte, step.write), (step.pc, segment));
+                }
+            }
+            for byte in base..base + 64 {
+                let mut seen = Vec::new();
+                shadow.conflicts(&(byte..byte + 1), Mode::Write, |past, bytes| {
+                    assert_eq!(bytes, byte..byte + 1);
+                    seen.push(((byte, past.mode == Mode::Write), (past.pc, past.segment)));
+                    true
+                });
+                let expected: Vec<_> = [true, false].iter().filter_map(|write| {
+                    last.get(&(byte, *write)).map(|past| ((byte, *write), *past))
+                }).collect();
+                prop_assert_eq!(seen, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn reads_conflict_with_writes_only() {
+        let shadow = shadow();
+        shadow.record(64..72, Mode::Read, 1, 0);
+        shadow.conflicts(&(64..72), Mode::Read, |past, _| panic!("{past:?}"));
+        shadow.record(68..70, Mode::Write, 2, 0);
+        let mut found = Vec::new();
+        shadow.conflicts(&(60..90), Mode::Read, |past, bytes| {
+            found.push((past.pc, bytes));
+            true
+        });
+        assert_eq!(found, [(2, 68..70)]);
+        shadow.forget(&(0..4096));
+        shadow.conflicts(&(60..90), Mode::Write, |past, _| panic!("{past:?}"));
+    }
+
+    #[test]
+    fn alternating_accesses_need_few_places() {
+        let shadow = shadow();
+        for round in 0..10_000 {
+            let byte = 64 + round % 3;
+            shadow.record(byte..byte + 1, Mode::Write, round % 3 + 1, 0);
+        }
+        assert!(shadow.header.next.load(Relaxed) < 1000);
+        for _ in 0..3 {
+            while !shadow.is_crowded() {
+                let segment = shadow.header.segment.load(Relaxed) + 1;
+                shadow.set_segment(segment);
+                shadow.record(64..65, Mode::Write, 1, 0);
+            }
+            shadow.forget(&(0..4096));
+            shadow.start_over();
+            assert!(!shadow.is_crowded());
+        }
+    }
+}
