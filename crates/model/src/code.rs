@@ -70,6 +70,24 @@ codes! {
         "active request freed", "CS-REQ-03.md";
     ActiveRequestStarted = "CS-REQ-04", Error,
         "persistent request started while active", "CS-REQ-04.md";
+    OriginBufferWritten = "CS-RMA-01", Error,
+        "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
+    ResultBufferUsed = "CS-RMA-02", Error,
+        "use of the result buffer of a pending RMA operation", "CS-RMA-02.md";
+    WindowAccessRace = "CS-RMA-03", Error,
+        "local access to window memory races with a remote operation", "CS-RMA-03.md";
+    TargetRace = "CS-RMA-04", Error,
+        "conflicting RMA operations on the same window memory", "CS-RMA-04.md";
+    OutsideEpoch = "CS-WIN-01", Error,
+        "RMA operation outside an access epoch", "CS-WIN-01.md";
+    OutsideWindow = "CS-WIN-02", Error,
+        "RMA operation beyond the target's window", "CS-WIN-02.md";
+    EpochMismatch = "CS-WIN-03", Error,
+        "synchronisation call that does not fit the window's epoch", "CS-WIN-03.md";
+    EpochNotClosed = "CS-WIN-04", Error,
+        "epoch still open at MPI_Win_free or MPI_Finalize", "CS-WIN-04.md";
+    WindowNotFreed = "CS-WIN-05", Error,
+        "window never freed", "CS-WIN-05.md";
 }
 
 impl std::fmt::Display for Code {

@@ -303,6 +303,8 @@ pub(crate) mod tests {
             call: call.map(Cow::Borrowed),
             thread: 0,
             frames: Cow::Borrowed(&[]),
+            rank: None,
+            reference: None,
         };
         let frame = |function: &str, line| Frame {
             function: Some(function.to_owned()),
@@ -320,7 +322,13 @@ pub(crate) mod tests {
             finding: RawFinding {
                 id: 0,
                 code: Code::SendBufferWritten,
-                access: Some(RawAccess { by: "store".into(), write: true, addr: 4112, size: 8 }),
+                access: Some(RawAccess {
+                    by: "store".into(),
+                    write: true,
+                    addr: 4112,
+                    size: 8,
+                    peer: None,
+                }),
                 operation: RawOperation {
                     call: "MPI_Isend".into(),
                     write: false,
@@ -329,6 +337,8 @@ pub(crate) mod tests {
                     bytes: 8192,
                     peer: Some(1),
                     tag: Some(7),
+                    window: None,
+                    base: None,
                 },
                 sites: vec![site(Role::Access, None), site(Role::Operation, Some("MPI_Isend"))]
                     .into(),

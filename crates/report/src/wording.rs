@@ -46,6 +46,10 @@ pub struct Wording {
 const MOVED_BY_COMPILER: &str = "; if the access stands after the completing call in the source, the compiler moved it: give \
      the buffer the ASYNCHRONOUS attribute";
 
+const COMPLETE_LOCALLY: &str = "complete the operation locally first: MPI_Win_flush_local or \
+     MPI_Win_flush, the call that ends the epoch (MPI_Win_unlock, _fence, _complete), or the wait \
+     for its request";
+
 /// The table.
 pub const WORDINGS: &[Wording] = &[
     Wording {
@@ -191,6 +195,96 @@ pub const WORDINGS: &[Wording] = &[
                again",
         fortran: "",
     },
+    Wording {
+        code: Code::OriginBufferWritten,
+        case: Case::Usual,
+        message: "{who} writes {range} that {operation} {using}",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "{pending}; {by} at {here} {order}",
+        help: COMPLETE_LOCALLY,
+        fortran: MOVED_BY_COMPILER,
+    },
+    Wording {
+        code: Code::ResultBufferUsed,
+        case: Case::Usual,
+        message: "{who} {verb} {range} that {operation} {using}",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "{pending}; {by} at {here} {order}",
+        help: COMPLETE_LOCALLY,
+        fortran: MOVED_BY_COMPILER,
+    },
+    Wording {
+        code: Code::WindowAccessRace,
+        case: Case::Usual,
+        message: "{who} {verb} {range} that {operation} {using}",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "{pending}; {by} at {here} {order}",
+        help: "complete the operation at the target, then tell the owner",
+        fortran: MOVED_BY_COMPILER,
+    },
+    Wording {
+        code: Code::TargetRace,
+        case: Case::Usual,
+        message: "{who} {verb} {range} that {operation} {using}",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "{pending}; {by} at {here} {order}",
+        help: "let each operation use bytes of its own",
+        fortran: "",
+    },
+    Wording {
+        code: Code::OutsideEpoch,
+        case: Case::Usual,
+        message: "{who} starts outside an access epoch",
+        offence: "{by} finds no access epoch",
+        operation: "{starts}",
+        why: "no call opened an access epoch before {here}",
+        help: "open an epoch",
+        fortran: "",
+    },
+    Wording {
+        code: Code::OutsideWindow,
+        case: Case::Usual,
+        message: "{who} reaches beyond the window",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "the window ends before",
+        help: "check displacement and count",
+        fortran: "",
+    },
+    Wording {
+        code: Code::EpochMismatch,
+        case: Case::Usual,
+        message: "{who} does not fit the epoch",
+        offence: "{by} does not fit",
+        operation: "{starts}",
+        why: "the epoch does not allow it",
+        help: "pair the calls",
+        fortran: "",
+    },
+    Wording {
+        code: Code::EpochNotClosed,
+        case: Case::Usual,
+        message: "the epoch is still open",
+        offence: "{by} finds the epoch open",
+        operation: "{starts}",
+        why: "no call closed the epoch",
+        help: "close the epoch",
+        fortran: "",
+    },
+    Wording {
+        code: Code::WindowNotFreed,
+        case: Case::Usual,
+        message: "the window is never freed",
+        offence: "",
+        operation: "{starts}",
+        why: "no call freed the window",
+        help: "call MPI_Win_free",
+        fortran: "",
+    },
 ];
 
 /// The row for an observation.
@@ -257,6 +351,15 @@ mod tests {
                 Code::RequestOverwritten => (Role::Overwrite, "MPI_Isend", false),
                 Code::ActiveRequestFreed => (Role::Access, "MPI_Request_free", false),
                 Code::ActiveRequestStarted => (Role::Access, "MPI_Start", false),
+                Code::OriginBufferWritten => (Role::Access, "store", true),
+                Code::ResultBufferUsed => (Role::Access, "load", false),
+                Code::WindowAccessRace => (Role::Access, "load", false),
+                Code::TargetRace => (Role::Access, "MPI_Get", false),
+                Code::OutsideEpoch => (Role::Access, "MPI_Put", true),
+                Code::OutsideWindow => (Role::Access, "MPI_Put", true),
+                Code::EpochMismatch => (Role::Access, "MPI_Win_lock", false),
+                Code::EpochNotClosed => (Role::Access, "MPI_Win_free", false),
+                Code::WindowNotFreed => (Role::Operation, "", false),
             };
             observation.finding.access.as_mut().unwrap().by = by.into();
             observation.finding.access.as_mut().unwrap().write = write;

@@ -40,6 +40,8 @@ fn report(directory: &Path, executable: &Path, places: &[&[u64]]) -> Report {
             call: None,
             thread: 0,
             frames: addresses.iter().map(|&address| (3, address)).collect::<Vec<_>>().into(),
+            rank: None,
+            reference: None,
         })
         .collect();
     let mut log = std::fs::File::create(run.rank_log(0)).unwrap();
@@ -58,7 +60,13 @@ fn report(directory: &Path, executable: &Path, places: &[&[u64]]) -> Report {
         Record::Finding(RawFinding {
             id: 0,
             code: Code::SendBufferWritten,
-            access: Some(RawAccess { by: "store".into(), write: true, addr: 0, size: 4 }),
+            access: Some(RawAccess {
+                by: "store".into(),
+                write: true,
+                addr: 0,
+                size: 4,
+                peer: None,
+            }),
             operation: RawOperation {
                 call: "MPI_Isend".into(),
                 write: false,
@@ -67,6 +75,8 @@ fn report(directory: &Path, executable: &Path, places: &[&[u64]]) -> Report {
                 bytes: 8,
                 peer: None,
                 tag: None,
+                window: None,
+                base: None,
             },
             sites: Cow::Owned(sites),
         }),

@@ -132,6 +132,8 @@ impl Recorder {
             call: site.call.map(Cow::Borrowed),
             thread: site.thread,
             frames: Cow::Owned(self.frames(site, stacks)),
+            rank: None,
+            reference: None,
         }
     }
 }
@@ -172,6 +174,7 @@ impl Findings for Recorder {
                 write: side.mode == Mode::Write,
                 addr: side.bytes.start as u64,
                 size: side.bytes.len() as u64,
+                peer: None,
             }),
             operation: RawOperation {
                 call: Cow::Borrowed(&report.operation.call.name),
@@ -181,6 +184,8 @@ impl Findings for Recorder {
                 bytes: bytes as u64,
                 peer: report.operation.peer,
                 tag: report.operation.tag,
+                window: None,
+                base: None,
             },
             sites: Cow::Owned(sites),
         }));

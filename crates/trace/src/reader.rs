@@ -25,6 +25,8 @@ pub struct RankLog {
     pub modules: Vec<PathBuf>,
     /// Findings in the order of their first observation.
     pub findings: Vec<Observed>,
+    /// RMA calls that findings of other ranks refer to, by number.
+    pub sites: HashMap<u32, RawSite<'static>>,
     /// What the rank wanted the user to know.
     pub notes: Vec<String>,
     /// Why the rank was not checked, if so.
@@ -108,6 +110,10 @@ impl RankLog {
                     self.resolve_modules(&mut site, ids);
                     self.findings[index].completed.get_or_insert(site);
                 }
+            }
+            Record::Site { id, mut site } => {
+                self.resolve_modules(&mut site, ids);
+                self.sites.insert(id, site);
             }
             Record::Note { text } => self.notes.push(text.into_owned()),
             Record::Unchecked { why } => self.unchecked = Some(why.into_owned()),

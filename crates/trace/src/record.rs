@@ -34,6 +34,13 @@ pub enum Record<'a> {
         /// The completing call.
         site: RawSite<'a>,
     },
+    /// The place of an RMA call that findings of other ranks refer to.
+    Site {
+        /// Number of the place within the rank, from 0.
+        id: u32,
+        /// The call, with [`Role::Operation`].
+        site: RawSite<'a>,
+    },
     /// Something the user should know about this rank that is not a finding.
     Note {
         /// What to know and what to do about it.
@@ -106,9 +113,13 @@ pub struct RawAccess<'a> {
     pub addr: u64,
     /// Number of bytes from the first to past the last.
     pub size: u64,
+    /// Target of an RMA call, as rank in the window's group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<i32>,
 }
 
-/// The pending operation of a finding.
+/// The pending operation of a finding; for findings about a window's epoch, the call that opened
+/// the epoch, and for those about a window, the call that made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawOperation<'a> {
     /// The call that started it: `MPI_Isend`, or `MPI_Start` of an `MPI_Send_init`.
@@ -121,12 +132,19 @@ pub struct RawOperation<'a> {
     pub size: u64,
     /// Bytes the operation really touches; fewer than `size` for types with gaps.
     pub bytes: u64,
-    /// The other rank in the operation's communicator; absent for collectives and wildcards.
+    /// The other rank in the operation's communicator, for RMA operations the target in the
+    /// window's group; absent for collectives and wildcards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<i32>,
     /// Message tag; absent for collectives and wildcards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<i32>,
+    /// Number of the window in the rank that wrote the log, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// Where the window begins, if `addr` lies in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<u64>,
 }
 
 /// One side of a raw finding.
@@ -142,6 +160,12 @@ pub struct RawSite<'a> {
     /// Call stack, innermost first, as (module, offset): `offset` lies inside the calling
     /// instruction, so that looking it up gives the call's line.
     pub frames: Cow<'a, [(u32, u64)]>,
+    /// Rank in `MPI_COMM_WORLD` where the place is, unless the one that wrote the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Number of a [`Record::Site`] of `rank`, which knows call, thread and frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<u32>,
 }
 
 /// How a rank ended.

@@ -37,11 +37,19 @@ fn appending_allocates_nothing() {
         call: None,
         thread: 0,
         frames: Cow::Borrowed(&[(0, 0x1234), (1, u64::MAX)]),
+        rank: Some(3),
+        reference: Some(u32::MAX),
     }];
     let record = Record::Finding(RawFinding {
         id: 1,
         code: Code::SendBufferWritten,
-        access: Some(RawAccess { by: "store \"\n".into(), write: true, addr: 1, size: 8 }),
+        access: Some(RawAccess {
+            by: "store \"\n".into(),
+            write: true,
+            addr: 1,
+            size: 8,
+            peer: None,
+        }),
         operation: RawOperation {
             call: "MPI_Isend".into(),
             write: false,
@@ -50,6 +58,8 @@ fn appending_allocates_nothing() {
             bytes: 8,
             peer: Some(-1),
             tag: Some(7),
+            window: Some(0),
+            base: Some(1),
         },
         sites: Cow::Borrowed(&sites),
     });

@@ -21,30 +21,33 @@ fn site() -> impl Strategy<Value = RawSite<'static>> {
         Role::Overwrite,
     ]);
     let frames = prop::collection::vec(any::<(u32, u64)>(), 0..5);
-    (role, prop::option::of(text()), any::<u32>(), frames).prop_map(
-        |(role, call, thread, frames)| RawSite { role, call, thread, frames: Cow::Owned(frames) },
+    (role, prop::option::of(text()), any::<u32>(), frames, any::<[Option<u32>; 2]>()).prop_map(
+        |(role, call, thread, frames, [rank, reference])| RawSite {
+            role,
+            call,
+            thread,
+            frames: Cow::Owned(frames),
+            rank,
+            reference,
+        },
     )
 }
 
 fn finding() -> impl Strategy<Value = RawFinding<'static>> {
-    let access = (text(), any::<bool>(), any::<u64>(), any::<u64>())
-        .prop_map(|(by, write, addr, size)| RawAccess { by, write, addr, size });
-    let operation = (
-        text(),
-        any::<bool>(),
-        any::<[u64; 3]>(),
-        prop::option::of(any::<i32>()),
-        prop::option::of(any::<i32>()),
-    )
-        .prop_map(|(call, write, [addr, size, bytes], peer, tag)| RawOperation {
-            call,
-            write,
-            addr,
-            size,
-            bytes,
-            peer,
-            tag,
-        });
+    let access = (text(), any::<bool>(), any::<u64>(), any::<u64>(), any::<Option<i32>>())
+        .prop_map(|(by, write, addr, size, peer)| RawAccess { by, write, addr, size, peer });
+    let operation =
+        (
+            text(),
+            any::<bool>(),
+            any::<[u64; 3]>(),
+            any::<[Option<i32>; 2]>(),
+            any::<Option<u32>>(),
+            any::<Option<u64>>(),
+        )
+            .prop_map(|(call, write, [addr, size, bytes], [peer, tag], window, base)| {
+                RawOperation { call, write, addr, size, bytes, peer, tag, window, base }
+            });
     (
         any::<u32>(),
         prop::sample::select(Code::ALL),
@@ -73,6 +76,7 @@ fn record() -> impl Strategy<Value = Record<'static>> {
         finding().prop_map(Record::Finding),
         (any::<u32>(), any::<u64>()).prop_map(|(id, count)| Record::Again { id, count }),
         (any::<u32>(), site()).prop_map(|(id, site)| Record::Completed { id, site }),
+        (any::<u32>(), site()).prop_map(|(id, site)| Record::Site { id, site }),
         text().prop_map(|text| Record::Note { text }),
         (ending, any::<u64>()).prop_map(|(how, dropped)| Record::End(End { how, dropped })),
     ]
