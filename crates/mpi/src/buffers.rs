@@ -66,6 +66,8 @@ pub trait Library {
     fn size(&self, comm: usize) -> usize;
     /// Size of the process's own group.
     fn local_size(&self, comm: usize) -> usize;
+    /// Whether a reduction is `MPI_NO_OP`.
+    fn is_no_op(&self, op: usize) -> bool;
     /// Whether the communicator is an inter-communicator.
     fn is_inter(&self, comm: usize) -> bool;
     /// Sources and destinations of the communicator's topology.
@@ -76,12 +78,12 @@ pub trait Library {
     fn datatype_at(&self, array: usize, index: usize, fortran: bool) -> Datatype;
 }
 
-/// The accesses of a call, at most two.
-pub type Accesses = [Option<Access>; 2];
+/// The accesses of a call, at most three.
+pub type Accesses = [Option<Access>; 3];
 
 /// What the call, or the operation it starts, touches.
 pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
-    let mut accesses = [None, None];
+    let mut accesses = [const { None }; 3];
     for (access, rule) in accesses.iter_mut().zip(&args.call.accesses) {
         *access = footprint(args, rule, library)
             .filter(|footprint| footprint.bytes() > 0)
@@ -110,6 +112,7 @@ pub fn contiguous<L: Library>(args: &Args, library: &L) -> Option<Range<usize>> 
 
 fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footprint> {
     if rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL)
+        || rule.op.is_some_and(|op| library.is_no_op(args.words[op]))
         || !takes_place::<L>(args, rule, library)
     {
         return None;
@@ -161,6 +164,10 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
             let counts = (0..n).map(|i| library.int_at(args.words[counts], i, args.call.large));
             let (sum, element) = (counts.sum::<i64>().max(0) as usize, element());
             Some(Footprint::elements(base, &element.pattern, sum, element.extent))
+        }
+        Extent::One => {
+            let element = element();
+            Some(Footprint::elements(base, &element.pattern, 1, element.extent))
         }
         Extent::Own(counts) => {
             let rank = library.rank(comm()).max(0) as usize;

@@ -27,10 +27,43 @@ pub struct Call {
     pub large: bool,
     /// Whether it is a collective.
     pub collective: bool,
+    /// From whom to whom a collective tells something.
+    pub flow: Flow,
     /// Where the parameters are that many look for.
     pub at: Positions,
     /// Whether the only access is one run of elements, on every rank.
     pub simple: bool,
+}
+
+/// Which processes of a collective are ordered by its data: entering on one side happens before
+/// leaving on the other (MPI 4.1 §6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It is none.
+    None,
+    /// From everybody to everybody.
+    All,
+    /// From the root to everybody.
+    FromRoot,
+    /// From everybody to the root.
+    ToRoot,
+    /// From lower ranks to higher ones.
+    Upwards,
+    /// From sources to destinations of the topology.
+    Neighbours,
+}
+
+impl Flow {
+    /// Of the family of collectives with this name.
+    fn of(name: &str) -> Flow {
+        match name {
+            "Bcast" | "Scatter" | "Scatterv" => Flow::FromRoot,
+            "Gather" | "Gatherv" | "Reduce" => Flow::ToRoot,
+            "Scan" | "Exscan" => Flow::Upwards,
+            _ if name.starts_with("Neighbor") => Flow::Neighbours,
+            _ => Flow::All,
+        }
+    }
 }
 
 /// Indices of parameters.
@@ -60,6 +93,22 @@ pub struct Positions {
     pub result: Option<usize>,
     /// The array of indices of completed requests.
     pub indices: Option<usize>,
+    /// A window.
+    pub win: Option<usize>,
+    /// Displacement, count and datatype at the target of a one-sided operation.
+    pub displacement: Option<usize>,
+    /// See `displacement`.
+    pub target_count: Option<usize>,
+    /// See `displacement`.
+    pub target_datatype: Option<usize>,
+    /// A reduction operation.
+    pub op: Option<usize>,
+    /// The source and tag of what a call receives.
+    pub source: Option<usize>,
+    /// See `source`.
+    pub received_tag: Option<usize>,
+    /// The destination of what it sends.
+    pub dest: Option<usize>,
 }
 
 impl Positions {
@@ -69,7 +118,7 @@ impl Positions {
         Positions {
             comm: role(Role::Comm),
             root: name("root"),
-            peer: name("dest").or_else(|| name("source")),
+            peer: name("dest").or_else(|| name("source")).or_else(|| name("target_rank")),
             tag: name("tag").or_else(|| name("sendtag")),
             request: role(Role::Request),
             request_value: role(Role::RequestValue),
@@ -79,6 +128,14 @@ impl Positions {
             flag: role(Role::Flag),
             result: role(Role::Ints),
             indices: name("indices"),
+            win: role(Role::Win),
+            displacement: name("target_disp"),
+            target_count: name("target_count"),
+            target_datatype: name("target_datatype").or_else(|| name("datatype")),
+            op: role(Role::Op),
+            source: name("source"),
+            received_tag: name("recvtag").or_else(|| name("tag")),
+            dest: name("dest"),
         }
     }
 }
@@ -115,7 +172,13 @@ pub enum Role {
     Datatypes,
     /// A communicator handle.
     Comm,
-    /// Another handle by value (op, info, file), not looked at.
+    /// A window handle.
+    Win,
+    /// A group handle.
+    Group,
+    /// A handle of a reduction operation.
+    Op,
+    /// Another handle by value (info, file), not looked at.
     Handle,
     /// Pointer to one request.
     Request,
@@ -137,23 +200,26 @@ impl Role {
     /// The role of a parameter with this name.
     fn of(name: &str) -> Option<Role> {
         Some(match name {
-            "buf" | "buffer" | "sendbuf" | "recvbuf" | "inbuf" | "inoutbuf" | "outbuf" => {
-                Role::Buffer
-            }
-            "base" => Role::Pointer,
+            "buf" | "buffer" | "sendbuf" | "recvbuf" | "inbuf" | "inoutbuf" | "outbuf"
+            | "origin_addr" | "result_addr" | "compare_addr" => Role::Buffer,
+            "base" | "baseptr" => Role::Pointer,
             "count" | "sendcount" | "recvcount" | "incount" | "outcount_in" | "insize"
-            | "outsize" => Role::Count,
+            | "outsize" | "origin_count" | "result_count" | "target_count" => Role::Count,
             "dest" | "source" | "root" | "tag" | "sendtag" | "recvtag" | "partitions"
             | "partition" | "partition_low" | "partition_high" | "length" | "required"
-            | "errorcode" => Role::Int,
-            "offset" | "size" => Role::Offset,
+            | "errorcode" | "target_rank" | "disp_unit" | "assert" | "lock_type" => Role::Int,
+            "offset" | "size" | "target_disp" => Role::Offset,
             "sendcounts" | "recvcounts" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
             "sdispls_bytes" | "rdispls_bytes" => Role::ByteDispls,
-            "datatype" | "sendtype" | "recvtype" => Role::Datatype,
+            "datatype" | "sendtype" | "recvtype" | "origin_datatype" | "result_datatype"
+            | "target_datatype" => Role::Datatype,
             "sendtypes" | "recvtypes" => Role::Datatypes,
             "comm" => Role::Comm,
-            "op" | "info" | "fh" => Role::Handle,
+            "win" => Role::Win,
+            "group" => Role::Group,
+            "op" => Role::Op,
+            "info" | "fh" => Role::Handle,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,
@@ -161,7 +227,8 @@ impl Role {
             "flag" => Role::Flag,
             "index" | "outcount" | "indices" | "partitions_array" | "provided" => Role::Ints,
             "message" | "position" | "statuses" | "argc" | "argv" | "query_fn" | "free_fn"
-            | "cancel_fn" | "extra_state" | "datatype_inout" => Role::Pointer,
+            | "cancel_fn" | "extra_state" | "datatype_inout" | "comm_inout" | "win_out"
+            | "win_inout" => Role::Pointer,
             _ => return None,
         })
     }
@@ -222,6 +289,38 @@ pub enum Effect {
     Abort,
     /// `MPI_Type_free`.
     TypeFree,
+    /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
+    CommFree,
+    /// Starts a one-sided operation.
+    Rma,
+    /// Makes a window.
+    Window,
+    /// `MPI_Win_free`.
+    WindowFree,
+    /// `MPI_Win_attach`.
+    Attach,
+    /// `MPI_Win_detach`.
+    Detach,
+    /// `MPI_Win_fence`.
+    Fence,
+    /// `MPI_Win_start`: begins an access epoch.
+    EpochBegin,
+    /// `MPI_Win_complete`: ends it.
+    EpochEnd,
+    /// `MPI_Win_post`: begins an exposure epoch.
+    ExposureBegin,
+    /// `MPI_Win_wait`, or `MPI_Win_test` with a true flag: ends it.
+    ExposureEnd,
+    /// `MPI_Win_lock`, of all ranks where it names none.
+    Lock,
+    /// `MPI_Win_unlock`, of all ranks where it names none.
+    Unlock,
+    /// `MPI_Win_flush`, of all ranks where it names none.
+    Flush,
+    /// `MPI_Win_flush_local`, of all ranks where it names none.
+    FlushLocal,
+    /// `MPI_Win_sync`.
+    WindowSync,
     /// `MPI_Alloc_mem`.
     MemAlloc,
     /// `MPI_Free_mem`.
@@ -243,6 +342,8 @@ pub struct Rule {
     pub datatype: usize,
     /// No access where this rank is `MPI_PROC_NULL`.
     pub peer: Option<usize>,
+    /// No access where this reduction is `MPI_NO_OP`.
+    pub op: Option<usize>,
     /// Where it takes place.
     pub on: On,
 }
@@ -270,6 +371,8 @@ pub enum Extent {
     Sum(usize),
     /// As many elements as this rank's count.
     Own(usize),
+    /// One element.
+    One,
 }
 
 /// How often a block repeats.
@@ -308,10 +411,28 @@ impl Param {
 }
 
 impl Call {
+    /// Whether the status it returns tells something that is needed.
+    pub fn needs_status(&self) -> bool {
+        let completes_one =
+            matches!(self.effect, Effect::Wait | Effect::Test | Effect::WaitAny | Effect::TestAny);
+        completes_one || self.effect == Effect::Block
+    }
+
     /// Index of the parameter with this name; for calls that are rare.
     pub fn named(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|p| p.name == name)
     }
+}
+
+/// The row of a call in the table.
+pub fn row(call: &'static Call) -> u32 {
+    let offset = std::ptr::from_ref(call).addr().wrapping_sub(CALLS.as_ptr().addr());
+    (offset / size_of::<Call>()) as u32
+}
+
+/// The call with this name; for what is rare.
+pub fn named(name: &str) -> Option<&'static Call> {
+    CALLS.iter().find(|call| call.name == name)
 }
 
 fn parse(text: &str) -> Result<Vec<Call>, String> {
@@ -333,6 +454,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
     let mut words = head.split_whitespace();
     let kind = words.next().ok_or("no kind")?;
     for name in words {
+        let family = name;
         let nonblocking = format!("I{}", name.to_lowercase());
         let persistent = format!("{name}_init");
         let add = |extra: &[&'static str]| -> Vec<&str> {
@@ -350,6 +472,10 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 (nonblocking, add(&["request"]), Effect::Start),
                 (persistent, add(&["info", "request"]), Effect::Init),
             ],
+            "rma" => vec![
+                (name.into(), add(&[]), Effect::Rma),
+                (format!("R{}", name.to_lowercase()), add(&["request"]), Effect::Rma),
+            ],
             other => vec![(name.into(), add(&[]), effect(other)?)],
         };
         for (name, params, effect) in variants {
@@ -365,12 +491,23 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let accesses = rules.map(|a| rule(a, &params)).collect::<Result<Vec<_>, _>>()?;
                 let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
                 let collective = kind == "coll";
+                let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
                 let simple = matches!(
                     &*accesses,
                     [Rule { extent: Extent::Blocks { times: Times::Once, .. }, on: On::All, .. }]
                 );
-                calls.push(Call { name, params, effect, accesses, large, collective, at, simple });
+                calls.push(Call {
+                    name,
+                    params,
+                    effect,
+                    accesses,
+                    large,
+                    collective,
+                    flow,
+                    at,
+                    simple,
+                });
             }
         }
     }
@@ -409,6 +546,22 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "finalize" => Effect::Finalize,
         "abort" => Effect::Abort,
         "typefree" => Effect::TypeFree,
+        "commfree" => Effect::CommFree,
+        "fetch" => Effect::Rma,
+        "window" => Effect::Window,
+        "winfree" => Effect::WindowFree,
+        "attach" => Effect::Attach,
+        "detach" => Effect::Detach,
+        "fence" => Effect::Fence,
+        "epoch" => Effect::EpochBegin,
+        "epochend" => Effect::EpochEnd,
+        "expose" => Effect::ExposureBegin,
+        "exposed" => Effect::ExposureEnd,
+        "lock" => Effect::Lock,
+        "unlock" => Effect::Unlock,
+        "flush" => Effect::Flush,
+        "flushlocal" => Effect::FlushLocal,
+        "winsync" => Effect::WindowSync,
         "memalloc" => Effect::MemAlloc,
         "memfree" => Effect::MemFree,
         other => return Err(format!("unknown kind `{other}`")),
@@ -452,18 +605,20 @@ fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {
         (_, _, Some((count, repeat))) => {
             Extent::Blocks { count: index(count)?, times: times(repeat)? }
         }
+        _ if *extent == "1" => Extent::One,
         _ => Extent::Blocks { count: index(extent)?, times: Times::Once },
     };
-    let (mut peer, mut on) = (None, On::All);
+    let (mut peer, mut op, mut on) = (None, None, On::All);
     for condition in conditions {
         match condition.split_at(1) {
             ("?", rank) => peer = Some(index(rank)?),
+            ("!", reduction) => op = Some(index(reduction)?),
             ("@", "root") => on = On::Root,
             ("@", "other") => on = On::Other,
             _ => return Err(format!("`{text}`: condition `{condition}`")),
         }
     }
-    Ok(Rule { mode, buffer, in_place, extent, datatype: index(datatype)?, peer, on })
+    Ok(Rule { mode, buffer, in_place, extent, datatype: index(datatype)?, peer, op, on })
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod nursery;
 mod partitioned;
 mod place;
 mod requests;
+pub mod rma;
 mod tracker;
 pub mod typemap;
 
@@ -25,5 +26,5 @@ pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Effect, Role};
 pub use place::{DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
-pub use tracker::{Operation, Tracker};
+pub use tracker::{Learning, Operation, Synchronisation, Template, Tracker, Transfer, combine};
 pub use typemap::Datatype;

@@ -18,10 +18,12 @@ pub struct Site {
     pub stack: StackId,
     /// The innermost return address.
     pub pc: usize,
+    /// The rank whose log knows the place, and its number there; `stack` is empty then.
+    pub afar: Option<(u32, u32)>,
 }
 
 /// A call stack in a [`Stacks`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackId(u32);
 
 /// Call stacks, each kept once. Programs start operations at few places, so remembering where is
@@ -39,6 +41,9 @@ pub struct Stacks {
 const RECENT: usize = 256;
 
 impl Stacks {
+    /// The stack without frames.
+    pub const EMPTY: StackId = StackId(0);
+
     /// No stacks.
     pub fn new() -> Stacks {
         Stacks { arena: vec![0], table: vec![0; 1024], used: 0, recent: [StackId(0); RECENT] }
@@ -126,6 +131,8 @@ pub trait Place {
     /// If `address` lies on the current thread's stack: the frame pointer of the function whose
     /// frame it is in, or 0 where that cannot be told.
     fn frame_of(&self, address: usize) -> Option<usize>;
+    /// The name at an address that hooks passed, a C string; `None` for 0.
+    fn name_at(&self, address: usize) -> Option<&'static str>;
     /// Whether `address` lay on the current thread's stack, below what is in use now.
     fn is_popped(&self, address: usize) -> bool;
 
@@ -134,7 +141,7 @@ pub trait Place {
         let mut frames = [0; DEPTH];
         let depth = self.frames(&mut frames);
         let stack = stacks.intern(&frames[..depth]);
-        Site { call, thread: self.thread(), stack, pc: self.pc() }
+        Site { call, thread: self.thread(), stack, pc: self.pc(), afar: None }
     }
 }
 
@@ -170,6 +177,8 @@ pub trait Findings {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool;
     /// Takes a new finding and returns its number.
     fn report(&mut self, report: &Report, stacks: &Stacks) -> u32;
+    /// A place that other ranks may refer to by this number.
+    fn site(&mut self, number: u32, site: &Site, stacks: &Stacks);
     /// The pending operation of a finding was completed.
     fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks);
 }

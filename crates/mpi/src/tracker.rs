@@ -11,14 +11,20 @@
 //! - Whether another copy of an overwritten request exists cannot be seen; only a request never
 //!   completed by `MPI_Finalize` is reported.
 
+mod afar;
 mod memory;
+mod onesided;
 mod persistent;
+
+pub use afar::{Learning, Template};
+pub use onesided::{Synchronisation, Transfer, combine};
 
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
 use crate::nursery::{Nursery, Young};
 use crate::place::{Findings, Place, Report, Side, Site, Stacks};
 use crate::requests::{Request, Requests, State, Token};
+use afar::OneSided;
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use std::collections::HashMap;
@@ -34,6 +40,8 @@ pub struct Operation {
     pub peer: Option<i32>,
     /// The message tag, if the call names one.
     pub tag: Option<i32>,
+    /// Number of the window, of one-sided operations.
+    pub window: Option<u32>,
     /// Where it was started.
     pub site: Site,
     /// Findings that want to know where it is completed.
@@ -59,6 +67,7 @@ pub struct Tracker {
     on_stack: Vec<OpId>,
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: HashMap<usize, usize>,
+    rma: OneSided,
     stacks: Stacks,
 }
 
@@ -86,6 +95,7 @@ impl Tracker {
             detached: Vec::new(),
             on_stack: Vec::new(),
             allocations: HashMap::new(),
+            rma: OneSided::new(pages),
             stacks: Stacks::new(),
         }
     }
@@ -103,7 +113,8 @@ impl Tracker {
     /// Live ranges, and operations on some stack; the hooks skip checks while these are 0.
     pub fn load(&self) -> (usize, usize) {
         let (ranges, on_stack) = self.nursery.load();
-        (self.live.ranges() + ranges, self.on_stack.len() + on_stack)
+        let afar = self.rma.remotes.ranges() + self.rma.windows.len();
+        (self.live.ranges() + ranges + afar, self.on_stack.len() + on_stack)
     }
 
     /// Checks what an MPI call touches, or will touch from now on, against pending operations
@@ -121,6 +132,11 @@ impl Tracker {
         }
     }
 
+    /// Notes what a call has done to window memory.
+    pub fn touched(&self, args: &Args, accesses: &Accesses, place: &impl Place) {
+        accesses.iter().flatten().for_each(|access| self.note(access, args.call, place.pc()));
+    }
+
     /// Checks the buffers of an MPI call against each other.
     pub fn check_itself(
         &mut self,
@@ -129,7 +145,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let [Some(a), Some(b)] = accesses else { return };
+        let [Some(a), Some(b), ..] = accesses else { return };
         // A call that replaces its buffer reads and writes the same bytes by intention.
         let replaces = match &*args.call.accesses {
             [read, write] if read.in_place == Some(write.buffer) => {
@@ -169,6 +185,7 @@ impl Tracker {
     ) {
         for access in accesses {
             let Some(conflicts) = self.conflicts(access) else { continue };
+            self.meets_remotes(&args.call.name, Some(&args.call.name), access, place, out);
             for conflict in conflicts.into_iter().flatten() {
                 let by =
                     Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
@@ -188,8 +205,10 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let contiguous = match &*accesses {
-            [None, None] => Some(0..0),
-            [Some(Access { footprint: Footprint::Dense(bytes), .. }), None] => Some(bytes.clone()),
+            [None, None, None] => Some(0..0),
+            [Some(Access { footprint: Footprint::Dense(bytes), .. }), None, None] => {
+                Some(bytes.clone())
+            }
             _ => None,
         };
         if let Some(bytes) = contiguous
@@ -253,6 +272,7 @@ impl Tracker {
                 call: young.call,
                 peer: young.peer,
                 tag: young.tag,
+                window: None,
                 site: young.site,
                 findings: [None; 4],
                 frame: young.frame,
@@ -412,6 +432,7 @@ impl Tracker {
             let report = Report { code, access: None, operation: op, concerned, sites: &sites };
             out.report(&report, &self.stacks);
         }
+        self.finalize_windows(place, out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
     }
@@ -454,6 +475,12 @@ impl Tracker {
     }
 
     fn end(&mut self, id: OpId) -> Option<Operation> {
+        if self.rma.exposed.is_some()
+            && let Some(operation) = self.live.get(id)
+        {
+            let (call, pc) = (operation.call, operation.site.pc);
+            self.live.accesses(id).iter().for_each(|access| self.note(access, call, pc));
+        }
         let operation = self.live.end(id)?;
         if operation.frame.is_some() {
             self.on_stack.retain(|other| *other != id);
@@ -560,7 +587,22 @@ impl Operation {
             call: args.call,
             peer,
             tag,
+            window: None,
             site: place.site(Some(&args.call.name), stacks),
+            findings: [None; 4],
+            frame: None,
+            on_stack: 0,
+        }
+    }
+
+    /// An operation known by its place only.
+    fn at(call: &'static Call, site: Site) -> Operation {
+        Operation {
+            call,
+            peer: None,
+            tag: None,
+            window: None,
+            site,
             findings: [None; 4],
             frame: None,
             on_stack: 0,

@@ -20,8 +20,12 @@ impl Tracker {
     ) {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
+        self.meets_remotes(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
+            let one_sided = self.live.get(conflict.id).is_some_and(|op| op.window.is_some());
             let code = match (conflict.mode, mode) {
+                (Mode::Read, _) if one_sided => Code::OriginBufferWritten,
+                (Mode::Write, _) if one_sided => Code::ResultBufferUsed,
                 (Mode::Read, _) => Code::SendBufferWritten,
                 (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
                 (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,

@@ -1,0 +1,325 @@
+//! What one rank tells another about, in words.
+
+use commsan_engine::{Mode, Pattern};
+use std::ops::{ControlFlow, Range};
+
+/// How an operation may combine with others at its target (MPI 4.1 §12.7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomic {
+    /// The predefined datatype, as its Fortran handle; 0 if there is not just one.
+    pub datatype: i32,
+    /// What it does.
+    pub op: Combine,
+}
+
+/// The reduction of an accumulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// `MPI_NO_OP`: an atomic read.
+    Nothing,
+    /// `MPI_Compare_and_swap`.
+    Swap,
+    /// Another, by its Fortran handle.
+    Op(i32),
+}
+
+impl Atomic {
+    /// Whether two accumulates may overlap: same predefined type, and same operation but for
+    /// `MPI_NO_OP` (the default of `accumulate_ops`).
+    pub fn combines_with(self, other: Atomic) -> bool {
+        let same_type =
+            self.datatype == other.datatype || self.datatype == 0 || other.datatype == 0;
+        same_type
+            && match (self.op, other.op) {
+                (Combine::Op(a), Combine::Op(b)) => a == b,
+                _ => true,
+            }
+    }
+}
+
+/// Under what protection an operation was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Epoch {
+    /// After the n-th fence of the window.
+    Fence(u32),
+    /// After the n-th start that names this target.
+    Start(u32),
+    /// Under a shared lock.
+    Shared,
+    /// Under an exclusive lock.
+    Exclusive,
+    /// None: an error of its own.
+    None,
+}
+
+/// A one-sided operation as its target is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Announced {
+    /// The window, by its name in the job.
+    pub window: u64,
+    /// The rank that started it.
+    pub origin: u32,
+    /// In which of its segments.
+    pub segment: u32,
+    /// Row of the call in the table.
+    pub call: u32,
+    /// The place, in the origin's log.
+    pub site: u32,
+    pub mode: Mode,
+    pub atomic: Option<Atomic>,
+    pub epoch: Epoch,
+    /// Bytes, relative to the target's base address.
+    pub runs: Runs,
+}
+
+/// Evenly spaced runs of bytes; several where the layout is less even.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Runs(pub Vec<Comb>);
+
+/// `count` runs of `size` bytes, `stride` apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comb {
+    pub start: i64,
+    pub size: u64,
+    pub stride: i64,
+    pub count: u64,
+}
+
+/// A message between ranks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// An operation has started.
+    Operation(Box<Announced>),
+    /// The origin's operations on this window that came before are complete, as of a segment.
+    Complete { window: u64, origin: u32, segment: u32 },
+    /// A message was sent in this segment.
+    Message { origin: u32, tag: i32, comm: u64, segment: u32 },
+    /// The target has exposed its window to this rank, in this segment.
+    Exposed { window: u64, target: u32, segment: u32 },
+}
+
+impl Runs {
+    /// The bytes of a pattern moved by `at`.
+    pub fn of(pattern: &Pattern, at: i64) -> Runs {
+        let mut combs: Vec<Comb> = Vec::new();
+        let span = pattern.span();
+        let window = at as isize + span.start..at as isize + span.end;
+        let _ = pattern.visit::<()>(at as isize, &window, &mut |run: Range<isize>| {
+            let (start, size) = (run.start as i64, (run.end - run.start) as u64);
+            match combs.last_mut() {
+                Some(last) if last.size == size && last.count == 1 => {
+                    (last.stride, last.count) = (start - last.start, 2);
+                }
+                Some(last)
+                    if last.size == size
+                        && start == last.start + last.stride * last.count as i64 =>
+                {
+                    last.count += 1;
+                }
+                _ => combs.push(Comb { start, size, stride: 0, count: 1 }),
+            }
+            ControlFlow::Continue(())
+        });
+        Runs(combs)
+    }
+
+    /// As a pattern again.
+    pub fn pattern(&self) -> Pattern {
+        Pattern::parts(self.0.iter().map(|comb| {
+            let tooth = Pattern::dense(0, comb.size as isize);
+            (comb.start as isize, tooth.repeat(comb.count as usize, comb.stride as isize))
+        }))
+    }
+}
+
+const OPERATION: u64 = 1;
+const COMPLETE: u64 = 2;
+const MESSAGE: u64 = 3;
+const EXPOSED: u64 = 4;
+const HEAD: usize = 6;
+
+fn pair(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn halves(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+impl Notice {
+    /// Calls `send` with the words of the notice: with parts of it one after the other where one
+    /// cannot hold all.
+    pub fn encode(&self, longest: usize, mut send: impl FnMut(&[u64]) -> bool) -> bool {
+        match self {
+            Notice::Operation(op) => {
+                let mut all = true;
+                for combs in op.runs.0.chunks((longest - HEAD) / 4) {
+                    let mut words = op.head().to_vec();
+                    for comb in combs {
+                        words.extend([
+                            comb.start as u64,
+                            comb.size,
+                            comb.stride as u64,
+                            comb.count,
+                        ]);
+                    }
+                    all &= send(&words);
+                }
+                all
+            }
+            Notice::Complete { window, origin, segment } => {
+                send(&[COMPLETE, *window, pair(*origin, *segment)])
+            }
+            Notice::Message { origin, tag, comm, segment } => {
+                send(&[MESSAGE, *comm, pair(*origin, *segment), *tag as u32 as u64])
+            }
+            Notice::Exposed { window, target, segment } => {
+                send(&[EXPOSED, *window, pair(*target, *segment)])
+            }
+        }
+    }
+
+    /// The notice of these words; `None` if they are none.
+    pub fn decode(words: &[u64]) -> Option<Notice> {
+        let [kind, name, from, rest @ ..] = words else { return None };
+        let (rank, segment) = halves(*from);
+        Some(match (kind & 0xff, rest) {
+            (OPERATION, _) => Notice::Operation(Box::new(Announced::decode(words)?)),
+            (COMPLETE, []) => Notice::Complete { window: *name, origin: rank, segment },
+            (MESSAGE, [tag]) => {
+                Notice::Message { origin: rank, tag: *tag as i32, comm: *name, segment }
+            }
+            (EXPOSED, []) => Notice::Exposed { window: *name, target: rank, segment },
+            _ => return None,
+        })
+    }
+}
+
+impl Announced {
+    fn head(&self) -> [u64; HEAD] {
+        let (kind, number) = match self.epoch {
+            Epoch::None => (0, 0),
+            Epoch::Fence(n) => (1, n),
+            Epoch::Start(n) => (2, n),
+            Epoch::Shared => (3, 0),
+            Epoch::Exclusive => (4, 0),
+        };
+        let (atomic, datatype, op) = match self.atomic {
+            None => (0, 0, 0),
+            Some(Atomic { datatype, op: Combine::Nothing }) => (1, datatype, 0),
+            Some(Atomic { datatype, op: Combine::Swap }) => (2, datatype, 0),
+            Some(Atomic { datatype, op: Combine::Op(op) }) => (3, datatype, op),
+        };
+        let write = u64::from(self.mode == Mode::Write);
+        [
+            OPERATION | write << 8 | atomic << 16 | kind << 24,
+            self.window,
+            pair(self.origin, self.segment),
+            pair(self.call, self.site),
+            pair(datatype as u32, op as u32),
+            number.into(),
+        ]
+    }
+
+    fn decode(words: &[u64]) -> Option<Announced> {
+        let [kind, window, from, place, reduction, number, combs @ ..] = words else { return None };
+        let (origin, segment) = halves(*from);
+        let (call, site) = halves(*place);
+        let (datatype, op) = halves(*reduction);
+        let (datatype, op) = (datatype as i32, op as i32);
+        let atomic = match kind >> 16 & 0xff {
+            0 => None,
+            1 => Some(Atomic { datatype, op: Combine::Nothing }),
+            2 => Some(Atomic { datatype, op: Combine::Swap }),
+            _ => Some(Atomic { datatype, op: Combine::Op(op) }),
+        };
+        let epoch = match kind >> 24 & 0xff {
+            1 => Epoch::Fence(*number as u32),
+            2 => Epoch::Start(*number as u32),
+            3 => Epoch::Shared,
+            4 => Epoch::Exclusive,
+            _ => Epoch::None,
+        };
+        let mode = if kind >> 8 & 1 == 1 { Mode::Write } else { Mode::Read };
+        let comb = |words: &[u64]| Comb {
+            start: words[0] as i64,
+            size: words[1],
+            stride: words[2] as i64,
+            count: words[3],
+        };
+        let runs = Runs(combs.chunks_exact(4).map(comb).collect());
+        let window = *window;
+        Some(Announced { window, origin, segment, call, site, mode, atomic, epoch, runs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn epochs() -> impl Strategy<Value = Epoch> {
+        prop_oneof![
+            any::<u32>().prop_map(Epoch::Fence),
+            any::<u32>().prop_map(Epoch::Start),
+            Just(Epoch::Shared),
+            Just(Epoch::Exclusive),
+            Just(Epoch::None),
+        ]
+    }
+
+    fn atomics() -> impl Strategy<Value = Option<Atomic>> {
+        let op = prop_oneof![
+            Just(Combine::Nothing),
+            Just(Combine::Swap),
+            any::<i32>().prop_map(Combine::Op)
+        ];
+        prop::option::of((any::<i32>(), op).prop_map(|(datatype, op)| Atomic { datatype, op }))
+    }
+
+    proptest! {
+        #[test]
+        fn operations_survive_the_journey(
+            (window, origin, segment, call, site) in any::<(u64, u32, u32, u32, u32)>(),
+            write: bool, atomic in atomics(), epoch in epochs(),
+            runs in prop::collection::vec((0i64..1000, 1u64..50, -90i64..90, 1u64..9), 1..9),
+        ) {
+            let mode = if write { Mode::Write } else { Mode::Read };
+            let comb = |(start, size, stride, count)| Comb { start, size, stride, count };
+            let runs = Runs(runs.into_iter().map(comb).collect());
+            let sent = Announced { window, origin, segment, call, site, mode, atomic, epoch, runs };
+            let (mut got, mut combs) = (None, Vec::new());
+            Notice::Operation(Box::new(sent.clone())).encode(16, |words| {
+                let Some(Notice::Operation(part)) = Notice::decode(words) else { return false };
+                combs.extend(part.runs.0.iter().copied());
+                got = Some(*part);
+                true
+            });
+            prop_assert_eq!(Announced { runs: Runs(combs), ..got.unwrap() }, sent);
+        }
+
+        #[test]
+        fn runs_are_the_bytes_of_the_pattern(
+            size in 1isize..9, n in 1usize..6, stride in 9isize..30, m in 1usize..4, at in 0i64..99,
+        ) {
+            let pattern = Pattern::dense(0, size).repeat(n, stride).repeat(m, 200);
+            let back = Runs::of(&pattern, at).pattern();
+            let bytes = |pattern: &Pattern, at| {
+                let mut all = std::collections::BTreeSet::new();
+                let _ = pattern.visit::<()>(at, &(0..2000), &mut |run| {
+                    all.extend(run);
+                    ControlFlow::Continue(())
+                });
+                all
+            };
+            prop_assert_eq!(bytes(&back, 0), bytes(&pattern, at as isize));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_no_notice() {
+        for words in [&[][..], &[9, 0, 0], &[COMPLETE, 0, 0, 0], &[OPERATION, 0, 0]] {
+            assert_eq!(Notice::decode(words), None);
+        }
+    }
+}

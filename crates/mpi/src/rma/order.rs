@@ -1,0 +1,178 @@
+//! What orders ranks besides windows: messages and collectives.
+
+use crate::calls::Flow;
+use crate::rma::windows::{Group, mixed};
+use std::collections::{HashMap, VecDeque};
+
+/// From whom a receive takes a message.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// The communicator.
+    pub group: Group,
+    /// Rank in the group, negative for any.
+    pub source: i32,
+    /// Negative for any.
+    pub tag: i32,
+}
+
+/// A message that a receive will take, as far as can be told when it is posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// The n-th of a channel: messages do not overtake each other (MPI 4.1 §3.5).
+    Nth(Channel, u64),
+    /// Some message of anybody.
+    Any,
+}
+
+/// Messages of one source with one tag in one communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel {
+    pub source: u32,
+    pub tag: i32,
+    pub comm: u64,
+}
+
+/// Messages on their way to this rank.
+#[derive(Default)]
+pub struct Messages {
+    channels: HashMap<Channel, Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Segments in which messages were sent.
+    sent: VecDeque<u32>,
+    /// Number of the first of them.
+    first: u64,
+    /// Receives posted so far.
+    posted: u64,
+}
+
+impl Messages {
+    /// A message was sent.
+    pub fn sent(&mut self, channel: Channel, segment: u32) {
+        self.channels.entry(channel).or_default().sent.push_back(segment);
+    }
+
+    /// A receive is posted.
+    pub fn expect(&mut self, envelope: &Envelope) -> Expected {
+        let source = envelope.group.member(envelope.source);
+        match source {
+            Some(source) if envelope.tag >= 0 => {
+                let channel = Channel { source, tag: envelope.tag, comm: envelope.group.name };
+                Expected::Nth(channel, self.next(channel))
+            }
+            _ => Expected::Any,
+        }
+    }
+
+    /// The number of the next message of a channel.
+    pub fn next(&mut self, channel: Channel) -> u64 {
+        let queue = self.channels.entry(channel).or_default();
+        queue.posted += 1;
+        queue.posted - 1
+    }
+
+    /// The segment in which a message was sent that has arrived; `None` if that is not known.
+    pub fn take(&mut self, channel: Channel, number: u64) -> Option<u32> {
+        let queue = self.channels.get_mut(&channel)?;
+        let index = usize::try_from(number.checked_sub(queue.first)?).ok()?;
+        let segment = *queue.sent.get(index)?;
+        if index == 0 {
+            queue.sent.pop_front();
+            queue.first += 1;
+        }
+        Some(segment)
+    }
+}
+
+/// A collective in progress.
+#[derive(Clone, Debug)]
+pub struct Collective {
+    /// Its name in the job.
+    pub key: u64,
+    /// The communicator.
+    pub group: Group,
+    /// Who learns from whom.
+    pub flow: Flow,
+    /// Rank in the job.
+    pub root: Option<u32>,
+    /// Sources in the job, of neighbourhood collectives.
+    pub sources: Vec<u32>,
+}
+
+/// Counts the collectives of each group.
+#[derive(Default)]
+pub struct Collectives {
+    counts: HashMap<u64, u64>,
+}
+
+impl Collectives {
+    /// The name of the next collective of a group.
+    pub fn next(&mut self, group: &Group) -> u64 {
+        let count = self.counts.entry(group.name).or_default();
+        *count += 1;
+        mixed(group.name ^ 0x0c01, *count)
+    }
+}
+
+impl Collective {
+    /// Ranks in the job that this one learns from.
+    pub fn teachers(&self, me: u32) -> Vec<u32> {
+        let members = self.group.members.iter().copied();
+        let others = |rank: &u32| *rank != me;
+        match self.flow {
+            Flow::None => Vec::new(),
+            Flow::All => members.filter(others).collect(),
+            Flow::FromRoot => self.root.into_iter().filter(others).collect(),
+            Flow::ToRoot if self.root == Some(me) => members.filter(others).collect(),
+            Flow::ToRoot => Vec::new(),
+            Flow::Upwards => members.take_while(others).collect(),
+            Flow::Neighbours => self.sources.iter().copied().filter(others).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group() -> Group {
+        Group::new(vec![4, 2, 7])
+    }
+
+    #[test]
+    fn messages_are_taken_as_posted_not_as_completed() {
+        let mut messages = Messages::default();
+        let envelope = Envelope { group: group(), source: 2, tag: 5 };
+        let posted: Vec<_> = (0..3).map(|_| messages.expect(&envelope)).collect();
+        let channel = Channel { source: 7, tag: 5, comm: group().name };
+        assert_eq!(posted[2], Expected::Nth(channel, 2));
+        [10, 20, 30].map(|segment| messages.sent(channel, segment));
+        assert_eq!(messages.take(channel, 1), Some(20));
+        assert_eq!(messages.take(channel, 0), Some(10));
+        assert_eq!(messages.take(channel, 2), Some(30));
+        assert_eq!(messages.take(channel, 3), None);
+        let any = Envelope { source: -1, ..envelope };
+        assert_eq!(messages.expect(&any), Expected::Any);
+    }
+
+    #[test]
+    fn collectives_teach_as_their_data_flows() {
+        let mut collective =
+            Collective { key: 1, group: group(), flow: Flow::All, root: Some(2), sources: vec![4] };
+        assert_eq!(collective.teachers(2), [4, 7]);
+        for (flow, me, teachers) in [
+            (Flow::FromRoot, 7, &[2][..]),
+            (Flow::FromRoot, 2, &[]),
+            (Flow::ToRoot, 2, &[4, 7]),
+            (Flow::ToRoot, 7, &[]),
+            (Flow::Upwards, 7, &[4, 2]),
+            (Flow::Upwards, 4, &[]),
+            (Flow::Neighbours, 7, &[4]),
+        ] {
+            collective.flow = flow;
+            assert_eq!(collective.teachers(me), teachers, "{flow:?} {me}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Operations of others on this process's windows.
+
+use crate::calls::Call;
+use crate::rma::clock::Clock;
+use crate::rma::notice::{Announced, Atomic, Epoch};
+use commsan_engine::{Access, Footprint, Live, OpId, Pages};
+use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
+use std::ops::Range;
+
+/// An operation that was announced.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    pub window: u64,
+    pub call: &'static Call,
+    pub origin: u32,
+    /// The place in the origin's log.
+    pub site: u32,
+    pub atomic: Option<Atomic>,
+    pub epoch: Epoch,
+    /// The segment of the origin in which it is complete, once that is known.
+    pub complete: Option<u32>,
+}
+
+impl Remote {
+    /// As announced.
+    pub fn new(announced: &Announced, call: &'static Call) -> Remote {
+        let Announced { window, origin, site, atomic, epoch, .. } = *announced;
+        Remote { window, call, origin, site, atomic, epoch, complete: None }
+    }
+
+    /// Whether something with this clock comes after the operation.
+    fn is_before(&self, row: &[u32]) -> bool {
+        self.complete.is_some_and(|segment| row[self.origin as usize] >= segment)
+    }
+
+    /// Whether epochs or atomicity keep two operations on a window apart.
+    fn tolerates(&self, other: &Announced) -> bool {
+        if self.window != other.window {
+            return false;
+        }
+        let apart = match (self.epoch, other.epoch) {
+            (Epoch::Fence(a), Epoch::Fence(b)) => a != b,
+            (Epoch::Exclusive, Epoch::Shared | Epoch::Exclusive)
+            | (Epoch::Shared, Epoch::Exclusive) => self.origin != other.origin,
+            _ => false,
+        };
+        let combine = self.atomic.zip(other.atomic).is_some_and(|(a, b)| a.combines_with(b));
+        apart || combine
+    }
+}
+
+/// Two operations that meet.
+pub struct Meeting {
+    pub first: Remote,
+    pub access: Access,
+    pub bytes: Range<usize>,
+}
+
+/// Operations of others that something may still be concurrent with.
+pub struct Remotes {
+    /// Those this process is not ordered after; their bytes are marked for its own accesses.
+    present: Live<Remote>,
+    /// Those only others may be concurrent with, oldest first.
+    past: Live<Remote>,
+    order: VecDeque<OpId>,
+    /// Of `present`, those of a window and origin that are not complete.
+    open: HashMap<(u64, u32), Vec<OpId>>,
+    /// Of `present`, those that are.
+    complete: Vec<OpId>,
+    /// Of `past`, those that were forgotten for lack of memory.
+    pub dropped: u64,
+}
+
+/// Operations of the past that are remembered.
+const MOST: usize = 1 << 16;
+/// Meetings that are told of one operation.
+const MEETINGS: usize = 8;
+
+impl Remotes {
+    pub fn new(pages: Pages) -> Remotes {
+        Remotes {
+            present: Live::new(pages),
+            past: Live::unmarked(),
+            order: VecDeque::new(),
+            open: HashMap::new(),
+            complete: Vec::new(),
+            dropped: 0,
+        }
+    }
+
+    /// Live ranges that concern this process's accesses.
+    pub fn ranges(&self) -> usize {
+        self.present.ranges()
+    }
+
+    /// The operations that one with this clock is concurrent with and must not meet.
+    pub fn meetings(&self, op: &Announced, row: &[u32], footprint: &Footprint) -> Vec<Meeting> {
+        let mut found: Vec<Meeting> = Vec::new();
+        for all in [&self.present, &self.past] {
+            let _ = all.conflicts(op.mode, footprint, |id, access, bytes| {
+                let Some(first) = all.get(id) else { return ControlFlow::Continue(()) };
+                let known =
+                    |m: &Meeting| (m.first.origin, m.first.site) == (first.origin, first.site);
+                if first.is_before(row) || first.tolerates(op) || found.iter().any(known) {
+                    return ControlFlow::Continue(());
+                }
+                found.push(Meeting { first: first.clone(), access: access.clone(), bytes });
+                if found.len() < MEETINGS {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            });
+        }
+        found
+    }
+
+    /// The operations that an access of this process meets.
+    pub fn met_by(&self, access: &Access) -> Vec<Meeting> {
+        let mut found = Vec::new();
+        let _ = self.present.conflicts(access.mode, &access.footprint, |id, other, bytes| {
+            if let Some(first) = self.present.get(id) {
+                found.push(Meeting { first: first.clone(), access: other.clone(), bytes });
+            }
+            if found.len() < MEETINGS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        found
+    }
+
+    /// An operation has been announced.
+    pub fn begin(&mut self, op: &Announced, call: &'static Call, footprint: Footprint) {
+        let access = Access { mode: op.mode, footprint };
+        let id = self.present.begin(&mut [Some(access)], Remote::new(op, call));
+        self.open.entry((op.window, op.origin)).or_default().push(id);
+    }
+
+    /// The operations of an origin on a window are complete.
+    pub fn complete(&mut self, window: u64, origin: u32, segment: u32, clock: &Clock) {
+        for id in self.open.remove(&(window, origin)).unwrap_or_default() {
+            if let Some(remote) = self.present.get_mut(id) {
+                remote.complete = Some(segment);
+                self.complete.push(id);
+            }
+        }
+        self.learn(clock);
+    }
+
+    /// This process may have come after some operations.
+    pub fn learn(&mut self, clock: &Clock) {
+        let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
+        self.complete.retain(|id| {
+            if !present.get(*id).is_some_and(|remote| remote.is_before(clock.row())) {
+                return true;
+            }
+            let mut accesses: Vec<_> = present.accesses(*id).iter().cloned().map(Some).collect();
+            if let Some(remote) = present.end(*id) {
+                order.push_back(past.begin(&mut accesses, remote));
+            }
+            false
+        });
+        while self.order.len() > MOST {
+            if let Some(id) = self.order.pop_front() {
+                self.past.end(id);
+                self.dropped += 1;
+            }
+        }
+    }
+
+    /// Forgets operations that all who could meet them come after now: `synchronised` tells whether
+    /// everyone with access to the window has seen the operation complete.
+    pub fn forget(&mut self, synchronised: impl Fn(&Remote) -> bool) {
+        let past = &mut self.past;
+        self.order.retain(|id| {
+            let keep = past.get(*id).is_some_and(|remote| !synchronised(remote));
+            if !keep {
+                past.end(*id);
+            }
+            keep
+        });
+    }
+
+    /// The window is gone.
+    pub fn close(&mut self, window: u64) {
+        let of_window: Vec<OpId> = self
+            .present
+            .iter()
+            .filter(|(_, remote)| remote.window == window)
+            .map(|(id, _)| id)
+            .collect();
+        for id in of_window {
+            self.present.end(id);
+        }
+        self.open.retain(|(name, _), _| *name != window);
+        let present = &self.present;
+        self.complete.retain(|id| present.get(*id).is_some());
+        self.forget(|remote| remote.window == window);
+    }
+}

@@ -1,0 +1,247 @@
+//! The windows of a process, and in which epochs it is (MPI 4.1 §12.5).
+
+use crate::place::Site;
+use crate::rma::notice::Epoch;
+use commsan_engine::OpId;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A group of processes, by their ranks in the job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The same number for the same members in each of them.
+    pub name: u64,
+    /// Rank in the job of each member.
+    pub members: Arc<[u32]>,
+}
+
+impl Group {
+    /// The group of these members.
+    pub fn new(members: Vec<u32>) -> Group {
+        let mix = |name: u64, member: &u32| mixed(name, u64::from(*member) + 1);
+        Group { name: members.iter().fold(members.len() as u64, mix), members: members.into() }
+    }
+
+    /// Rank in the job of a member; `None` for no rank of the group, such as `MPI_PROC_NULL`.
+    pub fn member(&self, rank: i32) -> Option<u32> {
+        self.members.get(usize::try_from(rank).ok()?).copied()
+    }
+}
+
+/// A number that depends on two.
+pub fn mixed(a: u64, b: u64) -> u64 {
+    (a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31)
+}
+
+/// What a process contributes to a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes; those of a dynamic window have no end.
+    pub size: u64,
+    /// Bytes that one unit of displacement stands for.
+    pub unit: u64,
+}
+
+/// A window as its constructor makes it.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The handle.
+    pub handle: usize,
+    /// Processes that can access it.
+    pub group: Group,
+    /// This process's rank among them.
+    pub own: Option<usize>,
+    /// Where this process's part begins; 0 for dynamic windows, whose displacements are addresses.
+    pub base: usize,
+    /// The parts of all members.
+    pub parts: Vec<Part>,
+    /// Whether memory is attached later.
+    pub dynamic: bool,
+}
+
+/// A lock this process holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Lock {
+    /// On which rank of the window's group; on all where `None`.
+    pub target: Option<i32>,
+    pub exclusive: bool,
+    pub site: Site,
+}
+
+/// An access epoch of `MPI_Win_start`, an exposure epoch of `MPI_Win_post`.
+#[derive(Clone, Debug)]
+pub struct Active {
+    /// Ranks in the job.
+    pub ranks: Box<[u32]>,
+    pub site: Site,
+}
+
+/// An operation whose local buffers are in use.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// Rank in the window's group.
+    pub target: i32,
+    pub id: OpId,
+}
+
+/// Segments in which this process held a lock on its own part.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    pub from: u32,
+    pub to: u32,
+    pub exclusive: bool,
+}
+
+/// Exposure epochs granted to an origin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Granted {
+    pub count: u32,
+    /// In which segment the last began.
+    pub segment: u32,
+}
+
+/// One window.
+pub struct Window {
+    /// The same number in each process of the window, and no other window's.
+    pub name: u64,
+    /// Number within this process, from 0.
+    pub number: u32,
+    pub made: Made,
+    /// Where it was made.
+    pub site: Site,
+    /// Attached memory of a dynamic window, or the one part.
+    pub memory: Vec<Range<usize>>,
+    /// Segments in which this process called fence.
+    pub fences: Vec<u32>,
+    /// The last fence can begin an epoch.
+    pub fenced: bool,
+    /// Operations since then.
+    pub used: bool,
+    pub access: Option<Active>,
+    /// How often `MPI_Win_start` has named each rank of the job.
+    pub starts: HashMap<u32, u32>,
+    pub exposure: Option<Active>,
+    /// By rank of the job.
+    pub granted: HashMap<u32, Granted>,
+    pub locks: Vec<Lock>,
+    pub held: Vec<Held>,
+    pub pending: Vec<Pending>,
+    /// Targets with operations that are not known to be complete there.
+    pub unflushed: Vec<i32>,
+    /// Atomic reads that are not known to have returned: targets, and what they read.
+    pub fetches: Vec<(i32, u64)>,
+}
+
+impl Window {
+    pub fn new(
+        name: u64,
+        number: u32,
+        made: Made,
+        memory: Vec<Range<usize>>,
+        site: Site,
+    ) -> Window {
+        Window {
+            name,
+            number,
+            made,
+            site,
+            memory,
+            fences: Vec::new(),
+            fenced: false,
+            used: false,
+            access: None,
+            starts: HashMap::new(),
+            exposure: None,
+            granted: HashMap::new(),
+            locks: Vec::new(),
+            held: Vec::new(),
+            pending: Vec::new(),
+            unflushed: Vec::new(),
+            fetches: Vec::new(),
+        }
+    }
+
+    /// Rank in the job of a rank of the group.
+    pub fn world(&self, target: i32) -> Option<u32> {
+        self.made.group.member(target)
+    }
+
+    /// The lock that covers a target.
+    pub fn lock_on(&self, target: i32) -> Option<&Lock> {
+        self.locks.iter().find(|lock| lock.target.is_none_or(|locked| locked == target))
+    }
+
+    /// In which epoch an operation on a target would be.
+    pub fn epoch(&self, target: i32) -> Epoch {
+        if let Some(lock) = self.lock_on(target) {
+            return if lock.exclusive { Epoch::Exclusive } else { Epoch::Shared };
+        }
+        let rank = self.world(target).unwrap_or(u32::MAX);
+        if self.access.as_ref().is_some_and(|access| access.ranks.contains(&rank)) {
+            return Epoch::Start(self.starts.get(&rank).copied().unwrap_or(0));
+        }
+        match self.fenced {
+            true => Epoch::Fence(self.fences.len() as u32),
+            false => Epoch::None,
+        }
+    }
+
+    /// Whether bytes relative to the target's base lie beyond its part.
+    pub fn is_beyond(&self, target: i32, bytes: &Range<i64>) -> bool {
+        let part = usize::try_from(target).ok().and_then(|rank| self.made.parts.get(rank));
+        let beyond = |part: &Part| bytes.start < 0 || bytes.end as u64 > part.size;
+        !self.made.dynamic && bytes.start < bytes.end && part.is_some_and(beyond)
+    }
+}
+
+/// All windows of a process.
+#[derive(Default)]
+pub struct Windows {
+    all: Vec<Option<Window>>,
+    by_handle: HashMap<usize, u32>,
+    by_name: HashMap<u64, u32>,
+    /// How many windows each group has made.
+    made: HashMap<u64, u64>,
+}
+
+impl Windows {
+    pub fn len(&self) -> usize {
+        self.by_handle.len()
+    }
+
+    /// Adds a window and returns its number.
+    pub fn add(&mut self, made: Made, memory: Vec<Range<usize>>, site: Site) -> u32 {
+        let number = self.all.len() as u32;
+        let count = self.made.entry(made.group.name).or_default();
+        *count += 1;
+        let name = mixed(made.group.name, *count);
+        self.by_handle.insert(made.handle, number);
+        self.by_name.insert(name, number);
+        self.all.push(Some(Window::new(name, number, made, memory, site)));
+        number
+    }
+
+    pub fn remove(&mut self, handle: usize) -> Option<Window> {
+        let number = self.by_handle.remove(&handle)?;
+        let window = self.all[number as usize].take()?;
+        self.by_name.remove(&window.name);
+        Some(window)
+    }
+
+    pub fn get(&self, handle: usize) -> Option<&Window> {
+        self.all[*self.by_handle.get(&handle)? as usize].as_ref()
+    }
+
+    pub fn get_mut(&mut self, handle: usize) -> Option<&mut Window> {
+        self.all[*self.by_handle.get(&handle)? as usize].as_mut()
+    }
+
+    pub fn named(&self, name: u64) -> Option<&Window> {
+        self.all[*self.by_name.get(&name)? as usize].as_ref()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Window> {
+        self.all.iter().flatten()
+    }
+}

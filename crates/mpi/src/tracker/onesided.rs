@@ -1,0 +1,471 @@
+//! One-sided operations of this process: their local buffers, their epochs, their announcement.
+
+use super::{Operation, Tracker};
+use crate::buffers::{Accesses, Args};
+use crate::calls::Effect;
+use crate::nursery::Nursery;
+use crate::place::{Findings, Place, Report, Site};
+use crate::requests::{Request, State};
+use crate::rma::notice::{Announced, Atomic, Combine, Notice, Runs};
+use crate::rma::windows::{Active, Lock, Made, Pending, Window, mixed};
+use commsan_engine::{Mode, OpId, Pattern};
+use commsan_model::{Code, Role};
+use std::ops::Range;
+
+/// What an operation does at its target.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// The window's handle.
+    pub window: usize,
+    /// Rank in the window's group.
+    pub target: i32,
+    /// In units of the target's part.
+    pub displacement: i64,
+    /// The bytes, relative to the displacement.
+    pub pattern: Pattern,
+    /// Read or write.
+    pub mode: Mode,
+    /// Set for accumulates.
+    pub atomic: Option<Atomic>,
+}
+
+impl Transfer {
+    /// Whether it returns something that was read atomically.
+    fn fetches(&self, args: &Args) -> bool {
+        self.atomic.is_some() && args.call.accesses.iter().any(|rule| rule.mode == Mode::Write)
+    }
+
+    /// Where the displacement lies from the target's base, in bytes.
+    fn offset(&self, window: &Window) -> i64 {
+        let part = usize::try_from(self.target).ok().and_then(|rank| window.made.parts.get(rank));
+        self.displacement.wrapping_mul(part.map_or(1, |part| part.unit as i64))
+    }
+
+    fn span(&self, window: &Window) -> Range<i64> {
+        let (at, span) = (self.offset(window), self.pattern.span());
+        at + span.start as i64..at + span.end as i64
+    }
+}
+
+/// What a synchronisation call says beside its target.
+#[derive(Clone, Debug, Default)]
+pub struct Synchronisation {
+    /// Ranks in the job of the group it names.
+    pub ranks: Box<[u32]>,
+    /// Whether the lock is exclusive.
+    pub exclusive: bool,
+    /// Whether no operations follow the fence.
+    pub last: bool,
+}
+
+/// The target that a call names.
+pub(super) fn target(args: &Args) -> Option<i32> {
+    args.call.at.peer.map(|index| args.int(index))
+}
+
+impl Tracker {
+    /// A window has been made.
+    pub fn window_made(&mut self, args: &Args, made: Made, place: &impl Place) {
+        self.settle();
+        self.nursery = Nursery::closed();
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let memory = made.own_memory();
+        if let Some(exposed) = &mut self.rma.exposed {
+            self.rma.incomplete |= !memory.iter().all(|bytes| exposed.add(bytes));
+        }
+        self.rma.windows.add(made, memory, site);
+    }
+
+    /// Memory is attached to a dynamic window.
+    pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
+        let Some(window) = self.rma.windows.get_mut(window) else { return };
+        window.memory.push(bytes.clone());
+        if let Some(exposed) = &mut self.rma.exposed {
+            self.rma.incomplete |= !exposed.add(&bytes);
+        }
+    }
+
+    /// The memory that begins at an address is detached.
+    pub fn detach(&mut self, window: usize, base: usize) {
+        let Some(window) = self.rma.windows.get_mut(window) else { return };
+        let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
+        let bytes = window.memory.swap_remove(at);
+        if let Some(exposed) = &mut self.rma.exposed {
+            exposed.remove(&bytes);
+        }
+    }
+
+    /// A one-sided operation is about to start: is it where it may be?
+    pub fn look_at_transfer(
+        &mut self,
+        args: &Args,
+        transfer: &Transfer,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(window) = self.rma.windows.get(transfer.window) else { return };
+        if window.world(transfer.target).is_none() {
+            return;
+        }
+        let number = window.number;
+        let outside = window.epoch(transfer.target) == crate::rma::notice::Epoch::None;
+        let beyond = window.is_beyond(transfer.target, &transfer.span(window));
+        for (code, is) in [(Code::OutsideEpoch, outside), (Code::OutsideWindow, beyond)] {
+            if is {
+                self.window_misuse(code, args, number, None, place, out);
+            }
+        }
+    }
+
+    /// A one-sided operation has started.
+    pub fn transfer(
+        &mut self,
+        args: &Args,
+        accesses: &mut Accesses,
+        transfer: &Transfer,
+        request: Option<(usize, usize)>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.settle();
+        self.check(args, accesses, place, out);
+        let mut operation = Operation::new(args, place, &mut self.stacks);
+        let window = self.rma.windows.get(transfer.window);
+        operation.window = window.map(|window| window.number);
+        let site = operation.site;
+        let id = self.begin(accesses, operation, place);
+        if let Some((key, variable)) = request {
+            self.requests.insert(Request::new(key, variable, args.call, State::Active(id)));
+        }
+        let Some(window) = self.rma.windows.get_mut(transfer.window) else { return };
+        window.pending.push(Pending { target: transfer.target, id });
+        window.used = true;
+        self.announce(args, transfer, site, out);
+        self.drain(place, out);
+    }
+
+    /// Tells the target.
+    fn announce(&mut self, args: &Args, transfer: &Transfer, site: Site, out: &mut dyn Findings) {
+        let rma = &mut self.rma;
+        let Some(window) = rma.windows.get_mut(transfer.window) else { return };
+        let (Some(clock), Some(world)) = (&mut rma.clock, window.world(transfer.target)) else {
+            return;
+        };
+        if window.is_beyond(transfer.target, &transfer.span(window)) {
+            return; // what that touches is nobody's window
+        }
+        let cell = mixed(window.name, transfer.offset(window) as u64);
+        if transfer.atomic.is_some() && transfer.mode == Mode::Write {
+            clock.release(world, cell);
+        }
+        let new = rma.sites.len() as u32;
+        let number = *rma.sites.entry((site.stack, args.call.name.as_str())).or_insert_with(|| {
+            out.site(new, &site, &self.stacks);
+            new
+        });
+        let operation = Announced {
+            window: window.name,
+            origin: clock.me(),
+            segment: clock.segment(),
+            call: crate::calls::row(args.call),
+            site: number,
+            mode: transfer.mode,
+            atomic: transfer.atomic,
+            epoch: window.epoch(transfer.target),
+            runs: Runs::of(&transfer.pattern, transfer.offset(window)),
+        };
+        if transfer.fetches(args) {
+            window.fetches.push((transfer.target, cell));
+        }
+        if !window.unflushed.contains(&transfer.target) {
+            window.unflushed.push(transfer.target);
+        }
+        rma.incomplete |= !rma.outbox.send(clock, world, &Notice::Operation(Box::new(operation)));
+    }
+
+    /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
+    pub fn before_sync(
+        &mut self,
+        args: &Args,
+        sync: &Synchronisation,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.settle();
+        let handle = args.call.at.win.map_or(0, |index| args.words[index]);
+        let Some(window) = self.rma.windows.get(handle) else { return };
+        if let Some(opened) = misfit(window, args) {
+            let number = window.number;
+            self.window_misuse(Code::EpochMismatch, args, number, opened, place, out);
+        }
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let active = Active { ranks: sync.ranks.clone(), site };
+        match args.call.effect {
+            Effect::Fence => self.enter_fence(handle),
+            Effect::EpochBegin => {
+                let Some(window) = self.rma.windows.get_mut(handle) else { return };
+                for rank in &sync.ranks {
+                    *window.starts.entry(*rank).or_default() += 1;
+                }
+                window.access = Some(active);
+                window.fenced = false;
+            }
+            Effect::ExposureBegin => self.expose(handle, active),
+            Effect::EpochEnd => {
+                self.tell_complete(handle, None, true);
+                self.end_segment();
+            }
+            Effect::Lock => {
+                self.end_segment();
+                let segment = self.rma.clock.as_ref().map_or(0, |clock| clock.segment());
+                let Some(window) = self.rma.windows.get_mut(handle) else { return };
+                window.fenced = false;
+                let (target, exclusive) = (target(args), sync.exclusive);
+                window.locks.push(Lock { target, exclusive, site });
+                window.hold(target, exclusive, segment);
+            }
+            Effect::Unlock => {
+                self.tell_complete(handle, target(args), false);
+                self.pass_locks(handle, target(args));
+            }
+            Effect::Flush => self.tell_complete(handle, target(args), false),
+            _ => {}
+        }
+        self.drain(place, out);
+    }
+
+    /// A synchronisation call has returned, and done what it is for.
+    pub fn after_sync(
+        &mut self,
+        args: &Args,
+        sync: &Synchronisation,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let handle = args.call.at.win.map_or(0, |index| args.words[index]);
+        let call = &args.call.name;
+        let target = target(args);
+        match args.call.effect {
+            Effect::Fence => {
+                self.complete_locally(handle, None, call, place, out);
+                self.leave_fence(handle, sync.last, place, out);
+            }
+            Effect::EpochBegin => self.join_exposures(handle, place, out),
+            Effect::EpochEnd => {
+                self.complete_locally(handle, None, call, place, out);
+                self.join_exposures(handle, place, out);
+                if let Some(window) = self.rma.windows.get_mut(handle) {
+                    window.access = None;
+                }
+            }
+            Effect::ExposureEnd => self.close_exposure(handle, place, out),
+            Effect::Lock => self.take_locks(handle, target, place, out),
+            Effect::Unlock => {
+                self.complete_locally(handle, target, call, place, out);
+                self.take_locks(handle, target, place, out);
+                let segment = self.rma.clock.as_ref().map_or(0, |clock| clock.segment());
+                if let Some(window) = self.rma.windows.get_mut(handle) {
+                    let at = window.locks.iter().rposition(|lock| lock.target == target);
+                    at.map(|at| window.locks.remove(at));
+                    window.release(target, segment);
+                }
+                self.end_segment();
+            }
+            Effect::Flush => {
+                self.complete_locally(handle, target, call, place, out);
+                self.take_locks(handle, target, place, out);
+            }
+            Effect::FlushLocal => self.complete_locally(handle, target, call, place, out),
+            _ => {}
+        }
+    }
+
+    /// Operations on a target, or on all, do not use local buffers any more.
+    fn complete_locally(
+        &mut self,
+        handle: usize,
+        target: Option<i32>,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.popped(call, place, out);
+        let Some(window) = self.rma.windows.get_mut(handle) else { return };
+        let concerned = |pending: &Pending| target.is_none_or(|target| pending.target == target);
+        let done: Vec<OpId> =
+            window.pending.iter().filter(|p| concerned(p)).map(|pending| pending.id).collect();
+        window.pending.retain(|pending| !concerned(pending));
+        for id in done {
+            self.finish(id, Some(call), place, out);
+        }
+        self.learn_from_fetches(handle, target, place, out);
+    }
+
+    /// Operations on a target, or on all, will be complete there when the call returns; everybody in
+    /// the access epoch is told of its end.
+    fn tell_complete(&mut self, handle: usize, target: Option<i32>, epoch: bool) {
+        let rma = &mut self.rma;
+        let Some(window) = rma.windows.get_mut(handle) else { return };
+        let Some(clock) = &mut rma.clock else { return };
+        let concerned = |to: &i32| target.is_none_or(|target| *to == target);
+        let mut told: Vec<u32> = window
+            .unflushed
+            .iter()
+            .filter(|to| concerned(to))
+            .filter_map(|to| window.world(*to))
+            .collect();
+        window.unflushed.retain(|to| !concerned(to));
+        if let Some(access) = window.access.as_ref().filter(|_| epoch) {
+            told.extend(
+                access
+                    .ranks
+                    .iter()
+                    .filter(|rank| !told.contains(rank))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
+        }
+        let (window, origin, segment) = (window.name, clock.me(), clock.segment());
+        for rank in told {
+            let notice = Notice::Complete { window, origin, segment };
+            rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
+        }
+    }
+
+    /// The window is about to be freed.
+    pub fn before_window_free(
+        &mut self,
+        args: &Args,
+        handle: usize,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.settle();
+        let Some(window) = self.rma.windows.get(handle) else { return };
+        let (number, opened) = (window.number, open_epoch(window));
+        if let Some(opened) = opened {
+            self.window_misuse(Code::EpochNotClosed, args, number, Some(opened), place, out);
+        }
+        self.complete_locally(handle, None, &args.call.name, place, out);
+        self.tell_complete(handle, None, false);
+        self.enter_fence(handle);
+    }
+
+    /// The window has been freed.
+    pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
+        self.leave_fence(handle, true, place, out);
+        let Some(window) = self.rma.windows.remove(handle) else { return };
+        if let Some(exposed) = &mut self.rma.exposed {
+            window.memory.iter().for_each(|bytes| exposed.remove(bytes));
+        }
+        self.rma.remotes.close(window.name);
+        self.rma.stashed.retain(|op| op.window != window.name);
+    }
+
+    /// `MPI_Finalize`: windows that are still there.
+    pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        self.drain(place, out);
+        let left: Vec<_> = self
+            .rma
+            .windows
+            .iter()
+            .map(|window| (window.number, window.site, open_epoch(window)))
+            .collect();
+        for (number, made, opened) in left {
+            let (code, site) = match opened {
+                Some(opened) => (Code::EpochNotClosed, opened),
+                None => (Code::WindowNotFreed, made),
+            };
+            if out.again(code, 0, site.pc) {
+                continue;
+            }
+            let Some(call) = site.call.and_then(crate::calls::named) else { continue };
+            let operation = Operation { window: Some(number), ..Operation::at(call, site) };
+            let sites = &[(Role::Operation, site)];
+            let report =
+                Report { code, access: None, operation: &operation, concerned: None, sites };
+            out.report(&report, &self.stacks);
+        }
+    }
+
+    /// A call that must not be made in the window's present epoch, which `opened` began.
+    fn window_misuse(
+        &mut self,
+        code: Code,
+        args: &Args,
+        window: u32,
+        opened: Option<Site>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let pc = opened.map_or(0, |site| site.pc);
+        if out.again(code, place.pc(), pc) {
+            return;
+        }
+        let mut operation = Operation::new(args, place, &mut self.stacks);
+        operation.window = Some(window);
+        let mut sites = vec![(Role::Access, operation.site)];
+        if let Some(opened) = opened {
+            sites.push((Role::Operation, opened));
+            operation.site = opened;
+        } else {
+            operation.site.pc = 0;
+        }
+        let report =
+            Report { code, access: None, operation: &operation, concerned: None, sites: &sites };
+        out.report(&report, &self.stacks);
+    }
+}
+
+/// If a synchronisation call does not fit: the call that opened the epoch it collides with, if one
+/// did.
+fn misfit(window: &Window, args: &Args) -> Option<Option<Site>> {
+    let locked = window.locks.last().map(|lock| lock.site);
+    let started = window.access.as_ref().map(|access| access.site);
+    let exposed = window.exposure.as_ref().map(|exposure| exposure.site);
+    let target = target(args);
+    let same = |lock: &&Lock| match (lock.target, target) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    };
+    match args.call.effect {
+        Effect::Fence => locked.or(started).or(exposed).map(Some),
+        Effect::EpochBegin => started.or(locked).map(Some),
+        Effect::EpochEnd if started.is_none() => Some(locked),
+        Effect::ExposureBegin => exposed.map(Some),
+        Effect::ExposureEnd if exposed.is_none() => Some(None),
+        Effect::Lock => window.locks.iter().find(same).map(|lock| lock.site).or(started).map(Some),
+        Effect::Unlock if !window.locks.iter().any(|lock| lock.target == target) => Some(locked),
+        Effect::Flush | Effect::FlushLocal => match target {
+            Some(target) if window.lock_on(target).is_none() => Some(started),
+            None if window.locks.is_empty() => Some(started),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What opened an epoch that is still open.
+fn open_epoch(window: &Window) -> Option<Site> {
+    let locked = window.locks.first().map(|lock| lock.site);
+    let active = |active: &Option<Active>| active.as_ref().map(|active| active.site);
+    locked.or_else(|| active(&window.access)).or_else(|| active(&window.exposure))
+}
+
+impl Made {
+    fn own_memory(&self) -> Vec<Range<usize>> {
+        let own = self.own.and_then(|rank| self.parts.get(rank));
+        let bytes =
+            own.filter(|_| !self.dynamic).map(|part| self.base..self.base + part.size as usize);
+        bytes.into_iter().filter(|bytes| !bytes.is_empty()).collect()
+    }
+}
+
+/// How an accumulate combines, from its call and reduction.
+pub fn combine(call: &crate::calls::Call, no_op: bool, op: i32) -> Combine {
+    match (call.name.contains("Compare_and_swap"), no_op) {
+        (true, _) => Combine::Swap,
+        (false, true) => Combine::Nothing,
+        (false, false) => Combine::Op(op),
+    }
+}
