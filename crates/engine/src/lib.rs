@@ -17,6 +17,7 @@
 //!
 //! This crate performs no I/O, does not block, and knows neither MPI nor CUDA.
 
+mod exposed;
 mod footprint;
 mod live;
 mod pages;
@@ -24,6 +25,7 @@ mod pattern;
 mod shadow;
 mod sorted;
 
+pub use exposed::Exposed;
 pub use footprint::Footprint;
 pub use live::{Access, Live, Mode, OpId};
 pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};

@@ -41,7 +41,7 @@ pub struct Live<T> {
     /// Bit k is set while class k is not empty.
     in_use: u64,
     entries: usize,
-    pages: Pages,
+    pages: Option<Pages>,
 }
 
 const CLASSES: usize = usize::BITS as usize;
@@ -56,8 +56,13 @@ struct Slot<T> {
 impl<T> Live<T> {
     /// No operations; marks go to `pages`.
     pub fn new(pages: Pages) -> Live<T> {
+        Live { pages: Some(pages), ..Live::unmarked() }
+    }
+
+    /// No operations, and no marks for any access to notice them.
+    pub fn unmarked() -> Live<T> {
         let classes = std::array::from_fn(|_| Sorted::default());
-        Live { ops: Vec::new(), free: Vec::new(), classes, in_use: 0, entries: 0, pages }
+        Live { ops: Vec::new(), free: Vec::new(), classes, in_use: 0, entries: 0, pages: None }
     }
 
     /// Number of live ranges.
@@ -79,7 +84,9 @@ impl<T> Live<T> {
             }
             let Range { start, end } = access.footprint.span();
             self.insert(Entry { start, end, slot, access: list.len() as u32 });
-            mark(&self.pages, &access, true);
+            if let Some(pages) = &self.pages {
+                mark(pages, &access, true);
+            }
             list.push(access);
         }
         let cell = &mut self.ops[slot as usize];
@@ -97,7 +104,9 @@ impl<T> Live<T> {
         for (index, access) in list.iter().enumerate() {
             let Range { start, end } = access.footprint.span();
             self.remove(&Entry { start, end, slot: id.slot, access: index as u32 });
-            mark(&self.pages, access, false);
+            if let Some(pages) = &self.pages {
+                mark(pages, access, false);
+            }
         }
         list.clear();
         self.ops[id.slot as usize].accesses = list;
@@ -173,7 +182,7 @@ impl<T> Live<T> {
             return ControlFlow::Continue(());
         }
         footprint.visit(&footprint.span(), &mut |run| {
-            if !self.pages.may_conflict(&run, mode) {
+            if self.pages.is_some_and(|pages| !pages.may_conflict(&run, mode)) {
                 return ControlFlow::Continue(());
             }
             self.touching(&run, |id, access, bytes| {

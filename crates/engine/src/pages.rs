@@ -28,6 +28,8 @@ const PART_READ: u8 = 1;
 const PART_WRITTEN: u8 = 2;
 const WHOLE_READ: u8 = 4;
 const WHOLE_WRITTEN: u8 = 8;
+/// Others may access the page at any time; hooks note accesses to it.
+const EXPOSED: u8 = 16;
 
 /// The filter and its tables; all slices are as long as a power of two number of slots.
 ///
@@ -163,6 +165,23 @@ impl Pages {
         if let (Some(granules), Some(plane)) = (self.granules, kind.plane()) {
             granules[slot][plane..plane + PLANE].iter().for_each(|word| word.store(0, Relaxed));
         }
+    }
+
+    /// The slot of a page, given by its number.
+    pub(crate) fn slot_of(&self, page: usize) -> usize {
+        page & (self.filter.len() - 1)
+    }
+
+    /// Whether a page is exposed.
+    pub(crate) fn is_exposed(&self, page: usize) -> bool {
+        self.filter[self.slot_of(page)].load(Relaxed) & EXPOSED != 0
+    }
+
+    /// Exposes a page, or no longer.
+    pub(crate) fn set_exposed(&self, page: usize, exposed: bool) {
+        let byte = &self.filter[self.slot_of(page)];
+        let others = byte.load(Relaxed) & !EXPOSED;
+        byte.store(if exposed { others | EXPOSED } else { others }, Relaxed);
     }
 
     #[inline]

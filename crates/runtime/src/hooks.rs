@@ -13,6 +13,9 @@ pub fn connect() {
     commsan_sense::abi::connect(on_access, on_leave);
 }
 
+/// Added to `write` where an access shall be noted, not checked.
+const NOTE: i32 = 2;
+
 /// An access to a page with something pending. Most leave here again: the bytes are others.
 unsafe extern "C" fn on_access(
     addr: usize,
@@ -22,8 +25,14 @@ unsafe extern "C" fn on_access(
     pc: *const c_void,
     frame: *const c_void,
 ) {
-    let mode = if write != 0 { Mode::Write } else { Mode::Read };
+    let mode = if write & 1 != 0 { Mode::Write } else { Mode::Read };
     let bytes = addr..addr.saturating_add(size);
+    if write & NOTE != 0 {
+        if let Some(inside) = Inside::enter() {
+            state::note(&inside, bytes, mode, pc as usize, by as usize);
+        }
+        return;
+    }
     if !state::may_conflict(&bytes, mode) {
         return;
     }

@@ -10,7 +10,7 @@
     if (hits) return write ? report_write(p, size) : report_read(p, size);                         \
   }                                                                                                \
   HOOK void __tsan_##name##size##_pc(void *p, void *pc) {                                          \
-    if (hits) commsan_report((uintptr_t)p, size, write, NULL, pc, caller_frame);                   \
+    if (hits) commsan_look((uintptr_t)p, size, write, pc, caller_frame);                           \
   }
 
 #define ALIGNED(name, size, write) HOOKS(name, size, write, hits_aligned(p, write))

@@ -16,7 +16,7 @@
 #define CHECK(p, write)                                                                            \
   do {                                                                                             \
     if (hits_aligned(p, write))                                                                    \
-      commsan_report((uintptr_t)(p), sizeof *(p), write, NULL, CALLER_PC, caller_frame);           \
+      commsan_look((uintptr_t)(p), sizeof *(p), write, CALLER_PC, caller_frame);                   \
   } while (0)
 
 #define COMPARE_EXCHANGE(bits, T, kind)                                                            \

@@ -16,16 +16,18 @@
 #include <stdint.h>
 
 #define COMMSAN_ABI_MAGIC 0x3149424153434d43ull /* "CMCSABI1" */
-#define COMMSAN_ABI_VERSION 2
+#define COMMSAN_ABI_VERSION 3
 #define COMMSAN_BASE 0x100000000000ull
 #define COMMSAN_PAGE_SHIFT 12
 #define COMMSAN_SLOT_BITS 26 /* 64 MiB of filter; pages 256 GiB apart share a byte */
 #define COMMSAN_SLOT_MASK ((1ull << COMMSAN_SLOT_BITS) - 1)
 
 /* Bits of a filter byte that concern a read (some live range is written by an operation) and a
- * write (some live range is read or written). */
-#define COMMSAN_CHECK_READ 0x0au
-#define COMMSAN_CHECK_WRITE 0x0fu
+ * write (some live range is read or written); both are noted in exposed pages. */
+#define COMMSAN_CHECK_READ 0x1au
+#define COMMSAN_CHECK_WRITE 0x1fu
+/* Other ranks may access the page. */
+#define COMMSAN_EXPOSED 0x10u
 /* Of these, the bits of ranges that cover the whole page. */
 #define COMMSAN_WHOLE 0x0cu
 
@@ -33,6 +35,20 @@
  * of those they write. */
 #define COMMSAN_GRANULE_SHIFT 3
 #define COMMSAN_PLANE_WORDS 8
+
+/* What the last read and the last write of every 8 bytes of an exposed page were: the number of a
+ * place, and in the low byte which bytes. See `crates/engine/src/shadow.rs`. */
+#define COMMSAN_CELLS 1024
+#define COMMSAN_RECENT 4096
+
+struct commsan_place {
+  const void *pc;
+  const char *by;
+  uint32_t segment, own, older, reserved;
+};
+
+/* Added to `write` where an access shall be noted, not checked. */
+#define COMMSAN_NOTE 2
 
 struct commsan_abi {
   uint64_t magic;
@@ -52,6 +68,13 @@ struct commsan_abi {
   void (*leave)(const void *pc, const void *frame);
   /* Granule bits by slot, or NULL where the address space is too small for them. */
   const uint64_t (*granules)[2 * COMMSAN_PLANE_WORDS];
+  /* The last accesses to exposed pages by slot, or NULL; the places they refer to; the number of
+   * the place last seen with a hash of the instruction's address. */
+  uint32_t (*cells)[COMMSAN_CELLS];
+  const struct commsan_place *places;
+  const uint32_t *recent;
+  /* The present segment of time. */
+  uint32_t segment, next_place, place_limit;
 };
 
 #define COMMSAN_ABI ((struct commsan_abi *)(COMMSAN_BASE - 4096))

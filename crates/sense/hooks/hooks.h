@@ -70,6 +70,7 @@ static inline bool granules_hit(uintptr_t addr, size_t size, int write) {
   const unsigned concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
   const unsigned first = addr >> COMMSAN_GRANULE_SHIFT & 63;
   const unsigned count = ((addr & 7) + size + 7) >> COMMSAN_GRANULE_SHIFT;
+  if (!(COMMSAN_FILTER[slot] & concern & ~COMMSAN_EXPOSED) && first + count <= 64) return false;
   if (!granules || COMMSAN_FILTER[slot] & concern & COMMSAN_WHOLE || first + count > 64)
     return true;
   const uint64_t *planes = granules[slot] + (addr >> (COMMSAN_GRANULE_SHIFT + 6) & 7);
@@ -78,16 +79,18 @@ static inline bool granules_hit(uintptr_t addr, size_t size, int write) {
   return bits >> first & ((1ull << count) - 1);
 }
 
+/* What to do about an access to a page that concerns it: notes it, and checks it to the granule. */
+__attribute__((visibility("hidden"))) void commsan_look(uintptr_t addr, size_t size, int write,
+                                                        const void *pc, const void *frame);
+
 /* Jumped to, not called, so that the return address is still the hook's; loading it before the
  * test would cost every access that passes. */
 static __attribute__((noinline, cold, unused)) void report_read(void *p, size_t size) {
-  if (!granules_hit((uintptr_t)p, size, 0)) return;
-  commsan_report((uintptr_t)p, size, 0, NULL, CALLER_PC, caller_frame);
+  commsan_look((uintptr_t)p, size, 0, CALLER_PC, caller_frame);
 }
 
 static __attribute__((noinline, cold, unused)) void report_write(void *p, size_t size) {
-  if (!granules_hit((uintptr_t)p, size, 1)) return;
-  commsan_report((uintptr_t)p, size, 1, NULL, CALLER_PC, caller_frame);
+  commsan_look((uintptr_t)p, size, 1, CALLER_PC, caller_frame);
 }
 
 #endif

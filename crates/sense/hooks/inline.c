@@ -4,7 +4,7 @@
  * the path that is taken keeps its values in registers as if there were no call. This file is
  * compiled for general registers only; the vector state is saved around the runtime alone.
  */
-#include "hooks.h"
+#include "note.h"
 
 #include <cpuid.h>
 
@@ -61,9 +61,11 @@ static unsigned char vector_saving(void) {
 
 static inline __attribute__((always_inline)) void check(uintptr_t addr, size_t size, int write,
                                                         const void *pc) {
-  if (!granules_hit(addr, size, write)) return;
+  const bool note = must_note(addr, size, write, NULL, pc), hit = granules_hit(addr, size, write);
+  if (!note && !hit) return;
   if (!commsan_vector_saving) commsan_vector_saving = vector_saving();
-  commsan_report_inline(addr, size, write, pc, caller_frame);
+  if (note) commsan_report_inline(addr, size, write | COMMSAN_NOTE, pc, caller_frame);
+  if (hit) commsan_report_inline(addr, size, write, pc, caller_frame);
 }
 
 #define HOOKS(name, write)                                                                         \
@@ -96,7 +98,7 @@ VECTOR_HOOKS(write, 1)
 static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int write) {
   const uint8_t byte = COMMSAN_FILTER[slot] & (write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ);
   if (!byte) return true;
-  if (byte & COMMSAN_WHOLE || !COMMSAN_ABI->granules || commsan_disagrees) return false;
+  if (byte & (COMMSAN_WHOLE | COMMSAN_EXPOSED) || !COMMSAN_ABI->granules || commsan_disagrees) return false;
   const uint64_t *planes = COMMSAN_ABI->granules[slot];
   for (unsigned word = first / 64; word <= last / 64; word++) {
     uint64_t bits = __atomic_load_n(planes + COMMSAN_PLANE_WORDS + word, __ATOMIC_RELAXED);

@@ -1,11 +1,13 @@
 //! The memory that compiled-in hooks and the runtime share; see `hooks/commsan_abi.h`.
 
-use commsan_engine::{GRANULE_WORDS, PAGE_SHIFT, Pages};
+use commsan_engine::{
+    CELLS, GRANULE_WORDS, PAGE_SHIFT, Pages, Place, RECENT, Shadow, ShadowHeader,
+};
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x3149_4241_5343_4d43;
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const BASE: usize = 0x1000_0000_0000;
 const HEADER: usize = 4096;
 const SLOTS: usize = 1 << 26;
@@ -27,6 +29,11 @@ pub struct Abi {
     leave: AtomicPtr<c_void>,
     /// Granule bits, for the hooks' second level.
     granules: AtomicPtr<c_void>,
+    /// What is done to exposed pages, see [`Shadow`]: cells by slot, places, and recent ones.
+    cells: AtomicPtr<c_void>,
+    places: AtomicPtr<c_void>,
+    recent: AtomicPtr<c_void>,
+    shadow: ShadowHeader,
 }
 
 /// Called for an access that the page filter lets through.
@@ -125,12 +132,29 @@ pub fn pages() -> Result<Pages, MapError> {
     }
     // SAFETY: `map` established the filter; nobody writes it but through these atomics.
     let filter = unsafe { std::slice::from_raw_parts(BASE as *const AtomicU8, SLOTS) };
-    let counts = reserve::<AtomicU64>()?;
-    let granules = reserve::<[AtomicU64; GRANULE_WORDS]>().ok();
+    let counts = reserve::<AtomicU64>(SLOTS)?;
+    let granules = reserve::<[AtomicU64; GRANULE_WORDS]>(SLOTS).ok();
     if let Some(granules) = granules {
         abi().granules.store(granules.as_ptr().cast_mut().cast(), Ordering::Release);
     }
     Ok(Pages::new(filter, counts, granules))
+}
+
+/// Places that can be told apart in window memory, in two halves.
+const PLACES: usize = 1 << 22;
+
+/// Where hooks note what the program does to exposed pages. It takes 256 GiB of address space;
+/// `None` where that is not to be had.
+pub fn shadow() -> Option<Shadow> {
+    let limited = address_space_limit().is_some();
+    let cells = reserve::<[AtomicU32; CELLS]>(SLOTS).ok().filter(|_| !limited)?;
+    let (places, recent) = (reserve::<Place>(PLACES).ok()?, reserve::<AtomicU32>(RECENT).ok()?);
+    let abi = abi();
+    let shadow = Shadow::new(&abi.shadow, cells, places, recent);
+    abi.places.store(places.as_ptr().cast_mut().cast(), Ordering::Release);
+    abi.recent.store(recent.as_ptr().cast_mut().cast(), Ordering::Release);
+    abi.cells.store(cells.as_ptr().cast_mut().cast(), Ordering::Release);
+    Some(shadow)
 }
 
 /// With less, the tables would leave the program too little.
@@ -144,9 +168,9 @@ fn address_space_limit() -> Option<u64> {
     (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
-/// Zeroed memory for one `T` per slot; `T` must be valid when all zero.
-fn reserve<T>() -> Result<&'static [T], MapError> {
-    let size = SLOTS * size_of::<T>();
+/// Zeroed memory for so many `T`, which must be valid when all zero.
+fn reserve<T>(count: usize) -> Result<&'static [T], MapError> {
+    let size = count * size_of::<T>();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a new anonymous mapping, private to this module.
     let got = unsafe {
@@ -161,6 +185,6 @@ fn reserve<T>() -> Result<&'static [T], MapError> {
     unsafe {
         libc::madvise(got, size, libc::MADV_DONTDUMP);
         libc::madvise(got, size, libc::MADV_NOHUGEPAGE);
-        Ok(std::slice::from_raw_parts(got.cast::<T>(), SLOTS))
+        Ok(std::slice::from_raw_parts(got.cast::<T>(), count))
     }
 }

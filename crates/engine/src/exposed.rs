@@ -1,0 +1,88 @@
+//! Pages of memory that others may access at any time.
+
+use crate::{PAGE_SHIFT, Pages, Shadow};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Exposed pages: hooks note what the process does to them.
+pub struct Exposed {
+    pages: Pages,
+    shadow: Shadow,
+    /// The page that a slot stands for, and how many windows expose it.
+    by_slot: HashMap<usize, (usize, u32)>,
+}
+
+impl Exposed {
+    /// No pages.
+    pub fn new(pages: Pages, shadow: Shadow) -> Exposed {
+        Exposed { pages, shadow, by_slot: HashMap::new() }
+    }
+
+    /// The last accesses to exposed pages.
+    pub fn shadow(&self) -> &Shadow {
+        &self.shadow
+    }
+
+    /// Whether nothing is exposed.
+    pub fn is_empty(&self) -> bool {
+        self.by_slot.is_empty()
+    }
+
+    /// Whether a byte of a range lies in an exposed page.
+    pub fn touches(&self, bytes: &Range<usize>) -> bool {
+        !self.is_empty() && numbers(bytes).any(|page| self.pages.is_exposed(page))
+    }
+
+    /// Exposes the pages of a range; false if some cannot be, as they share a slot with others.
+    pub fn add(&mut self, bytes: &Range<usize>) -> bool {
+        let mut all = true;
+        for page in numbers(bytes) {
+            let (owner, count) = self.by_slot.entry(self.pages.slot_of(page)).or_insert((page, 0));
+            if *owner != page {
+                all = false;
+                continue;
+            }
+            *count += 1;
+            self.pages.set_exposed(page, true);
+        }
+        all
+    }
+
+    /// Takes back one [`add`](Self::add), forgetting what was done to pages that nobody exposes
+    /// any more.
+    pub fn remove(&mut self, bytes: &Range<usize>) {
+        for page in numbers(bytes) {
+            let slot = self.pages.slot_of(page);
+            let Some((owner, count)) = self.by_slot.get_mut(&slot) else { continue };
+            if *owner != page {
+                continue;
+            }
+            *count -= 1;
+            if *count == 0 {
+                self.by_slot.remove(&slot);
+                self.pages.set_exposed(page, false);
+                let at = page << PAGE_SHIFT;
+                self.shadow.forget(&(at..at + 1));
+            }
+        }
+    }
+
+    /// Everything done so far is of no interest any more: makes room in the shadow if that is
+    /// needed.
+    pub fn past_is_ordered(&self) {
+        if self.shadow.is_crowded() {
+            for (page, _) in self.by_slot.values() {
+                let at = page << PAGE_SHIFT;
+                self.shadow.forget(&(at..at + 1));
+            }
+            self.shadow.start_over();
+        }
+    }
+}
+
+fn numbers(bytes: &Range<usize>) -> Range<usize> {
+    match bytes.is_empty() {
+        true => 0..0,
+        false => bytes.start >> PAGE_SHIFT..((bytes.end - 1) >> PAGE_SHIFT) + 1,
+    }
+}

@@ -1,0 +1,53 @@
+/* Notes what the program does to pages that other ranks may access.
+ *
+ * Most accesses come from a place that is known already and overwrite what that one left behind:
+ * then a cell is all there is to write. The runtime does the rest.
+ */
+#ifndef COMMSAN_NOTE_H
+#define COMMSAN_NOTE_H
+
+#include "hooks.h"
+
+/* The number of the place, or 0 if the runtime must find it. */
+static inline uint32_t known_place(const char *by, const void *pc) {
+  const uintptr_t at = (uintptr_t)pc;
+  const uint32_t number =
+      __atomic_load_n(&COMMSAN_ABI->recent[(at ^ at >> 12) % COMMSAN_RECENT], __ATOMIC_ACQUIRE);
+  const struct commsan_place *place = &COMMSAN_ABI->places[number];
+  const bool same = place->pc == pc && place->by == by && !place->older &&
+                    place->segment == __atomic_load_n(&COMMSAN_ABI->segment, __ATOMIC_RELAXED);
+  return same ? number : 0;
+}
+
+/* Whether all is noted. */
+static inline bool note_quickly(uintptr_t addr, size_t size, int write, const char *by,
+                                const void *pc) {
+  const uint32_t number = known_place(by, pc);
+  if (!number) return false;
+  const uintptr_t end = addr + size;
+  for (uintptr_t at = addr & -8ul; at < end; at += 8) {
+    const unsigned from = at < addr ? addr - at : 0, to = end - at < 8 ? end - at : 8;
+    const uint32_t bytes = 0xffu << from & ((1u << to) - 1);
+    uint32_t *cell = &COMMSAN_ABI->cells[at >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK]
+                                        [(at >> 3 & 511) * 2 + write];
+    const uint32_t old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    const uint32_t kept = old >> 8 == number ? old & 0xff : 0;
+    if (!kept && old & 0xff & ~bytes) return false;
+    const uint32_t now = number << 8 | kept | bytes;
+    if (now != old) __atomic_store_n(cell, now, __ATOMIC_RELAXED);
+  }
+  return true;
+}
+
+static inline bool is_exposed(uintptr_t addr) {
+  return COMMSAN_FILTER[addr >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK] & COMMSAN_EXPOSED;
+}
+
+/* Whether the runtime must note an access. */
+static inline bool must_note(uintptr_t addr, size_t size, int write, const char *by,
+                             const void *pc) {
+  if (!is_exposed(addr) && !is_exposed(addr + size - 1)) return false;
+  return COMMSAN_ABI->cells && !note_quickly(addr, size, write, by, pc);
+}
+
+#endif
