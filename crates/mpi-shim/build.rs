@@ -1,7 +1,7 @@
 //! Generates the MPI entry points: for each row of the call table that this MPI's `mpi.h` has, a
 //! C function with the header's own prototype, and the Fortran symbols.
 
-use commsan_mpi::{CALLS, Call, Effect};
+use commsan_mpi::{CALLS, Call};
 use std::collections::HashMap;
 use std::env;
 use std::fmt::Write;
@@ -29,6 +29,8 @@ fn main() {
         .allowlist_function("PMPI_.*")
         .allowlist_type("MPI_.*")
         .allowlist_var("COMMSAN_.*")
+        .allowlist_var("ompi_mpi_byte")
+        .allowlist_var("ompi_mpi_op_no_op")
         .allowlist_var("MPI_F_STATUS.*")
         .allowlist_var("MPI_MAX_.*")
         .layout_tests(false)
@@ -154,9 +156,9 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
             }
         })
         .collect();
-    // A blocking receive is checked by what has really arrived: give it a status if the program
-    // does not want one.
-    let status = call.at.status.filter(|_| call.effect == Effect::Block);
+    // A receive is checked by what has really arrived: give it a status if the program does not want
+    // one.
+    let status = call.at.status.filter(|_| call.needs_status());
     let own = status.map(|i| {
         format!(
             "    let mut own = ::core::mem::MaybeUninit::<MPI_Status>::uninit();\n    \

@@ -53,6 +53,12 @@ pub(crate) fn describe(word: usize) -> Datatype {
     datatype
 }
 
+/// Whether the type was made by the program.
+pub(crate) fn is_derived(word: usize) -> bool {
+    // SAFETY: a datatype that the library has accepted.
+    dense(word).is_none() && unsafe { derived(handle::<sys::MPI_Datatype>(word)) }.is_some()
+}
+
 #[inline]
 fn home(word: usize) -> &'static (AtomicUsize, AtomicUsize) {
     &PREDEFINED[(word >> 4 ^ word) % PREDEFINED.len()]

@@ -2,12 +2,15 @@
 
 use crate::datatypes;
 use crate::entry::Here;
-use crate::library::{Mpi, received, request_at, request_size};
+use crate::groups;
+use crate::library::{Mpi, envelope, received, request_at, request_size};
+use crate::order::{self, Lessons};
 use crate::rank::Rank;
 use crate::sys;
+use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect, Findings, Token, Tracker};
+use commsan_mpi::{Args, Effect, Findings, Synchronisation, Token, Tracker};
 use smallvec::SmallVec;
 use std::ffi::c_int;
 
@@ -17,8 +20,10 @@ use std::ffi::c_int;
 pub(crate) struct Before {
     /// What the request arguments refer to.
     tokens: Tokens,
-    /// A datatype handle that is about to be freed, the position of `MPI_Pack` or `MPI_Unpack`.
+    /// A handle that is about to be freed, the position of `MPI_Pack` or `MPI_Unpack`.
     word: usize,
+    /// What a call that synchronises a window says.
+    sync: Synchronisation,
 }
 
 type Tokens = SmallVec<[Token; 4]>;
@@ -39,6 +44,7 @@ impl Before {
             | Effect::Parrived => push_tokens(args, rank.now(), &mut self.tokens),
             Effect::Go | Effect::GoAll => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
+                    tracker.go_order(token);
                     tracker.go(args, token, here, out);
                 }
             }),
@@ -65,6 +71,17 @@ impl Before {
                 // SAFETY: the call's argument, a pointer to a handle.
                 self.word = unsafe { datatype_at(args.words[0], args.fortran) };
             }
+            Effect::CommFree => {
+                // SAFETY: the call's argument, a pointer to a handle.
+                self.word = unsafe { groups::comm_at(args.words[0], args.fortran) };
+            }
+            effect if is_about_windows(effect) => {
+                if effect == Effect::WindowFree {
+                    // SAFETY: the call's argument, a pointer to a handle.
+                    self.word = unsafe { windows::window_at(args.words[0], args.fortran) };
+                }
+                self.sync = windows::before(rank, args, here);
+            }
             Effect::Pack | Effect::Unpack => {
                 let position = args.call.named("position").map_or(0, |i| args.words[i]);
                 // SAFETY: the call's argument, a pointer to an integer.
@@ -75,6 +92,28 @@ impl Before {
             _ => {}
         }
     }
+}
+
+/// Whether `windows.rs` knows what the call does.
+fn is_about_windows(effect: Effect) -> bool {
+    use Effect::*;
+    matches!(
+        effect,
+        Rma | Window
+            | WindowFree
+            | Attach
+            | Detach
+            | Fence
+            | EpochBegin
+            | EpochEnd
+            | ExposureBegin
+            | ExposureEnd
+            | Lock
+            | Unlock
+            | Flush
+            | FlushLocal
+            | WindowSync
+    )
 }
 
 /// The call's buffers begin at the same address.
@@ -108,7 +147,14 @@ impl After<'_> {
             Effect::Init | Effect::InitPartitioned if self.ok => {
                 let mut accesses = resolve(self.args, &Mpi);
                 let request = self.request();
-                self.with(|tracker, _| tracker.init(self.args, &mut accesses, &Mpi, request));
+                let templates = match self.rank.ordered() {
+                    true => order::templates(self.args),
+                    false => SmallVec::new(),
+                };
+                self.with(|tracker, _| {
+                    tracker.init(self.args, &mut accesses, &Mpi, request);
+                    tracker.init_order(request.0, &templates);
+                });
             }
             Effect::MemAlloc if self.ok => {
                 // SAFETY: the call has stored an address there, in C and Fortran alike.
@@ -116,6 +162,10 @@ impl After<'_> {
                 self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
             Effect::TypeFree if self.ok => datatypes::forget(before.word),
+            Effect::CommFree if self.ok => groups::forget(before.word),
+            effect if self.ok && is_about_windows(effect) => {
+                self.window(&before.sync, before.word);
+            }
             Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),
             _ if !tokens.is_empty() => self.completed(tokens),
             _ => {}
@@ -123,13 +173,16 @@ impl After<'_> {
     }
 
     #[inline]
-    fn with(&self, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
+    pub(crate) fn with(&self, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
         self.rank.with(self.here.thread, &mut f);
     }
 
     /// An operation has started: all there is to say of a call that does nothing else.
-    pub fn start(&self) {
+    pub fn start(&self, lessons: Lessons) {
         let request = self.request();
+        if !lessons.is_empty() {
+            order::postpone(self.rank, request.0, self.here, lessons);
+        }
         if let Some(bytes) = contiguous(self.args, &Mpi) {
             let mut started = false;
             self.with(|tracker, _| {
@@ -159,6 +212,7 @@ impl After<'_> {
         self.with(|tracker, out| {
             tracker.popped(&call.name, self.here, out);
             tracker.check(&args, &accesses, self.here, out);
+            tracker.touched(&args, &accesses, self.here);
             if informs {
                 tracker.communicated();
             }
@@ -202,11 +256,14 @@ impl After<'_> {
             mode,
             footprint: commsan_engine::Footprint::Dense(packed),
         });
-        self.with(|tracker, out| tracker.check(self.args, &accesses, self.here, out));
+        self.with(|tracker, out| {
+            tracker.check(self.args, &accesses, self.here, out);
+            tracker.touched(self.args, &accesses, self.here);
+        });
     }
 
     /// The request that the call stored, and where.
-    fn request(&self) -> (usize, usize) {
+    pub(crate) fn request(&self) -> (usize, usize) {
         let variable = self.args.call.at.request.map_or(0, |i| self.args.words[i]);
         // SAFETY: the call has succeeded and stored a handle there.
         (unsafe { request_at(variable, self.args.fortran) }, variable)
@@ -280,6 +337,13 @@ impl After<'_> {
             tracker.popped(call, self.here, out);
             for token in done {
                 tracker.complete(*token, call, self.here, out);
+            }
+            if self.rank.ordered() {
+                let one = self.args.call.at.status.filter(|_| done.len() == 1);
+                // SAFETY: the call has filled its status, if it has one.
+                let status = one.and_then(|index| unsafe { envelope(self.args.words[index]) });
+                done.iter()
+                    .for_each(|token| tracker.learn_from_request(*token, status, self.here, out));
             }
         });
     }

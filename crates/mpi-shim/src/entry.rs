@@ -2,6 +2,8 @@
 
 use crate::effects::{After, Before, look_at_aliases};
 use crate::library::world;
+use crate::node;
+use crate::order::{self, Lessons};
 use crate::rank::rank;
 use commsan_mpi::{Args, CALLS, Call, DEPTH, Effect, Place};
 use commsan_sense::inside::Inside;
@@ -69,17 +71,21 @@ pub(crate) fn around(
     if !rank.active() {
         let code = call();
         if args.call.effect == Effect::Begin && code == 0 {
-            rank.begin(&inside, world());
+            let world = world();
+            let shared = node::share(world.rank as usize, world.size as usize);
+            rank.begin(&inside, world, shared);
         }
         return code;
     }
     if args.is_aliased() {
         look_at_aliases(rank, &args, &here);
     }
+    let ordered = rank.ordered();
+    let lessons = if ordered { order::before(rank, &args, &here) } else { Lessons::new() };
     if args.call.effect == Effect::Start {
         let code = call();
         if code == 0 {
-            After { rank, args: &args, here: &here, ok: true }.start();
+            After { rank, args: &args, here: &here, ok: true }.start(lessons);
         }
         return code;
     }
@@ -87,6 +93,9 @@ pub(crate) fn around(
     before.look(rank, &args, &here);
     let code = call();
     After { rank, args: &args, here: &here, ok: code == 0 }.run(&before);
+    if !lessons.is_empty() {
+        order::after(rank, &args, &here, &lessons);
+    }
     code
 }
 
@@ -140,6 +149,13 @@ impl Place for Here<'_> {
             depth < DEPTH
         });
         depth
+    }
+
+    fn name_at(&self, address: usize) -> Option<&'static str> {
+        // SAFETY: hooks pass the addresses of string constants of modules; one that has been
+        // unloaded since would be a rarity.
+        (address != 0)
+            .then(|| unsafe { CStr::from_ptr(address as *const std::ffi::c_char) }.to_str().ok())?
     }
 
     #[inline]

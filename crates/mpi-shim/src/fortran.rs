@@ -5,7 +5,10 @@
 //! work.
 
 use crate::entry::{Language, around};
-use crate::library::{comm_from_fortran, datatype_from_fortran, request_from_fortran};
+use crate::library::{
+    comm_from_fortran, datatype_from_fortran, group_from_fortran, op_from_fortran,
+    request_from_fortran, win_from_fortran,
+};
 use crate::sys;
 use commsan_mpi::{CALLS, Role};
 use commsan_sense::stack::Caller;
@@ -40,7 +43,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
     }
     let mut own_status = std::mem::MaybeUninit::<sys::MPI_Status>::uninit();
     if let Some(index) = table_row.at.status
-        && table_row.effect == commsan_mpi::Effect::Block
+        && table_row.needs_status()
         && words[index] == 0
     {
         raw[index] = own_status.as_mut_ptr() as usize;
@@ -72,6 +75,9 @@ unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
         Role::Datatype => datatype_from_fortran(int()),
         Role::Comm => comm_from_fortran(int()),
         Role::RequestValue => request_from_fortran(int()),
+        Role::Win => win_from_fortran(int()),
+        Role::Group => group_from_fortran(int()),
+        Role::Op => op_from_fortran(int()),
         Role::Handle => 0,
         Role::Buffer if SENTINELS.in_place.contains(&address) => {
             sys::COMMSAN_IN_PLACE as isize as usize

@@ -12,11 +12,16 @@ mod datatypes;
 mod effects;
 mod entry;
 mod fortran;
+mod groups;
 mod library;
+mod node;
+mod order;
 mod rank;
+mod windows;
 
 pub use entry::Here;
 pub use library::Mpi;
+pub use node::Shared;
 pub use rank::{Rank, World, connect};
 
 /// What the header says, as bindgen reads it.

@@ -55,6 +55,10 @@ impl Library for Mpi {
         size.max(0) as usize
     }
 
+    fn is_no_op(&self, op: usize) -> bool {
+        op == no_op()
+    }
+
     fn is_inter(&self, comm: usize) -> bool {
         let mut flag = 0;
         // SAFETY: a communicator that the library has just accepted.
@@ -177,7 +181,91 @@ pub(crate) fn comm_from_fortran(handle: c_int) -> usize {
     unsafe { sys::PMPI_Comm_f2c(handle).word() }
 }
 
+#[cfg(feature = "openmpi")]
+pub(crate) fn win_from_fortran(handle: c_int) -> usize {
+    // SAFETY: as above.
+    unsafe { sys::PMPI_Win_f2c(handle).word() }
+}
+
+#[cfg(feature = "openmpi")]
+pub(crate) fn group_from_fortran(handle: c_int) -> usize {
+    // SAFETY: as above.
+    unsafe { sys::PMPI_Group_f2c(handle).word() }
+}
+
+#[cfg(feature = "openmpi")]
+pub(crate) fn op_from_fortran(handle: c_int) -> usize {
+    // SAFETY: as above.
+    unsafe { sys::PMPI_Op_f2c(handle).word() }
+}
+
+/// The same number for a predefined datatype in every process; 0 for others.
+#[cfg(feature = "openmpi")]
+pub(crate) fn type_number(datatype: usize) -> i32 {
+    match datatypes::is_derived(datatype) {
+        true => 0,
+        // SAFETY: a datatype that the library has accepted.
+        false => unsafe { sys::PMPI_Type_c2f(handle::<sys::MPI_Datatype>(datatype)) },
+    }
+}
+
+/// The same number for a predefined reduction in every process.
+#[cfg(feature = "openmpi")]
+pub(crate) fn op_number(op: usize) -> i32 {
+    // SAFETY: a reduction that the library has accepted.
+    unsafe { sys::PMPI_Op_c2f(handle::<sys::MPI_Op>(op)) }
+}
+
+/// `MPI_BYTE`.
+#[cfg(feature = "openmpi")]
+pub(crate) fn byte() -> sys::MPI_Datatype {
+    &raw mut sys::ompi_mpi_byte as sys::MPI_Datatype
+}
+
+#[cfg(feature = "openmpi")]
+fn no_op() -> usize {
+    &raw mut sys::ompi_mpi_op_no_op as usize
+}
+
 // MPICH's handles are the same integers in both languages.
+#[cfg(feature = "mpich")]
+pub(crate) fn win_from_fortran(handle: c_int) -> usize {
+    handle.word()
+}
+
+#[cfg(feature = "mpich")]
+pub(crate) fn group_from_fortran(handle: c_int) -> usize {
+    handle.word()
+}
+
+#[cfg(feature = "mpich")]
+pub(crate) fn op_from_fortran(handle: c_int) -> usize {
+    handle.word()
+}
+
+/// The same number for a predefined datatype in every process; 0 for others.
+#[cfg(feature = "mpich")]
+pub(crate) fn type_number(datatype: usize) -> i32 {
+    if datatypes::is_derived(datatype) { 0 } else { datatype as i32 }
+}
+
+/// The same number for a predefined reduction in every process.
+#[cfg(feature = "mpich")]
+pub(crate) fn op_number(op: usize) -> i32 {
+    op as i32
+}
+
+/// `MPI_BYTE`.
+#[cfg(feature = "mpich")]
+pub(crate) fn byte() -> sys::MPI_Datatype {
+    sys::COMMSAN_BYTE as sys::MPI_Datatype
+}
+
+#[cfg(feature = "mpich")]
+fn no_op() -> usize {
+    (sys::COMMSAN_NO_OP as c_int).word()
+}
+
 #[cfg(feature = "mpich")]
 pub(crate) fn request_from_fortran(handle: c_int) -> usize {
     handle.word()
@@ -210,6 +298,19 @@ pub(crate) unsafe fn received(status: usize, datatype: usize) -> Option<i32> {
     (code == 0 && count != sys::COMMSAN_UNDEFINED && count >= 0).then_some(count)
 }
 
+/// Source and tag of what a receive has got; `None` where it is not known.
+///
+/// # Safety
+/// `status` is a status that the library has filled, or a sentinel.
+pub(crate) unsafe fn envelope(status: usize) -> Option<(i32, i32)> {
+    if status == 0 || status == sys::COMMSAN_STATUS_IGNORE as usize {
+        return None;
+    }
+    // SAFETY: by the caller; both bindings lay a status out alike.
+    let status = unsafe { &*(status as *const sys::MPI_Status) };
+    Some((status.MPI_SOURCE, status.MPI_TAG))
+}
+
 /// Rank and size in `MPI_COMM_WORLD`, and the library's version.
 pub(crate) fn world() -> crate::World {
     let (mut rank, mut size) = (0, 0);
@@ -228,13 +329,13 @@ pub(crate) fn world() -> crate::World {
 
 /// Open MPI's handle is the address of a variable that bindgen's constants cannot name.
 #[cfg(feature = "openmpi")]
-fn comm_world() -> sys::MPI_Comm {
+pub(crate) fn comm_world() -> sys::MPI_Comm {
     const MPIF_H_MPI_COMM_WORLD: c_int = 0;
     // SAFETY: a conversion.
     unsafe { sys::PMPI_Comm_f2c(MPIF_H_MPI_COMM_WORLD) }
 }
 
 #[cfg(feature = "mpich")]
-fn comm_world() -> sys::MPI_Comm {
+pub(crate) fn comm_world() -> sys::MPI_Comm {
     sys::COMMSAN_COMM_WORLD as sys::MPI_Comm
 }

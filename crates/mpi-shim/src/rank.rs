@@ -1,5 +1,6 @@
 //! The connection to the runtime that owns this process's state.
 
+use crate::node::Shared;
 use commsan_mpi::{Findings, Tracker};
 use commsan_sense::thread::Thread;
 use std::sync::OnceLock;
@@ -21,12 +22,14 @@ pub trait Rank: Sync {
     fn active(&self) -> bool;
     /// Whether anything is pending.
     fn pending(&self) -> bool;
+    /// Whether order between ranks is of interest.
+    fn ordered(&self) -> bool;
     /// The sequence number that the next request will get, without taking the lock.
     fn now(&self) -> u64;
     /// Runs `f` with the state locked; not at all if the runtime has given up.
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// MPI is initialised.
-    fn begin(&self, thread: &Thread, world: World);
+    fn begin(&self, thread: &Thread, world: World, shared: Shared);
     /// MPI is about to be finalised.
     fn finalize(&self, here: &crate::Here);
     /// The job is about to be aborted.

@@ -126,14 +126,14 @@ impl Recorder {
         located.collect()
     }
 
-    fn site(&mut self, role: Role, site: &Site, stacks: &Stacks) -> RawSite<'static> {
+    fn raw(&mut self, role: Role, site: &Site, stacks: &Stacks) -> RawSite<'static> {
         RawSite {
             role,
             call: site.call.map(Cow::Borrowed),
             thread: site.thread,
             frames: Cow::Owned(self.frames(site, stacks)),
-            rank: None,
-            reference: None,
+            rank: site.afar.map(|(rank, _)| rank),
+            reference: site.afar.map(|(_, number)| number),
         }
     }
 }
@@ -163,8 +163,7 @@ impl Findings for Recorder {
         let count = Count { id, observed: 1, written: 1 };
         self.known.insert((report.code, offender, operation), count);
 
-        let sites =
-            report.sites.iter().map(|(role, site)| self.site(*role, site, stacks)).collect();
+        let sites = report.sites.iter().map(|(role, site)| self.raw(*role, site, stacks)).collect();
         let (mode, span, bytes) = report.concerned.clone().unwrap_or((Mode::Read, 0..0, 0));
         self.log.write(&Record::Finding(RawFinding {
             id,
@@ -184,7 +183,7 @@ impl Findings for Recorder {
                 bytes: bytes as u64,
                 peer: report.operation.peer,
                 tag: report.operation.tag,
-                window: None,
+                window: report.operation.window,
                 base: None,
             },
             sites: Cow::Owned(sites),
@@ -199,8 +198,13 @@ impl Findings for Recorder {
         id
     }
 
+    fn site(&mut self, number: u32, site: &Site, stacks: &Stacks) {
+        let site = self.raw(Role::Operation, site, stacks);
+        self.log.write(&Record::Site { id: number, site });
+    }
+
     fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks) {
-        let site = self.site(Role::Completion, site, stacks);
+        let site = self.raw(Role::Completion, site, stacks);
         self.log.write(&Record::Completed { id: finding, site });
     }
 }

@@ -5,7 +5,7 @@ use crate::options::Options;
 use crate::recorder::Recorder;
 use commsan_engine::{Mode, Pages};
 use commsan_mpi::{Findings, Tracker};
-use commsan_mpi_shim::{Here, Rank, World};
+use commsan_mpi_shim::{Here, Rank, Shared, World};
 use commsan_sense::abi::{self, MapError};
 use commsan_sense::thread::{self, Thread};
 use commsan_trace::record::Ending;
@@ -22,6 +22,8 @@ pub struct State {
     pages: Result<Pages, MapError>,
     /// From `MPI_Init` to `MPI_Finalize`, unless something went wrong.
     active: AtomicBool,
+    /// Whether ranks tell each other about order.
+    ordered: AtomicBool,
     /// Sequence number of the next request, for readers without the lock.
     next_request: AtomicU64,
     inner: Lock<Option<Inner>>,
@@ -45,6 +47,7 @@ pub fn install(
         options,
         pages,
         active: AtomicBool::new(false),
+        ordered: AtomicBool::new(false),
         next_request: AtomicU64::new(1),
         inner: Lock::new(None),
     })
@@ -66,6 +69,11 @@ pub fn with(thread: &Thread, mut f: impl FnMut(&mut Tracker, &mut dyn Findings))
     if let Some(state) = STATE.get() {
         state.with(thread, &mut f);
     }
+}
+
+/// Notes what the program did to window memory.
+pub fn note(thread: &Thread, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
+    with(thread, |tracker, _| tracker.note_access(bytes.clone(), mode, pc, by));
 }
 
 /// Stops checking in this process without a word: it is a child that shares the rank's log.
@@ -115,6 +123,10 @@ impl Rank for State {
         abi::abi().live.load(Ordering::Relaxed) != 0
     }
 
+    fn ordered(&self) -> bool {
+        self.ordered.load(Ordering::Relaxed)
+    }
+
     fn now(&self) -> u64 {
         self.next_request.load(Ordering::Acquire)
     }
@@ -141,7 +153,7 @@ impl Rank for State {
         }
     }
 
-    fn begin(&self, thread: &Thread, world: World) {
+    fn begin(&self, thread: &Thread, world: World, shared: Shared) {
         let begun = catch_unwind(AssertUnwindSafe(|| {
             let mut recorder = Recorder::new(&self.directory, &world, self.options);
             let pages = match self.pages {
@@ -149,14 +161,40 @@ impl Rank for State {
                 Err(error) => return recorder.unchecked(&advice(error)),
             };
             let Some(mut inner) = self.inner.lock(thread) else { return };
-            *inner = Some(Inner { tracker: Tracker::new(pages), recorder });
+            let mut tracker = Tracker::new(pages);
+            match shared {
+                Shared::Unneeded => {}
+                Shared::Impossible(why) => recorder
+                    .note(&format!("races between ranks are not looked for in this job: {why}")),
+                Shared::Fabric(fabric) => {
+                    tracker.connect(fabric);
+                    match abi::shadow() {
+                        Some(shadow) => tracker.note_accesses_in(shadow),
+                        None => recorder.note(
+                            "there is not enough address space to note what the program does to \
+                             window memory; raise `ulimit -v`",
+                        ),
+                    }
+                    self.ordered.store(true, Ordering::Relaxed);
+                }
+            }
+            *inner = Some(Inner { tracker, recorder });
             self.active.store(true, Ordering::Release);
         }));
         drop(begun);
     }
 
     fn finalize(&self, here: &Here) {
-        self.with(here.thread, &mut |tracker, out| tracker.finalize(here, out));
+        let mut gaps = false;
+        self.with(here.thread, &mut |tracker, out| {
+            tracker.finalize(here, out);
+            gaps = tracker.has_gaps();
+        });
+        if gaps && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {
+            inner.recorder.note(
+                "some accesses to windows could not be followed; races with them are not reported",
+            );
+        }
         if self.active.swap(false, Ordering::Relaxed) {
             self.end(here.thread, Ending::Finalized);
         }

@@ -1,0 +1,79 @@
+//! What calls tell about order between ranks: messages and collectives. Only in jobs that use
+//! windows.
+
+use crate::entry::Here;
+use crate::groups;
+use crate::library::{Mpi, envelope};
+use crate::rank::Rank;
+use commsan_mpi::calls::Flow;
+use commsan_mpi::rma::Envelope;
+use commsan_mpi::{Args, Effect, Learning, Library, Template};
+
+/// What a call will have taught when it returns, or when its request completes.
+pub(crate) type Lessons = smallvec::SmallVec<[Learning; 2]>;
+
+/// Before the call: others learn of it no earlier.
+pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
+    let mut lessons = Lessons::new();
+    if !matches!(args.call.effect, Effect::Block | Effect::Start) {
+        return lessons;
+    }
+    for template in templates(args) {
+        rank.with(here.thread, &mut |tracker, _| {
+            lessons.extend(tracker.begin_order(&template));
+        });
+    }
+    lessons
+}
+
+/// A blocking call has returned.
+pub(crate) fn after(rank: &dyn Rank, args: &Args, here: &Here, lessons: &Lessons) {
+    let status = args.call.at.status.and_then(|index| {
+        // SAFETY: entry points see to it that a receiving call has a status, filled by now.
+        unsafe { envelope(args.words[index]) }
+    });
+    rank.with(here.thread, &mut |tracker, out| {
+        lessons.iter().for_each(|lesson| tracker.learn(lesson, status, here, out));
+    });
+}
+
+/// A nonblocking call has returned a request.
+pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, lessons: Lessons) {
+    rank.with(here.thread, &mut |tracker, _| {
+        lessons.iter().for_each(|lesson| tracker.learn_at(request, lesson.clone()));
+    });
+}
+
+/// What a call's messages are, sent ones first.
+pub(crate) fn templates(args: &Args) -> smallvec::SmallVec<[Template; 2]> {
+    let mut found = smallvec::SmallVec::new();
+    let (call, at) = (args.call, &args.call.at);
+    let Some(comm) = at.comm.map(|index| args.words[index]) else { return found };
+    if call.collective {
+        let sources = match call.flow {
+            Flow::Neighbours => Mpi.neighbours(comm).0,
+            _ => Vec::new(),
+        };
+        let root = at.root.map_or(-1, |index| args.int(index));
+        found.push(Template::Collective {
+            group: groups::of_comm(comm),
+            flow: call.flow,
+            root,
+            sources,
+        });
+        return found;
+    }
+    let moves_data = !call.accesses.is_empty();
+    if let (Some(dest), Some(tag), true) = (at.dest, at.tag, moves_data) {
+        let synchronous = call.name.contains("ssend") || call.name.contains("Ssend");
+        let (dest, tag) = (args.int(dest), args.int(tag));
+        found.push(Template::Send { group: groups::of_comm(comm), dest, tag, synchronous });
+    }
+    if let (Some(source), Some(tag), true) = (at.source, at.received_tag, moves_data)
+        && args.int(source) != Mpi::PROC_NULL
+    {
+        let (source, tag) = (args.int(source), args.int(tag));
+        found.push(Template::Receive(Envelope { group: groups::of_comm(comm), source, tag }));
+    }
+    found
+}

@@ -1,0 +1,179 @@
+//! Windows and one-sided operations: from handles and arguments to what they mean.
+
+use crate::datatypes;
+use crate::effects::After;
+use crate::entry::{Here, Word};
+use crate::groups;
+use crate::library::{Mpi, byte, handle, op_number, type_number, win_from_fortran};
+use crate::rank::Rank;
+use crate::sys;
+use commsan_engine::Mode;
+use commsan_mpi::buffers::resolve;
+use commsan_mpi::rma::{Atomic, Made, Part};
+use commsan_mpi::{Args, Effect, Library, Synchronisation, Transfer, combine};
+use std::ffi::c_int;
+
+/// What must be known or done before the call.
+pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Synchronisation {
+    let sync = synchronisation(args);
+    match args.call.effect {
+        Effect::Rma => {
+            let transfer = transfer(args);
+            rank.with(here.thread, &mut |tracker, out| {
+                tracker.look_at_transfer(args, &transfer, here, out);
+            });
+        }
+        Effect::Window | Effect::Attach | Effect::Detach => {}
+        Effect::WindowFree => {
+            // SAFETY: the call's argument, a pointer to a handle.
+            let window = unsafe { window_at(args.words[0], args.fortran) };
+            rank.with(here.thread, &mut |tracker, out| {
+                tracker.before_window_free(args, window, here, out);
+            });
+        }
+        _ => rank.with(here.thread, &mut |tracker, out| {
+            tracker.before_sync(args, &sync, here, out);
+        }),
+    }
+    sync
+}
+
+fn synchronisation(args: &Args) -> Synchronisation {
+    let int = |name| args.call.named(name).map(|index| args.int(index));
+    let group = args.call.named("group").map(|index| groups::of_group(args.words[index]));
+    Synchronisation {
+        ranks: group.unwrap_or_default(),
+        exclusive: int("lock_type") == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int),
+        last: int("assert").is_some_and(|assert| assert & sys::COMMSAN_NOSUCCEED as c_int != 0),
+    }
+}
+
+impl After<'_> {
+    /// A call about a window has returned. `freed` is the handle it has freed.
+    pub(crate) fn window(&self, sync: &Synchronisation, freed: usize) {
+        let args = self.args;
+        match args.call.effect {
+            Effect::Window => self.made(),
+            Effect::WindowFree => {
+                self.with(|tracker, out| tracker.window_freed(freed, self.here, out));
+            }
+            Effect::Attach => {
+                let (window, base, size) = (args.words[0], args.words[1], args.words[2]);
+                self.with(|tracker, _| tracker.attach(window, base..base + size));
+            }
+            Effect::Detach => {
+                self.with(|tracker, _| tracker.detach(args.words[0], args.words[1]));
+            }
+            Effect::Rma => {
+                let mut accesses = resolve(args, &Mpi);
+                let (transfer, request) = (transfer(args), args.call.at.request);
+                let request = request.map(|_| self.request());
+                self.with(|tracker, out| {
+                    tracker.transfer(args, &mut accesses, &transfer, request, self.here, out);
+                });
+            }
+            Effect::ExposureEnd if !self.flag() => {}
+            _ => self.with(|tracker, out| tracker.after_sync(args, sync, self.here, out)),
+        }
+    }
+
+    fn flag(&self) -> bool {
+        // SAFETY: a result of the call, which has set it.
+        self.args
+            .call
+            .at
+            .flag
+            .is_none_or(|index| unsafe { *(self.args.words[index] as *const c_int) } != 0)
+    }
+
+    fn made(&self) {
+        let args = self.args;
+        let word = |name| args.call.named(name).map(|index| args.words[index]);
+        let comm = word("comm").unwrap_or(0);
+        let dynamic = word("size").is_none();
+        let base = match (word("base"), word("baseptr")) {
+            (Some(base), _) => base,
+            // SAFETY: the call has stored an address there.
+            (None, Some(pointer)) => unsafe { *(pointer as *const usize) },
+            (None, None) => 0,
+        };
+        let unit = args.call.named("disp_unit").map_or(1, |index| args.int(index).max(1) as u64);
+        let part = Part { size: word("size").map_or(u64::MAX, |size| size as u64), unit };
+        let group = groups::of_comm(comm);
+        let rank = Mpi.rank(comm);
+        let made = Made {
+            // SAFETY: the call has stored a handle there.
+            handle: unsafe { window_at(word("win_out").unwrap_or(0), args.fortran) },
+            parts: gather(part, comm, group.members.len()),
+            own: usize::try_from(rank).ok(),
+            group,
+            base,
+            dynamic,
+        };
+        self.with(|tracker, _| tracker.window_made(args, made.clone(), self.here));
+    }
+}
+
+/// The parts of all processes of a window that is just being made.
+fn gather(own: Part, comm: usize, ranks: usize) -> Vec<Part> {
+    let mut all = vec![[0u64; 2]; ranks];
+    let own = [own.size, own.unit];
+    let size = size_of_val(&own) as c_int;
+    // SAFETY: all processes of the communicator are in the same collective call; the buffers are
+    // as long as stated.
+    unsafe {
+        sys::PMPI_Allgather(
+            own.as_ptr().cast(),
+            size,
+            byte(),
+            all.as_mut_ptr().cast(),
+            size,
+            byte(),
+            handle::<sys::MPI_Comm>(comm),
+        );
+    }
+    all.into_iter().map(|[size, unit]| Part { size, unit }).collect()
+}
+
+fn transfer(args: &Args) -> Transfer {
+    let at = &args.call.at;
+    let word = |index: Option<usize>| index.map_or(0, |index| args.words[index]);
+    let count = at.target_count.map_or(1, |index| args.count(index));
+    let datatype = word(at.target_datatype);
+    let pattern = match count {
+        0 => commsan_engine::Pattern::empty(),
+        _ => {
+            let element = datatypes::describe(datatype);
+            element.pattern.repeat(count, element.extent)
+        }
+    };
+    let plain = at.op.is_none() && !args.call.name.contains("Compare_and_swap");
+    let no_op = at.op.is_some_and(|index| Mpi.is_no_op(args.words[index]));
+    let reads = no_op || plain && args.call.accesses.iter().all(|rule| rule.mode == Mode::Write);
+    let atomic = (!plain).then(|| Atomic {
+        datatype: type_number(datatype),
+        op: combine(args.call, no_op, at.op.map_or(0, |index| op_number(args.words[index]))),
+    });
+    Transfer {
+        window: word(at.win),
+        target: at.peer.map_or(-1, |index| args.int(index)),
+        displacement: word(at.displacement) as i64,
+        pattern,
+        mode: if reads { Mode::Read } else { Mode::Write },
+        atomic,
+    }
+}
+
+/// The window handle at an address.
+///
+/// # Safety
+/// `address` is a pointer to a handle.
+pub(crate) unsafe fn window_at(address: usize, fortran: bool) -> usize {
+    // SAFETY: by the caller.
+    unsafe {
+        match fortran {
+            true => win_from_fortran(*(address as *const c_int)),
+            false => (*(address as *const sys::MPI_Win)).word(),
+        }
+    }
+}
