@@ -173,6 +173,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn any_numbers_are_survived(
+            (code, one_sided) in (prop::sample::select(Code::ALL), any::<bool>()),
+            [addr, size, start, length, bytes] in any::<[u64; 5]>(),
+            (base, peer) in any::<(Option<u64>, Option<i32>)>(),
+            rank in any::<Option<u32>>(),
+        ) {
+            let mut observation = match one_sided {
+                true => facts::tests::one_sided(Code::TargetRace, Case::Usual),
+                false => facts::tests::observation(),
+            };
+            observation.finding.code = code;
+            let access = observation.finding.access.as_mut().unwrap();
+            (access.addr, access.size, access.peer) = (addr, size, peer);
+            let operation = &mut observation.finding.operation;
+            (operation.addr, operation.size, operation.bytes) = (start, length, bytes);
+            (operation.base, operation.peer) = (base, peer);
+            observation.finding.sites.to_mut()[1].rank = rank;
+            prop_assert_eq!(merge([observation]).len(), 1);
+        }
+    }
+
     #[test]
     fn equal_findings_of_several_ranks_are_one() {
         let [seen_by_1, mut seen_by_2] =
