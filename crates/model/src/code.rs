@@ -90,6 +90,13 @@ codes! {
         "window never freed", "CS-WIN-05.md";
 }
 
+impl Code {
+    /// Whether both sites play the same part, so that which comes first is a matter of timing.
+    pub const fn is_symmetric(self) -> bool {
+        matches!(self, Code::TargetRace)
+    }
+}
+
 impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.id())

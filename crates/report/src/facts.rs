@@ -4,6 +4,8 @@ use crate::merge::Observation;
 use commsan_model::{Code, Frame, Role};
 use commsan_trace::record::{RawAccess, RawOperation, RawSite};
 
+mod window;
+
 /// Circumstances in which a code needs other words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
@@ -13,6 +15,14 @@ pub enum Case {
     WithinOneCall,
     /// The offence lies somewhere before the first site.
     NoticedLater,
+    /// Both operations come from one process.
+    SameOrigin,
+    /// Both operations are accumulates, but not alike.
+    Accumulates,
+    /// An epoch is open, and the place that opened it known.
+    InEpoch,
+    /// The window is dynamic.
+    Unattached,
 }
 
 /// One observation, seen as a source of phrases.
@@ -35,10 +45,14 @@ impl<'o> Facts<'o> {
 
     /// Which of the texts of the finding's code fits.
     pub fn case(&self) -> Case {
+        let code = self.observation.finding.code;
+        if code == Code::OutsideWindow && self.raw_operation().call.contains("dynamic") {
+            return Case::Unattached;
+        }
         let Some((first, operation)) = self.first.zip(self.operation) else { return Case::Usual };
         let sites = &self.observation.finding.sites;
         let (first, operation) = (&sites[first], &sites[operation]);
-        match self.observation.finding.code {
+        match code {
             // The same call may also meet its own operation of an earlier iteration, but then
             // either both read or write, or the operation is completed at some time.
             Code::OperationsOverlap
@@ -50,6 +64,14 @@ impl<'o> Facts<'o> {
             }
             // Where the function itself is seen to return, no call is involved.
             Code::PendingStackBuffer if first.call.is_some() => Case::NoticedLater,
+            Code::TargetRace
+                if window::is_accumulate(self.call().unwrap_or_default())
+                    && window::is_accumulate(&self.raw_operation().call) =>
+            {
+                Case::Accumulates
+            }
+            Code::TargetRace if first.rank == operation.rank => Case::SameOrigin,
+            Code::OutsideEpoch | Code::EpochMismatch | Code::EpochNotClosed => Case::InEpoch,
             _ => Case::Usual,
         }
     }
@@ -71,6 +93,18 @@ impl<'o> Facts<'o> {
             "otherwise" => if self.raw_operation().write { "writes" } else { "reads" }.to_owned(),
             "pending" => self.pending(),
             "order" => self.order().to_owned(),
+            "complete" => self.complete().to_owned(),
+            "other" => self.in_rank(self.operation, self.raw_operation().call.to_string()),
+            "part" => self.part(),
+            "carries" => self.carries(),
+            "unordered" => self.unordered(),
+            "window" => window::name(self.raw_operation()),
+            "reach" => window::reach(self.raw_access()),
+            "size" => bytes(self.raw_operation().size),
+            "target" => self.target(),
+            "opener" => self.opener(),
+            "closer" => window::closer(self.starter()).to_owned(),
+            "missing" => window::opener(self.call().unwrap_or_default()).to_owned(),
             "here" => self.place(self.first),
             "started" => self.place(self.operation),
             _ => return None,
@@ -109,15 +143,36 @@ impl<'o> Facts<'o> {
         of_site.or(of_access).filter(|by| !["load", "store", ""].contains(by))
     }
 
+    fn frame(&self) -> Option<&Frame> {
+        self.first.and_then(|site| self.observation.stacks[site].first())
+    }
+
     fn function(&self) -> String {
-        let frame = self.first.and_then(|site| self.observation.stacks[site].first());
-        frame.map_or_else(|| "the program".to_owned(), function)
+        self.frame().map_or_else(|| "the program".to_owned(), function)
     }
 
     fn who(&self) -> String {
-        match self.call() {
-            Some(call) => format!("{} in {}", quoted(call), self.function()),
-            None => self.function(),
+        let who = match (self.call(), self.frame()) {
+            (Some(call), Some(_)) => format!("{} in {}", quoted(call), self.function()),
+            (Some(call), None) => quoted(call),
+            (None, _) => self.function(),
+        };
+        self.in_rank(self.first, who)
+    }
+
+    /// The rank of a site, where there are several.
+    fn rank(&self, site: Option<usize>) -> Option<u32> {
+        let Observation { rank, finding, .. } = self.observation;
+        let rank_of = |site: &RawSite<'_>| site.rank.unwrap_or(*rank);
+        let several = finding.sites.iter().any(|site| rank_of(site) != *rank);
+        site.filter(|_| several).map(|site| rank_of(&finding.sites[site]))
+    }
+
+    /// ``rank 1's `pack` ``, where there are several ranks.
+    fn in_rank(&self, site: Option<usize>, what: String) -> String {
+        match self.rank(site) {
+            Some(rank) => format!("rank {rank}'s {}", what.strip_prefix("the ").unwrap_or(&what)),
+            None => what,
         }
     }
 
@@ -150,6 +205,16 @@ impl<'o> Facts<'o> {
         }
     }
 
+    /// How an operation is completed as far as its local buffers are concerned.
+    fn complete(&self) -> &'static str {
+        if self.raw_operation().window.is_some() {
+            "complete the operation at its origin (MPI_Win_flush_local, the end of the epoch, or \
+             MPI_Wait for a call that returns a request)"
+        } else {
+            "complete the request (MPI_Wait, or MPI_Test returning true)"
+        }
+    }
+
     fn pending(&self) -> String {
         let started = self.place(self.operation);
         let Some((completion, stack)) = &self.observation.completed else {
@@ -168,10 +233,15 @@ impl<'o> Facts<'o> {
     }
 
     /// The call at the operation's site: of a persistent operation, `MPI_Start`.
+    fn starter(&self) -> &str {
+        let Observation { finding, .. } = self.observation;
+        let call = self.operation.and_then(|site| finding.sites[site].call.as_ref());
+        call.unwrap_or(&finding.operation.call)
+    }
+
     fn starts(&self) -> String {
-        let RawOperation { call, bytes: touched, size, write, .. } = self.raw_operation();
-        let sites = &self.observation.finding.sites;
-        let call = self.operation.and_then(|site| sites[site].call.as_ref()).unwrap_or(call);
+        let RawOperation { bytes: touched, size, write, .. } = self.raw_operation();
+        let call = self.starter();
         let verb = if *write { "write" } else { "read" };
         match touched {
             0 => format!("{call} starts the operation"),
@@ -183,14 +253,22 @@ impl<'o> Facts<'o> {
     }
 
     fn place(&self, site: Option<usize>) -> String {
-        known_place(site.and_then(|site| self.observation.stacks[site].first()))
+        let place = known_place(site.and_then(|site| self.observation.stacks[site].first()));
+        match self.rank(site) {
+            Some(rank) => format!("{place} in rank {rank}"),
+            None => place,
+        }
     }
-}
 
-/// Label of the site that completes the operation.
-pub fn completes(site: &RawSite<'_>) -> String {
-    let call = site.call.as_deref().unwrap_or("this call");
-    format!("{} completes the operation, too late", quoted(call))
+    /// Label of the site that completes the operation.
+    pub fn completes(&self, site: &RawSite<'_>) -> String {
+        let call = quoted(site.call.as_deref().unwrap_or("this call"));
+        match self.observation.finding.code {
+            // The other side may have come after it, but nothing says so.
+            Code::WindowAccessRace | Code::TargetRace => format!("{call} completes the operation"),
+            _ => format!("{call} completes the operation, too late"),
+        }
+    }
 }
 
 fn known_place(frame: Option<&Frame>) -> String {
@@ -259,6 +337,7 @@ fn operation(operation: &RawOperation<'_>) -> String {
         return call.to_string();
     }
     let peer = match (operation.peer, is_receive(operation)) {
+        (Some(peer), _) if operation.window.is_some() => Some(window::target(call, peer)),
         (Some(peer), true) => Some(format!("from rank {peer}")),
         (Some(peer), false) => Some(format!("to rank {peer}")),
         // A matched receive has a message instead of a source.
@@ -266,7 +345,8 @@ fn operation(operation: &RawOperation<'_>) -> String {
         (None, _) => None,
     };
     let tag = operation.tag.map(|tag| format!("tag {tag}"));
-    let details: Vec<_> = peer.into_iter().chain(tag).collect();
+    let window = operation.window.map(|number| format!("window {number}"));
+    let details: Vec<_> = peer.into_iter().chain(tag).chain(window).collect();
     if details.is_empty() { call.to_string() } else { format!("{call} ({})", details.join(", ")) }
 }
 
@@ -292,6 +372,7 @@ fn using(operation: &RawOperation<'_>) -> &'static str {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    pub(crate) use super::window::tests::observation as one_sided;
     use super::*;
     use commsan_trace::record::RawFinding;
     use std::borrow::Cow;

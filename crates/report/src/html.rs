@@ -1,6 +1,6 @@
 //! The report as one HTML file that needs nothing else: no network, no other file, no script.
 
-use crate::terminal::{frame_text, note_text, seen, summary};
+use crate::terminal::{frame_text, label, note_text, seen, summary};
 use crate::{Report, Sources, ranks};
 use commsan_model::{Finding, Severity, Site};
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,7 +141,7 @@ fn article(
         Prose(&capitalised(&finding.message)),
     )?;
     for (file, sites) in by_file(finding) {
-        listing(page, report, sources, file, &sites)?;
+        listing(page, report, sources, finding, file, &sites)?;
     }
     write!(
         page,
@@ -172,7 +172,7 @@ fn capitalised(text: &str) -> String {
 type FileSites<'f> = (Option<&'f str>, Vec<(bool, &'f Site)>);
 
 /// Bytes of a line, whether they offend, and what to say about them.
-type Mark<'s> = (Range<usize>, bool, &'s str);
+type Mark = (Range<usize>, bool, String);
 
 /// The sites of each file, in the order of their first site; the first site is marked.
 fn by_file(finding: &Finding) -> Vec<FileSites<'_>> {
@@ -192,10 +192,11 @@ fn listing(
     page: &mut String,
     report: &Report,
     sources: &Sources,
+    finding: &Finding,
     file: Option<&str>,
     sites: &[(bool, &Site)],
 ) -> std::fmt::Result {
-    let mut marks: BTreeMap<usize, Vec<Mark<'_>>> = BTreeMap::new();
+    let mut marks: BTreeMap<usize, Vec<Mark>> = BTreeMap::new();
     let mut bare = Vec::new();
     let mut text = "";
     for (offends, site) in sites {
@@ -206,7 +207,8 @@ fn listing(
                 let line = before.bytes().filter(|&byte| byte == b'\n').count();
                 let start = before.rfind('\n').map_or(0, |newline| newline + 1);
                 let span = span.start - start..span.end - start;
-                marks.entry(line).or_default().push((span, *offends, &site.label));
+                let mark = (span, *offends, label(finding, site));
+                marks.entry(line).or_default().push(mark);
             }
             None => bare.push(site),
         }
@@ -230,19 +232,14 @@ fn listing(
         for site in bare {
             let place = site.stack.first().map(|frame| frame_text(report, frame));
             let place = place.as_deref().unwrap_or("unknown place");
-            writeln!(page, "<li>{}: {}</li>", Prose(place), Prose(&site.label))?;
+            writeln!(page, "<li>{}: {}</li>", Prose(place), Prose(&label(finding, site)))?;
         }
         writeln!(page, "</ul>")?;
     }
     Ok(())
 }
 
-fn source_line(
-    page: &mut String,
-    number: usize,
-    code: &str,
-    marks: &[Mark<'_>],
-) -> std::fmt::Result {
+fn source_line(page: &mut String, number: usize, code: &str, marks: &[Mark]) -> std::fmt::Result {
     write!(page, "<div><span class=\"number\">{number}</span>")?;
     // Marks of one line overlap when a call takes part twice; the widest shows both.
     let span = marks

@@ -1,10 +1,11 @@
 //! One finding for many observations: equal ones of all ranks and repetitions become one.
 //!
 //! Equal means: the same code, and the same source lines in the same roles. Where the operation
-//! was completed does not distinguish findings, since that may depend on timing alone. The
-//! result does not depend on the order of the observations.
+//! was completed does not distinguish findings, since that may depend on timing alone; neither do
+//! the ranks, nor which of two RMA operations came to the target first. The result does not depend
+//! on the order of the observations.
 
-use crate::facts::{self, Facts};
+use crate::facts::Facts;
 use crate::wording::{fill, wording};
 use commsan_model::{Finding, Frame, Role, Site};
 use commsan_trace::record::{RawFinding, RawSite};
@@ -86,7 +87,11 @@ type Place = (String, Option<u32>, u64);
 
 fn places(observation: &Observation) -> Vec<(Role, Place)> {
     let roles = observation.finding.sites.iter().map(|site| site.role);
-    roles.zip(observation.stacks.iter().map(|stack| place(stack))).collect()
+    let mut places: Vec<_> = observation.stacks.iter().map(|stack| place(stack)).collect();
+    if observation.finding.code.is_symmetric() {
+        places.sort();
+    }
+    roles.zip(places).collect()
 }
 
 fn place(stack: &[Frame]) -> Place {
@@ -108,11 +113,11 @@ fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
     let completion = observation
         .completed
         .iter()
-        .map(|(raw, stack)| site(observation.rank, raw, stack, facts::completes(raw)));
+        .map(|(raw, stack)| site(observation.rank, raw, stack, facts.completes(raw)));
     known.chain(completion).collect()
 }
 
-fn site(rank: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {
+fn site(observer: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {
     let place = stack.first();
     Site {
         role: raw.role,
@@ -121,7 +126,7 @@ fn site(rank: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {
         line: place.and_then(|frame| frame.line),
         column: place.and_then(|frame| frame.column),
         function: place.and_then(|frame| frame.function.clone()),
-        rank,
+        rank: raw.rank.unwrap_or(observer),
         thread: raw.thread,
         stack: stack.to_vec(),
     }
@@ -130,6 +135,8 @@ fn site(rank: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::{self, Case};
+    use commsan_model::Code;
     use proptest::prelude::*;
 
     fn observations() -> impl Strategy<Value = Vec<Observation>> {
@@ -164,6 +171,52 @@ mod tests {
             prop_assert_eq!(merged.iter().map(|finding| finding.count).sum::<u64>(), total);
             prop_assert_eq!(merged, merge(shuffled));
         }
+    }
+
+    proptest! {
+        #[test]
+        fn any_numbers_are_survived(
+            (code, one_sided) in (prop::sample::select(Code::ALL), any::<bool>()),
+            [addr, size, start, length, bytes] in any::<[u64; 5]>(),
+            (base, peer) in any::<(Option<u64>, Option<i32>)>(),
+            rank in any::<Option<u32>>(),
+        ) {
+            let mut observation = match one_sided {
+                true => facts::tests::one_sided(Code::TargetRace, Case::Usual),
+                false => facts::tests::observation(),
+            };
+            observation.finding.code = code;
+            let access = observation.finding.access.as_mut().unwrap();
+            (access.addr, access.size, access.peer) = (addr, size, peer);
+            let operation = &mut observation.finding.operation;
+            (operation.addr, operation.size, operation.bytes) = (start, length, bytes);
+            (operation.base, operation.peer) = (base, peer);
+            observation.finding.sites.to_mut()[1].rank = rank;
+            prop_assert_eq!(merge([observation]).len(), 1);
+        }
+    }
+
+    #[test]
+    fn equal_findings_of_several_ranks_are_one() {
+        let [seen_by_1, mut seen_by_2] =
+            [0; 2].map(|_| facts::tests::one_sided(Code::WindowAccessRace, Case::Usual));
+        seen_by_2.rank = 2;
+        seen_by_2.finding.sites.to_mut()[1].rank = Some(1);
+        let [finding] = &*merge([seen_by_2, seen_by_1]) else { panic!() };
+        assert_eq!(finding.ranks, [1, 2]);
+        let ranks: Vec<_> = finding.sites.iter().map(|site| site.rank).collect();
+        assert_eq!(ranks, [1, 0, 0]);
+        assert!(finding.message.starts_with("rank 1's `pack` reads"), "{}", finding.message);
+    }
+
+    #[test]
+    fn which_operation_came_first_to_the_target_is_irrelevant() {
+        let one = facts::tests::one_sided(Code::TargetRace, Case::Usual);
+        let mut other = one.clone();
+        other.stacks.swap(0, 1);
+        assert_eq!(merge([one.clone(), other.clone()]).len(), 1);
+        other.stacks[0][0].line = Some(41);
+        assert_eq!(merge([one, other]).len(), 2);
     }
 
     #[test]

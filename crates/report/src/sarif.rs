@@ -3,7 +3,7 @@
 //! The few of the standard's types that a dynamic checker needs; section numbers refer to
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>.
 
-use crate::terminal::{note_text, seen};
+use crate::terminal::{label, note_text, seen};
 use crate::{Note, Report};
 use commsan_model::{Code, Finding, Frame, Severity, Site};
 use serde::Serialize;
@@ -83,17 +83,18 @@ fn result(report: &Report, finding: &Finding, rules: &[Code]) -> ResultObject {
         [first, others @ ..] => (Some(first), others),
         [] => (None, [].as_slice()),
     };
-    let related =
-        (1_u32..).zip(others).map(|(id, site)| Location { id: Some(id), ..location(report, site) });
+    let related = (1_u32..)
+        .zip(others)
+        .map(|(id, site)| Location { id: Some(id), ..location(report, finding, site) });
     let stacks = finding.sites.iter().filter(|site| !site.stack.is_empty());
     ResultObject {
         rule_id: finding.code.id(),
         rule_index: rules.binary_search(&finding.code).unwrap_or_default(),
         level: level(finding.code.severity()),
         message: text(format!("{}; {}", finding.message, finding.why)),
-        locations: first.map(|site| location(report, site)).into_iter().collect(),
+        locations: first.map(|site| location(report, finding, site)).into_iter().collect(),
         related_locations: related.collect(),
-        stacks: stacks.map(|site| stack(report, site)).collect(),
+        stacks: stacks.map(|site| stack(report, finding, site)).collect(),
         occurrence_count: finding.count,
         partial_fingerprints: Fingerprints { place: fingerprint(report, finding) },
         properties: Properties {
@@ -111,7 +112,12 @@ fn fingerprint(report: &Report, finding: &Finding) -> String {
         let function = site.function.as_deref();
         format!("{}:{}", file.unwrap_or_default(), function.unwrap_or_default())
     });
-    [finding.code.id().to_owned()].into_iter().chain(sites).collect::<Vec<_>>().join("|")
+    let mut sites: Vec<_> = sites.collect();
+    if finding.code.is_symmetric() {
+        sites.sort();
+    }
+    sites.insert(0, finding.code.id().to_owned());
+    sites.join("|")
 }
 
 /// Services take results with equal fingerprints for one.
@@ -127,16 +133,16 @@ fn number_equal_fingerprints(results: &mut [ResultObject]) {
     }
 }
 
-fn location(report: &Report, site: &Site) -> Location {
+fn location(report: &Report, finding: &Finding, site: &Site) -> Location {
     Location {
         id: None,
         physical_location: physical(report, site.file.as_deref(), site.line, site.column),
         logical_locations: logical(site.function.as_deref()),
-        message: Some(text(&*site.label)),
+        message: Some(text(label(finding, site))),
     }
 }
 
-fn stack(report: &Report, site: &Site) -> Stack {
+fn stack(report: &Report, finding: &Finding, site: &Site) -> Stack {
     let frame = |frame: &Frame| StackFrame {
         location: Location {
             id: None,
@@ -147,7 +153,7 @@ fn stack(report: &Report, site: &Site) -> Stack {
         module: frame.module.clone(),
         thread_id: site.thread,
     };
-    Stack { message: text(&*site.label), frames: site.stack.iter().map(frame).collect() }
+    Stack { message: text(label(finding, site)), frames: site.stack.iter().map(frame).collect() }
 }
 
 fn logical(function: Option<&str>) -> Vec<LogicalLocation> {

@@ -187,7 +187,7 @@ pub fn gen_suppressions(findings: &[Finding]) -> String {
         "# Suppressions for commsan; every entry needs a reason before the file can be used.\n",
     );
     for finding in findings {
-        let place = finding.sites.first();
+        let place = finding.sites.iter().find(|site| !site.stack.is_empty());
         let frame = place.and_then(|site| site.stack.first());
         let value = |text: &str| toml::Value::from(text).to_string();
         // Writing to a string cannot fail.

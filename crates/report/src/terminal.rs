@@ -179,10 +179,17 @@ fn bare<'r>(report: &'r Report, finding: &Finding, site: &'r Site) -> [Element<'
     [origin.into(), Padding.into(), label.into()]
 }
 
-/// The site's label, with the thread where there are several.
-fn label(finding: &Finding, site: &Site) -> String {
-    let threaded = finding.sites.iter().any(|site| site.thread != 0);
-    if threaded { format!("{}, on thread {}", site.label, site.thread) } else { site.label.clone() }
+/// The site's label, with the rank and the thread where there are several.
+pub(crate) fn label(finding: &Finding, site: &Site) -> String {
+    let mut label = String::new();
+    if finding.sites.iter().any(|other| other.rank != site.rank) {
+        let _ = write!(label, "{}: ", ranks::named(&[site.rank]));
+    }
+    label += &site.label;
+    if finding.sites.iter().any(|site| site.thread != 0) {
+        let _ = write!(label, ", on thread {}", site.thread);
+    }
+    label
 }
 
 /// How `main` came to the sites, one text for all sites that were reached in the same way.

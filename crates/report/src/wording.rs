@@ -18,7 +18,16 @@
 //! | `{otherwise}` | `reads`, `writes` |
 //! | `{pending}` | `the operation started at heat.c:40 and …` |
 //! | `{order}` | `comes before that`, `comes while it is pending` |
-//! | `{here}`, `{started}` | `heat.c:52`, `heat.c:40` |
+//! | `{here}`, `{started}` | `heat.c:52`, `heat.c:40 in rank 1` |
+//! | `{complete}` | `complete the request (MPI_Wait, …)`, `complete the operation …` |
+//! | `{other}` | `rank 0's MPI_Put` |
+//! | `{part}` | `8 bytes at offset 16 of its window 0` |
+//! | `{carries}` | `MPI_Put writes 64 bytes of the window` |
+//! | `{unordered}` | `nothing orders the read at heat.c:52 before …` |
+//! | `{window}`, `{target}` | `window 0`, `rank 1` |
+//! | `{reach}`, `{size}` | `bytes 4096-4103`, `4096 bytes` |
+//! | `{opener}`, `{closer}` | `MPI_Win_lock (rank 1)`, `MPI_Win_unlock` |
+//! | `{missing}` | the call that opens the epoch which `{by}` needs |
 
 use crate::facts::{Case, Facts};
 use commsan_model::Code;
@@ -46,9 +55,12 @@ pub struct Wording {
 const MOVED_BY_COMPILER: &str = "; if the access stands after the completing call in the source, the compiler moved it: give \
      the buffer the ASYNCHRONOUS attribute";
 
-const COMPLETE_LOCALLY: &str = "complete the operation locally first: MPI_Win_flush_local or \
-     MPI_Win_flush, the call that ends the epoch (MPI_Win_unlock, _fence, _complete), or the wait \
-     for its request";
+const EPOCH_FOR_OPERATION: &str = "call the operation in an epoch to {target}: between two calls \
+     of MPI_Win_fence, from MPI_Win_start to MPI_Win_complete, or from MPI_Win_lock or \
+     MPI_Win_lock_all to its unlock";
+
+const CLOSE_EPOCH: &str = "close the epoch by {closer}, also on early returns and in error paths; \
+     MPI_Win_flush completes operations, but closes nothing";
 
 /// The table.
 pub const WORDINGS: &[Wording] = &[
@@ -117,8 +129,7 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{starts}",
         why: "{pending}; {by} at {here} {order}, so MPI goes on to {use} memory that may belong \
               to something else",
-        help: "complete the request (MPI_Wait, or MPI_Test returning true) before releasing the \
-               buffer",
+        help: "{complete} before releasing the buffer",
         fortran: "; if the buffer is an array section or expression, the compiler passed a \
                   temporary copy and released it when the call returned: pass a contiguous array \
                   or describe the section by a derived datatype",
@@ -131,8 +142,8 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{starts}",
         why: "{pending}; the return at {here} {order}, and the functions called next use the same \
               memory",
-        help: "complete the request before the function returns, or use a buffer that lives \
-               longer: static, on the heap, or the caller's",
+        help: "{complete} before the function returns, or use a buffer that lives longer: static, \
+               on the heap, or the caller's",
         fortran: "; in Fortran, SAVE or ALLOCATABLE in a module makes a buffer live longer",
     },
     Wording {
@@ -144,8 +155,8 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{starts}",
         why: "{pending}; the buffer's function returned before {by} at {here}, and the functions \
               called next use the same memory",
-        help: "complete the request before the function returns, or use a buffer that lives \
-               longer: static, on the heap, or the caller's",
+        help: "{complete} before the function returns, or use a buffer that lives longer: static, \
+               on the heap, or the caller's",
         fortran: "; in Fortran, SAVE or ALLOCATABLE in a module makes a buffer live longer",
     },
     Wording {
@@ -202,7 +213,7 @@ pub const WORDINGS: &[Wording] = &[
         offence: "{access}",
         operation: "{starts}",
         why: "{pending}; {by} at {here} {order}",
-        help: COMPLETE_LOCALLY,
+        help: "{complete} before writing to the buffer, or write to a second buffer",
         fortran: MOVED_BY_COMPILER,
     },
     Wording {
@@ -211,78 +222,153 @@ pub const WORDINGS: &[Wording] = &[
         message: "{who} {verb} {range} that {operation} {using}",
         offence: "{access}",
         operation: "{starts}",
-        why: "{pending}; {by} at {here} {order}",
-        help: COMPLETE_LOCALLY,
+        why: "{pending}; {by} at {here} {order}, so the result may be there, not yet, or in part",
+        help: "{complete} before using its result",
         fortran: MOVED_BY_COMPILER,
     },
     Wording {
         code: Code::WindowAccessRace,
         case: Case::Usual,
-        message: "{who} {verb} {range} that {operation} {using}",
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
         offence: "{access}",
-        operation: "{starts}",
-        why: "{pending}; {by} at {here} {order}",
-        help: "complete the operation at the target, then tell the owner",
+        operation: "{carries}",
+        why: "{unordered}; MPI_Barrier completes no RMA operation",
+        help: "complete the operation at the target and let the owner know: MPI_Win_fence does \
+               both, so do MPI_Win_complete and MPI_Win_wait together; after MPI_Win_flush or \
+               MPI_Win_unlock, a message or barrier must follow",
         fortran: MOVED_BY_COMPILER,
     },
     Wording {
         code: Code::TargetRace,
         case: Case::Usual,
-        message: "{who} {verb} {range} that {operation} {using}",
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
         offence: "{access}",
-        operation: "{starts}",
-        why: "{pending}; {by} at {here} {order}",
-        help: "let each operation use bytes of its own",
+        operation: "{carries}",
+        why: "{unordered}; MPI_Barrier completes no RMA operation",
+        help: "give each operation bytes of its own, use accumulates of one datatype and operation \
+               on both sides, or complete one operation at the target (MPI_Win_flush or the end of \
+               its epoch) and let the other's origin know, by a message or barrier, before the \
+               other starts",
+        fortran: "",
+    },
+    Wording {
+        code: Code::TargetRace,
+        case: Case::SameOrigin,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{unordered}; operations of one process to one target are in no order of their own",
+        help: "give each operation bytes of its own, or complete the first, by MPI_Win_flush or the \
+               end of its epoch, before the second starts",
+        fortran: "",
+    },
+    Wording {
+        code: Code::TargetRace,
+        case: Case::Accumulates,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{unordered}; accumulates may overlap only with the same predefined datatype, and the \
+              same operation or MPI_NO_OP",
+        help: "use one predefined datatype and one operation on both sides, or complete one before \
+               the other starts",
         fortran: "",
     },
     Wording {
         code: Code::OutsideEpoch,
         case: Case::Usual,
-        message: "{who} starts outside an access epoch",
-        offence: "{by} finds no access epoch",
-        operation: "{starts}",
-        why: "no call opened an access epoch before {here}",
-        help: "open an epoch",
+        message: "{who} accesses {target} through {window} outside an access epoch",
+        offence: "{by} has no access epoch",
+        operation: "",
+        why: "no epoch in which {target} may be accessed is open at {here}",
+        help: EPOCH_FOR_OPERATION,
+        fortran: "",
+    },
+    Wording {
+        code: Code::OutsideEpoch,
+        case: Case::InEpoch,
+        message: "{who} accesses {target} through {window} outside an access epoch",
+        offence: "{by} has no access epoch",
+        operation: "{opener} opens an epoch of another kind or to others",
+        why: "the epoch that {opener} opened at {started} is not one in which {target} may be \
+              accessed",
+        help: EPOCH_FOR_OPERATION,
         fortran: "",
     },
     Wording {
         code: Code::OutsideWindow,
         case: Case::Usual,
-        message: "{who} reaches beyond the window",
-        offence: "{access}",
-        operation: "{starts}",
-        why: "the window ends before",
-        help: "check displacement and count",
+        message: "{who} accesses {reach} of {window} in {target}, which has {size} there",
+        offence: "{by} reaches beyond the window",
+        operation: "{other} makes the window",
+        why: "the bytes follow from the displacement and the target's displacement unit, the \
+              datatype and the count, and must lie within the size given by the target",
+        help: "check displacement, count and datatype at {here} against the size and displacement \
+               unit that {target} gave to {other}",
+        fortran: "; displacements count from 0",
+    },
+    Wording {
+        code: Code::OutsideWindow,
+        case: Case::Unattached,
+        message: "{who} accesses memory of {target} that is not attached to {window}",
+        offence: "{by} reaches beyond the attached memory",
+        operation: "{other} makes the window",
+        why: "a dynamic window has the memory that the target attached by MPI_Win_attach, found by \
+              the addresses of MPI_Get_address there",
+        help: "attach the memory before others access it, detach it after their operations are \
+               complete, and check the address at {here}",
         fortran: "",
     },
     Wording {
         code: Code::EpochMismatch,
         case: Case::Usual,
-        message: "{who} does not fit the epoch",
-        offence: "{by} does not fit",
-        operation: "{starts}",
-        why: "the epoch does not allow it",
-        help: "pair the calls",
+        message: "{who} on {window} finds no epoch open that it belongs to",
+        offence: "{by} has no epoch",
+        operation: "",
+        why: "at {here}, no epoch is open that {missing} opened",
+        help: "pair each {by} with {missing}, also on early returns and in error paths",
+        fortran: "",
+    },
+    Wording {
+        code: Code::EpochMismatch,
+        case: Case::InEpoch,
+        message: "{who} does not fit the epoch that {opener} opened on {window}",
+        offence: "{by} does not fit the open epoch",
+        operation: "{opener} opens the epoch",
+        why: "the epoch opened at {started} lasts until {closer}, and {by} at {here} comes before \
+              that",
+        help: "close the epoch by {closer} before {by}; a window is synchronised in one way at a \
+               time",
         fortran: "",
     },
     Wording {
         code: Code::EpochNotClosed,
         case: Case::Usual,
-        message: "the epoch is still open",
-        offence: "{by} finds the epoch open",
-        operation: "{starts}",
-        why: "no call closed the epoch",
-        help: "close the epoch",
+        message: "the epoch that {opener} opened on {window} is never closed",
+        offence: "",
+        operation: "{opener} opens the epoch",
+        why: "the epoch was opened at {started}, and no {closer} came before the program ended",
+        help: CLOSE_EPOCH,
+        fortran: "",
+    },
+    Wording {
+        code: Code::EpochNotClosed,
+        case: Case::InEpoch,
+        message: "{who} comes while the epoch that {opener} opened on {window} is open",
+        offence: "{by} comes within the epoch",
+        operation: "{opener} opens the epoch",
+        why: "the epoch was opened at {started}, and no {closer} came before {by} at {here}",
+        help: CLOSE_EPOCH,
         fortran: "",
     },
     Wording {
         code: Code::WindowNotFreed,
         case: Case::Usual,
-        message: "the window is never freed",
+        message: "no call frees {window}, made by {other}",
         offence: "",
-        operation: "{starts}",
-        why: "no call freed the window",
-        help: "call MPI_Win_free",
+        operation: "{other} makes the window",
+        why: "the window was made at {started}, and no MPI_Win_free came before the program ended",
+        help: "call MPI_Win_free in every process of the window's group before MPI_Finalize",
         fortran: "",
     },
 ];
@@ -310,6 +396,8 @@ pub fn fill(template: &str, facts: &Facts<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::merge::Observation;
+    use commsan_model::Role;
 
     #[test]
     fn every_code_has_one_row_with_known_placeholders() {
@@ -326,67 +414,68 @@ mod tests {
             }
         }
     }
+
+    /// A typical finding about requests and their buffers.
+    fn of_requests(row: &Wording) -> Observation {
+        let mut observation = crate::facts::tests::observation();
+        observation.finding.code = row.code;
+        let (role, by, write) = match row.code {
+            Code::SendBufferWritten => (Role::Access, "store", true),
+            Code::ReceiveBufferRead => (Role::Access, "memcpy", false),
+            Code::ReceiveBufferWritten => (Role::Access, "store", true),
+            Code::OperationsOverlap if row.case == Case::WithinOneCall => {
+                (Role::Access, "MPI_Sendrecv", true)
+            }
+            Code::OperationsOverlap => (Role::Access, "MPI_Irecv", true),
+            Code::PendingBufferFreed => (Role::Release, "free", true),
+            Code::PendingStackBuffer if row.case == Case::NoticedLater => {
+                (Role::Return, "MPI_Waitall", false)
+            }
+            Code::PendingStackBuffer => (Role::Return, "", false),
+            Code::RequestNeverCompleted => (Role::Operation, "", false),
+            Code::RequestOverwritten => (Role::Overwrite, "MPI_Isend", false),
+            Code::ActiveRequestFreed => (Role::Access, "MPI_Request_free", false),
+            _ => (Role::Access, "MPI_Start", false),
+        };
+        observation.finding.access.as_mut().unwrap().by = by.into();
+        observation.finding.access.as_mut().unwrap().write = write;
+        observation.finding.sites.to_mut()[0].role = role;
+        if by.starts_with("MPI") {
+            observation.finding.sites.to_mut()[0].call = Some(by.into());
+        }
+        if role == Role::Operation {
+            observation.finding.sites.to_mut().remove(0);
+            observation.stacks.remove(0);
+            observation.completed = None;
+        }
+        if matches!(row.code, Code::ReceiveBufferRead | Code::ReceiveBufferWritten) {
+            observation.finding.operation.call = "MPI_Irecv".into();
+            observation.finding.operation.write = true;
+            observation.finding.sites.to_mut()[1].call = Some("MPI_Irecv".into());
+        }
+        if row.code == Code::ActiveRequestStarted {
+            observation.finding.operation.call = "MPI_Send_init".into();
+            observation.finding.sites.to_mut()[1].call = Some("MPI_Start".into());
+        }
+        if row.case == Case::WithinOneCall {
+            observation.finding.operation.call = by.into();
+            observation.finding.sites.to_mut()[1].call = Some(by.into());
+            observation.completed = None;
+        }
+        observation
+    }
+
     /// What the report says about a typical finding of each code.
     #[test]
     fn texts_of_all_codes() {
-        use commsan_model::Role;
         let mut text = String::new();
         for row in WORDINGS {
-            let mut observation = crate::facts::tests::observation();
-            observation.finding.code = row.code;
-            let (role, by, write) = match row.code {
-                Code::SendBufferWritten => (Role::Access, "store", true),
-                Code::ReceiveBufferRead => (Role::Access, "memcpy", false),
-                Code::ReceiveBufferWritten => (Role::Access, "store", true),
-                Code::OperationsOverlap if row.case == Case::WithinOneCall => {
-                    (Role::Access, "MPI_Sendrecv", true)
-                }
-                Code::OperationsOverlap => (Role::Access, "MPI_Irecv", true),
-                Code::PendingBufferFreed => (Role::Release, "free", true),
-                Code::PendingStackBuffer if row.case == Case::NoticedLater => {
-                    (Role::Return, "MPI_Waitall", false)
-                }
-                Code::PendingStackBuffer => (Role::Return, "", false),
-                Code::RequestNeverCompleted => (Role::Operation, "", false),
-                Code::RequestOverwritten => (Role::Overwrite, "MPI_Isend", false),
-                Code::ActiveRequestFreed => (Role::Access, "MPI_Request_free", false),
-                Code::ActiveRequestStarted => (Role::Access, "MPI_Start", false),
-                Code::OriginBufferWritten => (Role::Access, "store", true),
-                Code::ResultBufferUsed => (Role::Access, "load", false),
-                Code::WindowAccessRace => (Role::Access, "load", false),
-                Code::TargetRace => (Role::Access, "MPI_Get", false),
-                Code::OutsideEpoch => (Role::Access, "MPI_Put", true),
-                Code::OutsideWindow => (Role::Access, "MPI_Put", true),
-                Code::EpochMismatch => (Role::Access, "MPI_Win_lock", false),
-                Code::EpochNotClosed => (Role::Access, "MPI_Win_free", false),
-                Code::WindowNotFreed => (Role::Operation, "", false),
+            let mut observation = if row.code >= Code::OriginBufferWritten {
+                crate::facts::tests::one_sided(row.code, row.case)
+            } else {
+                of_requests(row)
             };
-            observation.finding.access.as_mut().unwrap().by = by.into();
-            observation.finding.access.as_mut().unwrap().write = write;
-            observation.finding.sites.to_mut()[0].role = role;
-            if by.starts_with("MPI") {
-                observation.finding.sites.to_mut()[0].call = Some(by.into());
-            }
-            if role == Role::Operation {
-                observation.finding.sites.to_mut().remove(0);
-                observation.stacks.remove(0);
-                observation.completed = None;
-            }
-            if matches!(row.code, Code::ReceiveBufferRead | Code::ReceiveBufferWritten) {
-                observation.finding.operation.call = "MPI_Irecv".into();
-                observation.finding.operation.write = true;
-                observation.finding.sites.to_mut()[1].call = Some("MPI_Irecv".into());
-            }
-            if row.code == Code::ActiveRequestStarted {
-                observation.finding.operation.call = "MPI_Send_init".into();
-                observation.finding.sites.to_mut()[1].call = Some("MPI_Start".into());
-            }
-            if row.case == Case::WithinOneCall {
-                observation.finding.operation.call = by.into();
-                observation.finding.sites.to_mut()[1].call = Some(by.into());
-                observation.completed = None;
-            }
-            assert_eq!(Facts::of(&observation).case(), row.case);
+            assert_eq!(Facts::of(&observation).case(), row.case, "{}", row.code);
             for stack in &mut observation.stacks {
                 stack[0].file = Some("/src/heat.f90".to_owned());
             }

@@ -38,6 +38,20 @@ fn what_was_read_is_shown_and_what_was_lost_is_named() {
 }
 
 #[test]
+fn a_finding_survives_the_rank_on_its_other_side() {
+    const RACE: &str = r#"{"t":"finding","id":0,"code":"CS-RMA-03","access":{"by":"store","write":true,"addr":72,"size":8},"operation":{"call":"MPI_Put","write":true,"addr":64,"size":16,"bytes":16,"window":0,"base":0},"sites":[{"role":"access","thread":0,"frames":[[7,4096]]},{"role":"operation","call":"MPI_Put","thread":0,"frames":[],"rank":2,"reference":3}]}"#;
+    let parent = tempfile::tempdir().unwrap();
+    let run = RunDirectory::create(parent.path(), Path::new("app")).unwrap();
+    std::fs::write(run.rank_log(1), format!("{START}\n{RACE}\n")).unwrap();
+    let report = Report::from_run(&run, &Options::default());
+    let [finding] = &*report.findings else { panic!() };
+    assert_eq!(finding.sites[1].rank, 2);
+    assert_eq!(finding.ranks, [1]);
+    assert!(finding.message.ends_with("unordered with rank 2's MPI_Put, which writes them"));
+    assert!(finding.why.contains("at an unknown place in rank 2"), "{}", finding.why);
+}
+
+#[test]
 fn suppressed_and_unused_entries_are_told() {
     let parent = tempfile::tempdir().unwrap();
     let run = RunDirectory::create(parent.path(), Path::new("app")).unwrap();

@@ -8,6 +8,7 @@ use commsan_report::{
 
 const HEAT: &str = "/home/user/heat/src/heat.c";
 const SOLVER: &str = "/home/user/heat/src/solver.f90";
+const HALO: &str = "/home/user/heat/src/halo.c";
 
 fn frame(function: &str, place: Option<(&str, u32, u32)>) -> Frame {
     Frame {
@@ -154,8 +155,73 @@ fn report() -> Report {
     }
 }
 
+/// A load in rank 1 against a put in rank 0, two operations of ranks whose places are not all
+/// known, and an epoch that another call interrupts.
+fn one_sided_report() -> Report {
+    let at = |function, line, column| vec![frame(function, Some((HALO, line, column)))];
+    let in_rank = |rank, site| Site { rank, ..site };
+    let race = Finding {
+        count: 12,
+        ranks: vec![1, 2],
+        why: "nothing orders the read at halo.c:17 in rank 1 before the operation starts at \
+              halo.c:8 in rank 0, or after it is complete at the target; MPI_Barrier completes no \
+              RMA operation"
+            .to_owned(),
+        help: "complete the operation at the target and let the owner know".to_owned(),
+        ..finding(
+            Code::WindowAccessRace,
+            "rank 1's `relax` reads 8 bytes at offset 16 of its window 0, unordered with rank 0's \
+             MPI_Put, which writes them",
+            vec![
+                in_rank(1, site(Role::Access, "8-byte read", at("relax", 17, 16))),
+                in_rank(
+                    0,
+                    site(
+                        Role::Operation,
+                        "MPI_Put writes 64 bytes of the window",
+                        at("push", 8, 5),
+                    ),
+                ),
+            ],
+        )
+    };
+    let put = site(Role::Access, "MPI_Put writes 8 bytes", at("push", 8, 5));
+    let unknown = Site { file: None, line: None, column: None, function: None, ..put.clone() };
+    let operations = Finding {
+        ranks: vec![3],
+        why: "nothing orders MPI_Put at halo.c:8 in rank 0 before the operation starts at an unknown \
+              place in rank 2, or after it is complete at the target"
+            .to_owned(),
+        help: "give each operation bytes of its own".to_owned(),
+        ..finding(
+            Code::TargetRace,
+            "rank 0's MPI_Put in `push` writes 8 bytes at offset 16 of rank 3's window 0, \
+             unordered with rank 2's MPI_Put, which writes them",
+            vec![put, Site { role: Role::Operation, rank: 2, stack: vec![], ..unknown }],
+        )
+    };
+    let epoch = Finding {
+        why: "the epoch opened at halo.c:7 lasts until MPI_Win_unlock, and MPI_Win_fence at \
+              halo.c:9 comes before that"
+            .to_owned(),
+        help: "close the epoch by MPI_Win_unlock before MPI_Win_fence".to_owned(),
+        ..finding(
+            Code::EpochMismatch,
+            "MPI_Win_fence in `push` does not fit the epoch that MPI_Win_lock (rank 1) opened on \
+             window 0",
+            vec![
+                site(Role::Access, "MPI_Win_fence does not fit the open epoch", at("push", 9, 5)),
+                site(Role::Operation, "MPI_Win_lock (rank 1) opens the epoch", at("push", 7, 5)),
+            ],
+        )
+    };
+    let run = Run { notes: vec![], suppressed: vec![], unchecked: 0, ..report().run };
+    Report { findings: vec![race, operations, epoch], run }
+}
+
 fn sources() -> Sources {
     Sources::from_texts([
+        (HALO.to_owned(), include_str!("data/halo.c").to_owned()),
         (HEAT.to_owned(), include_str!("data/heat.c").to_owned()),
         (SOLVER.to_owned(), include_str!("data/solver.f90").to_owned()),
     ])
@@ -211,14 +277,18 @@ fn github_commands() {
     insta::assert_snapshot!(github::render(&report()));
 }
 
-#[test]
-fn html_document() {
-    let page = without_version(&html::render(&report(), &sources()));
-    // Style and script are files of their own.
+/// The page without style and script, which are files of their own.
+fn html_text(report: &Report) -> String {
+    let page = without_version(&html::render(report, &sources()));
     let (head, rest) = page.split_once("<style>").unwrap();
     let (_, body) = rest.split_once("</style>").unwrap();
     let (body, _) = body.split_once("<script>").unwrap();
-    insta::assert_snapshot!(format!("{head}{body}"));
+    format!("{head}{body}")
+}
+
+#[test]
+fn html_document() {
+    insta::assert_snapshot!(html_text(&report()));
 }
 
 #[test]
@@ -229,13 +299,31 @@ fn html_loads_nothing() {
     }
 }
 
-#[test]
-fn sarif_log() {
-    let text = without_version(&sarif::render(&report()));
-    // The rules' help is the text of `commsan explain`, which has a test of its own.
+/// The log without the rules' help: the text of `commsan explain`, which has a test of its own.
+fn sarif_text(report: &Report) -> String {
+    let text = without_version(&sarif::render(report));
     let mut log: serde_json::Value = serde_json::from_str(&text).unwrap();
     for rule in log["runs"][0]["tool"]["driver"]["rules"].as_array_mut().unwrap() {
         rule["help"] = "…".into();
     }
-    insta::assert_snapshot!(serde_json::to_string_pretty(&log).unwrap());
+    serde_json::to_string_pretty(&log).unwrap()
+}
+
+#[test]
+fn sarif_log() {
+    insta::assert_snapshot!(sarif_text(&report()));
+}
+
+#[test]
+fn sites_in_several_ranks() {
+    let report = one_sided_report();
+    let text = terminal::render(&report, &sources(), Style::default());
+    insta::assert_snapshot!("several_ranks_terminal", text);
+    let text = json::render(&report);
+    assert_eq!(json::parse(&text).unwrap(), report);
+    insta::assert_snapshot!("several_ranks_json", text);
+    insta::assert_snapshot!("several_ranks_sarif", sarif_text(&report));
+    insta::assert_snapshot!("several_ranks_junit", junit::render(&report));
+    insta::assert_snapshot!("several_ranks_github", github::render(&report));
+    insta::assert_snapshot!("several_ranks_html", html_text(&report));
 }

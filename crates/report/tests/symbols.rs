@@ -28,61 +28,63 @@ fn address(executable: &Path, symbol: &str) -> u64 {
     u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
 }
 
+/// A place of the only module.
+fn site(role: Role, addresses: &[u64]) -> RawSite<'static> {
+    RawSite {
+        role,
+        call: None,
+        thread: 0,
+        frames: addresses.iter().map(|&address| (3, address)).collect::<Vec<_>>().into(),
+        rank: None,
+        reference: None,
+    }
+}
+
+fn finding(code: Code, sites: Vec<RawSite<'static>>) -> Record<'static> {
+    Record::Finding(RawFinding {
+        id: 0,
+        code,
+        access: Some(RawAccess { by: "store".into(), write: true, addr: 0, size: 4, peer: None }),
+        operation: RawOperation {
+            call: "MPI_Isend".into(),
+            write: false,
+            addr: 0,
+            size: 8,
+            bytes: 8,
+            peer: None,
+            tag: None,
+            window: None,
+            base: None,
+        },
+        sites: Cow::Owned(sites),
+    })
+}
+
+/// Writes the log of a rank that runs `executable`.
+fn write_log(run: &RunDirectory, rank: u32, executable: &Path, record: &Record<'static>) {
+    let program: Cow<'_, str> = Cow::Owned(executable.to_string_lossy().into_owned());
+    let start = Record::Start(Start {
+        version: 1,
+        rank,
+        size: 2,
+        pid: 1,
+        host: "node".into(),
+        mpi: "MPICH 4.0.2".into(),
+        program: program.clone(),
+        instrumented: true,
+    });
+    let mut log = std::fs::File::create(run.rank_log(rank)).unwrap();
+    for record in [&start, &Record::Module(Module { id: 3, path: program }), record] {
+        writer::append(&mut log, record, &mut [0; 4096]).unwrap();
+    }
+}
+
 /// The report of a run of `executable` whose rank saw a finding at `places`, each a call stack.
 fn report(directory: &Path, executable: &Path, places: &[&[u64]]) -> Report {
     let run = RunDirectory::create(directory, executable).unwrap();
-    let program = executable.to_string_lossy();
-    let sites: Vec<_> = places
-        .iter()
-        .zip([Role::Access, Role::Operation])
-        .map(|(addresses, role)| RawSite {
-            role,
-            call: None,
-            thread: 0,
-            frames: addresses.iter().map(|&address| (3, address)).collect::<Vec<_>>().into(),
-            rank: None,
-            reference: None,
-        })
-        .collect();
-    let mut log = std::fs::File::create(run.rank_log(0)).unwrap();
-    for record in [
-        Record::Start(Start {
-            version: 1,
-            rank: 0,
-            size: 1,
-            pid: 1,
-            host: "node".into(),
-            mpi: "MPICH 4.0.2".into(),
-            program: program.clone(),
-            instrumented: true,
-        }),
-        Record::Module(Module { id: 3, path: program }),
-        Record::Finding(RawFinding {
-            id: 0,
-            code: Code::SendBufferWritten,
-            access: Some(RawAccess {
-                by: "store".into(),
-                write: true,
-                addr: 0,
-                size: 4,
-                peer: None,
-            }),
-            operation: RawOperation {
-                call: "MPI_Isend".into(),
-                write: false,
-                addr: 0,
-                size: 8,
-                bytes: 8,
-                peer: None,
-                tag: None,
-                window: None,
-                base: None,
-            },
-            sites: Cow::Owned(sites),
-        }),
-    ] {
-        writer::append(&mut log, &record, &mut [0; 4096]).unwrap();
-    }
+    let roles = [Role::Access, Role::Operation];
+    let sites = places.iter().zip(roles).map(|(addresses, role)| site(role, addresses)).collect();
+    write_log(&run, 0, executable, &finding(Code::SendBufferWritten, sites));
     Report::from_run(&run, &Options::default())
 }
 
@@ -116,6 +118,28 @@ fn lines_and_inlined_functions_of_executables() {
         assert!(access.file.as_deref().unwrap().ends_with("tests/data/places.c"));
         assert!(finding.why.contains("places.c:11"), "{}", finding.why);
     }
+}
+
+#[test]
+fn places_in_other_ranks_are_looked_up_in_their_programs() {
+    let directories = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let [owner, origin] = [("-fPIE", "-pie"), ("-fno-pie", "-no-pie")];
+    let program = |index: usize, (code, link)| {
+        compile(directories[index].path(), "gcc", "places.c", &["-O1", "-g", code, link])
+    };
+    let (owner, origin) = (program(0, owner), program(1, origin));
+    let run = RunDirectory::create(directories[0].path(), &owner).unwrap();
+    let access = site(Role::Access, &[address(&owner, "at_inlined")]);
+    let put = RawSite { rank: Some(1), reference: Some(7), ..site(Role::Operation, &[]) };
+    write_log(&run, 0, &owner, &finding(Code::WindowAccessRace, vec![access, put]));
+    let put = site(Role::Operation, &[address(&origin, "at_store")]);
+    write_log(&run, 1, &origin, &Record::Site { id: 7, site: put });
+
+    let report = Report::from_run(&run, &Options::default());
+    let [access, operation] = &*only(&report).sites else { panic!("{report:?}") };
+    assert_eq!((access.rank, told(&access.stack)[0].as_str()), (0, "fill:7 inlined"));
+    assert_eq!((operation.rank, told(&operation.stack)[0].as_str()), (1, "pack:11"));
+    assert_eq!(operation.stack[0].module, origin.to_string_lossy());
 }
 
 #[test]

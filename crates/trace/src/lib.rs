@@ -7,10 +7,12 @@
 
 pub mod reader;
 pub mod record;
+mod resolve;
 mod run;
 pub mod time;
 pub mod writer;
 
 pub use reader::RankLog;
 pub use record::Record;
+pub use resolve::resolve;
 pub use run::{RUN_SCHEMA, RunDirectory, RunError, RunInfo};

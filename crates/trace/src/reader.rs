@@ -26,7 +26,7 @@ pub struct RankLog {
     /// Findings in the order of their first observation.
     pub findings: Vec<Observed>,
     /// RMA calls that findings of other ranks refer to, by number.
-    pub sites: HashMap<u32, RawSite<'static>>,
+    pub sites: HashMap<(Job, u32), RawSite<'static>>,
     /// What the rank wanted the user to know.
     pub notes: Vec<String>,
     /// Why the rank was not checked, if so.
@@ -46,6 +46,16 @@ pub struct Observed {
     pub count: u64,
     /// Where the pending operation was completed, if it was.
     pub completed: Option<RawSite<'static>>,
+    /// The program that the rank was running.
+    pub job: Job,
+}
+
+/// Tells apart the programs of a job script, so that all ranks of one agree: the size of
+/// `MPI_COMM_WORLD`, and how many programs of this size ran before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Job {
+    size: u32,
+    earlier: u32,
 }
 
 impl RankLog {
@@ -81,7 +91,7 @@ impl RankLog {
         match record {
             Record::Start(start) => {
                 // Another program of the same job script: its numbers start anew.
-                *ids = Ids::default();
+                ids.start(start.size);
                 self.end = None;
                 if start.version > record::VERSION {
                     self.problem(Problem::Newer { version: start.version });
@@ -97,7 +107,7 @@ impl RankLog {
                     self.resolve_modules(site, ids);
                 }
                 ids.findings.insert(finding.id, self.findings.len());
-                self.findings.push(Observed { finding, count: 1, completed: None });
+                self.findings.push(Observed { finding, count: 1, completed: None, job: ids.job });
             }
             Record::Again { id, count } => {
                 if let Some(&index) = ids.findings.get(&id) {
@@ -113,7 +123,7 @@ impl RankLog {
             }
             Record::Site { id, mut site } => {
                 self.resolve_modules(&mut site, ids);
-                self.sites.insert(id, site);
+                self.sites.insert((ids.job, id), site);
             }
             Record::Note { text } => self.notes.push(text.into_owned()),
             Record::Unchecked { why } => self.unchecked = Some(why.into_owned()),
@@ -125,6 +135,14 @@ impl RankLog {
         self.modules.push(path);
         // One entry a record of at least ten bytes: a log of 2^32 modules has over 40 GiB.
         u32::try_from(self.modules.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The index of the module at `path`.
+    pub(crate) fn module(&mut self, path: PathBuf) -> u32 {
+        match self.modules.iter().position(|module| *module == path) {
+            Some(index) => index as u32,
+            None => self.add_module(path),
+        }
     }
 
     fn resolve_modules(&mut self, site: &mut RawSite<'static>, ids: &mut Ids) {
@@ -157,6 +175,19 @@ impl RankLog {
 struct Ids {
     modules: HashMap<u32, u32>,
     findings: HashMap<u32, usize>,
+    job: Job,
+    /// Programs of each size so far.
+    started: HashMap<u32, u32>,
+}
+
+impl Ids {
+    fn start(&mut self, size: u32) {
+        let started = self.started.entry(size).or_default();
+        self.job = Job { size, earlier: *started };
+        *started += 1;
+        self.modules.clear();
+        self.findings.clear();
+    }
 }
 
 /// The records of a log, one at a time.

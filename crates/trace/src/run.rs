@@ -124,12 +124,15 @@ impl RunDirectory {
         Ok(logs)
     }
 
-    /// Reads every rank's log, ascending by rank.
+    /// Reads every rank's log, ascending by rank, with the places that lie in other ranks.
     ///
     /// # Errors
     /// When the directory cannot be listed; unreadable logs are problems of their own.
     pub fn read_logs(&self) -> Result<Vec<RankLog>, RunError> {
-        Ok(self.logs()?.into_iter().map(|(rank, path)| RankLog::open(&path, rank)).collect())
+        let logs = self.logs()?.into_iter();
+        let mut logs: Vec<_> = logs.map(|(rank, path)| RankLog::open(&path, rank)).collect();
+        crate::resolve(&mut logs);
+        Ok(logs)
     }
 
     /// What processes of the job left in `notice-PID.txt`, each text once.

@@ -21,8 +21,10 @@ fn site() -> impl Strategy<Value = RawSite<'static>> {
         Role::Overwrite,
     ]);
     let frames = prop::collection::vec(any::<(u32, u64)>(), 0..5);
-    (role, prop::option::of(text()), any::<u32>(), frames, any::<[Option<u32>; 2]>()).prop_map(
-        |(role, call, thread, frames, [rank, reference])| RawSite {
+    // Few numbers, so that some references are to sites that exist.
+    let number = || prop::option::of(0..3_u32);
+    (role, prop::option::of(text()), any::<u32>(), frames, (number(), number())).prop_map(
+        |(role, call, thread, frames, (rank, reference))| RawSite {
             role,
             call,
             thread,
@@ -76,7 +78,7 @@ fn record() -> impl Strategy<Value = Record<'static>> {
         finding().prop_map(Record::Finding),
         (any::<u32>(), any::<u64>()).prop_map(|(id, count)| Record::Again { id, count }),
         (any::<u32>(), site()).prop_map(|(id, site)| Record::Completed { id, site }),
-        (any::<u32>(), site()).prop_map(|(id, site)| Record::Site { id, site }),
+        (0..3_u32, site()).prop_map(|(id, site)| Record::Site { id, site }),
         text().prop_map(|text| Record::Note { text }),
         (ending, any::<u64>()).prop_map(|(how, dropped)| Record::End(End { how, dropped })),
     ]
@@ -136,6 +138,12 @@ proptest! {
                 log[at] = byte;
             }
         }
-        let _ = RankLog::read(&*log, 0);
+        let mut logs = [RankLog::read(&*log, 0), RankLog::read(&*log, 1)];
+        commsan_trace::resolve(&mut logs);
+        for log in &logs {
+            let sites = log.findings.iter().flat_map(|o| o.finding.sites.iter().chain(&o.completed));
+            let mut modules = sites.flat_map(|site| &*site.frames).map(|frame| frame.0 as usize);
+            prop_assert!(modules.all(|module| module < log.modules.len()));
+        }
     }
 }
