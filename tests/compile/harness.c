@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 char area[3 * 4096] __attribute__((aligned(4096)));
 const void *last_pc, *last_frame, *left[16];
@@ -55,6 +56,28 @@ void begin(void) {
   COMMSAN_ABI->leave = record_return;
   COMMSAN_ABI->live = 1;
   set_filter(area, sizeof area, 0x0f);
+}
+
+uint64_t *granules_of(const void *p) {
+  static const uint64_t (*granules)[2 * COMMSAN_PLANE_WORDS];
+  if (!granules)
+    granules = mmap(NULL, sizeof *granules << COMMSAN_SLOT_BITS, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  COMMSAN_ABI->granules = granules;
+  return (uint64_t *)granules[(uintptr_t)p >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK];
+}
+
+void begin_with(const void *granule, int received) {
+  const size_t planes_size = 2 * COMMSAN_PLANE_WORDS * sizeof(uint64_t);
+  const unsigned number = (uintptr_t)granule % 4096 >> COMMSAN_GRANULE_SHIFT;
+  uint64_t *planes = granules_of(granule);
+  begin();
+  set_filter(area, sizeof area, 0);
+  for (char *page = area; page < area + sizeof area; page += 4096)
+    memset(granules_of(page), 0, planes_size);
+  planes[number / 64 + (received ? COMMSAN_PLANE_WORDS : 0)] = 1ul << number % 64;
+  const unsigned concern = received ? COMMSAN_CHECK_READ : COMMSAN_CHECK_WRITE & ~COMMSAN_CHECK_READ;
+  set_filter(granule, 1, concern & ~COMMSAN_WHOLE);
 }
 
 void end(void) {

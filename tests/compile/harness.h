@@ -4,12 +4,18 @@
 #define HARNESS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Three pages that are watched for reads and writes, filled with 'x' by `begin`. */
 extern char area[3 * 4096];
 
 /* Forgets all records and starts watching the area. */
 void begin(void);
+/* Like `begin`, but watches only these eight bytes of the area, for writes or, if an operation
+ * `received` there, for all accesses. */
+void begin_with(const void *granule, int received);
+/* What tells the granules of a page that operations read, and then of those they write. */
+uint64_t *granules_of(const void *p);
 /* Watches memory outside the area, too; `end` does not undo that, `unwatch` does. */
 void watch(const void *p, size_t size);
 void unwatch(const void *p, size_t size);

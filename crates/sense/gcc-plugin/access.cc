@@ -125,6 +125,16 @@ memory_access access_through(tree pointer, HOST_WIDE_INT size, bool write, gimpl
   return a;
 }
 
+void look_through_pointer(memory_access &a) {
+  gimple *definition = TREE_CODE(a.origin) == SSA_NAME ? SSA_NAME_DEF_STMT(a.origin) : NULL;
+  if (!definition || !gimple_assign_single_p(definition)) return;
+  tree address = gimple_assign_rhs1(definition);
+  if (TREE_CODE(address) != ADDR_EXPR) return;
+  tree memory = TREE_OPERAND(address, 0);
+  if (TREE_CODE(memory) == MEM_REF || TREE_CODE(memory) == TARGET_MEM_REF)
+    a.origin = unshare_expr(variable_address(memory, &a.offset));
+}
+
 bool has_public_variables(function *f) {
   unsigned i;
   tree variable;

@@ -6,6 +6,7 @@
  */
 #include "plugin.h"
 
+#include "builtins.h"
 #include "bversion.h"
 
 static const HOST_WIDE_INT small = 64;
@@ -150,6 +151,7 @@ static void keep_libc_call(gcall *call) {
     gcall *kept = as_a<gcall *>(gimple_copy(call));
     gimple_call_set_fndecl(kept, plain_declaration(known.name, TREE_TYPE(function)));
     gimple_set_num_ops(kept, 3 + known.arguments);
+    gimple_call_set_lhs(kept, gimple_call_lhs(call));
     replace(call, kept);
     return;
   }
@@ -181,10 +183,20 @@ void keep_call(gimple *statement) {
   else if (gimple_assign_single_p(statement)) keep_large_copy(statement);
 }
 
+/* All they may do is set errno. */
+static bool is_math(gcall *call) {
+#if BUILDING_GCC_MAJOR >= 11
+  return mathfn_built_in_type(gimple_call_combined_fn(call)) != NULL_TREE;
+#else
+  return false;
+#endif
+}
+
 bool is_barrier(gimple *statement) {
   if (gimple_has_volatile_ops(statement)) return true;
   if (gasm *assembly = dyn_cast<gasm *>(statement))
     return gimple_asm_volatile_p(assembly) || gimple_asm_clobbers_memory_p(assembly);
   gcall *call = dyn_cast<gcall *>(statement);
-  return call && !(gimple_call_flags(call) & (ECF_CONST | ECF_PURE));
+  if (gimple_call_internal_p(statement, IFN_MASK_STORE)) return false;
+  return call && !(gimple_call_flags(call) & (ECF_CONST | ECF_PURE)) && !is_math(call);
 }

@@ -35,10 +35,14 @@ tree check_point::load(tree type, tree address) {
   return result;
 }
 
-void check_point::call(tree function, std::initializer_list<tree> arguments) {
+tree check_point::call(tree function, std::initializer_list<tree> arguments) {
   auto_vec<tree> list;
   for (tree argument : arguments) list.safe_push(value(argument));
-  insert(*this, gimple_build_call_vec(function, list));
+  gcall *call = gimple_build_call_vec(function, list);
+  tree type = TREE_TYPE(TREE_TYPE(function)), result = NULL_TREE;
+  if (!VOID_TYPE_P(type)) gimple_call_set_lhs(call, result = make_ssa_name(type));
+  insert(*this, call);
+  return result;
 }
 
 check_point check_point::if_rarely(tree value) {
@@ -54,6 +58,7 @@ check_point check_point::if_rarely(tree value) {
   basic_block rare = create_empty_bb(block);
   rare->count = block->count.apply_probability(rarely);
   if (current_loops) add_bb_to_loop(rare, block->loop_father);
+  if (dom_info_available_p(CDI_DOMINATORS)) set_immediate_dominator(CDI_DOMINATORS, rare, block);
   make_edge(block, rare, EDGE_TRUE_VALUE)->probability = rarely;
   make_single_succ_edge(rare, past->dest, EDGE_FALLTHRU);
 
@@ -95,15 +100,10 @@ static tree filter_byte(check_point &point, tree address) {
   return point.load(unsigned_char_type_node, point.value(byte));
 }
 
-/* Not zero if a byte of the range lies in a page that concerns the access; pages between the first
- * and the last byte's are not looked at. */
-static tree filter_hit(check_point &point, tree address, HOST_WIDE_INT size, bool one_page,
-                       bool write) {
-  tree bits = filter_byte(point, address);
-  if (!one_page) {
-    tree last = point.value(fold_build_pointer_plus_hwi(address, size - 1));
+tree filter_hit(check_point &point, tree first, tree last, bool write) {
+  tree bits = filter_byte(point, first);
+  if (last != first)
     bits = fold_build2(BIT_IOR_EXPR, unsigned_char_type_node, bits, filter_byte(point, last));
-  }
   const unsigned concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
   return point.value(fold_build2(BIT_AND_EXPR, unsigned_char_type_node, bits,
                                  build_int_cst(unsigned_char_type_node, concern)));
@@ -129,7 +129,9 @@ void check(check_point point, const vec<memory_access> &group) {
     hit = point.load(long_unsigned_type_node, live);
   } else {
     const bool one_page = group.length() == 1 && first.size <= first.alignment;
-    hit = filter_hit(point, address, end - begin, one_page, first.write);
+    tree last = address;
+    if (!one_page) last = point.value(fold_build_pointer_plus_hwi(address, end - begin - 1));
+    hit = filter_hit(point, address, last, first.write);
   }
   check_point rare = point.if_rarely(hit);
   for (const memory_access &a : group) call_hook(rare, a, address, a.offset - begin);

@@ -69,15 +69,26 @@ static tree in_memory(check_point &point, tree value) {
   return build_fold_addr_expr(variable);
 }
 
-bool check_lanes(gcall *call) {
+static bool describe(gcall *call, lanes &l) {
+  if (gimple_call_internal_p(call)) return of_internal(call, l);
   tree function = gimple_call_fndecl(call);
+  return function && fndecl_built_in_p(function, BUILT_IN_MD) &&
+         of_machine(call, IDENTIFIER_POINTER(DECL_NAME(function)), l);
+}
+
+bool find_masked_span(gcall *call, vec<memory_access> &found) {
   lanes l = {};
-  if (gimple_call_internal_p(call)) {
-    if (!of_internal(call, l)) return false;
-  } else if (!function || !fndecl_built_in_p(function, BUILT_IN_MD) ||
-             !of_machine(call, IDENTIFIER_POINTER(DECL_NAME(function)), l)) {
-    return false;
-  }
+  if (!describe(call, l) || l.index) return false;
+  memory_access span =
+      access_through(l.pointer, int_size_in_bytes(TREE_TYPE(l.data)), l.write, call);
+  look_through_pointer(span);
+  found.safe_push(span);
+  return true;
+}
+
+bool check_lanes(gcall *call) {
+  lanes l = {};
+  if (!describe(call, l)) return false;
   const bool mask_is_vector = VECTOR_MODE_P(TYPE_MODE(TREE_TYPE(l.mask)));
   unsigned count = lane_count(l.data);
   if (l.index) count = MIN(count, lane_count(l.index));

@@ -37,10 +37,23 @@ static void add_to_groups(vec<group> &groups, unsigned open, const memory_access
   groups.safe_push(fresh);
 }
 
-static void treat_block(basic_block block) {
+/* The store of what a call returns. */
+static void check_result(const memory_access &result) {
+  auto_vec<memory_access> alone;
+  alone.safe_push(result);
+  check_point after(result.statement);
+  if (!stmt_ends_bb_p(result.statement)) {
+    gsi_next(&after.at);
+  } else {
+    edge returns = find_fallthru_edge(gimple_bb(result.statement)->succs);
+    if (!returns) return;
+    after = check_point(returns, gimple_location(result.statement));
+  }
+  check(after, alone);
+}
+
+static void treat_block(basic_block block, hash_set<gimple *> &unchecked) {
   auto_vec<gimple *> statements;
-  for (gimple_stmt_iterator i = gsi_start_bb(block); !gsi_end_p(i); gsi_next(&i))
-    if (!is_gimple_debug(gsi_stmt(i))) keep_call(gsi_stmt(i));
   for (gimple_stmt_iterator i = gsi_start_bb(block); !gsi_end_p(i); gsi_next(&i))
     if (!is_gimple_debug(gsi_stmt(i))) statements.safe_push(gsi_stmt(i));
 
@@ -48,6 +61,7 @@ static void treat_block(basic_block block) {
   auto_vec<memory_access> results;
   unsigned open = 0;
   for (gimple *statement : statements) {
+    if (unchecked.contains(statement)) continue;
     auto_vec<memory_access> before;
     const bool barrier = is_barrier(statement);
     if (barrier || !optimize) open = groups.length();
@@ -61,19 +75,22 @@ static void treat_block(basic_block block) {
     check(check_point(g.members[0].statement), g.members);
     g.members.release();
   }
-  for (const memory_access &result : results) {
-    auto_vec<memory_access> alone;
-    alone.safe_push(result);
-    check_point after(result.statement);
-    if (stmt_ends_bb_p(result.statement)) {
-      edge returns = find_fallthru_edge(gimple_bb(result.statement)->succs);
-      if (!returns) continue;
-      after = check_point(returns, gimple_location(result.statement));
-    } else {
-      gsi_next(&after.at);
-    }
-    check(after, alone);
-  }
+  for (const memory_access &result : results) check_result(result);
+}
+
+static void treat_function(function *f) {
+  basic_block block;
+  FOR_EACH_BB_FN(block, f)
+  for (gimple_stmt_iterator i = gsi_start_bb(block); !gsi_end_p(i); gsi_next(&i))
+    if (!is_gimple_debug(gsi_stmt(i))) keep_call(gsi_stmt(i));
+
+  forget_filter_base();
+  hash_set<gimple *> unchecked;
+  free_loops_of_checks(f, unchecked);
+
+  auto_vec<basic_block> blocks;
+  FOR_EACH_BB_FN(block, f) blocks.safe_push(block);
+  for (basic_block b : blocks) treat_block(b, unchecked);
 }
 
 static bool is_excluded(tree declaration) {
@@ -91,13 +108,7 @@ struct commsan_pass : gimple_opt_pass {
 
   unsigned execute(function *f) override {
     const bool excluded = is_excluded(f->decl);
-    if (!excluded) {
-      forget_filter_base();
-      auto_vec<basic_block> blocks;
-      basic_block block;
-      FOR_EACH_BB_FN(block, f) blocks.safe_push(block);
-      for (basic_block b : blocks) treat_block(b);
-    }
+    if (!excluded) treat_function(f);
     check_frame(f, excluded);
     free_dominance_info(CDI_DOMINATORS);
     free_dominance_info(CDI_POST_DOMINATORS);

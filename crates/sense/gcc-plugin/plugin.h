@@ -50,6 +50,8 @@ struct memory_access {
  * has run. */
 void find_accesses(gimple *statement, vec<memory_access> &before, vec<memory_access> &after);
 memory_access access_through(tree pointer, HOST_WIDE_INT size, bool write, gimple *statement);
+/* Replaces a pointer by how it is computed. */
+void look_through_pointer(memory_access &a);
 /* The function has variables whose address others may know. */
 bool has_public_variables(function *f);
 
@@ -63,6 +65,8 @@ bool is_barrier(gimple *statement);
 
 /* lanes.cc: masked and gathered accesses; false if it is none. */
 bool check_lanes(gcall *call);
+/* All lanes of a masked access, active or not; false if it is none. */
+bool find_masked_span(gcall *call, vec<memory_access> &found);
 
 /* check.cc: the check in front of a statement. */
 struct check_point {
@@ -78,10 +82,13 @@ struct check_point {
   /* What follows runs when the condition does not hold, too; the block that only runs when it does
    * is hardly ever entered. */
   check_point if_rarely(tree value_not_zero);
-  void call(tree function, std::initializer_list<tree> arguments);
+  /* Its result, if it has one. */
+  tree call(tree function, std::initializer_list<tree> arguments);
 };
 /* A 64-bit field of the header that hooks and runtime share. */
 tree header_field(HOST_WIDE_INT offset);
+/* Not zero if the page of the first or of the last byte of a range concerns a read, or a write. */
+tree filter_hit(check_point &point, tree first, tree last, bool write);
 /* `group`: reads, or writes, with the same origin. */
 void check(check_point point, const vec<memory_access> &group);
 /* For the next function. */
@@ -91,6 +98,10 @@ void forget_filter_base();
 void check_frame(function *f, bool excluded);
 /* For C++ functions as the front end leaves them, so that exceptions are seen leaving. */
 void mark_exceptional_exit(void *declaration, void *);
+
+/* loops.cc: `unchecked` are statements that need no check, in copies of loops that only run while
+ * none of their accesses can concern an operation. */
+void free_loops_of_checks(function *f, hash_set<gimple *> &unchecked);
 
 /* hooks.cc: functions of the hooks archive. */
 enum hook {
@@ -103,6 +114,7 @@ enum hook {
   CLEAR,
   ENTRY,
   EXIT,
+  RANGE_CLEAR,
   EXIT_MARK, /* like EXIT, as mark_exceptional_exit leaves it */
   HOOKS
 };

@@ -110,11 +110,16 @@ static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int wri
   return true;
 }
 
+/* Ranges that are longer, or end before they begin, are left to checks: a loop may compute any address
+ * for an access that it never gets to. */
+#define LONGEST (1ull << 32)
+
 /* What a loop asks before it runs without checks: whether nothing is pending from the first byte
  * to the last, as far as granules tell. */
 HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t write) {
   const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
   const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;
+  if (last - first > LONGEST) return false;
   for (uintptr_t page = first_page; page <= last_page; page++) {
     unsigned begin = page == first_page ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
     unsigned end = page == last_page ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;

@@ -42,6 +42,20 @@ fn every_shape_of_access_by_the_gcc_plugin() {
 }
 
 #[test]
+fn loops_with_a_copy_that_has_no_checks() {
+    for compiler in installed(&["gcc", "clang-19"]) {
+        for options in LEVELS {
+            passes(&format!("@cc {compiler} {options} -w SRC/loops.c"));
+        }
+    }
+    if has_plugin() {
+        for options in ["-O1", "-O2", "-O3 -march=x86-64-v3", "-O2 -flto"] {
+            passes(&format!("@cc gcc {options} -w -DFREE_OF_CHECKS SRC/loops.c"));
+        }
+    }
+}
+
+#[test]
 fn gcc_without_the_plugin() {
     passes("COMMSAN_LIB=BARE @cc gcc -O2 -w SRC/language.c");
     passes("COMMSAN_LIB=BARE @cc gcc -O2 -w SRC/own.c SRC/own_functions.c");

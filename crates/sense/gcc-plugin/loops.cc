@@ -1,0 +1,247 @@
+/* Loops without checks.
+ *
+ * An innermost loop that calls nothing cannot start or end an operation, so what it touches can be
+ * asked about before it runs: where accesses walk through memory evenly, scalar evolution tells the
+ * range. The loop gets a second copy, with all checks, which decides byte by byte; the first runs
+ * without checks of these accesses, while no byte of the ranges concerns an operation.
+ *
+ * An operation that another thread starts while the loop runs is not seen by the former.
+ */
+#include "plugin.h"
+
+#include "../hooks/commsan_abi.h"
+
+#include "cfgloopmanip.h"
+#include "tree-into-ssa.h"
+#include "tree-scalar-evolution.h"
+#include "tree-ssa-loop.h"
+#include "tree-ssa-loop-ivopts.h"
+#include "tree-ssa-loop-manip.h"
+#include "tree-ssa-loop-niter.h"
+
+/* Few of the bytes of a page, many places, or few rounds: asking costs more than checking. */
+static const HOST_WIDE_INT widest_step = 256;
+static const unsigned most_ranges = 8, most_blocks = 32, fewest_rounds = 8;
+
+/* A number at the start of the loop, and the constant by which it grows with each round. */
+struct progression {
+  tree start;
+  HOST_WIDE_INT step;
+};
+
+/* Bytes around an address that moves, from `begin` up to `end`. */
+struct memory_range {
+  progression address;
+  HOST_WIDE_INT begin, end;
+  bool write;
+};
+
+struct versioned_loop {
+  class loop *loop;
+  /* How often it goes back to its start, if the condition `are_known` holds. */
+  tree rounds, are_known;
+  vec<memory_range> ranges;
+  /* The accesses of these are in the ranges. */
+  vec<gimple *> statements;
+
+  void release() { ranges.release(), statements.release(); }
+};
+
+/* It can be computed where it was not before. */
+static bool is_movable(tree expression) {
+  return !contains_abnormal_ssa_name_p(expression) && !expression_expensive_p(expression) &&
+         !generic_expr_could_trap_p(expression);
+}
+
+static bool evolve(class loop *l, tree expression, progression *found) {
+  progression operands[2];
+  auto operand = [&](unsigned i) { return evolve(l, TREE_OPERAND(expression, i), &operands[i]); };
+  tree type = TREE_TYPE(expression);
+  switch (TREE_CODE(expression)) {
+  case SSA_NAME: {
+    affine_iv iv;
+    if (!simple_iv(l, l, expression, &iv, false) || !cst_and_fits_in_hwi(iv.step)) return false;
+    *found = {iv.base, int_cst_value(iv.step)};
+    return is_movable(iv.base);
+  }
+  case POINTER_PLUS_EXPR:
+  case PLUS_EXPR:
+    if (!operand(0) || !operand(1)) return false;
+    *found = {fold_build2(TREE_CODE(expression), type, operands[0].start, operands[1].start),
+              operands[0].step + operands[1].step};
+    return true;
+  case MULT_EXPR: {
+    tree factor = TREE_OPERAND(expression, 1);
+    if (TREE_CODE(factor) != INTEGER_CST || !operand(0)) return false;
+    *found = {fold_build2(MULT_EXPR, type, operands[0].start, factor),
+              operands[0].step * int_cst_value(factor)};
+    return true;
+  }
+  CASE_CONVERT:
+    if (TYPE_PRECISION(TREE_TYPE(TREE_OPERAND(expression, 0))) != TYPE_PRECISION(type)) return false;
+    if (!operand(0)) return false;
+    *found = {fold_convert(type, operands[0].start), operands[0].step};
+    return true;
+  default:
+    *found = {expression, 0};
+    return is_gimple_min_invariant(expression);
+  }
+}
+
+static bool add_range(class loop *l, const memory_access &a, vec<memory_range> &ranges) {
+  progression address;
+  if (!a.size || !evolve(l, a.origin, &address)) return false;
+  if (absu_hwi(address.step) > widest_step) return false;
+  for (memory_range &r : ranges) {
+    if (r.write != a.write || r.address.step != address.step) continue;
+    if (!operand_equal_p(r.address.start, address.start, 0)) continue;
+    r.begin = MIN(r.begin, a.offset), r.end = MAX(r.end, a.end());
+    return true;
+  }
+  ranges.safe_push({address, a.offset, a.end(), a.write});
+  return true;
+}
+
+static bool has_even_accesses(class loop *l, gimple *statement, vec<memory_range> &ranges) {
+  auto_vec<memory_access> accesses;
+  find_accesses(statement, accesses, accesses);
+  if (gcall *call = dyn_cast<gcall *>(statement))
+    if (!find_masked_span(call, accesses)) find_known_accesses(call, accesses);
+  bool all = !accesses.is_empty();
+  for (const memory_access &a : accesses) all &= add_range(l, a, ranges);
+  return all;
+}
+
+static bool find_ranges(versioned_loop &found) {
+  basic_block *blocks = get_loop_body(found.loop);
+  bool possible = true;
+  for (unsigned i = 0; i < found.loop->num_nodes && possible; i++) {
+    if (blocks[i]->flags & BB_IRREDUCIBLE_LOOP) possible = false;
+    for (gimple_stmt_iterator s = gsi_start_bb(blocks[i]); !gsi_end_p(s); gsi_next(&s)) {
+      gimple *statement = gsi_stmt(s);
+      if (is_gimple_debug(statement)) continue;
+      /* Assembly may define symbols, which there can only be one of. */
+      if (is_barrier(statement) || gimple_code(statement) == GIMPLE_ASM) possible = false;
+      if (has_even_accesses(found.loop, statement, found.ranges))
+        found.statements.safe_push(statement);
+    }
+  }
+  free(blocks);
+  return possible && !found.statements.is_empty() && found.ranges.length() <= most_ranges;
+}
+
+static bool count_rounds(versioned_loop &v) {
+  tree_niter_desc iterations;
+  gcond *test;
+  edge exit = single_exit(v.loop);
+  if (!exit || !number_of_iterations_exit_assumptions(v.loop, exit, &iterations, &test)) return false;
+  tree rounds = iterations.niter, none = iterations.may_be_zero, type = long_unsigned_type_node;
+  if (!is_movable(rounds) || !is_movable(none) || !is_movable(iterations.assumptions)) return false;
+  if (tree_fits_uhwi_p(rounds) && tree_to_uhwi(rounds) < fewest_rounds) return false;
+  if (TYPE_PRECISION(TREE_TYPE(rounds)) > TYPE_PRECISION(type)) return false;
+  v.rounds = fold_build2(MULT_EXPR, type, fold_convert(type, rounds),
+                         fold_convert(type, invert_truthvalue(none)));
+  v.are_known = iterations.assumptions;
+  return true;
+}
+
+static bool is_worth_two(class loop *l) {
+  return l->num_nodes <= most_blocks && can_duplicate_loop_p(l) && !optimize_loop_for_size_p(l);
+}
+
+/* Addresses of the first and the last byte of a range. */
+struct bounds {
+  tree first, last;
+  bool write;
+};
+
+static bounds bounds_of(check_point &point, const memory_range &range, tree rounds) {
+  auto number = [](HOST_WIDE_INT n) { return build_int_cst(long_unsigned_type_node, n); };
+  auto compute = [&](tree_code code, tree a, tree b) {
+    return point.value(fold_build2(code, long_unsigned_type_node, a, b));
+  };
+  tree start = point.value(fold_convert(long_unsigned_type_node, unshare_expr(range.address.start)));
+  tree way = compute(MULT_EXPR, rounds, number(range.address.step));
+  tree finish = compute(PLUS_EXPR, start, way);
+  if (range.address.step < 0) std::swap(start, finish);
+  return {compute(PLUS_EXPR, start, number(range.begin)),
+          compute(PLUS_EXPR, finish, number(range.end - 1)), range.write};
+}
+
+/* Not zero if the pages of the first and the last byte do not settle it. */
+static tree may_concern(check_point &point, const bounds &b) {
+  tree type = long_unsigned_type_node;
+  tree hit = fold_convert(type, filter_hit(point, b.first, b.last, b.write));
+  tree length = fold_build2(MINUS_EXPR, type, b.last, b.first);
+  tree pages = fold_build2(RSHIFT_EXPR, type, length, build_int_cst(type, COMMSAN_PAGE_SHIFT));
+  return point.value(fold_build2(BIT_IOR_EXPR, type, hit, pages));
+}
+
+/* `value` if the code inside ran, or else 1. */
+static tree value_or_one(check_point &after, check_point &inside, tree value) {
+  tree type = TREE_TYPE(value), result = make_ssa_name(type);
+  gphi *phi = create_phi_node(result, gsi_bb(after.at));
+  edge from;
+  edge_iterator i;
+  FOR_EACH_EDGE(from, i, gsi_bb(after.at)->preds)
+  add_phi_arg(phi, from->src == gsi_bb(inside.at) ? value : build_one_cst(type), from,
+              UNKNOWN_LOCATION);
+  return result;
+}
+
+/* Asks, before the loop is entered, whether it needs no checks. */
+static tree is_clear(const versioned_loop &v) {
+  check_point point(loop_preheader_edge(v.loop), gimple_location(v.statements[0]));
+  tree live = header_field(offsetof(commsan_abi, live));
+  check_point pending = point.if_rarely(point.load(long_unsigned_type_node, live));
+
+  auto_vec<bounds> all;
+  tree type = long_unsigned_type_node, rounds = pending.value(unshare_expr(v.rounds));
+  tree clear = pending.value(fold_convert(type, unshare_expr(v.are_known)));
+  tree unsettled = pending.value(fold_build2(BIT_XOR_EXPR, type, clear, build_one_cst(type)));
+  for (const memory_range &r : v.ranges) all.safe_push(bounds_of(pending, r, rounds));
+  for (const bounds &b : all)
+    unsettled = pending.value(fold_build2(BIT_IOR_EXPR, type, unsettled, may_concern(pending, b)));
+  check_point asking = pending.if_rarely(unsettled);
+  for (const bounds &b : all) {
+    tree answer = asking.call(hook_declaration(RANGE_CLEAR),
+                              {b.first, b.last, build_int_cst(type, b.write)});
+    clear = asking.value(fold_build2(BIT_AND_EXPR, type, clear, answer));
+  }
+  return value_or_one(point, pending, value_or_one(pending, asking, clear));
+}
+
+static bool version(const versioned_loop &v) {
+  tree condition = build2(NE_EXPR, boolean_type_node, is_clear(v),
+                          build_zero_cst(long_unsigned_type_node));
+  const profile_probability mostly = profile_probability::very_likely();
+  const profile_probability rarely = mostly.invert();
+  basic_block decision;
+  return loop_version(v.loop, condition, &decision, mostly, rarely, mostly, rarely, true);
+}
+
+void free_loops_of_checks(function *f, hash_set<gimple *> &unchecked) {
+  if (!optimize || optimize_debug || number_of_loops(f) <= 1) return;
+  loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
+  scev_initialize();
+  auto_vec<versioned_loop> found;
+  for (class loop *l : *get_loops(f)) {
+    if (!l || !l->num || l->inner || !is_worth_two(l)) continue;
+    versioned_loop v = {l, NULL_TREE, NULL_TREE, vNULL, vNULL};
+    if (count_rounds(v) && find_ranges(v)) found.safe_push(v);
+    else v.release();
+  }
+  scev_finalize();
+
+  if (!found.is_empty()) initialize_original_copy_tables();
+  for (versioned_loop &v : found) {
+    if (version(v))
+      for (gimple *statement : v.statements) unchecked.add(statement);
+    v.release();
+  }
+  if (!found.is_empty()) {
+    free_original_copy_tables();
+    update_ssa(TODO_update_ssa);
+  }
+  loop_optimizer_finalize();
+}
