@@ -28,5 +28,6 @@ int main(int argc, char **argv) {
 
   MPI_Win_free(&win);
   MPI_Finalize();
-  return in[0] == 10 * rank + 4 && in[1] == 10 * peer + 3 && window[1] == 8 && window[6] == 10 * peer + 2 ? 0 : 1;
+  return in[0] == 10 * rank + 4 && in[1] == 10 * peer + 3 && window[1] == 8 &&
+         window[6] == 10 * peer + 2 ? 0 : 1;
 }

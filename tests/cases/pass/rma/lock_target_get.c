@@ -30,5 +30,6 @@ int main(int argc, char **argv) {
 
   MPI_Win_free(&win);
   MPI_Finalize();
-  return seen == 3 && in[0] == 1 && in[1] == 2 && in[2] == 3 && in[3] == 3 && window[1] == 7 ? 0 : 1;
+  return seen == 3 && in[0] == 1 && in[1] == 2 && in[2] == 3 && in[3] == 3 &&
+         window[1] == 7 ? 0 : 1;
 }

@@ -34,5 +34,6 @@ int main(int argc, char **argv) {
   MPI_Group_free(&world);
   MPI_Win_free(&win);
   MPI_Finalize();
-  return seen == 3 && out[0] == 7 && out[1] == 9 && window[0] == 1 && window[1] == 2 && window[3] == 3 ? 0 : 1;
+  return seen == 3 && out[0] == 7 && out[1] == 9 && window[0] == 1 && window[1] == 2 &&
+         window[3] == 3 ? 0 : 1;
 }

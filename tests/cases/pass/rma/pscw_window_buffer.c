@@ -1,4 +1,5 @@
-// Local buffers in the own window, where the other rank puts and gets later (post/start/complete/wait).
+// Local buffers in the own window, where the other rank puts and gets later
+// (post/start/complete/wait).
 #include <mpi.h>
 
 int main(int argc, char **argv) {
@@ -36,5 +37,6 @@ int main(int argc, char **argv) {
   MPI_Group_free(&world);
   MPI_Win_free(&win);
   MPI_Finalize();
-  return in[0] == 10 * rank + 4 && in[1] == 10 * peer + 3 && window[1] == 8 && window[6] == 10 * peer + 2 ? 0 : 1;
+  return in[0] == 10 * rank + 4 && in[1] == 10 * peer + 3 && window[1] == 8 &&
+         window[6] == 10 * peer + 2 ? 0 : 1;
 }
