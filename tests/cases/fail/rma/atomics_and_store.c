@@ -1,0 +1,21 @@
+// The owner resets a flag with a store while another rank sets it with an accumulate.
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static int window[4] = {1}, out, zero;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) MPI_Accumulate(&out, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_REPLACE, win); //~ CS-RMA-03 operation ranks=1
+  if (rank == 1) window[0] = zero; //~ CS-RMA-03 access ranks=1
+  MPI_Win_unlock_all(win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

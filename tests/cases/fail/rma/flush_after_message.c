@@ -1,0 +1,32 @@
+// The message that says "it is there" leaves before the flush.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static double window[100], out[100];
+  double seen = 7;
+  for (int i = 0; i < 100; i++) out[i] = 7;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    MPI_Put(out, 100, MPI_DOUBLE, 1, 0, 100, MPI_DOUBLE, win); //~ CS-RMA-03 operation ranks=1
+    MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    MPI_Win_flush(1, win);
+  } else {
+    MPI_Recv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_sync(win);
+    seen = window[99]; //~ CS-RMA-03 access ranks=1
+  }
+  MPI_Win_unlock_all(win);
+
+  printf("%g\n", seen);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,30 @@
+// Results of gets are used before the gets are complete (locks).
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int window[5] = {1, 2, 3, 4}, result[4];
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
+  MPI_Get(&result[0], 1, MPI_INT, peer, 0, 1, MPI_INT, win); //~ CS-RMA-02 operation
+  MPI_Get(&result[1], 1, MPI_INT, peer, 1, 1, MPI_INT, win); //~ CS-RMA-02 operation
+  MPI_Get(&result[2], 1, MPI_INT, peer, 2, 1, MPI_INT, win); //~ CS-BUF-04 operation
+  MPI_Get(&result[3], 1, MPI_INT, peer, 3, 1, MPI_INT, win); //~ CS-BUF-04 operation
+  int seen = result[0]; //~ CS-RMA-02 access
+  result[1] = 7; //~ CS-RMA-02 access
+  MPI_Get(&result[2], 1, MPI_INT, peer, 2, 1, MPI_INT, win); //~ CS-BUF-04 access
+  MPI_Put(&result[3], 1, MPI_INT, peer, 4, 1, MPI_INT, win); //~ CS-BUF-04 access
+  MPI_Win_unlock(peer, win);
+
+  printf("%d\n", seen);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

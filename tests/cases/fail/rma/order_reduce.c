@@ -1,0 +1,32 @@
+// A reduction orders the others with its root, not the root with them.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  int root = 0;
+  static int window[4], out = 7, one = 1, sum;
+  int seen = 7;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    MPI_Put(&out, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //~ CS-RMA-03 operation ranks=1
+    MPI_Win_flush(1, win);
+  }
+  MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Win_sync(win);
+    seen = window[0]; //~ CS-RMA-03 access ranks=1
+  }
+  MPI_Win_unlock_all(win);
+
+  printf("%d\n", seen);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

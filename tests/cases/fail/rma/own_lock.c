@@ -1,0 +1,29 @@
+// The owner locks its window shared, as the origin does: that keeps nobody out.
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static int window[4], in, out;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+    MPI_Get(&in, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //~ CS-RMA-03 operation ranks=1
+    MPI_Win_flush(1, win);
+    out = in + 1;
+    MPI_Put(&out, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //~ CS-RMA-03 operation ranks=1
+    MPI_Win_unlock(1, win);
+  } else {
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+    window[0] = window[0] + 1; //~ CS-RMA-03 access ranks=1
+    MPI_Win_unlock(1, win);
+  }
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,22 @@
+// A put after a fence that says MPI_MODE_NOSUCCEED: no epoch begins with it.
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int window[4], out = 7;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+
+  MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+  MPI_Put(&out, 1, MPI_INT, peer, 0, 1, MPI_INT, win); //~ CS-WIN-01 access
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,22 @@
+// Window memory is sent while another rank is putting into it.
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int window[4], out[4] = {7, 7, 7, 7}, in[4];
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_fence(0, win);
+  MPI_Put(out, 4, MPI_INT, peer, 0, 4, MPI_INT, win); //~ CS-RMA-03 operation
+  MPI_Sendrecv(window, 4, MPI_INT, peer, 0, in, 4, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); //~ CS-RMA-03 access
+  MPI_Win_fence(0, win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,24 @@
+// Two ranks accumulate with the same type at once.
+//# np: 3
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static int window[4] = {7}, out = 7;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_fence(0, win);
+  MPI_Datatype type = MPI_INT;
+  if (rank != 1) {
+    MPI_Accumulate(&out, 1, type, 1, 0, 1, type, MPI_SUM, win);
+  }
+  MPI_Win_fence(0, win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return rank != 1 || window[0] == 21 ? 0 : 1;
+}

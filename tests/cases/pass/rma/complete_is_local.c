@@ -1,0 +1,36 @@
+// MPI_Win_complete gives the local buffer back; MPI_Win_wait tells that the data is there.
+#include <mpi.h>
+#include <stddef.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank, seen = 7;
+  MPI_Group world, other;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 1, &peer, &other);
+
+  static int window[4], out = 7;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  if (rank == 0) {
+    MPI_Win_start(other, 0, win);
+    MPI_Put(&out, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Win_complete(win);
+    out = 8;
+    MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Win_post(other, 0, win);
+    MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_wait(win);
+    seen = window[0];
+  }
+
+  MPI_Group_free(&other);
+  MPI_Group_free(&world);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return seen == 7 ? 0 : 1;
+}

@@ -1,0 +1,30 @@
+// Memory attached to a dynamic window is read after the fence.
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank, out = 7;
+
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  int *memory = calloc(8, sizeof *memory);
+  MPI_Win_attach(win, memory, 8 * sizeof *memory);
+  MPI_Aint here, there;
+  MPI_Get_address(memory + 4, &here);
+  MPI_Sendrecv(&here, 1, MPI_AINT, peer, 0, &there, 1, MPI_AINT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+
+  MPI_Win_fence(0, win);
+  MPI_Put(&out, 1, MPI_INT, peer, there, 1, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  int seen = memory[4];
+  MPI_Win_fence(0, win);
+
+  MPI_Win_detach(win, memory);
+  free(memory);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return seen == 7 ? 0 : 1;
+}

@@ -1,0 +1,30 @@
+! Local buffers and window memory are used after the fence (use mpi_f08).
+program f08_fence
+  use mpi_f08
+  implicit none
+  type(MPI_Win) :: win
+  integer :: rank, peer
+  integer(kind=MPI_ADDRESS_KIND) :: place
+  real(8), save, asynchronous :: window(8), out(2), in(2)
+  real(8) :: got, seen
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  peer = 1 - rank
+  window = 1
+  out = 7
+  place = 64
+  call MPI_Win_create(window, place, 8, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+  call MPI_Win_fence(0, win)
+  place = 0
+  call MPI_Put(out, 2, MPI_REAL8, peer, place, 2, MPI_REAL8, win)
+  place = 6
+  call MPI_Get(in, 2, MPI_REAL8, peer, place, 2, MPI_REAL8, win)
+  call MPI_Win_fence(0, win)
+  out(1) = rank
+  got = in(2)
+  seen = window(2)
+  call MPI_Win_fence(0, win)
+  call MPI_Win_free(win)
+  call MPI_Finalize()
+  if (out(1) /= rank .or. got /= 1 .or. seen /= 7) stop 1
+end program

@@ -1,0 +1,30 @@
+// Ranks 0 and 2 put neighbouring columns.
+//# np: 3
+#include <mpi.h>
+
+enum { ROWS = 5, COLUMNS = 4 };
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static int window[ROWS * COLUMNS], out[ROWS] = {1, 2, 3, 4, 5};
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Datatype column;
+  int stride = COLUMNS;
+  MPI_Type_vector(ROWS, 1, stride, MPI_INT, &column);
+  MPI_Type_commit(&column);
+  MPI_Win_fence(0, win);
+  if (rank != 1) {
+    MPI_Put(out, ROWS, MPI_INT, 1, rank / 2, 1, column, win);
+  }
+  MPI_Win_fence(0, win);
+
+  MPI_Type_free(&column);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return rank != 1 || (window[16] == 5 && window[17] == 5 && window[2] == 0) ? 0 : 1;
+}

@@ -1,0 +1,30 @@
+// Local buffers of puts are changed after the puts are complete (locks).
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+
+  static int window[5] = {0, 0, 0, 0, 9}, out[4] = {1, 2, 3, 4};
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
+  MPI_Put(&out[0], 1, MPI_INT, peer, 0, 1, MPI_INT, win);
+  MPI_Put(&out[1], 1, MPI_INT, peer, 1, 1, MPI_INT, win);
+  MPI_Put(&out[2], 1, MPI_INT, peer, 2, 1, MPI_INT, win);
+  MPI_Win_unlock(peer, win);
+  MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
+  out[0] = 7;
+  MPI_Get(&out[1], 1, MPI_INT, peer, 4, 1, MPI_INT, win);
+  int seen = out[2]; // reading is allowed
+  MPI_Put(&out[2], 1, MPI_INT, peer, 3, 1, MPI_INT, win);
+  MPI_Win_unlock(peer, win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return seen == 3 && out[0] == 7 && out[1] == 9 && window[0] == 1 && window[1] == 2 &&
+         window[3] == 3 ? 0 : 1;
+}

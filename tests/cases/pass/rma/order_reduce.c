@@ -1,0 +1,30 @@
+// A reduction orders what the others did before it with what its root does after it.
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  int root = 1;
+  static int window[4], out = 7, one = 1, sum;
+  int seen = 7;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    MPI_Put(&out, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Win_flush(1, win);
+  }
+  MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Win_sync(win);
+    seen = window[0];
+  }
+  MPI_Win_unlock_all(win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return seen == 7 ? 0 : 1;
+}

@@ -1,0 +1,39 @@
+// Each rank changes window memory after the other one has got it (post/start/complete/wait).
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  MPI_Group world, other;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 1, &peer, &other);
+
+  static int window[4] = {1, 2, 3}, in[4], out = 7;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_post(other, 0, win);
+  MPI_Win_start(other, 0, win);
+  MPI_Get(&in[0], 1, MPI_INT, peer, 0, 1, MPI_INT, win);
+  MPI_Get(&in[1], 1, MPI_INT, peer, 1, 1, MPI_INT, win);
+  MPI_Get(&in[2], 1, MPI_INT, peer, 2, 1, MPI_INT, win);
+  MPI_Win_complete(win);
+  MPI_Win_wait(win);
+  MPI_Win_post(other, 0, win);
+  MPI_Win_start(other, 0, win);
+  window[0] = 7;
+  MPI_Put(&out, 1, MPI_INT, peer, 1, 1, MPI_INT, win);
+  int seen = window[2]; // loads and gets may meet
+  MPI_Get(&in[3], 1, MPI_INT, peer, 2, 1, MPI_INT, win);
+  MPI_Win_complete(win);
+  MPI_Win_wait(win);
+
+  MPI_Group_free(&other);
+  MPI_Group_free(&world);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return seen == 3 && in[0] == 1 && in[1] == 2 && in[2] == 3 && in[3] == 3 &&
+         window[1] == 7 ? 0 : 1;
+}
