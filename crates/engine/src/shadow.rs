@@ -90,14 +90,24 @@ impl Shadow {
         self.header.segment.store(segment, Relaxed);
     }
 
+    /// The present segment.
+    pub fn segment(&self) -> u32 {
+        self.header.segment.load(Relaxed)
+    }
+
     /// Notes an access by the instruction at `pc`.
     pub fn record(&self, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
+        self.record_at(self.segment(), bytes, mode, pc, by);
+    }
+
+    /// The same for a segment that may have ended since.
+    pub fn record_at(&self, segment: u32, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
         each_granule(bytes, |at, mask| {
             let cell = self.cell(at, mode);
             let old = cell.load(Relaxed);
             let rest = old as u8 & !mask;
             let older = self.reduced(old >> 8, rest);
-            let number = self.number(pc, by, self.header.segment.load(Relaxed), older, mask);
+            let number = self.number(pc, by, segment, older, mask);
             cell.store(number << 8 | u32::from(old as u8 | mask), Relaxed);
         });
     }

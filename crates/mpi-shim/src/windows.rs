@@ -43,7 +43,9 @@ fn synchronisation(args: &Args) -> Synchronisation {
     let group = args.call.named("group").map(|index| groups::of_group(args.words[index]));
     Synchronisation {
         ranks: group.unwrap_or_default(),
-        exclusive: int("lock_type") == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int),
+        // Without a check, nobody is kept away.
+        exclusive: int("lock_type") == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int)
+            && int("assert").is_none_or(|assert| assert & sys::COMMSAN_NOCHECK as c_int == 0),
         last: int("assert").is_some_and(|assert| assert & sys::COMMSAN_NOSUCCEED as c_int != 0),
     }
 }

@@ -42,6 +42,8 @@ pub struct Operation {
     pub tag: Option<i32>,
     /// Number of the window, of one-sided operations.
     pub window: Option<u32>,
+    /// Where the window begins, if the finding is about its memory.
+    pub base: Option<usize>,
     /// Where it was started.
     pub site: Site,
     /// Findings that want to know where it is completed.
@@ -134,7 +136,13 @@ impl Tracker {
 
     /// Notes what a call has done to window memory.
     pub fn touched(&self, args: &Args, accesses: &Accesses, place: &impl Place) {
-        accesses.iter().flatten().for_each(|access| self.note(access, args.call, place.pc()));
+        // What others are sent has been read when they have got it.
+        let sends = args.call.at.dest.is_some() || args.call.collective;
+        let before = self.rma.clock.as_ref().filter(|_| sends).map(|clock| clock.segment() - 1);
+        for access in accesses.iter().flatten() {
+            let when = before.filter(|_| access.mode == Mode::Read);
+            self.note(access, args.call, place.pc(), when);
+        }
     }
 
     /// Checks the buffers of an MPI call against each other.
@@ -273,6 +281,7 @@ impl Tracker {
                 peer: young.peer,
                 tag: young.tag,
                 window: None,
+                base: None,
                 site: young.site,
                 findings: [None; 4],
                 frame: young.frame,
@@ -319,6 +328,7 @@ impl Tracker {
             request.persistent.is_none()
         });
         for id in done.drain(..) {
+            self.read_from_afar(id);
             self.finish(id, Some(call), place, out);
         }
         self.detached = done;
@@ -479,7 +489,8 @@ impl Tracker {
             && let Some(operation) = self.live.get(id)
         {
             let (call, pc) = (operation.call, operation.site.pc);
-            self.live.accesses(id).iter().for_each(|access| self.note(access, call, pc));
+            let when = self.rma.noted_as_of;
+            self.live.accesses(id).iter().for_each(|access| self.note(access, call, pc, when));
         }
         let operation = self.live.end(id)?;
         if operation.frame.is_some() {
@@ -588,6 +599,7 @@ impl Operation {
             peer,
             tag,
             window: None,
+            base: None,
             site: place.site(Some(&args.call.name), stacks),
             findings: [None; 4],
             frame: None,
@@ -602,6 +614,7 @@ impl Operation {
             peer: None,
             tag: None,
             window: None,
+            base: None,
             site,
             findings: [None; 4],
             frame: None,

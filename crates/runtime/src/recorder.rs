@@ -184,7 +184,7 @@ impl Findings for Recorder {
                 peer: report.operation.peer,
                 tag: report.operation.tag,
                 window: report.operation.window,
-                base: None,
+                base: report.operation.base.map(|base| base as u64),
             },
             sites: Cow::Owned(sites),
         }));
@@ -229,7 +229,8 @@ impl Log {
             }
         }
         // Everything but findings can be spared on a terminal.
-        if let Record::Finding(_) | Record::Module(_) | Record::Note { .. } = record
+        if let Record::Finding(_) | Record::Site { .. } | Record::Module(_) | Record::Note { .. } =
+            record
             && let Ok(line) = writer::encode(record, &mut self.buffer[..])
         {
             eprint!("commsan: {}", String::from_utf8_lossy(line));

@@ -109,7 +109,9 @@ impl Seen {
             Some(function) => self.function == *function,
             None => self.line == mark.line,
         };
-        self.code == mark.code && self.role == role_name(mark.role) && place
+        self.code == mark.code
+            && (self.role == role_name(mark.role) || mark.code.is_symmetric())
+            && place
     }
 }
 

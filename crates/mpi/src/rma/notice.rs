@@ -65,6 +65,8 @@ pub struct Announced {
     pub call: u32,
     /// The place, in the origin's log.
     pub site: u32,
+    /// Number of the operation among those of the origin.
+    pub number: u32,
     pub mode: Mode,
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
@@ -90,12 +92,50 @@ pub struct Comb {
 pub enum Notice {
     /// An operation has started.
     Operation(Box<Announced>),
-    /// The origin's operations on this window that came before are complete, as of a segment.
-    Complete { window: u64, origin: u32, segment: u32 },
+    /// Operations of the origin on this window that came before are complete, as of a segment.
+    Complete {
+        /// The window's name.
+        window: u64,
+        /// Rank in the job.
+        origin: u32,
+        /// One of its segments.
+        segment: u32,
+        /// Which.
+        which: Which,
+    },
     /// A message was sent in this segment.
-    Message { origin: u32, tag: i32, comm: u64, segment: u32 },
+    Message {
+        /// Rank in the job.
+        origin: u32,
+        /// The message's tag.
+        tag: i32,
+        /// Name of the communicator's group.
+        comm: u64,
+        /// A segment of the origin.
+        segment: u32,
+    },
     /// The target has exposed its window to this rank, in this segment.
-    Exposed { window: u64, target: u32, segment: u32 },
+    Exposed {
+        /// The window's name.
+        window: u64,
+        /// Rank in the job.
+        target: u32,
+        /// A segment of the target.
+        segment: u32,
+    },
+}
+
+/// Operations that are complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All.
+    All,
+    /// Those that only read: they are done at the target when they are at the origin.
+    Reads,
+    /// The same, and the rest when the target has waited for the end of the epoch.
+    Epoch,
+    /// The one of this number.
+    One(u32),
 }
 
 impl Runs {
@@ -167,8 +207,14 @@ impl Notice {
                 }
                 all
             }
-            Notice::Complete { window, origin, segment } => {
-                send(&[COMPLETE, *window, pair(*origin, *segment)])
+            Notice::Complete { window, origin, segment, which } => {
+                let (kind, number) = match which {
+                    Which::All => (0, 0),
+                    Which::Reads => (1, 0),
+                    Which::Epoch => (2, 0),
+                    Which::One(number) => (3, *number),
+                };
+                send(&[COMPLETE, *window, pair(*origin, *segment), pair(kind, number)])
             }
             Notice::Message { origin, tag, comm, segment } => {
                 send(&[MESSAGE, *comm, pair(*origin, *segment), *tag as u32 as u64])
@@ -185,7 +231,15 @@ impl Notice {
         let (rank, segment) = halves(*from);
         Some(match (kind & 0xff, rest) {
             (OPERATION, _) => Notice::Operation(Box::new(Announced::decode(words)?)),
-            (COMPLETE, []) => Notice::Complete { window: *name, origin: rank, segment },
+            (COMPLETE, [what]) => {
+                let which = match halves(*what) {
+                    (0, _) => Which::All,
+                    (1, _) => Which::Reads,
+                    (2, _) => Which::Epoch,
+                    (_, number) => Which::One(number),
+                };
+                Notice::Complete { window: *name, origin: rank, segment, which }
+            }
             (MESSAGE, [tag]) => {
                 Notice::Message { origin: rank, tag: *tag as i32, comm: *name, segment }
             }
@@ -197,7 +251,7 @@ impl Notice {
 
 impl Announced {
     fn head(&self) -> [u64; HEAD] {
-        let (kind, number) = match self.epoch {
+        let (kind, count) = match self.epoch {
             Epoch::None => (0, 0),
             Epoch::Fence(n) => (1, n),
             Epoch::Start(n) => (2, n),
@@ -217,16 +271,19 @@ impl Announced {
             pair(self.origin, self.segment),
             pair(self.call, self.site),
             pair(datatype as u32, op as u32),
-            number.into(),
+            pair(self.number, count),
         ]
     }
 
     fn decode(words: &[u64]) -> Option<Announced> {
-        let [kind, window, from, place, reduction, number, combs @ ..] = words else { return None };
+        let [kind, window, from, place, reduction, numbers, combs @ ..] = words else {
+            return None;
+        };
         let (origin, segment) = halves(*from);
         let (call, site) = halves(*place);
         let (datatype, op) = halves(*reduction);
         let (datatype, op) = (datatype as i32, op as i32);
+        let (number, count) = halves(*numbers);
         let atomic = match kind >> 16 & 0xff {
             0 => None,
             1 => Some(Atomic { datatype, op: Combine::Nothing }),
@@ -234,8 +291,8 @@ impl Announced {
             _ => Some(Atomic { datatype, op: Combine::Op(op) }),
         };
         let epoch = match kind >> 24 & 0xff {
-            1 => Epoch::Fence(*number as u32),
-            2 => Epoch::Start(*number as u32),
+            1 => Epoch::Fence(count),
+            2 => Epoch::Start(count),
             3 => Epoch::Shared,
             4 => Epoch::Exclusive,
             _ => Epoch::None,
@@ -249,7 +306,7 @@ impl Announced {
         };
         let runs = Runs(combs.chunks_exact(4).map(comb).collect());
         let window = *window;
-        Some(Announced { window, origin, segment, call, site, mode, atomic, epoch, runs })
+        Some(Announced { window, origin, segment, call, site, number, mode, atomic, epoch, runs })
     }
 }
 
@@ -280,14 +337,16 @@ mod tests {
     proptest! {
         #[test]
         fn operations_survive_the_journey(
-            (window, origin, segment, call, site) in any::<(u64, u32, u32, u32, u32)>(),
+            (window, origin, segment, call) in any::<(u64, u32, u32, u32)>(),
+            (site, number) in any::<(u32, u32)>(),
             write: bool, atomic in atomics(), epoch in epochs(),
             runs in prop::collection::vec((0i64..1000, 1u64..50, -90i64..90, 1u64..9), 1..9),
         ) {
             let mode = if write { Mode::Write } else { Mode::Read };
             let comb = |(start, size, stride, count)| Comb { start, size, stride, count };
             let runs = Runs(runs.into_iter().map(comb).collect());
-            let sent = Announced { window, origin, segment, call, site, mode, atomic, epoch, runs };
+            let sent =
+                Announced { window, origin, segment, call, site, number, mode, atomic, epoch, runs };
             let (mut got, mut combs) = (None, Vec::new());
             Notice::Operation(Box::new(sent.clone())).encode(16, |words| {
                 let Some(Notice::Operation(part)) = Notice::decode(words) else { return false };
@@ -318,7 +377,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_no_notice() {
-        for words in [&[][..], &[9, 0, 0], &[COMPLETE, 0, 0, 0], &[OPERATION, 0, 0]] {
+        for words in [&[][..], &[9, 0, 0], &[COMPLETE, 0, 0], &[OPERATION, 0, 0]] {
             assert_eq!(Notice::decode(words), None);
         }
     }

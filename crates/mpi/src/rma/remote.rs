@@ -2,8 +2,8 @@
 
 use crate::calls::Call;
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Announced, Atomic, Epoch};
-use commsan_engine::{Access, Footprint, Live, OpId, Pages};
+use crate::rma::notice::{Announced, Atomic, Epoch, Which};
+use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::ops::Range;
@@ -18,20 +18,21 @@ pub struct Remote {
     pub site: u32,
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
-    /// The segment of the origin in which it is complete, once that is known.
-    pub complete: Option<u32>,
+    pub number: u32,
+    /// The rank and its segment whose end comes after the operation's, once that is known.
+    pub complete: Option<(u32, u32)>,
 }
 
 impl Remote {
     /// As announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
-        let Announced { window, origin, site, atomic, epoch, .. } = *announced;
-        Remote { window, call, origin, site, atomic, epoch, complete: None }
+        let Announced { window, origin, site, atomic, epoch, number, .. } = *announced;
+        Remote { window, call, origin, site, atomic, epoch, number, complete: None }
     }
 
     /// Whether something with this clock comes after the operation.
     fn is_before(&self, row: &[u32]) -> bool {
-        self.complete.is_some_and(|segment| row[self.origin as usize] >= segment)
+        self.complete.is_some_and(|(rank, segment)| row[rank as usize] >= segment)
     }
 
     /// Whether epochs or atomicity keep two operations on a window apart.
@@ -135,15 +136,24 @@ impl Remotes {
         self.open.entry((op.window, op.origin)).or_default().push(id);
     }
 
-    /// The operations of an origin on a window are complete.
-    pub fn complete(&mut self, window: u64, origin: u32, segment: u32, clock: &Clock) {
-        for id in self.open.remove(&(window, origin)).unwrap_or_default() {
-            if let Some(remote) = self.present.get_mut(id) {
-                remote.complete = Some(segment);
-                self.complete.push(id);
+    /// Operations of an origin on a window are complete, as of a segment of some rank.
+    pub fn complete(&mut self, window: u64, origin: u32, which: Which, when: (u32, u32)) {
+        let Some(open) = self.open.get_mut(&(window, origin)) else { return };
+        let (present, complete) = (&mut self.present, &mut self.complete);
+        open.retain(|id| {
+            let reads = present.accesses(*id).iter().all(|access| access.mode == Mode::Read);
+            let Some(remote) = present.get_mut(*id) else { return false };
+            let concerned = match which {
+                Which::All => true,
+                Which::Reads | Which::Epoch => reads,
+                Which::One(number) => remote.number == number,
+            };
+            if concerned {
+                remote.complete = Some(when);
+                complete.push(*id);
             }
-        }
-        self.learn(clock);
+            !concerned
+        });
     }
 
     /// This process may have come after some operations.

@@ -114,8 +114,8 @@ pub struct Window {
     pub memory: Vec<Range<usize>>,
     /// Segments in which this process called fence.
     pub fences: Vec<u32>,
-    /// The last fence can begin an epoch.
-    pub fenced: bool,
+    /// The last fence, if it can begin an epoch.
+    pub fence: Option<Site>,
     /// Operations since then.
     pub used: bool,
     pub access: Option<Active>,
@@ -127,6 +127,8 @@ pub struct Window {
     pub locks: Vec<Lock>,
     pub held: Vec<Held>,
     pub pending: Vec<Pending>,
+    /// The segment that the synchronisation call in progress has ended.
+    pub ended: Option<u32>,
     /// Targets with operations that are not known to be complete there.
     pub unflushed: Vec<i32>,
     /// Atomic reads that are not known to have returned: targets, and what they read.
@@ -148,7 +150,7 @@ impl Window {
             site,
             memory,
             fences: Vec::new(),
-            fenced: false,
+            fence: None,
             used: false,
             access: None,
             starts: HashMap::new(),
@@ -157,6 +159,7 @@ impl Window {
             locks: Vec::new(),
             held: Vec::new(),
             pending: Vec::new(),
+            ended: None,
             unflushed: Vec::new(),
             fetches: Vec::new(),
         }
@@ -181,9 +184,9 @@ impl Window {
         if self.access.as_ref().is_some_and(|access| access.ranks.contains(&rank)) {
             return Epoch::Start(self.starts.get(&rank).copied().unwrap_or(0));
         }
-        match self.fenced {
-            true => Epoch::Fence(self.fences.len() as u32),
-            false => Epoch::None,
+        match self.fence {
+            Some(_) => Epoch::Fence(self.fences.len() as u32),
+            None => Epoch::None,
         }
     }
 

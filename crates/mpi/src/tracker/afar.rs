@@ -5,15 +5,15 @@ use crate::calls::{CALLS, Call, Flow};
 use crate::place::{Findings, Place, Report, Side, Site, StackId, Stacks};
 use crate::requests::Token;
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Announced, Epoch, Notice};
+use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collective, Collectives, Envelope, Expected, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes};
 use crate::rma::windows::{Active, Granted, Group, Held, Window, Windows, mixed};
-use commsan_engine::{Access, Exposed, Footprint, Mode, Pages, Past, Shadow};
+use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow};
 use commsan_fabric::{Fabric, LONGEST};
 use commsan_model::{Code, Role};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Everything about one-sided communication.
 pub(super) struct OneSided {
@@ -27,8 +27,8 @@ pub(super) struct OneSided {
     pub stashed: Vec<Announced>,
     /// Numbers of places that other ranks may refer to.
     pub sites: HashMap<(StackId, &'static str), u32>,
-    /// The last segment in which each origin completed operations on each window.
-    completions: HashMap<(u64, u32), u32>,
+    /// Segments in which each origin has ended access epochs on each window.
+    completions: HashMap<(u64, u32), Vec<u32>>,
     exposures: HashMap<(u64, u32), Vec<u32>>,
     messages: Messages,
     collectives: Collectives,
@@ -36,6 +36,13 @@ pub(super) struct OneSided {
     expected: HashMap<usize, Vec<Learning>>,
     /// What persistent requests do, by handle.
     templates: HashMap<usize, Vec<Template>>,
+    /// The segment in which operations that are just being completed last used their buffers, if
+    /// not the present one.
+    pub noted_as_of: Option<u32>,
+    /// R-versions that only read, by what they use locally: their targets, windows and numbers.
+    pub reads: HashMap<OpId, (u32, u64, u32)>,
+    /// Operations announced so far.
+    pub announced: u32,
     /// Something could not be told or noted.
     pub incomplete: bool,
 }
@@ -108,6 +115,9 @@ impl OneSided {
             collectives: Collectives::default(),
             expected: HashMap::new(),
             templates: HashMap::new(),
+            noted_as_of: None,
+            reads: HashMap::new(),
+            announced: 0,
             incomplete: false,
         }
     }
@@ -165,8 +175,8 @@ impl Tracker {
                     self.arrived_from_afar(&op, place, out);
                 }
                 Some(Notice::Operation(op)) => self.rma.stashed.push(*op),
-                Some(Notice::Complete { window, origin, segment }) => {
-                    self.completed_afar(window, origin, segment);
+                Some(Notice::Complete { window, origin, segment, which }) => {
+                    self.completed_afar(window, origin, segment, which);
                 }
                 Some(Notice::Message { origin: source, tag, comm, segment }) => {
                     self.rma.messages.sent(Channel { source, tag, comm }, segment);
@@ -197,12 +207,14 @@ impl Tracker {
         ready.iter().for_each(|op| self.arrived_from_afar(op, place, out));
     }
 
-    fn completed_afar(&mut self, window: u64, origin: u32, segment: u32) {
+    fn completed_afar(&mut self, window: u64, origin: u32, segment: u32, which: Which) {
         let rma = &mut self.rma;
-        let last = rma.completions.entry((window, origin)).or_default();
-        *last = (*last).max(segment);
+        if which == Which::Epoch {
+            rma.completions.entry((window, origin)).or_default().push(segment);
+        }
+        rma.remotes.complete(window, origin, which, (origin, segment));
         if let Some(clock) = &rma.clock {
-            rma.remotes.complete(window, origin, segment, clock);
+            rma.remotes.learn(clock);
         }
     }
 
@@ -224,6 +236,9 @@ impl Tracker {
         let footprint = Footprint::new(window.made.base, op.runs.pattern());
         let access = Access { mode: op.mode, footprint };
         let number = window.number;
+        if window.made.dynamic && !window.covers(&access.footprint) {
+            return self.unattached(op, call, number, &access, out);
+        }
 
         let meetings = self.rma.remotes.meetings(op, &row, &access.footprint);
         for meeting in meetings {
@@ -231,34 +246,46 @@ impl Tracker {
             let site = Site::afar(&call.name, op.origin, op.site);
             self.report_meeting(Code::TargetRace, side, site, &meeting, number, out);
         }
-        self.meets_own_operations(op, call.name.as_str(), &access, out);
+        self.meets_own_operations(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);
         self.rma.remotes.begin(op, call, access.footprint);
+    }
+
+    /// An operation on a dynamic window touches memory that is not attached.
+    fn unattached(
+        &mut self,
+        op: &Announced,
+        call: &'static Call,
+        window: u32,
+        access: &Access,
+        out: &mut dyn Findings,
+    ) {
+        let Some(of) = self.rma.windows.named(op.window) else { return };
+        let (made, own) = (of.site, of.made.own.map_or(-1, |own| own as i32));
+        let side = Side { by: &call.name, mode: access.mode, bytes: access.footprint.span() };
+        let site = Site::afar(&call.name, op.origin, op.site);
+        self.report_outside(side, site, own, window, made, 0, out);
     }
 
     /// Against buffers of this rank's pending operations.
     fn meets_own_operations(
         &mut self,
         op: &Announced,
-        call: &'static str,
+        call: &'static Call,
         access: &Access,
         out: &mut dyn Findings,
     ) {
         let Some(conflicts) = self.conflicts(access) else { return };
+        let Some(window) = self.rma.windows.named(op.window).map(|window| window.number) else {
+            return;
+        };
         for conflict in conflicts.into_iter().flatten() {
-            let Some(operation) = self.live.get(conflict.id) else { continue };
-            let site = Site::afar(call, op.origin, op.site);
-            if out.again(Code::WindowAccessRace, site.pc, operation.site.pc) {
-                continue;
-            }
-            let report = Report {
-                code: Code::WindowAccessRace,
-                access: Some(Side { by: call, mode: access.mode, bytes: conflict.bytes.clone() }),
-                operation,
-                concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-                sites: &[(Role::Access, site), (Role::Operation, operation.site)],
-            };
-            out.report(&report, &self.stacks);
+            let Some(own) = self.live.get(conflict.id) else { continue };
+            let (by, site, bytes) = (own.call.name.as_str(), own.site, conflict.bytes);
+            let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
+            let first = Remote::new(op, call);
+            let meeting = Meeting { first, access: access.clone(), bytes };
+            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, window, out);
         }
     }
 
@@ -275,7 +302,7 @@ impl Tracker {
         let Some(exposed) = &self.rma.exposed else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let number = window.number;
-        let mut found: Vec<(Past, std::ops::Range<usize>)> = Vec::new();
+        let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let span = access.footprint.span();
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
@@ -327,21 +354,28 @@ impl Tracker {
     }
 
     /// Notes what the program did to window memory; `by` is the address of a name, or 0.
-    pub fn note_access(&self, bytes: std::ops::Range<usize>, mode: Mode, pc: usize, by: usize) {
+    pub fn note_access(&self, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
         if let Some(exposed) = &self.rma.exposed {
             exposed.shadow().record(bytes, mode, pc, by);
         }
     }
 
     /// Notes what a call of this rank did to window memory.
-    pub(super) fn note(&self, access: &Access, call: &'static Call, pc: usize) {
+    pub(super) fn note(
+        &self,
+        access: &Access,
+        call: &'static Call,
+        pc: usize,
+        segment: Option<u32>,
+    ) {
         let Some(exposed) = &self.rma.exposed else { return };
+        let segment = segment.unwrap_or_else(|| exposed.shadow().segment());
         if !exposed.touches(&access.footprint.span()) {
             return;
         }
         let by = CALL + crate::calls::row(call) as usize;
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
-            exposed.shadow().record(run, access.mode, pc, by);
+            exposed.shadow().record_at(segment, run, access.mode, pc, by);
             ControlFlow::Continue(())
         });
     }
@@ -360,11 +394,11 @@ impl Tracker {
         if out.again(code, site.pc, first.pc) {
             return;
         }
-        let own = self.rma.windows.iter().find(|w| w.number == window).and_then(|w| w.made.own);
+        let made = self.rma.windows.iter().find(|w| w.number == window).map(|w| &w.made);
         let operation = Operation {
-            call,
-            peer: own.map(|rank| rank as i32),
+            peer: made.and_then(|made| made.own).map(|rank| rank as i32),
             window: Some(window),
+            base: made.filter(|made| !made.dynamic).map(|made| made.base),
             ..Operation::at(call, first)
         };
         let footprint = &meeting.access.footprint;
@@ -381,11 +415,12 @@ impl Tracker {
     // Fences, exposures, locks.
 
     pub(super) fn enter_fence(&mut self, handle: usize) {
-        self.tell_all_complete(handle);
+        self.tell_complete(handle, None, Which::All);
         let segment = self.end_segment();
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
         window.fences.push(segment);
+        window.ended = Some(segment);
         if let Some(clock) = &rma.clock {
             clock.fabric().enter(fence_key(window), segment);
         }
@@ -394,12 +429,12 @@ impl Tracker {
     pub(super) fn leave_fence(
         &mut self,
         handle: usize,
-        last: bool,
+        fence: Option<Site>,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        window.fenced = !last;
+        window.fence = fence;
         window.used = false;
         let (key, group) = (fence_key(window), window.made.group.clone());
         self.unstash(place, out);
@@ -422,7 +457,7 @@ impl Tracker {
             }
         }
         window.exposure = Some(active);
-        window.fenced = false;
+        window.fence = None;
     }
 
     /// The targets of an access epoch have exposed their windows.
@@ -456,10 +491,16 @@ impl Tracker {
         let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
             return;
         };
-        for origin in window.exposure.take().map(|exposure| exposure.ranks).unwrap_or_default() {
-            if let Some(segment) = rma.completions.get(&(window.name, origin)) {
-                clock.join(origin, *segment);
+        let (name, me) = (window.name, clock.me());
+        let origins = window.exposure.take().map(|exposure| exposure.ranks).unwrap_or_default();
+        for origin in &origins {
+            for segment in rma.completions.remove(&(name, *origin)).unwrap_or_default() {
+                clock.join(*origin, segment);
             }
+        }
+        let segment = self.end_segment();
+        for origin in &origins {
+            self.rma.remotes.complete(name, *origin, Which::All, (me, segment));
         }
         self.learned(place, out);
     }
@@ -471,6 +512,7 @@ impl Tracker {
             return;
         };
         let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
+        window.ended = Some(clock.segment());
         for rank in window.targets(target) {
             clock.release(rank, lock_key(window.name, exclusive));
         }
@@ -525,20 +567,6 @@ impl Tracker {
         }
         if news {
             self.learned(place, out);
-        }
-    }
-
-    fn tell_all_complete(&mut self, handle: usize) {
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &rma.clock) else { return };
-        for target in std::mem::take(&mut window.unflushed) {
-            let Some(rank) = window.world(target) else { continue };
-            let notice = Notice::Complete {
-                window: window.name,
-                origin: clock.me(),
-                segment: clock.segment(),
-            };
-            rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
         }
     }
 
@@ -713,8 +741,9 @@ impl Tracker {
         };
         let windows = &rma.windows;
         rma.remotes.forget(|remote| {
-            let complete =
-                remote.complete.zip(entered.get(&remote.origin)).is_some_and(|(c, e)| c <= *e);
+            let complete = remote
+                .complete
+                .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
             complete && windows.named(remote.window).is_none_or(everyone)
         });
         if rma.windows.iter().all(everyone)
@@ -734,6 +763,18 @@ fn lock_key(window: u64, exclusive: bool) -> u64 {
 }
 
 impl Window {
+    /// Whether all bytes lie in attached memory.
+    fn covers(&self, footprint: &Footprint) -> bool {
+        let attached = |run: &Range<usize>| {
+            self.memory.iter().any(|memory| memory.start <= run.start && run.end <= memory.end)
+        };
+        let visited = footprint.visit(&footprint.span(), &mut |run| match attached(&run) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        });
+        visited.is_continue()
+    }
+
     /// Ranks in the job of a target or of all.
     fn targets(&self, target: Option<i32>) -> Vec<u32> {
         match target {

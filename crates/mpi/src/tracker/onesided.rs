@@ -4,9 +4,9 @@ use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::calls::Effect;
 use crate::nursery::Nursery;
-use crate::place::{Findings, Place, Report, Site};
+use crate::place::{Findings, Place, Report, Side, Site};
 use crate::requests::{Request, State};
-use crate::rma::notice::{Announced, Atomic, Combine, Notice, Runs};
+use crate::rma::notice::{Announced, Atomic, Combine, Notice, Runs, Which};
 use crate::rma::windows::{Active, Lock, Made, Pending, Window, mixed};
 use commsan_engine::{Mode, OpId, Pattern};
 use commsan_model::{Code, Role};
@@ -110,11 +110,47 @@ impl Tracker {
         let number = window.number;
         let outside = window.epoch(transfer.target) == crate::rma::notice::Epoch::None;
         let beyond = window.is_beyond(transfer.target, &transfer.span(window));
-        for (code, is) in [(Code::OutsideEpoch, outside), (Code::OutsideWindow, beyond)] {
-            if is {
-                self.window_misuse(code, args, number, None, place, out);
-            }
+        let made = window.site;
+        let part =
+            usize::try_from(transfer.target).ok().and_then(|rank| window.made.parts.get(rank));
+        let (size, span) = (part.map_or(0, |part| part.size), transfer.span(window));
+        if outside {
+            self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
         }
+        if beyond {
+            let bytes = span.start as usize..span.end as usize;
+            let side = Side { by: &args.call.name, mode: transfer.mode, bytes };
+            let site = place.site(Some(&args.call.name), &mut self.stacks);
+            self.report_outside(side, site, transfer.target, number, made, size as usize, out);
+        }
+    }
+
+    /// An operation touches what is not the target's window.
+    #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
+    pub(super) fn report_outside(
+        &mut self,
+        side: Side,
+        site: Site,
+        target: i32,
+        window: u32,
+        made: Site,
+        size: usize,
+        out: &mut dyn Findings,
+    ) {
+        let Some(call) = made.call.and_then(crate::calls::named) else { return };
+        if out.again(Code::OutsideWindow, site.pc, made.pc) {
+            return;
+        }
+        let operation =
+            Operation { window: Some(window), peer: Some(target), ..Operation::at(call, made) };
+        let report = Report {
+            code: Code::OutsideWindow,
+            access: Some(side),
+            operation: &operation,
+            concerned: Some((Mode::Write, 0..size, size)),
+            sites: &[(Role::Access, site)],
+        };
+        out.report(&report, &self.stacks);
     }
 
     /// A one-sided operation has started.
@@ -140,12 +176,19 @@ impl Tracker {
         let Some(window) = self.rma.windows.get_mut(transfer.window) else { return };
         window.pending.push(Pending { target: transfer.target, id });
         window.used = true;
-        self.announce(args, transfer, site, out);
+        self.announce(args, transfer, site, request.map(|_| id), out);
         self.drain(place, out);
     }
 
     /// Tells the target.
-    fn announce(&mut self, args: &Args, transfer: &Transfer, site: Site, out: &mut dyn Findings) {
+    fn announce(
+        &mut self,
+        args: &Args,
+        transfer: &Transfer,
+        site: Site,
+        requested: Option<OpId>,
+        out: &mut dyn Findings,
+    ) {
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(transfer.window) else { return };
         let (Some(clock), Some(world)) = (&mut rma.clock, window.world(transfer.target)) else {
@@ -169,11 +212,16 @@ impl Tracker {
             segment: clock.segment(),
             call: crate::calls::row(args.call),
             site: number,
+            number: rma.announced,
             mode: transfer.mode,
             atomic: transfer.atomic,
             epoch: window.epoch(transfer.target),
             runs: Runs::of(&transfer.pattern, transfer.offset(window)),
         };
+        rma.announced = rma.announced.wrapping_add(1);
+        if let Some(id) = requested.filter(|_| transfer.mode == Mode::Read) {
+            rma.reads.insert(id, (world, window.name, operation.number));
+        }
         if transfer.fetches(args) {
             window.fetches.push((transfer.target, cell));
         }
@@ -197,6 +245,10 @@ impl Tracker {
         if let Some(opened) = misfit(window, args) {
             let number = window.number;
             self.window_misuse(Code::EpochMismatch, args, number, opened, place, out);
+            let opens = [Effect::Lock, Effect::EpochBegin, Effect::ExposureBegin];
+            if opens.contains(&args.call.effect) {
+                return; // the library refuses it, or goes on as before
+            }
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let active = Active { ranks: sync.ranks.clone(), site };
@@ -208,27 +260,30 @@ impl Tracker {
                     *window.starts.entry(*rank).or_default() += 1;
                 }
                 window.access = Some(active);
-                window.fenced = false;
+                window.fence = None;
             }
             Effect::ExposureBegin => self.expose(handle, active),
             Effect::EpochEnd => {
-                self.tell_complete(handle, None, true);
-                self.end_segment();
+                self.tell_complete(handle, None, Which::Epoch);
+                let ended = self.end_segment();
+                if let Some(window) = self.rma.windows.get_mut(handle) {
+                    window.ended = Some(ended);
+                }
             }
             Effect::Lock => {
                 self.end_segment();
                 let segment = self.rma.clock.as_ref().map_or(0, |clock| clock.segment());
                 let Some(window) = self.rma.windows.get_mut(handle) else { return };
-                window.fenced = false;
+                window.fence = None;
                 let (target, exclusive) = (target(args), sync.exclusive);
                 window.locks.push(Lock { target, exclusive, site });
                 window.hold(target, exclusive, segment);
             }
             Effect::Unlock => {
-                self.tell_complete(handle, target(args), false);
+                self.tell_complete(handle, target(args), Which::All);
                 self.pass_locks(handle, target(args));
             }
-            Effect::Flush => self.tell_complete(handle, target(args), false),
+            Effect::Flush => self.tell_complete(handle, target(args), Which::All),
             _ => {}
         }
         self.drain(place, out);
@@ -248,7 +303,9 @@ impl Tracker {
         match args.call.effect {
             Effect::Fence => {
                 self.complete_locally(handle, None, call, place, out);
-                self.leave_fence(handle, sync.last, place, out);
+                let site = place.site(Some(call), &mut self.stacks);
+                let fence = (!sync.last).then_some(site);
+                self.leave_fence(handle, fence, place, out);
             }
             Effect::EpochBegin => self.join_exposures(handle, place, out),
             Effect::EpochEnd => {
@@ -275,7 +332,10 @@ impl Tracker {
                 self.complete_locally(handle, target, call, place, out);
                 self.take_locks(handle, target, place, out);
             }
-            Effect::FlushLocal => self.complete_locally(handle, target, call, place, out),
+            Effect::FlushLocal => {
+                self.complete_locally(handle, target, call, place, out);
+                self.tell_complete(handle, target, Which::Reads);
+            }
             _ => {}
         }
     }
@@ -295,15 +355,18 @@ impl Tracker {
         let done: Vec<OpId> =
             window.pending.iter().filter(|p| concerned(p)).map(|pending| pending.id).collect();
         window.pending.retain(|pending| !concerned(pending));
+        self.rma.noted_as_of = window.ended.take();
         for id in done {
+            self.rma.reads.remove(&id);
             self.finish(id, Some(call), place, out);
         }
+        self.rma.noted_as_of = None;
         self.learn_from_fetches(handle, target, place, out);
     }
 
     /// Operations on a target, or on all, will be complete there when the call returns; everybody in
     /// the access epoch is told of its end.
-    fn tell_complete(&mut self, handle: usize, target: Option<i32>, epoch: bool) {
+    pub(super) fn tell_complete(&mut self, handle: usize, target: Option<i32>, which: Which) {
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let Some(clock) = &mut rma.clock else { return };
@@ -314,8 +377,10 @@ impl Tracker {
             .filter(|to| concerned(to))
             .filter_map(|to| window.world(*to))
             .collect();
-        window.unflushed.retain(|to| !concerned(to));
-        if let Some(access) = window.access.as_ref().filter(|_| epoch) {
+        if which != Which::Reads {
+            window.unflushed.retain(|to| !concerned(to));
+        }
+        if let Some(access) = window.access.as_ref().filter(|_| which == Which::Epoch) {
             told.extend(
                 access
                     .ranks
@@ -327,9 +392,19 @@ impl Tracker {
         }
         let (window, origin, segment) = (window.name, clock.me(), clock.segment());
         for rank in told {
-            let notice = Notice::Complete { window, origin, segment };
+            let notice = Notice::Complete { window, origin, segment, which };
             rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
         }
+    }
+
+    /// The operation of an R-version is complete locally. If it only reads, it has done so.
+    pub(super) fn read_from_afar(&mut self, id: OpId) {
+        let Some((rank, window, number)) = self.rma.reads.remove(&id) else { return };
+        let rma = &mut self.rma;
+        let Some(clock) = &rma.clock else { return };
+        let (origin, segment, which) = (clock.me(), clock.segment(), Which::One(number));
+        let notice = Notice::Complete { window, origin, segment, which };
+        rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
     }
 
     /// The window is about to be freed.
@@ -342,18 +417,17 @@ impl Tracker {
     ) {
         self.settle();
         let Some(window) = self.rma.windows.get(handle) else { return };
-        let (number, opened) = (window.number, open_epoch(window));
-        if let Some(opened) = opened {
+        let (number, opened) = (window.number, open_epochs(window));
+        for opened in opened {
             self.window_misuse(Code::EpochNotClosed, args, number, Some(opened), place, out);
         }
         self.complete_locally(handle, None, &args.call.name, place, out);
-        self.tell_complete(handle, None, false);
         self.enter_fence(handle);
     }
 
     /// The window has been freed.
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
-        self.leave_fence(handle, true, place, out);
+        self.leave_fence(handle, None, place, out);
         let Some(window) = self.rma.windows.remove(handle) else { return };
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
@@ -369,23 +443,34 @@ impl Tracker {
             .rma
             .windows
             .iter()
-            .map(|window| (window.number, window.site, open_epoch(window)))
+            .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
+        let here = place.site(Some("MPI_Finalize"), &mut self.stacks);
         for (number, made, opened) in left {
-            let (code, site) = match opened {
-                Some(opened) => (Code::EpochNotClosed, opened),
-                None => (Code::WindowNotFreed, made),
-            };
-            if out.again(code, 0, site.pc) {
-                continue;
+            for opened in opened {
+                let sites = &[(Role::Access, here), (Role::Operation, opened)];
+                self.report_window(Code::EpochNotClosed, number, opened, sites, out);
             }
-            let Some(call) = site.call.and_then(crate::calls::named) else { continue };
-            let operation = Operation { window: Some(number), ..Operation::at(call, site) };
-            let sites = &[(Role::Operation, site)];
-            let report =
-                Report { code, access: None, operation: &operation, concerned: None, sites };
-            out.report(&report, &self.stacks);
+            let sites = &[(Role::Operation, made)];
+            self.report_window(Code::WindowNotFreed, number, made, sites, out);
         }
+    }
+
+    fn report_window(
+        &mut self,
+        code: Code,
+        window: u32,
+        site: Site,
+        sites: &[(Role, Site)],
+        out: &mut dyn Findings,
+    ) {
+        let Some(call) = site.call.and_then(crate::calls::named) else { return };
+        if out.again(code, 0, site.pc) {
+            return;
+        }
+        let operation = Operation { window: Some(window), ..Operation::at(call, site) };
+        let report = Report { code, access: None, operation: &operation, concerned: None, sites };
+        out.report(&report, &self.stacks);
     }
 
     /// A call that must not be made in the window's present epoch, which `opened` began.
@@ -435,7 +520,7 @@ fn misfit(window: &Window, args: &Args) -> Option<Option<Site>> {
         Effect::ExposureBegin => exposed.map(Some),
         Effect::ExposureEnd if exposed.is_none() => Some(None),
         Effect::Lock => window.locks.iter().find(same).map(|lock| lock.site).or(started).map(Some),
-        Effect::Unlock if !window.locks.iter().any(|lock| lock.target == target) => Some(locked),
+        Effect::Unlock if !window.locks.iter().any(|lock| lock.target == target) => Some(None),
         Effect::Flush | Effect::FlushLocal => match target {
             Some(target) if window.lock_on(target).is_none() => Some(started),
             None if window.locks.is_empty() => Some(started),
@@ -445,11 +530,11 @@ fn misfit(window: &Window, args: &Args) -> Option<Option<Site>> {
     }
 }
 
-/// What opened an epoch that is still open.
-fn open_epoch(window: &Window) -> Option<Site> {
-    let locked = window.locks.first().map(|lock| lock.site);
-    let active = |active: &Option<Active>| active.as_ref().map(|active| active.site);
-    locked.or_else(|| active(&window.access)).or_else(|| active(&window.exposure))
+/// What opened the epochs that are still open. That of a fence is if it was used.
+fn open_epochs(window: &Window) -> Vec<Site> {
+    let locked = window.locks.iter().map(|lock| lock.site);
+    let active = [&window.access, &window.exposure].into_iter().flatten().map(|active| active.site);
+    locked.chain(active).chain(window.fence.filter(|_| window.used)).collect()
 }
 
 impl Made {
