@@ -163,7 +163,8 @@ impl After<'_> {
             }
             Effect::TypeFree if self.ok => datatypes::forget(before.word),
             Effect::CommFree if self.ok => groups::forget(before.word),
-            effect if self.ok && is_about_windows(effect) => {
+            // An epoch that could not be closed is of no interest any more.
+            effect if is_about_windows(effect) && (self.ok || effect == Effect::Unlock) => {
                 self.window(&before.sync, before.word);
             }
             Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),

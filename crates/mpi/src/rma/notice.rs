@@ -114,6 +114,17 @@ pub enum Notice {
         /// A segment of the origin.
         segment: u32,
     },
+    /// A rank has attached memory to a dynamic window, or detached it.
+    Attached {
+        /// The window's name.
+        window: u64,
+        /// Rank in the job.
+        owner: u32,
+        /// Addresses in the owner.
+        bytes: Range<usize>,
+        /// Or detached.
+        attached: bool,
+    },
     /// The target has exposed its window to this rank, in this segment.
     Exposed {
         /// The window's name.
@@ -176,6 +187,7 @@ const OPERATION: u64 = 1;
 const COMPLETE: u64 = 2;
 const MESSAGE: u64 = 3;
 const EXPOSED: u64 = 4;
+const ATTACHED: u64 = 5;
 const HEAD: usize = 6;
 
 fn pair(high: u32, low: u32) -> u64 {
@@ -219,6 +231,10 @@ impl Notice {
             Notice::Message { origin, tag, comm, segment } => {
                 send(&[MESSAGE, *comm, pair(*origin, *segment), *tag as u32 as u64])
             }
+            Notice::Attached { window, owner, bytes, attached } => {
+                let from = pair(*owner, u32::from(*attached));
+                send(&[ATTACHED, *window, from, bytes.start as u64, bytes.end as u64])
+            }
             Notice::Exposed { window, target, segment } => {
                 send(&[EXPOSED, *window, pair(*target, *segment)])
             }
@@ -243,6 +259,12 @@ impl Notice {
             (MESSAGE, [tag]) => {
                 Notice::Message { origin: rank, tag: *tag as i32, comm: *name, segment }
             }
+            (ATTACHED, [start, end]) => Notice::Attached {
+                window: *name,
+                owner: rank,
+                bytes: *start as usize..*end as usize,
+                attached: segment != 0,
+            },
             (EXPOSED, []) => Notice::Exposed { window: *name, target: rank, segment },
             _ => return None,
         })

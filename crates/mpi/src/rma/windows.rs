@@ -2,9 +2,9 @@
 
 use crate::place::Site;
 use crate::rma::notice::Epoch;
-use commsan_engine::OpId;
+use commsan_engine::{OpId, Pattern};
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// A group of processes, by their ranks in the job.
@@ -112,6 +112,8 @@ pub struct Window {
     pub site: Site,
     /// Attached memory of a dynamic window, or the one part.
     pub memory: Vec<Range<usize>>,
+    /// What each rank of the job has attached, as far as is known.
+    pub attached: Vec<(u32, Range<usize>)>,
     /// Segments in which this process called fence.
     pub fences: Vec<u32>,
     /// The last fence, if it can begin an epoch.
@@ -149,6 +151,7 @@ impl Window {
             made,
             site,
             memory,
+            attached: Vec::new(),
             fences: Vec::new(),
             fence: None,
             used: false,
@@ -188,6 +191,23 @@ impl Window {
             Some(_) => Epoch::Fence(self.fences.len() as u32),
             None => Epoch::None,
         }
+    }
+
+    /// Whether a rank of the job has attached all bytes of a pattern.
+    pub fn has_attached(&self, rank: u32, pattern: &Pattern, at: i64) -> bool {
+        let at = at as isize;
+        let within = |run: &Range<isize>, bytes: &Range<usize>| {
+            bytes.start <= run.start as usize && run.end as usize <= bytes.end
+        };
+        let attached = |run: &Range<isize>| {
+            self.attached.iter().any(|(owner, bytes)| *owner == rank && within(run, bytes))
+        };
+        let span = at + pattern.span().start..at + pattern.span().end;
+        let visited = pattern.visit(at, &span, &mut |run| match attached(&run) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        });
+        visited.is_continue()
     }
 
     /// Whether bytes relative to the target's base lie beyond its part.
@@ -242,6 +262,16 @@ impl Windows {
 
     pub fn named(&self, name: u64) -> Option<&Window> {
         self.all[*self.by_name.get(&name)? as usize].as_ref()
+    }
+
+    /// A rank of the job has attached memory, or detached it.
+    pub fn attached(&mut self, name: u64, owner: u32, bytes: Range<usize>, attached: bool) {
+        let Some(number) = self.by_name.get(&name) else { return };
+        let Some(window) = &mut self.all[*number as usize] else { return };
+        match attached {
+            true => window.attached.push((owner, bytes)),
+            false => window.attached.retain(|known| *known != (owner, bytes.clone())),
+        }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Window> {

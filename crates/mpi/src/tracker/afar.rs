@@ -184,6 +184,9 @@ impl Tracker {
                 Some(Notice::Exposed { window, target, segment }) => {
                     self.rma.exposures.entry((window, target)).or_default().push(segment);
                 }
+                Some(Notice::Attached { window, owner, bytes, attached }) => {
+                    self.rma.windows.attached(window, owner, bytes, attached);
+                }
                 None => self.rma.incomplete = true,
             }
         }
@@ -236,9 +239,6 @@ impl Tracker {
         let footprint = Footprint::new(window.made.base, op.runs.pattern());
         let access = Access { mode: op.mode, footprint };
         let number = window.number;
-        if window.made.dynamic && !window.covers(&access.footprint) {
-            return self.unattached(op, call, number, &access, out);
-        }
 
         let meetings = self.rma.remotes.meetings(op, &row, &access.footprint);
         for meeting in meetings {
@@ -249,22 +249,6 @@ impl Tracker {
         self.meets_own_operations(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);
         self.rma.remotes.begin(op, call, access.footprint);
-    }
-
-    /// An operation on a dynamic window touches memory that is not attached.
-    fn unattached(
-        &mut self,
-        op: &Announced,
-        call: &'static Call,
-        window: u32,
-        access: &Access,
-        out: &mut dyn Findings,
-    ) {
-        let Some(of) = self.rma.windows.named(op.window) else { return };
-        let (made, own) = (of.site, of.made.own.map_or(-1, |own| own as i32));
-        let side = Side { by: &call.name, mode: access.mode, bytes: access.footprint.span() };
-        let site = Site::afar(&call.name, op.origin, op.site);
-        self.report_outside(side, site, own, window, made, 0, out);
     }
 
     /// Against buffers of this rank's pending operations.
@@ -763,18 +747,6 @@ fn lock_key(window: u64, exclusive: bool) -> u64 {
 }
 
 impl Window {
-    /// Whether all bytes lie in attached memory.
-    fn covers(&self, footprint: &Footprint) -> bool {
-        let attached = |run: &Range<usize>| {
-            self.memory.iter().any(|memory| memory.start <= run.start && run.end <= memory.end)
-        };
-        let visited = footprint.visit(&footprint.span(), &mut |run| match attached(&run) {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        });
-        visited.is_continue()
-    }
-
     /// Ranks in the job of a target or of all.
     fn targets(&self, target: Option<i32>) -> Vec<u32> {
         match target {

@@ -78,6 +78,7 @@ impl Tracker {
 
     /// Memory is attached to a dynamic window.
     pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
+        self.tell_attached(window, &bytes, true);
         let Some(window) = self.rma.windows.get_mut(window) else { return };
         window.memory.push(bytes.clone());
         if let Some(exposed) = &mut self.rma.exposed {
@@ -86,12 +87,25 @@ impl Tracker {
     }
 
     /// The memory that begins at an address is detached.
-    pub fn detach(&mut self, window: usize, base: usize) {
-        let Some(window) = self.rma.windows.get_mut(window) else { return };
+    pub fn detach(&mut self, handle: usize, base: usize) {
+        let Some(window) = self.rma.windows.get_mut(handle) else { return };
         let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
         let bytes = window.memory.swap_remove(at);
+        self.tell_attached(handle, &bytes, false);
         if let Some(exposed) = &mut self.rma.exposed {
             exposed.remove(&bytes);
+        }
+    }
+
+    /// Tells all who could access it.
+    fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
+        let rma = &mut self.rma;
+        let (Some(window), Some(clock)) = (rma.windows.get(handle), &rma.clock) else { return };
+        let (window, members) = (window.name, window.made.group.members.clone());
+        for rank in members.iter() {
+            let (owner, bytes) = (clock.me(), bytes.clone());
+            let notice = Notice::Attached { window, owner, bytes, attached };
+            rma.incomplete |= !rma.outbox.send(clock, *rank, &notice);
         }
     }
 
@@ -103,17 +117,21 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.drain(place, out);
         let Some(window) = self.rma.windows.get(transfer.window) else { return };
-        if window.world(transfer.target).is_none() {
-            return;
-        }
+        let Some(world) = window.world(transfer.target) else { return };
         let number = window.number;
         let outside = window.epoch(transfer.target) == crate::rma::notice::Epoch::None;
-        let beyond = window.is_beyond(transfer.target, &transfer.span(window));
+        let unattached = window.made.dynamic
+            && self.rma.clock.is_some()
+            && !self.rma.incomplete
+            && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
+        let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
         let made = window.site;
         let part =
             usize::try_from(transfer.target).ok().and_then(|rank| window.made.parts.get(rank));
         let (size, span) = (part.map_or(0, |part| part.size), transfer.span(window));
+        let size = if window.made.dynamic { 0 } else { size };
         if outside {
             self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
         }
@@ -127,7 +145,7 @@ impl Tracker {
 
     /// An operation touches what is not the target's window.
     #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
-    pub(super) fn report_outside(
+    fn report_outside(
         &mut self,
         side: Side,
         site: Site,
@@ -520,7 +538,9 @@ fn misfit(window: &Window, args: &Args) -> Option<Option<Site>> {
         Effect::ExposureBegin => exposed.map(Some),
         Effect::ExposureEnd if exposed.is_none() => Some(None),
         Effect::Lock => window.locks.iter().find(same).map(|lock| lock.site).or(started).map(Some),
-        Effect::Unlock if !window.locks.iter().any(|lock| lock.target == target) => Some(None),
+        Effect::Unlock if !window.locks.iter().any(|lock| lock.target == target) => {
+            Some(locked.filter(|_| target.is_none()))
+        }
         Effect::Flush | Effect::FlushLocal => match target {
             Some(target) if window.lock_on(target).is_none() => Some(started),
             None if window.locks.is_empty() => Some(started),
