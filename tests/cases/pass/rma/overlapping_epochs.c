@@ -1,5 +1,4 @@
-// Locking others is allowed while the own window is exposed; accesses and exposures may nest
-// freely.
+// Epochs of different windows may overlap, and a window may be exposed and accessed at once.
 //# np: 3
 #include <mpi.h>
 
