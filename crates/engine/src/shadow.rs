@@ -201,7 +201,7 @@ impl Shadow {
     fn number(&self, pc: usize, by: usize, segment: u32, older: u32, own: u8) -> u32 {
         // What is alone owns everything, whatever the bytes.
         let own = if older == 0 { 0xff } else { own };
-        let home = (pc ^ pc >> 12 ^ older as usize * 0x9e5) % RECENT;
+        let home = (pc ^ (pc >> 12) ^ (older as usize * 0x9e5)) % RECENT;
         let known = self.recent[home].load(Acquire);
         let place = &self.places[known as usize];
         let same = place.pc.load(Relaxed) == pc
@@ -247,7 +247,7 @@ fn each_granule(bytes: Range<usize>, mut f: impl FnMut(usize, u8)) {
     while at < bytes.end {
         let from = bytes.start.saturating_sub(at);
         let to = (bytes.end - at).min(GRANULE);
-        f(at, (0xffu16 << from & (1 << to) - 1) as u8);
+        f(at, ((0xffu16 << from) & ((1 << to) - 1)) as u8);
         at += GRANULE;
     }
 }

@@ -152,10 +152,12 @@ impl Place for Here<'_> {
     }
 
     fn name_at(&self, address: usize) -> Option<&'static str> {
-        // SAFETY: hooks pass the addresses of string constants of modules; one that has been
-        // unloaded since would be a rarity.
-        (address != 0)
-            .then(|| unsafe { CStr::from_ptr(address as *const std::ffi::c_char) }.to_str().ok())?
+        if address == 0 {
+            return None;
+        }
+        // SAFETY: hooks pass the addresses of string constants of modules; that of one that has
+        // been unloaded since would be a rarity.
+        unsafe { CStr::from_ptr(address as *const std::ffi::c_char) }.to_str().ok()
     }
 
     #[inline]

@@ -45,6 +45,10 @@ impl Library for Mpi {
         2
     }
 
+    fn is_no_op(&self, _: usize) -> bool {
+        false
+    }
+
     fn is_inter(&self, _: usize) -> bool {
         false
     }
@@ -77,6 +81,10 @@ impl Place for Step {
     fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
         frames[0] = self.0;
         1
+    }
+
+    fn name_at(&self, _: usize) -> Option<&'static str> {
+        None
     }
 
     fn frame_of(&self, address: usize) -> Option<usize> {
@@ -117,6 +125,8 @@ impl Findings for Log {
         self.next += 1;
         self.next - 1
     }
+
+    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
 
     fn completed(&mut self, finding: u32, site: &Site, _: &Stacks) {
         self.lines.push(format!("completed {finding} at {}", site.pc));

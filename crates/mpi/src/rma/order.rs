@@ -148,7 +148,7 @@ mod tests {
         let posted: Vec<_> = (0..3).map(|_| messages.expect(&envelope)).collect();
         let channel = Channel { source: 7, tag: 5, comm: group().name };
         assert_eq!(posted[2], Expected::Nth(channel, 2));
-        [10, 20, 30].map(|segment| messages.sent(channel, segment));
+        [10, 20, 30].into_iter().for_each(|segment| messages.sent(channel, segment));
         assert_eq!(messages.take(channel, 1), Some(20));
         assert_eq!(messages.take(channel, 0), Some(10));
         assert_eq!(messages.take(channel, 2), Some(30));
