@@ -44,10 +44,12 @@ class Size:
     small: tuple = (200, 200)  # both arrays of the stencil take 640 kB
     large: tuple = (3000, 3000)  # 144 MB
     heat: tuple = (2000, 2000, 50)  # nx, ny, steps
+    window: tuple = (1000, 1000)  # 16 MB
 
 
 FULL = Size(rounds=9, seconds=1.0)
-QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10))
+QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
+             window=(200, 200))
 
 
 @dataclasses.dataclass
@@ -229,7 +231,55 @@ def halo(shop, size):
             yield Comparison("halo", f"{mpi}, {compiler}", "ms/step", 1e3 / steps, variants)
 
 
-BENCHMARKS = {"stencil": stencil, "pingpong": pingpong, "halo": halo}
+def traffic(shop, size):
+    """One-sided calls only."""
+    for mpi in MPIS:
+        native = shop.build("traffic", mpi)
+        hooks = shop.build("traffic", mpi, how="commsan")
+        variants = [
+            Variant("native", shop.run(mpi, 2, native, size.seconds)),
+            Variant("commsan", shop.run(mpi, 2, hooks, size.seconds, checked=True), 1.4),
+            Variant(
+                "commsan, not recompiled",
+                shop.run(mpi, 2, native, size.seconds, checked=True),
+                1.4,
+            ),
+        ]
+        yield Comparison("traffic", mpi, "µs/round", 1e6, variants)
+
+
+def window(shop, size):
+    """Loads and stores of window memory, all of which are noted."""
+    nx, ny = size.window
+    for compiler in COMPILERS:
+        if not shutil.which(COMPILERS[compiler]):
+            continue
+        native = shop.build("window", compiler=compiler)
+        hooks = shop.build("window", compiler=compiler, how="commsan")
+
+        def command(program, checked=True):
+            return shop.run("Open MPI", 1, program, nx, ny, size.seconds, checked=checked)
+
+        variants = [
+            Variant("native", command(native, False)),
+            Variant("commsan", command(hooks), 6.0),
+            Variant("commsan, not recompiled", command(native), 1.4),
+        ]
+        if shop.tsan_runs(compiler):
+            tsan = shop.build("window", compiler=compiler, how="tsan")
+            options = {"TSAN_OPTIONS": "report_bugs=0", "OMPI_MCA_memory": "^patcher"}
+            plain = [*shop.tsan_prefix, *command(tsan, False)]
+            variants.append(Variant("ThreadSanitizer", plain, None, options))
+        yield Comparison("window", compiler, "ns/cell", 1e9, variants)
+
+
+BENCHMARKS = {
+    "stencil": stencil,
+    "pingpong": pingpong,
+    "halo": halo,
+    "traffic": traffic,
+    "window": window,
+}
 
 
 def run_once(shop, variant):

@@ -336,3 +336,18 @@ impl Drop for Mounted {
         let _ = Command::new("umount").arg(&self.0).status();
     }
 }
+
+/// A rank that does not look at its notices costs findings at most, and hears of it.
+#[test]
+fn more_operations_than_can_be_remembered() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("absent", mpi);
+        let program = work.compile("robust/absent.c", &["-g"]);
+        let run = work.run(&[], 2, &program, &[]);
+        run.ends_with(0).finds(&[]).says("rank 1 has 100000");
+        assert!(has_note(&run, 1, "could not be followed"), "{}", run.text());
+        let killed = work.run(&[], 2, &program, &["kill"]);
+        killed.finds(&[]).is_silent_about("panick");
+        assert!(has_note(&killed, 0, KILLED), "{}", killed.text());
+    }
+}

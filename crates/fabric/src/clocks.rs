@@ -1,7 +1,7 @@
 //! Clocks: of segments, of collectives, of locks and atomics.
 
 use crate::Fabric;
-use crate::memory::{CELLS, ENTERED, ENTRIES, NEWEST, ROWS};
+use crate::memory::{CELLS, ENTERED, ENTRIES, NEWEST, PARTS, ROWS, WINDOWS};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, fence};
 
@@ -89,6 +89,25 @@ impl Fabric {
             }
         }
         None
+    }
+
+    /// This rank's part of a window that it is about to make with others.
+    pub fn publish_part(&self, window: u64, size: u64, unit: u64) {
+        let mine = self.mine();
+        let count = mine.header[PARTS].fetch_add(1, Relaxed);
+        let part = &mine.parts[3 * (count as usize % WINDOWS)..][..3];
+        part[0].store(0, Relaxed);
+        fence(Release);
+        part[1].store(size, Relaxed);
+        part[2].store(unit, Relaxed);
+        part[0].store(window, Release);
+    }
+
+    /// The size and unit of another rank's part of a window that has just been made.
+    pub fn part(&self, rank: usize, window: u64) -> Option<(u64, u64)> {
+        let parts = self.of(rank).parts.chunks_exact(3);
+        let mut named = parts.filter(|part| part[0].load(Acquire) == window);
+        named.next().map(|part| (part[1].load(Relaxed), part[2].load(Relaxed)))
     }
 
     /// Adds a clock to the cell `key` of `rank`: what it has seen happens before what follows an

@@ -10,9 +10,11 @@
 //! something newer. A newer clock claims more order than there is, so the worst is a missed race.
 
 mod clocks;
+mod meeting;
 mod memory;
 mod ring;
 
+pub use meeting::{NotMet, meet};
 pub use memory::Memory;
 pub use ring::LONGEST;
 

@@ -9,16 +9,23 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 pub(crate) const ROWS: usize = 1024;
 /// Collectives whose entries are kept.
 pub(crate) const ENTRIES: usize = 1024;
+/// Windows whose parts are kept, for those who make a window together.
+pub(crate) const WINDOWS: usize = 64;
 /// Clocks of locks and atomics; those that share a cell are taken for one.
 pub(crate) const CELLS: usize = 256;
 /// Words of a ring of notices.
-pub(crate) const RING: usize = 1 << 18;
+pub(crate) const RING: usize = 1 << 19;
 
 /// Words at the start of a region, a cache line for each that another rank writes.
 pub(crate) const NEWEST: usize = 0;
 pub(crate) const ENTERED: usize = 1;
+pub(crate) const PRESENT: usize = 2;
+pub(crate) const PARTS: usize = 3;
+/// Of rank 0, for all.
+pub(crate) const STATE: usize = 4;
 pub(crate) const HEAD: usize = 8;
 pub(crate) const TAIL: usize = 16;
+pub(crate) const LOSSES: usize = 17;
 const HEADER: usize = 24;
 
 /// Memory of all ranks of a node, mapped for as long as the process lives.
@@ -37,6 +44,10 @@ pub(crate) struct Region {
     /// Key and segment of each collective kept.
     pub entries: &'static [AtomicU64],
     pub cells: &'static [AtomicU32],
+    /// Name, size and unit of each window kept.
+    pub parts: &'static [AtomicU64],
+    /// For each rank the end of the ring when a notice of it found no room.
+    pub lost: &'static [AtomicU64],
     pub ring: &'static [AtomicU64],
 }
 
@@ -92,13 +103,17 @@ impl Memory {
         let (header, rest) = self.words[rank * size..][..size].split_at(HEADER);
         let (rows, rest) = rest.split_at(row_words(self.ranks));
         let (entries, rest) = rest.split_at(2 * ENTRIES);
-        let (cells, ring) = rest.split_at(cell_words(self.ranks));
-        Region { header, rows: halves(rows), entries, cells: halves(cells), ring }
+        let (cells, rest) = rest.split_at(cell_words(self.ranks));
+        let (parts, rest) = rest.split_at(3 * WINDOWS);
+        let (lost, rest) = rest.split_at(self.ranks);
+        let ring = &rest[..RING];
+        Region { header, rows: halves(rows), entries, cells: halves(cells), parts, lost, ring }
     }
 }
 
 fn region_words(ranks: usize) -> usize {
-    let words = HEADER + row_words(ranks) + 2 * ENTRIES + cell_words(ranks) + RING;
+    let words =
+        HEADER + row_words(ranks) + 2 * ENTRIES + cell_words(ranks) + 3 * WINDOWS + ranks + RING;
     words.next_multiple_of(512) // pages of its own
 }
 

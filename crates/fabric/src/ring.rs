@@ -4,9 +4,12 @@
 //! by moving the tail, fills in the payload, and writes the header last; the owner stops at a
 //! header that is not there yet, and clears what it has read. Reservation is the order of
 //! notices: who learns of a notice through any synchronisation appends behind it.
+//!
+//! Where there is no room, a notice is lost, and the owner is told: what the writer said before it
+//! is worth nothing without it.
 
 use crate::Fabric;
-use crate::memory::{HEAD, RING, TAIL};
+use crate::memory::{HEAD, LOSSES, RING, TAIL};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const COMMITTED: u64 = 1 << 63;
@@ -15,17 +18,19 @@ const COMMITTED: u64 = 1 << 63;
 pub const LONGEST: usize = RING / 8;
 
 impl Fabric {
-    /// Appends a notice to the ring of `rank`; false if there is no room.
+    /// Appends a notice to the ring of `rank`; false if there is no room, and it is lost.
     pub fn post(&self, rank: usize, payload: &[u64]) -> bool {
         let region = self.of(rank);
         let size = payload.len() as u64 + 1;
         let room = |tail| tail + size <= region.header[HEAD].load(Acquire) + RING as u64;
-        if payload.len() > LONGEST {
-            return false;
-        }
         let reserved = region.header[TAIL]
             .fetch_update(Relaxed, Relaxed, |tail| room(tail).then_some(tail + size));
-        let Ok(at) = reserved else { return false };
+        let Ok(at) = reserved else {
+            let end = region.header[TAIL].load(Relaxed);
+            region.lost[self.me()].fetch_max(end.max(1), Release);
+            region.header[LOSSES].fetch_add(1, Release);
+            return false;
+        };
         let word = |index: u64| &region.ring[(at + index) as usize % RING];
         for (index, payload) in (1..).zip(payload) {
             word(index).store(*payload, Relaxed);
@@ -40,21 +45,33 @@ impl Fabric {
         mine.header[HEAD].load(Relaxed) != mine.header[TAIL].load(Relaxed)
     }
 
-    /// Takes this rank's next notice into `payload`, replacing what is there; false without one.
-    pub fn take(&self, payload: &mut Vec<u64>) -> bool {
+    /// How many notices to this rank were lost.
+    pub fn losses(&self) -> u64 {
+        self.mine().header[LOSSES].load(Acquire)
+    }
+
+    /// Up to which position notices of `rank` are worth nothing, as one of them was lost there; 0
+    /// if none was.
+    pub fn lost(&self, rank: usize) -> u64 {
+        self.mine().lost[rank].load(Acquire)
+    }
+
+    /// Takes this rank's next notice into `payload`, replacing what is there, and returns its
+    /// position.
+    pub fn take(&self, payload: &mut Vec<u64>) -> Option<u64> {
         let mine = self.mine();
         let at = mine.header[HEAD].load(Relaxed);
         let word = |index: u64| &mine.ring[(at + index) as usize % RING];
         let header = word(0).load(Acquire);
         if header & COMMITTED == 0 {
-            return false;
+            return None;
         }
         let size = header & !COMMITTED;
         payload.clear();
         payload.extend((1..=size).map(|index| word(index).load(Relaxed)));
         (0..=size).for_each(|index| word(index).store(0, Relaxed));
         mine.header[HEAD].store(at + size + 1, Release);
-        true
+        Some(at)
     }
 }
 
@@ -82,7 +99,7 @@ mod tests {
             }
             let (mut next, mut payload) = ([0; WRITERS], Vec::new());
             while next.iter().sum::<u64>() < WRITERS as u64 * 20_000 {
-                if !reader.take(&mut payload) {
+                if reader.take(&mut payload).is_none() {
                     std::thread::yield_now();
                     continue;
                 }
@@ -105,7 +122,12 @@ mod tests {
         }
         assert_eq!(sent as usize, RING / 4);
         let mut payload = Vec::new();
-        assert!(reader.take(&mut payload) && writer.post(1, &[sent]) && !writer.post(1, &[0; 9]));
-        assert!(!writer.post(1, &vec![0; RING]));
+        let lost = reader.lost(0);
+        assert_eq!(lost, RING as u64);
+        assert!(reader.take(&mut payload).is_some_and(|position| position < lost));
+        assert!(writer.post(1, &[sent]) && !writer.post(1, &[0; 9]));
+        while let Some(position) = reader.take(&mut payload) {
+            assert_eq!(position >= lost, payload == [sent]);
+        }
     }
 }

@@ -216,12 +216,6 @@ pub(crate) fn op_number(op: usize) -> i32 {
     unsafe { sys::PMPI_Op_c2f(handle::<sys::MPI_Op>(op)) }
 }
 
-/// `MPI_BYTE`.
-#[cfg(feature = "openmpi")]
-pub(crate) fn byte() -> sys::MPI_Datatype {
-    &raw mut sys::ompi_mpi_byte as sys::MPI_Datatype
-}
-
 #[cfg(feature = "openmpi")]
 fn no_op() -> usize {
     &raw mut sys::ompi_mpi_op_no_op as usize
@@ -253,12 +247,6 @@ pub(crate) fn type_number(datatype: usize) -> i32 {
 #[cfg(feature = "mpich")]
 pub(crate) fn op_number(op: usize) -> i32 {
     op as i32
-}
-
-/// `MPI_BYTE`.
-#[cfg(feature = "mpich")]
-pub(crate) fn byte() -> sys::MPI_Datatype {
-    sys::COMMSAN_BYTE as sys::MPI_Datatype
 }
 
 #[cfg(feature = "mpich")]

@@ -1,92 +1,33 @@
 //! Memory shared by the ranks of a job that uses windows.
-//!
-//! Set up once, when MPI is initialised, by collectives on `MPI_COMM_WORLD`: every rank is there
-//! then. Jobs without windows stop after the first.
 
-use crate::library::{byte, comm_world};
-use crate::sys;
-use commsan_fabric::{Fabric, Memory};
+use commsan_fabric::{Fabric, NotMet, meet};
 use std::ffi::{CStr, c_int, c_void};
+use std::path::Path;
 
 /// What came of it.
 pub enum Shared {
-    /// No rank's program can make windows.
+    /// This rank's program cannot make windows.
     Unneeded,
-    /// All ranks see the memory.
+    /// The memory, in which others may appear.
     Fabric(Fabric),
-    /// They do not, for this reason.
-    Impossible(String),
+    /// There is none, for this reason.
+    Impossible(&'static str),
 }
 
-/// Longest path of the memory, `/proc/PID/fd/N`.
-const PATH: usize = 64;
-
-/// Shares memory among the ranks.
+/// Meets the other ranks through the run directory.
 pub(crate) fn share(rank: usize, ranks: usize) -> Shared {
-    let wanted = imports_windows();
-    let all = gather(&[u8::from(wanted)], ranks);
-    if !all.contains(&1) {
+    let Some(directory) = std::env::var_os("COMMSAN_RUN_DIR") else { return Shared::Unneeded };
+    if !imports_windows() {
         return Shared::Unneeded;
     }
-    let node = node();
-    let nodes = gather(&node.to_ne_bytes(), ranks);
-    if nodes.chunks_exact(8).any(|other| other != node.to_ne_bytes()) {
-        return Shared::Impossible("it runs on several nodes, which is not supported yet".into());
-    }
-    let mut path = [0u8; PATH];
-    let mut created = None;
-    if rank == 0
-        && let Ok((memory, file, name)) = Memory::create(ranks)
-        && name.len() < PATH
-    {
-        path[..name.len()].copy_from_slice(name.as_bytes());
-        created = Some((memory, file));
-    }
-    let paths = gather(&path, ranks);
-    let name = CStr::from_bytes_until_nul(&paths[..PATH]).ok().and_then(|name| name.to_str().ok());
-    let memory = match &created {
-        Some((memory, _)) => Some(*memory),
-        None => {
-            name.filter(|name| !name.is_empty()).and_then(|name| Memory::open(name, ranks).ok())
+    match meet(Path::new(&directory), rank, ranks) {
+        Ok(fabric) => Shared::Fabric(fabric),
+        Err(NotMet::NoLauncher) => Shared::Impossible("what launched it is not known to commsan"),
+        Err(NotMet::Refused) => Shared::Impossible("the system gives it no memory to share"),
+        Err(NotMet::NotHere) => {
+            Shared::Impossible("rank 0 is on another node, or does not run under commsan")
         }
-    };
-    // Only now may the file be closed.
-    let opened = gather(&[u8::from(memory.is_some())], ranks);
-    match memory {
-        Some(memory) if opened.iter().all(|one| *one == 1) => {
-            Shared::Fabric(Fabric::new(memory, rank))
-        }
-        _ => Shared::Impossible("its ranks cannot open memory of each other".into()),
     }
-}
-
-/// The same number of bytes from every rank.
-fn gather(own: &[u8], ranks: usize) -> Vec<u8> {
-    let size = own.len() as c_int;
-    let mut all = vec![0u8; own.len() * ranks];
-    // SAFETY: MPI is initialised, every rank is in this call, and the buffers are as long as stated.
-    unsafe {
-        sys::PMPI_Allgather(
-            own.as_ptr().cast(),
-            size,
-            byte(),
-            all.as_mut_ptr().cast(),
-            size,
-            byte(),
-            comm_world(),
-        );
-    }
-    all
-}
-
-/// A number that only processes of the same running system have.
-fn node() -> u64 {
-    let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    let bytes = boot.iter().chain(space.as_os_str().as_encoded_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
-    })
 }
 
 /// Whether any module of the process, except for MPI and commsan, calls a constructor of windows.

@@ -38,7 +38,6 @@ enum {
   COMMSAN_COMBINER_RESIZED = MPI_COMBINER_RESIZED,
 #ifdef MPICH_VERSION
   COMMSAN_COMM_WORLD = MPI_COMM_WORLD,
-  COMMSAN_BYTE = MPI_BYTE,
   COMMSAN_NO_OP = MPI_NO_OP,
 #endif
   /* Small integers disguised as pointers in every MPI. */

@@ -4,7 +4,7 @@ use crate::datatypes;
 use crate::effects::After;
 use crate::entry::{Here, Word};
 use crate::groups;
-use crate::library::{Mpi, byte, handle, op_number, type_number, win_from_fortran};
+use crate::library::{Mpi, op_number, type_number, win_from_fortran};
 use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::Mode;
@@ -23,7 +23,12 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Synchronisati
                 tracker.look_at_transfer(args, &transfer, here, out);
             });
         }
-        Effect::Window | Effect::Attach | Effect::Detach => {}
+        Effect::Window => {
+            let comm = args.call.at.comm.map_or(0, |index| args.words[index]);
+            let (group, part) = (groups::of_comm(comm), part(args));
+            rank.with(here.thread, &mut |tracker, _| tracker.before_window_made(&group, part));
+        }
+        Effect::Attach | Effect::Detach => {}
         Effect::WindowFree => {
             // SAFETY: the call's argument, a pointer to a handle.
             let window = unsafe { window_at(args.words[0], args.fortran) };
@@ -99,14 +104,13 @@ impl After<'_> {
             (None, Some(pointer)) => unsafe { *(pointer as *const usize) },
             (None, None) => 0,
         };
-        let unit = args.call.named("disp_unit").map_or(1, |index| args.int(index).max(1) as u64);
-        let part = Part { size: word("size").map_or(u64::MAX, |size| size as u64), unit };
         let group = groups::of_comm(comm);
         let rank = Mpi.rank(comm);
         let made = Made {
             // SAFETY: the call has stored a handle there.
             handle: unsafe { window_at(word("win_out").unwrap_or(0), args.fortran) },
-            parts: gather(part, comm, group.members.len()),
+            part: part(args),
+            parts: Vec::new(),
             own: usize::try_from(rank).ok(),
             group,
             base,
@@ -116,25 +120,11 @@ impl After<'_> {
     }
 }
 
-/// The parts of all processes of a window that is just being made.
-fn gather(own: Part, comm: usize, ranks: usize) -> Vec<Part> {
-    let mut all = vec![[0u64; 2]; ranks];
-    let own = [own.size, own.unit];
-    let size = size_of_val(&own) as c_int;
-    // SAFETY: all processes of the communicator are in the same collective call; the buffers are
-    // as long as stated.
-    unsafe {
-        sys::PMPI_Allgather(
-            own.as_ptr().cast(),
-            size,
-            byte(),
-            all.as_mut_ptr().cast(),
-            size,
-            byte(),
-            handle::<sys::MPI_Comm>(comm),
-        );
-    }
-    all.into_iter().map(|[size, unit]| Part { size, unit }).collect()
+/// This process's part of the window that a call makes.
+fn part(args: &Args) -> Part {
+    let unit = args.call.named("disp_unit").map_or(1, |index| args.int(index).max(1) as u64);
+    let size = args.call.named("size").map(|index| args.words[index] as u64);
+    Part { size: size.unwrap_or(u64::MAX), unit }
 }
 
 fn transfer(args: &Args) -> Transfer {

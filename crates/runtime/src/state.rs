@@ -97,6 +97,7 @@ impl State {
     fn give_up(&self, thread: &Thread) {
         self.active.store(false, Ordering::Relaxed);
         if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
+            inner.tracker.disconnect();
             inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",

@@ -99,6 +99,13 @@ static bool is_excluded(tree declaration) {
   return attribute && tree_to_uhwi(TREE_VALUE(attribute)) & SANITIZE_THREAD;
 }
 
+/* Inlined elsewhere, it would be checked there. */
+static void keep_apart(void *declaration, void *) {
+  tree function = (tree)declaration;
+  if (is_excluded(function) && !lookup_attribute("always_inline", DECL_ATTRIBUTES(function)))
+    DECL_UNINLINABLE(function) = 1;
+}
+
 static const pass_data description = {
     GIMPLE_PASS, "commsan", OPTGROUP_NONE, TV_NONE, PROP_ssa | PROP_cfg, 0, 0, 0,
     TODO_update_ssa_only_virtuals};
@@ -123,6 +130,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_ar
   register_pass_info info = {new commsan_pass(g), "optimized", 1, PASS_POS_INSERT_AFTER};
   register_callback("commsan", PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
   register_callback("commsan", PLUGIN_PRE_GENERICIZE, mark_exceptional_exit, NULL);
+  register_callback("commsan", PLUGIN_PRE_GENERICIZE, keep_apart, NULL);
   set_up_hooks();
   return 0;
 }

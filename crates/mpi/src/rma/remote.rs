@@ -192,18 +192,24 @@ impl Remotes {
 
     /// The window is gone.
     pub fn close(&mut self, window: u64) {
-        let of_window: Vec<OpId> = self
-            .present
-            .iter()
-            .filter(|(_, remote)| remote.window == window)
-            .map(|(id, _)| id)
-            .collect();
-        for id in of_window {
+        self.open.retain(|(name, _), _| *name != window);
+        self.forget_all(|remote| remote.window == window);
+    }
+
+    /// Nothing is known for sure of an origin's operations.
+    pub fn forget_origin(&mut self, origin: u32) {
+        self.open.retain(|(_, rank), _| *rank != origin);
+        self.forget_all(|remote| remote.origin == origin);
+    }
+
+    fn forget_all(&mut self, which: impl Fn(&Remote) -> bool) {
+        let present: Vec<OpId> =
+            self.present.iter().filter(|(_, remote)| which(remote)).map(|(id, _)| id).collect();
+        for id in present {
             self.present.end(id);
         }
-        self.open.retain(|(name, _), _| *name != window);
         let present = &self.present;
         self.complete.retain(|id| present.get(*id).is_some());
-        self.forget(|remote| remote.window == window);
+        self.forget(which);
     }
 }

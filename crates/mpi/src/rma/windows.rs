@@ -54,8 +54,10 @@ pub struct Made {
     pub own: Option<usize>,
     /// Where this process's part begins; 0 for dynamic windows, whose displacements are addresses.
     pub base: usize,
-    /// The parts of all members.
-    pub parts: Vec<Part>,
+    /// This process's part.
+    pub part: Part,
+    /// The parts of all members, where they are known.
+    pub parts: Vec<Option<Part>>,
     /// Whether memory is attached later.
     pub dynamic: bool,
 }
@@ -173,6 +175,14 @@ impl Window {
         self.made.group.member(target)
     }
 
+    /// What a rank of the group contributes, if that is known.
+    pub fn part(&self, target: i32) -> Option<Part> {
+        if usize::try_from(target).ok() == self.made.own {
+            return Some(self.made.part);
+        }
+        *self.made.parts.get(usize::try_from(target).ok()?)?
+    }
+
     /// The lock that covers a target.
     pub fn lock_on(&self, target: i32) -> Option<&Lock> {
         self.locks.iter().find(|lock| lock.target.is_none_or(|locked| locked == target))
@@ -212,8 +222,8 @@ impl Window {
 
     /// Whether bytes relative to the target's base lie beyond its part.
     pub fn is_beyond(&self, target: i32, bytes: &Range<i64>) -> bool {
-        let part = usize::try_from(target).ok().and_then(|rank| self.made.parts.get(rank));
-        let beyond = |part: &Part| bytes.start < 0 || bytes.end as u64 > part.size;
+        let part = self.part(target);
+        let beyond = |part: Part| bytes.start < 0 || bytes.end as u64 > part.size;
         !self.made.dynamic && bytes.start < bytes.end && part.is_some_and(beyond)
     }
 }
@@ -233,12 +243,16 @@ impl Windows {
         self.by_handle.len()
     }
 
+    /// The name of the next window of a group.
+    pub fn next_name(&self, group: &Group) -> u64 {
+        mixed(group.name, self.made.get(&group.name).copied().unwrap_or(0) + 1)
+    }
+
     /// Adds a window and returns its number.
     pub fn add(&mut self, made: Made, memory: Vec<Range<usize>>, site: Site) -> u32 {
         let number = self.all.len() as u32;
-        let count = self.made.entry(made.group.name).or_default();
-        *count += 1;
-        let name = mixed(made.group.name, *count);
+        let name = self.next_name(&made.group);
+        *self.made.entry(made.group.name).or_default() += 1;
         self.by_handle.insert(made.handle, number);
         self.by_name.insert(name, number);
         self.all.push(Some(Window::new(name, number, made, memory, site)));

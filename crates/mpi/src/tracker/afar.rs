@@ -41,6 +41,9 @@ pub(super) struct OneSided {
     pub noted_as_of: Option<u32>,
     /// R-versions that only read, by what they use locally: their targets, windows and numbers.
     pub reads: HashMap<OpId, (u32, u64, u32)>,
+    /// Up to where each rank's notices are worth nothing.
+    lost: HashMap<u32, u64>,
+    losses: u64,
     /// Operations announced so far.
     pub announced: u32,
     /// Something could not be told or noted.
@@ -117,6 +120,8 @@ impl OneSided {
             templates: HashMap::new(),
             noted_as_of: None,
             reads: HashMap::new(),
+            lost: HashMap::new(),
+            losses: 0,
             announced: 0,
             incomplete: false,
         }
@@ -133,6 +138,16 @@ impl Tracker {
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
         self.rma.exposed = Some(Exposed::new(self.pages, shadow));
         self.set_segment();
+    }
+
+    /// Others cannot be relied upon, or this rank not by them.
+    pub fn disconnect(&mut self) {
+        if let Some(clock) = self.rma.clock.take() {
+            clock.fabric().switch_off();
+            self.rma.incomplete = true;
+            let names: Vec<u64> = self.rma.windows.iter().map(|window| window.name).collect();
+            names.into_iter().for_each(|name| self.rma.remotes.close(name));
+        }
     }
 
     /// Whether order between ranks is of interest.
@@ -168,9 +183,14 @@ impl Tracker {
 
     /// Takes all notices.
     pub fn drain(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
+            self.disconnect();
+        }
         let mut words = Vec::new();
-        while self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().take(&mut words)) {
+        while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.fabric().take(&mut words))
+        {
             match Notice::decode(&words) {
+                Some(Notice::Operation(op)) if self.is_lost(op.origin, position) => {}
                 Some(Notice::Operation(op)) if self.has_come_to(&op) => {
                     self.arrived_from_afar(&op, place, out);
                 }
@@ -188,6 +208,33 @@ impl Tracker {
                     self.rma.windows.attached(window, owner, bytes, attached);
                 }
                 None => self.rma.incomplete = true,
+            }
+        }
+        self.look_for_losses();
+    }
+
+    /// Whether what a rank told at a position of the ring is worth nothing, as it could not tell
+    /// something else. It may have been the completion of any operation, or what orders others.
+    fn is_lost(&mut self, rank: u32, position: u64) -> bool {
+        self.look_for_losses();
+        self.rma.clock.as_ref().is_none_or(|clock| position < clock.fabric().lost(rank as usize))
+    }
+
+    fn look_for_losses(&mut self) {
+        let rma = &mut self.rma;
+        let Some(clock) = &mut rma.clock else { return };
+        let losses = clock.fabric().losses();
+        if losses == rma.losses {
+            return;
+        }
+        rma.losses = losses;
+        rma.incomplete = true;
+        for rank in 0..clock.row().len() as u32 {
+            let lost = clock.fabric().lost(rank as usize);
+            if rma.lost.insert(rank, lost).unwrap_or(0) < lost {
+                clock.join_newest(rank);
+                rma.remotes.forget_origin(rank);
+                rma.stashed.retain(|op| op.origin != rank);
             }
         }
     }
@@ -373,6 +420,9 @@ impl Tracker {
         window: u32,
         out: &mut dyn Findings,
     ) {
+        if self.rma.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
+            return;
+        }
         let Remote { call, origin, site: number, .. } = meeting.first;
         let first = Site::afar(&call.name, origin, number);
         if out.again(code, site.pc, first.pc) {

@@ -7,7 +7,7 @@ use crate::nursery::Nursery;
 use crate::place::{Findings, Place, Report, Side, Site};
 use crate::requests::{Request, State};
 use crate::rma::notice::{Announced, Atomic, Combine, Notice, Runs, Which};
-use crate::rma::windows::{Active, Lock, Made, Pending, Window, mixed};
+use crate::rma::windows::{Active, Group, Lock, Made, Part, Pending, Window, mixed};
 use commsan_engine::{Mode, OpId, Pattern};
 use commsan_model::{Code, Role};
 use std::ops::Range;
@@ -37,7 +37,7 @@ impl Transfer {
 
     /// Where the displacement lies from the target's base, in bytes.
     fn offset(&self, window: &Window) -> i64 {
-        let part = usize::try_from(self.target).ok().and_then(|rank| window.made.parts.get(rank));
+        let part = window.part(self.target);
         self.displacement.wrapping_mul(part.map_or(1, |part| part.unit as i64))
     }
 
@@ -64,8 +64,25 @@ pub(super) fn target(args: &Args) -> Option<i32> {
 }
 
 impl Tracker {
+    /// A window is about to be made by a group: tells the others this process's part.
+    pub fn before_window_made(&mut self, group: &Group, part: Part) {
+        let name = self.rma.windows.next_name(group);
+        if let Some(clock) = &self.rma.clock {
+            clock.fabric().publish_part(name, part.size, part.unit);
+        }
+    }
+
     /// A window has been made.
-    pub fn window_made(&mut self, args: &Args, made: Made, place: &impl Place) {
+    pub fn window_made(&mut self, args: &Args, mut made: Made, place: &impl Place) {
+        if self.rma.clock.as_ref().is_some_and(|clock| !clock.fabric().is_complete()) {
+            self.disconnect();
+        }
+        if let Some(clock) = &self.rma.clock {
+            let name = self.rma.windows.next_name(&made.group);
+            let part = |rank: &u32| clock.fabric().part(*rank as usize, name);
+            let parts = made.group.members.iter().map(part);
+            made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
+        }
         self.settle();
         self.nursery = Nursery::closed();
         let site = place.site(Some(&args.call.name), &mut self.stacks);
@@ -128,8 +145,7 @@ impl Tracker {
             && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
         let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
         let made = window.site;
-        let part =
-            usize::try_from(transfer.target).ok().and_then(|rank| window.made.parts.get(rank));
+        let part = window.part(transfer.target);
         let (size, span) = (part.map_or(0, |part| part.size), transfer.span(window));
         let size = if window.made.dynamic { 0 } else { size };
         if outside {
@@ -212,7 +228,9 @@ impl Tracker {
         let (Some(clock), Some(world)) = (&mut rma.clock, window.world(transfer.target)) else {
             return;
         };
-        if window.is_beyond(transfer.target, &transfer.span(window)) {
+        if window.part(transfer.target).is_none()
+            || window.is_beyond(transfer.target, &transfer.span(window))
+        {
             return; // what that touches is nobody's window
         }
         let cell = mixed(window.name, transfer.offset(window) as u64);
@@ -559,9 +577,7 @@ fn open_epochs(window: &Window) -> Vec<Site> {
 
 impl Made {
     fn own_memory(&self) -> Vec<Range<usize>> {
-        let own = self.own.and_then(|rank| self.parts.get(rank));
-        let bytes =
-            own.filter(|_| !self.dynamic).map(|part| self.base..self.base + part.size as usize);
+        let bytes = (!self.dynamic).then(|| self.base..self.base + self.part.size as usize);
         bytes.into_iter().filter(|bytes| !bytes.is_empty()).collect()
     }
 }
