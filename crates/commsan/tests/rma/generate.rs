@@ -37,36 +37,47 @@ impl Random {
 /// The script of a seed.
 pub fn script(seed: u64, ranks: usize) -> Script {
     let mut random = Random(seed);
-    let span = random.one(&[16, 32, 64, 96]);
+    let span = random.one(&[16, 16, 32, 64]);
     let mut windows = vec![Window { at: 0, bytes: span, unit: random.one(&[1, 4]) }];
     if random.chance(30) {
         let at = random.one(&[0, 16, span]);
         windows.push(Window { at, bytes: 16.max(span - at), unit: 1 });
     }
     let script = Script { seed, windows, steps: vec![Vec::new(); ranks] };
-    let care = random.one(&[100, 100, 85, 0]);
+    let care = random.one(&[100, 90, 50, 0]);
     let mut generator = Generator { random, script, care, touched: Vec::new(), requests: 0, tags: 0 };
-    let mut active = None;
+    let mut last = None;
     for _ in 0..generator.random.below(3) + 1 {
         let window = generator.random.below(generator.script.windows.len());
-        let passive = generator.random.chance(60);
-        // A window is not in epochs of both kinds at the same time.
-        match active.replace(passive) {
-            Some(before) if before == passive && generator.random.chance(40) => {
+        let phase = generator.random.one(&PHASES);
+        // A window is not in active and passive epochs at the same time, and nobody waits for a
+        // lock that is given back only after all have met.
+        match last.replace(phase) {
+            Some(before) if before == phase && generator.random.chance(50) => {
                 generator.some_order();
             }
             Some(_) => generator.meet(),
             None => {}
         }
-        match (passive, generator.random.below(2)) {
-            (false, 0) => generator.fences(window),
-            (false, _) => generator.exposures(window),
-            (true, 0) => generator.lock_all(window),
-            (true, _) => generator.locks(window),
+        match phase {
+            Phase::Fences => generator.fences(window),
+            Phase::Exposures => generator.exposures(window),
+            Phase::LockAll => generator.lock_all(window),
+            Phase::Locks => generator.locks(window),
         }
     }
     generator.script
 }
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Fences,
+    Exposures,
+    LockAll,
+    Locks,
+}
+
+const PHASES: [Phase; 4] = [Phase::Fences, Phase::Exposures, Phase::LockAll, Phase::Locks];
 
 struct Generator {
     random: Random,
@@ -263,7 +274,7 @@ impl Generator {
     /// Some accesses of a rank, to its own memory and by transfers to targets that it may access.
     fn accesses(&mut self, rank: usize, window: usize, targets: &[usize], requests: bool) {
         let mut open = Vec::new();
-        for _ in 0..self.random.below(4) {
+        for _ in 0..self.random.below(5) {
             let careful = self.random.chance(self.care);
             for _ in 0..6 {
                 let step = self.access(rank, window, targets, requests);
