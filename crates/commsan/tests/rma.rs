@@ -1,0 +1,273 @@
+//! Random programs with one-sided communication, on both MPI libraries, against a model.
+//!
+//! A trial runs some scripts, one after the other in one job. Every race that the model is certain of
+//! has to be found, and nothing that it does not think possible. `docs/test-cases.md` says more.
+//!
+//! `COMMSAN_RMA_BATCHES=10-30 cargo test -p commsan --test rma` runs these batches of scripts.
+
+#[expect(dead_code, reason = "shared with the annotated programs")]
+#[path = "cases/annotations.rs"]
+mod annotations;
+#[path = "rma/generate.rs"]
+mod generate;
+#[path = "rma/model.rs"]
+mod model;
+#[path = "rma/program.rs"]
+mod program;
+#[path = "rma/script.rs"]
+mod script;
+#[path = "cases/tools.rs"]
+mod tools;
+
+use annotations::Case;
+use commsan_model::{Finding, Role};
+use libtest_mimic::{Arguments, Failed, Trial};
+use model::{Race, Verdict};
+use program::Program;
+use script::{Place, Script};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tools::{Mpi, Tools};
+
+/// Scripts of a trial.
+const BATCH: u64 = 50;
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(2);
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let repository = repository.canonicalize().unwrap_or(repository);
+    let tools = match Tools::find(&repository) {
+        Ok(tools) => Arc::new(tools),
+        Err(missing) => {
+            let trial = Trial::test("tools", move || Err(missing.into()));
+            return libtest_mimic::run(&arguments, vec![trial]).exit_code();
+        }
+    };
+    let repository = Arc::new(repository);
+    let mut trials = vec![Trial::test("some scripts race, some do not", proportions)];
+    for batch in batches() {
+        for mpi in Mpi::ALL {
+            let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));
+            let ranks = 2 + (batch % 3) as usize;
+            let name = format!("batch {batch} on {ranks} ranks [{}]", mpi.name());
+            trials.push(Trial::test(name, move || {
+                let seeds = batch * BATCH..(batch + 1) * BATCH;
+                let scripts: Vec<Script> = seeds.map(|seed| generate::script(seed, ranks)).collect();
+                let job = Job { tools: &tools, repository: &repository, mpi };
+                job.check(&scripts, &format!("rma/random/batch-{batch}"))
+            }));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Neither kind of script is rare.
+fn proportions() -> Result<(), Failed> {
+    let all = (0..300).map(|seed| model::races(&generate::script(seed, 2 + (seed % 3) as usize)));
+    let certain = |races: &BTreeMap<Race, Verdict>| {
+        races.values().filter(|verdict| **verdict == Verdict::Certain).count()
+    };
+    let (free, racy): (Vec<_>, Vec<_>) = all.partition(BTreeMap::is_empty);
+    let races: usize = racy.iter().map(certain).sum();
+    println!("{} without races, {} with {races} certain races", free.len(), racy.len());
+    if free.len() < 75 || racy.len() < 75 {
+        return Err(format!("{} scripts race, {} do not", racy.len(), free.len()).into());
+    }
+    Ok(())
+}
+
+/// `COMMSAN_RMA_BATCHES`: one number or the first and the last.
+fn batches() -> std::ops::RangeInclusive<u64> {
+    let wanted = std::env::var("COMMSAN_RMA_BATCHES").unwrap_or_default();
+    let (first, last) = wanted.split_once('-').unwrap_or((&wanted, &wanted));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) => first..=last,
+        _ => 0..=2,
+    }
+}
+
+/// How scripts are run.
+struct Job<'a> {
+    tools: &'a Tools,
+    repository: &'a Path,
+    mpi: Mpi,
+}
+
+/// A script with what is wrong about its findings.
+#[derive(Debug, Default)]
+struct Difference {
+    missing: BTreeSet<Race>,
+    unexpected: BTreeSet<Race>,
+    /// Findings that name no steps.
+    strange: Vec<String>,
+}
+
+impl Job<'_> {
+    fn check(&self, scripts: &[Script], name: &str) -> Result<(), Failed> {
+        let differences = self.run(scripts, name)?;
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let mut problems = Vec::new();
+        for (number, difference) in differences {
+            let script = &scripts[number];
+            problems.push(format!("script {}: {}", script.seed, difference.shown()));
+            let seed = script.seed;
+            problems.push(match self.minimised(script, &difference) {
+                Some((script, difference)) => shown(&script, &difference),
+                None => format!("script {seed} alone shows no difference\n{}", shown(script, &difference)),
+            });
+        }
+        Err(problems.join("\n").into())
+    }
+
+    /// Runs scripts in one job and returns which of them differ from the model.
+    fn run(&self, scripts: &[Script], name: &str) -> Result<BTreeMap<usize, Difference>, String> {
+        let header = self.repository.join("tests/rma/script.h");
+        let program = Program::new(scripts, &header.to_string_lossy());
+        let directory = self.repository.join("target/cases").join(name);
+        std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+        let case = Case {
+            name: name.to_owned(),
+            source: directory.join(format!("{}.c", self.mpi.name())),
+            ranks: scripts[0].steps.len() as u32,
+            flags: Vec::new(),
+            args: Vec::new(),
+            mpi: None,
+            compiler: None,
+            exit: 0,
+            marks: Vec::new(),
+        };
+        std::fs::write(&case.source, &program.text).map_err(|error| error.to_string())?;
+        let built = self.tools.build(&case, self.mpi)?;
+        let run = self.tools.run(&case, self.mpi, &built)?;
+        if !matches!(run.exit, Some(0 | 66)) {
+            return Err(format!("exit {:?}\n$ {}\n{}", run.exit, run.command, run.output));
+        }
+        let found = findings(&run.directory.join("report.json"))?;
+        Ok(differences(scripts, &program, &found))
+    }
+
+    /// The script with as few steps as still show some of the difference.
+    fn minimised(&self, script: &Script, whole: &Difference) -> Option<(Script, Difference)> {
+        let run = |script: &Script| {
+            let found = self.run(std::slice::from_ref(script), &format!("rma/random/{}", script.seed));
+            found.ok()?.remove(&0).filter(|difference| difference.resembles(whole))
+        };
+        let (mut best, mut difference) = (script.clone(), run(script)?);
+        let mut left: Vec<Place> = removable(&best);
+        while let Some((rank, step)) = left.pop() {
+            let mut smaller = best.clone();
+            smaller.steps[rank].remove(step);
+            if let Some(found) = run(&smaller) {
+                (best, difference) = (smaller, found);
+            }
+        }
+        Some((best, difference))
+    }
+}
+
+/// Accesses: without one of them, a script still ends. From the first to the last.
+fn removable(script: &Script) -> Vec<Place> {
+    use script::{Step, Transfer};
+    let mut places = Vec::new();
+    for (rank, steps) in script.steps.iter().enumerate() {
+        for (index, step) in steps.iter().enumerate() {
+            match step {
+                Step::Load(..) | Step::Store(..) => places.push((rank, index)),
+                Step::Transfer(Transfer { request: None, .. }) => places.push((rank, index)),
+                Step::Flush(..) => places.push((rank, index)),
+                _ => {}
+            }
+        }
+    }
+    places
+}
+
+impl Difference {
+    fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.unexpected.is_empty() && self.strange.is_empty()
+    }
+
+    /// Of the same kind as part of another.
+    fn resembles(&self, whole: &Difference) -> bool {
+        let like = |some: &BTreeSet<Race>, all: &BTreeSet<Race>| {
+            some.iter().any(|race| all.iter().any(|other| other.code == race.code))
+        };
+        like(&self.missing, &whole.missing)
+            || like(&self.unexpected, &whole.unexpected)
+            || !self.strange.is_empty() && !whole.strange.is_empty()
+    }
+
+    fn shown(&self) -> String {
+        let race = |race: &Race| {
+            let Race { code, first, second } = race;
+            let place = |(rank, step): Place| format!("rank {rank} step {step}");
+            format!("{code} {} with {}", place(*first), place(*second))
+        };
+        let missing = self.missing.iter().map(|r| format!("missing {}", race(r)));
+        let unexpected = self.unexpected.iter().map(|r| format!("unexpected {}", race(r)));
+        missing.chain(unexpected).chain(self.strange.iter().cloned()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn shown(script: &Script, difference: &Difference) -> String {
+    let program = Program::new(std::slice::from_ref(script), "script.h");
+    let mut text = format!("{}\n", difference.shown());
+    for (line, source) in (1..).zip(program.text.lines()) {
+        let step = program.lines.get(&line).map(|(_, (rank, step))| format!("{rank}.{step}"));
+        text += &format!("{:>6} {source}\n", step.unwrap_or_default());
+    }
+    text
+}
+
+/// All findings of a report.
+fn findings(path: &Path) -> Result<Vec<Finding>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut json: serde_json::Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    serde_json::from_value(json["findings"].take()).map_err(|error| error.to_string())
+}
+
+fn differences(
+    scripts: &[Script],
+    program: &Program,
+    found: &[Finding],
+) -> BTreeMap<usize, Difference> {
+    let mut all: Vec<Difference> = scripts.iter().map(|_| Difference::default()).collect();
+    let mut seen: Vec<BTreeSet<Race>> = scripts.iter().map(|_| BTreeSet::new()).collect();
+    for finding in found {
+        match race(finding, program) {
+            Ok((script, race)) => drop(seen[script].insert(race)),
+            Err((script, problem)) => all[script].strange.push(problem),
+        }
+    }
+    for ((script, seen), difference) in scripts.iter().zip(seen).zip(&mut all) {
+        let races = model::races(script);
+        let certain = races.iter().filter(|(_, verdict)| **verdict == Verdict::Certain);
+        difference.missing = certain.map(|(r, _)| *r).filter(|r| !seen.contains(r)).collect();
+        difference.unexpected = seen.into_iter().filter(|r| !races.contains_key(r)).collect();
+    }
+    all.into_iter().enumerate().filter(|(_, difference)| !difference.is_empty()).collect()
+}
+
+/// The script and steps of a finding.
+fn race(finding: &Finding, program: &Program) -> Result<(usize, Race), (usize, String)> {
+    let step = |role| {
+        let site = finding.sites.iter().find(|site| site.role == role)?;
+        // A call may be in a function of the header.
+        let lines = site.stack.iter().filter_map(|frame| frame.line);
+        lines.filter_map(|line| program.lines.get(&line)).next_back().copied()
+    };
+    let places = (step(Role::Access), step(Role::Operation));
+    let problem = |script| (script, format!("{}: {} {places:?}", finding.code, finding.message));
+    match places {
+        (Some((script, first)), Some((same, second))) if script == same => {
+            Ok((script, Race::new(finding.code, first, second)))
+        }
+        (Some((script, _)), _) | (_, Some((script, _))) => Err(problem(script)),
+        _ => Err(problem(0)),
+    }
+}

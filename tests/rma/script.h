@@ -1,0 +1,84 @@
+// What the scripts of crates/commsan/tests/rma.rs are made of. Each step is one line of its own.
+#include <mpi.h>
+
+enum { MEMORY = 128 };
+
+// Displacements in bytes or ints, as the script's windows have it.
+static _Alignas(64) unsigned char window[MEMORY], private[MEMORY];
+static MPI_Win win[2];
+static MPI_Request request[64];
+static MPI_Datatype spaced_byte, spaced_int;
+static int rank, size, compare;
+
+#define LOAD(type, at) (void)*(volatile type *)(at)
+#define STORE(type, at) (*(volatile type *)(at) = (type)__LINE__)
+
+static MPI_Group group(unsigned ranks) {
+  static MPI_Group all, groups[16];
+  int members[4], count = 0;
+  for (int r = 0; r < 4; r++) {
+    if (ranks >> r & 1) members[count++] = r;
+  }
+  if (!groups[ranks]) {
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, count, members, &groups[ranks]);
+    MPI_Group_free(&all);
+  }
+  return groups[ranks];
+}
+
+static inline void send_to(int to, int tag) {
+  int token = 0;
+  MPI_Send(&token, 1, MPI_INT, to, tag, MPI_COMM_WORLD);
+}
+
+static inline void send_synchronously(int to, int tag) {
+  int token = 0;
+  MPI_Ssend(&token, 1, MPI_INT, to, tag, MPI_COMM_WORLD);
+}
+
+static inline void receive(int from, int tag) {
+  int token;
+  MPI_Recv(&token, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static inline void nonblocking_barrier(void) {
+  MPI_Request barrier;
+  MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+  MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+}
+
+static inline void broadcast(int root) {
+  int token = 0;
+  MPI_Bcast(&token, 1, MPI_INT, root, MPI_COMM_WORLD);
+}
+
+static inline void reduce(int root) {
+  int token = 0, sum;
+  MPI_Reduce(&token, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+}
+
+static inline void reduce_to_all(void) {
+  int token = 0, sum;
+  MPI_Allreduce(&token, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void open_window(int number, int at, int bytes, int unit) {
+  MPI_Win_create(window + at, bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &win[number]);
+}
+
+static void begin(int *argc, char ***argv) {
+  MPI_Init(argc, argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Type_vector(2, 1, 2, MPI_BYTE, &spaced_byte);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &spaced_int);
+  MPI_Type_commit(&spaced_byte);
+  MPI_Type_commit(&spaced_int);
+}
+
+static int end(void) {
+  MPI_Type_free(&spaced_byte);
+  MPI_Type_free(&spaced_int);
+  return MPI_Finalize();
+}
