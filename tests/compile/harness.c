@@ -77,7 +77,7 @@ void begin_with(const void *granule, int received) {
     memset(granules_of(page), 0, planes_size);
   planes[number / 64 + (received ? COMMSAN_PLANE_WORDS : 0)] = 1ul << number % 64;
   const unsigned concern = received ? COMMSAN_CHECK_READ : COMMSAN_CHECK_WRITE & ~COMMSAN_CHECK_READ;
-  set_filter(granule, 1, concern & ~COMMSAN_WHOLE);
+  set_filter(granule, 1, concern & ~(COMMSAN_WHOLE | COMMSAN_EXPOSED));
 }
 
 void end(void) {
