@@ -296,6 +296,9 @@ impl<'a> Model<'a> {
                     }
                     if synchronous && source.is_some() && sent == nth {
                         self.graph.edge(receiving, sent_all);
+                        // It may be taken to have learned all that the receiver has done since.
+                        let last = self.end((to, self.script.steps[to].len() - 1));
+                        self.graph.possible(last, sent_all);
                     }
                 }
             }
@@ -480,9 +483,16 @@ impl<'a> Model<'a> {
         Some(if sure { Verdict::Certain } else { Verdict::Possible })
     }
 
-    /// The order of one origin's accumulates to one place is kept (§12.7.2), whatever they do.
+    /// The order of one origin's accumulates to one place is kept (§12.7.2), whatever they do; of
+    /// derived datatypes the element may not be known.
     fn is_doubtful(&self, a: &Use, b: &Use) -> bool {
-        a.is_atomic() && b.is_atomic() && a.place.0 == b.place.0
+        let (Some((_, Some(one))), Some((_, Some(other)))) = (a.far, b.far) else { return false };
+        let derived = |u: &Use| matches!(&self.script.steps[u.place.0][u.place.1], Step::Transfer(t) if t.far.spaced);
+        let alike = Atomic { element: other.element, ..one };
+        let unknown = a.far.map(|far| far.0) == b.far.map(|far| far.0)
+            && (derived(a) || derived(b))
+            && alike.combines_with(other);
+        a.place.0 == b.place.0 || unknown
     }
 
     /// Of what the owner does to a byte of a window, only the last read and write are remembered.
