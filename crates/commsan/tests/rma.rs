@@ -32,11 +32,14 @@ use std::sync::Arc;
 use tools::{Mpi, Tools};
 
 /// Scripts of a trial.
-const BATCH: u64 = 50;
+const BATCH: u64 = 25;
+/// Jobs that making a script smaller may take.
+const ATTEMPTS: usize = 60;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(2);
+    // More waiting ranks than necessary keep the others from their work.
+    arguments.test_threads.get_or_insert(1);
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let repository = repository.canonicalize().unwrap_or(repository);
     let tools = match Tools::find(&repository) {
@@ -55,7 +58,8 @@ fn main() -> ExitCode {
             let name = format!("batch {batch} on {ranks} ranks [{}]", mpi.name());
             trials.push(Trial::test(name, move || {
                 let seeds = batch * BATCH..(batch + 1) * BATCH;
-                let scripts: Vec<Script> = seeds.map(|seed| generate::script(seed, ranks)).collect();
+                let scripts: Vec<Script> =
+                    seeds.map(|seed| generate::script(seed, ranks)).collect();
                 let job = Job { tools: &tools, repository: &repository, mpi };
                 job.check(&scripts, &format!("rma/random/batch-{batch}"))
             }));
@@ -85,7 +89,7 @@ fn batches() -> std::ops::RangeInclusive<u64> {
     let (first, last) = wanted.split_once('-').unwrap_or((&wanted, &wanted));
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) => first..=last,
-        _ => 0..=2,
+        _ => 0..=5,
     }
 }
 
@@ -118,7 +122,10 @@ impl Job<'_> {
             let seed = script.seed;
             problems.push(match self.minimised(script, &difference) {
                 Some((script, difference)) => shown(&script, &difference),
-                None => format!("script {seed} alone shows no difference\n{}", shown(script, &difference)),
+                None => format!(
+                    "script {seed} alone shows no difference\n{}",
+                    shown(script, &difference)
+                ),
             });
         }
         Err(problems.join("\n").into())
@@ -154,11 +161,13 @@ impl Job<'_> {
     /// The script with as few steps as still show some of the difference.
     fn minimised(&self, script: &Script, whole: &Difference) -> Option<(Script, Difference)> {
         let run = |script: &Script| {
-            let found = self.run(std::slice::from_ref(script), &format!("rma/random/{}", script.seed));
+            let found =
+                self.run(std::slice::from_ref(script), &format!("rma/random/{}", script.seed));
             found.ok()?.remove(&0).filter(|difference| difference.resembles(whole))
         };
         let (mut best, mut difference) = (script.clone(), run(script)?);
         let mut left: Vec<Place> = removable(&best);
+        left.drain(..left.len().saturating_sub(ATTEMPTS));
         while let Some((rank, step)) = left.pop() {
             let mut smaller = best.clone();
             smaller.steps[rank].remove(step);

@@ -18,6 +18,8 @@
 //! through MPI. Missed are:
 //! - races that another order of messages, locks or atomics would show; an atomic read is taken
 //!   to see all atomic writes before it;
+//! - what a receiver did between a synchronous send's receive and its return;
+//! - accumulates whose predefined types differ, where one of the datatypes is derived;
 //! - direct accesses to another rank's part of a shared-memory window;
 //! - operations between nodes, and what a full ring or a forgotten clock loses; the report says so;
 //! - of accesses by several threads of one process, those unordered only within it.

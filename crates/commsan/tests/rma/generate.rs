@@ -45,7 +45,8 @@ pub fn script(seed: u64, ranks: usize) -> Script {
     }
     let script = Script { seed, windows, steps: vec![Vec::new(); ranks] };
     let care = random.one(&[100, 90, 50, 0]);
-    let mut generator = Generator { random, script, care, touched: Vec::new(), requests: 0, tags: 0 };
+    let mut generator =
+        Generator { random, script, care, touched: Vec::new(), requests: 0, tags: 0 };
     let mut last = None;
     for _ in 0..generator.random.below(3) + 1 {
         let window = generator.random.below(generator.script.windows.len());
@@ -129,7 +130,8 @@ impl Generator {
 
     fn exposures(&mut self, window: usize) {
         for _ in 0..self.random.below(2) + 1 {
-            let (origins, targets) = (self.random.some(self.ranks()), self.random.some(self.ranks()));
+            let (origins, targets) =
+                (self.random.some(self.ranks()), self.random.some(self.ranks()));
             if origins.is_empty() || targets.is_empty() {
                 continue;
             }
@@ -311,7 +313,11 @@ impl Generator {
             };
         }
         let target = self.random.one(targets);
-        let target = if target == rank && self.random.chance(50) { self.random.one(targets) } else { target };
+        let target = if target == rank && self.random.chance(50) {
+            self.random.one(targets)
+        } else {
+            target
+        };
         Step::Transfer(self.transfer(window, target, requests))
     }
 
@@ -366,7 +372,8 @@ impl Generator {
         step.touches(rank).iter().any(|new| {
             self.touched.iter().any(|(by, old, other)| {
                 let own = *by == rank && new.side == Side::Plain && old.side == Side::Plain;
-                let both = atomic.zip(*other).filter(|_| new.side == Side::Far && old.side == Side::Far);
+                let both =
+                    atomic.zip(*other).filter(|_| new.side == Side::Far && old.side == Side::Far);
                 !own && new.collides(old) && !both.is_some_and(|(a, b)| a.combines_with(b))
             })
         })

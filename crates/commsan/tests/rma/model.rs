@@ -187,15 +187,19 @@ impl<'a> Model<'a> {
     fn find_locks(&mut self) {
         for ((holder, from), step) in self.steps() {
             let (window, targets, exclusive) = match step {
-                Step::Lock(window, target, exclusive) => (*window, *target..*target + 1, *exclusive),
+                Step::Lock(window, target, exclusive) => {
+                    (*window, *target..*target + 1, *exclusive)
+                }
                 Step::LockAll(window) => (*window, self.ranks(), false),
                 _ => continue,
             };
             for target in targets {
-                let to = self.next((holder, from), |step| match (step, &self.script.steps[holder][from]) {
-                    (Step::UnlockAll(w), Step::LockAll(_)) => *w == window,
-                    (Step::Unlock(w, t), Step::Lock(..)) => (*w, *t) == (window, target),
-                    _ => false,
+                let to = self.next((holder, from), |step| {
+                    match (step, &self.script.steps[holder][from]) {
+                        (Step::UnlockAll(w), Step::LockAll(_)) => *w == window,
+                        (Step::Unlock(w, t), Step::Lock(..)) => (*w, *t) == (window, target),
+                        _ => false,
+                    }
                 });
                 let to = to.expect("a script gives its locks back");
                 self.locks.push(Lock { window, target, exclusive, holder, from, to });
@@ -205,7 +209,7 @@ impl<'a> Model<'a> {
         let mut handovers = Vec::new();
         for a in &self.locks {
             for b in self.locks.iter().filter(|b| a.excludes(b)) {
-                handovers.push((self.begin((a.holder, a.to)), self.end((b.holder, b.from))));
+                handovers.push((self.end((a.holder, a.to)), self.end((b.holder, b.from))));
             }
         }
         handovers.into_iter().for_each(|(from, to)| self.graph.possible(from, to));
@@ -216,7 +220,10 @@ impl<'a> Model<'a> {
         for rank in self.ranks() {
             let collective = |step: &Step| {
                 use Step::*;
-                matches!(step, Barrier | NonblockingBarrier | Broadcast(_) | Reduce(_) | ReduceToAll)
+                matches!(
+                    step,
+                    Barrier | NonblockingBarrier | Broadcast(_) | Reduce(_) | ReduceToAll
+                )
             };
             for (nth, step) in self.of_rank(rank, collective).into_iter().enumerate() {
                 seen.resize_with(seen.len().max(nth + 1), Vec::new);
@@ -239,8 +246,10 @@ impl<'a> Model<'a> {
         }
         for window in 0..self.script.windows.len() {
             for nth in 0.. {
-                let fences: Vec<Place> =
-                    self.ranks().filter_map(|r| Some((r, *self.fences(r, window).get(nth)?))).collect();
+                let fences: Vec<Place> = self
+                    .ranks()
+                    .filter_map(|r| Some((r, *self.fences(r, window).get(nth)?)))
+                    .collect();
                 let Some(one) = fences.first() else { break };
                 // It need not wait for others if it ends no epoch (§12.5.1).
                 let waits = !matches!(
@@ -274,8 +283,8 @@ impl<'a> Model<'a> {
             let nth = receives.iter().position(|i| *i == index).unwrap_or(0);
             let last = nth + 1 == receives.len();
             for from in self.ranks().filter(|from| source.is_none_or(|source| source == *from)) {
-                let sends =
-                    self.of_rank(from, |s| matches!(s, Step::Send(d, t, _) if *d == to && t == tag));
+                let sends = self
+                    .of_rank(from, |s| matches!(s, Step::Send(d, t, _) if *d == to && t == tag));
                 for (sent, send) in sends.into_iter().enumerate() {
                     let synchronous = matches!(self.script.steps[from][send], Step::Send(.., true));
                     let (sending, sent_all) = (self.begin((from, send)), self.end((from, send)));
@@ -287,6 +296,9 @@ impl<'a> Model<'a> {
                     }
                     if synchronous && source.is_some() && sent == nth {
                         self.graph.edge(receiving, sent_all);
+                        // It may be taken to have learned all that the receiver has done since.
+                        let last = self.end((to, self.script.steps[to].len() - 1));
+                        self.graph.possible(last, sent_all);
                     }
                 }
             }
@@ -311,13 +323,15 @@ impl<'a> Model<'a> {
 
     /// The post and wait of a target that belong to a start.
     fn exposure(&self, start: Place, window: usize, target: usize) -> (Place, Place) {
-        let starts = self.of_rank(start.0, |s| {
-            matches!(s, Step::Start(w, ranks) if *w == window && ranks.contains(&target))
-        });
+        let starts = self.of_rank(
+            start.0,
+            |s| matches!(s, Step::Start(w, ranks) if *w == window && ranks.contains(&target)),
+        );
         let nth = starts.iter().position(|index| *index == start.1).unwrap_or(0);
-        let posts = self.of_rank(target, |s| {
-            matches!(s, Step::Post(w, ranks) if *w == window && ranks.contains(&start.0))
-        });
+        let posts = self.of_rank(
+            target,
+            |s| matches!(s, Step::Post(w, ranks) if *w == window && ranks.contains(&start.0)),
+        );
         let post = (target, posts[nth]);
         let wait = self.next(post, |s| matches!(s, Step::WaitExposed(w) if *w == window));
         (post, (target, wait.expect("a script waits for what it exposes")))
@@ -341,7 +355,8 @@ impl<'a> Model<'a> {
 
     /// Locks of a rank on its own windows, from one of its steps to another.
     fn own_locks(&self, (rank, from): Place, to: usize) -> Vec<Lock> {
-        let covers = |l: &&Lock| l.holder == rank && l.target == rank && l.from < from && to <= l.to;
+        let covers =
+            |l: &&Lock| l.holder == rank && l.target == rank && l.from < from && to <= l.to;
         self.locks.iter().filter(covers).copied().collect()
     }
 
@@ -393,8 +408,9 @@ impl<'a> Model<'a> {
         let last = |wanted: &dyn Fn(&Step) -> bool| {
             self.of_rank(rank, wanted).into_iter().rfind(|step| *step < index)
         };
-        let started = last(&|s| matches!(s, Step::Start(w, _) | Step::Complete(w) if *w == t.window))
-            .filter(|step| matches!(self.script.steps[rank][*step], Step::Start(..)));
+        let started =
+            last(&|s| matches!(s, Step::Start(w, _) | Step::Complete(w) if *w == t.window))
+                .filter(|step| matches!(self.script.steps[rank][*step], Step::Start(..)));
         if !locks.is_empty() {
             let flushed = self.next(place, |step| match step {
                 Step::UnlockAll(w) => *w == t.window,
@@ -457,9 +473,8 @@ impl<'a> Model<'a> {
     }
 
     fn verdict(&self, a: &Use, b: &Use) -> Option<Verdict> {
-        let ordered = |all| {
-            self.graph.leads(a.to, b.from, all) || self.graph.leads(b.to, a.from, all)
-        };
+        let ordered =
+            |all| self.graph.leads(a.to, b.from, all) || self.graph.leads(b.to, a.from, all);
         let apart = a.locks.iter().any(|lock| b.locks.iter().any(|other| lock.excludes(other)));
         if ordered(false) || apart || a.combines_with(b) {
             return None;
@@ -468,9 +483,16 @@ impl<'a> Model<'a> {
         Some(if sure { Verdict::Certain } else { Verdict::Possible })
     }
 
-    /// The order of one origin's accumulates to one place is kept (§12.7.2), whatever they do.
+    /// The order of one origin's accumulates to one place is kept (§12.7.2), whatever they do; of
+    /// derived datatypes the element may not be known.
     fn is_doubtful(&self, a: &Use, b: &Use) -> bool {
-        a.is_atomic() && b.is_atomic() && a.place.0 == b.place.0
+        let (Some((_, Some(one))), Some((_, Some(other)))) = (a.far, b.far) else { return false };
+        let derived = |u: &Use| matches!(&self.script.steps[u.place.0][u.place.1], Step::Transfer(t) if t.far.spaced);
+        let alike = Atomic { element: other.element, ..one };
+        let unknown = a.far.map(|far| far.0) == b.far.map(|far| far.0)
+            && (derived(a) || derived(b))
+            && alike.combines_with(other);
+        a.place.0 == b.place.0 || unknown
     }
 
     /// Of what the owner does to a byte of a window, only the last read and write are remembered.

@@ -125,9 +125,7 @@ fn call(t: &Transfer, window: &Window) -> String {
         Kind::Put => ("put", format!("{origin}, {there}")),
         Kind::Get => ("get", format!("{result}, {there}")),
         Kind::Accumulate(_) => ("accumulate", format!("{origin}, {there}, {op}")),
-        Kind::GetAccumulate(_) => {
-            ("get_accumulate", format!("{origin}, {result}, {there}, {op}"))
-        }
+        Kind::GetAccumulate(_) => ("get_accumulate", format!("{origin}, {result}, {there}, {op}")),
         Kind::FetchAndOp(_) => {
             let (origin, result) = (spot(t.origin), spot(t.result));
             ("fetch_and_op", format!("{origin}, {result}, {element}, {target}, {at}, {op}"))

@@ -338,7 +338,10 @@ impl Tracker {
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
                 let told = found.iter().any(|(other, _)| other.pc == past.pc);
-                if past.segment > known && !told && !window.was_locked(past.segment, op.epoch) {
+                if past.segment > known
+                    && !told
+                    && !window.was_locked(past.segment, op.epoch, op.origin)
+                {
                     found.push((past, bytes));
                 }
                 found.len() < 8
@@ -374,7 +377,7 @@ impl Tracker {
         }
         for meeting in self.rma.remotes.met_by(access) {
             let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
-            if window.is_locked(meeting.first.epoch) {
+            if window.is_locked(meeting.first.epoch, meeting.first.origin) {
                 continue;
             }
             let number = window.number;
@@ -822,16 +825,22 @@ impl Window {
         }
     }
 
-    /// Whether this process's lock on its own part keeps an operation away.
-    fn is_locked(&self, epoch: Epoch) -> bool {
+    /// Whether this process's lock on its own part keeps an operation of another away.
+    fn is_locked(&self, epoch: Epoch, origin: u32) -> bool {
         let own = self.made.own.and_then(|own| self.lock_on(own as i32));
-        own.is_some_and(|lock| excludes(lock.exclusive, epoch))
+        !self.is_own(origin) && own.is_some_and(|lock| excludes(lock.exclusive, epoch))
     }
 
     /// The same for a time that is past.
-    fn was_locked(&self, segment: u32, epoch: Epoch) -> bool {
+    fn was_locked(&self, segment: u32, epoch: Epoch, origin: u32) -> bool {
         let at = |held: &&Held| (held.from..=held.to).contains(&segment);
-        self.held.iter().filter(at).any(|held| excludes(held.exclusive, epoch))
+        !self.is_own(origin)
+            && self.held.iter().filter(at).any(|held| excludes(held.exclusive, epoch))
+    }
+
+    /// Whether a rank of the job is this process.
+    fn is_own(&self, rank: u32) -> bool {
+        self.made.own.and_then(|own| self.world(own as i32)) == Some(rank)
     }
 }
 
