@@ -19,6 +19,7 @@ pub(crate) const NEWEST: usize = 0;
 pub(crate) const ENTERED: usize = 1;
 pub(crate) const HEAD: usize = 8;
 pub(crate) const TAIL: usize = 16;
+pub(crate) const LOST: usize = 17;
 const HEADER: usize = 24;
 
 /// Memory of all ranks of a node, mapped for as long as the process lives.

@@ -6,7 +6,7 @@
 //! notices: who learns of a notice through any synchronisation appends behind it.
 
 use crate::Fabric;
-use crate::memory::{HEAD, RING, TAIL};
+use crate::memory::{HEAD, LOST, RING, TAIL};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const COMMITTED: u64 = 1 << 63;
@@ -25,7 +25,10 @@ impl Fabric {
         }
         let reserved = region.header[TAIL]
             .fetch_update(Relaxed, Relaxed, |tail| room(tail).then_some(tail + size));
-        let Ok(at) = reserved else { return false };
+        let Ok(at) = reserved else {
+            region.header[LOST].store(1, Release);
+            return false;
+        };
         let word = |index: u64| &region.ring[(at + index) as usize % RING];
         for (index, payload) in (1..).zip(payload) {
             word(index).store(*payload, Relaxed);
@@ -38,6 +41,12 @@ impl Fabric {
     pub fn has_notice(&self) -> bool {
         let mine = self.mine();
         mine.header[HEAD].load(Relaxed) != mine.header[TAIL].load(Relaxed)
+    }
+
+    /// Whether notices to this rank were lost since the last call.
+    pub fn has_lost(&self) -> bool {
+        let lost = &self.mine().header[LOST];
+        lost.load(Acquire) != 0 && lost.swap(0, Acquire) != 0
     }
 
     /// Takes this rank's next notice into `payload`, replacing what is there; false without one.
@@ -104,6 +113,7 @@ mod tests {
             sent += 1;
         }
         assert_eq!(sent as usize, RING / 4);
+        assert!(reader.has_lost() && !reader.has_lost() && !writer.has_lost());
         let mut payload = Vec::new();
         assert!(reader.take(&mut payload) && writer.post(1, &[sent]) && !writer.post(1, &[0; 9]));
         assert!(!writer.post(1, &vec![0; RING]));

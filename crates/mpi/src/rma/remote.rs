@@ -156,6 +156,25 @@ impl Remotes {
         });
     }
 
+    /// An atomic read by this process, of bytes that begin at `start`, has seen the atomic writes
+    /// there: they are complete as of its segment.
+    pub fn observed(&mut self, window: u64, start: usize, when: (u32, u32)) {
+        let (present, complete) = (&mut self.present, &mut self.complete);
+        for open in self.open.iter_mut().filter(|((name, _), _)| *name == window).map(|(_, o)| o) {
+            open.retain(|id| {
+                let here = |access: &Access| access.footprint.span().start == start;
+                let seen = present.accesses(*id).iter().all(here);
+                let Some(remote) = present.get_mut(*id) else { return false };
+                let seen = seen && remote.atomic.is_some();
+                if seen {
+                    remote.complete = Some(when);
+                    complete.push(*id);
+                }
+                !seen
+            });
+        }
+    }
+
     /// This process may have come after some operations.
     pub fn learn(&mut self, clock: &Clock) {
         let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
@@ -188,6 +207,13 @@ impl Remotes {
             }
             keep
         });
+    }
+
+    /// Forgets operations that are not known to be complete.
+    pub fn forget_open(&mut self) {
+        for id in self.open.drain().flat_map(|(_, open)| open) {
+            self.present.end(id);
+        }
     }
 
     /// The window is gone.
