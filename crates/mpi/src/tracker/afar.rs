@@ -43,6 +43,8 @@ pub(super) struct OneSided {
     pub reads: HashMap<OpId, (u32, u64, u32)>,
     /// Operations announced so far.
     pub announced: u32,
+    /// Another rank is about to write a notice, and those behind it are not taken in time.
+    pub late: bool,
     /// Something could not be told or noted.
     pub incomplete: bool,
 }
@@ -120,6 +122,7 @@ impl OneSided {
             noted_as_of: None,
             reads: HashMap::new(),
             announced: 0,
+            late: false,
             incomplete: false,
         }
     }
@@ -192,7 +195,9 @@ impl Tracker {
                 None => self.rma.incomplete = true,
             }
         }
-        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_lost()) {
+        let Some(clock) = &self.rma.clock else { return };
+        self.rma.late = clock.fabric().has_notice();
+        if clock.fabric().has_lost() {
             self.lost_notices();
         }
     }
@@ -298,7 +303,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(exposed) = &self.rma.exposed else { return };
+        let Some(exposed) = self.rma.exposed.as_ref().filter(|_| !self.rma.late) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let number = window.number;
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
@@ -341,8 +346,8 @@ impl Tracker {
             return;
         }
         self.drain(place, out);
-        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice()) {
-            return; // another rank is about to write a notice, behind which may be the end of these
+        if self.rma.late {
+            return; // the end of these may be among the notices that are still to come
         }
         for meeting in self.rma.remotes.met_by(access) {
             let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
@@ -569,8 +574,7 @@ impl Tracker {
             news |= clock.acquire(rank, mixed(window.name, offset as u64));
             if rank == clock.me() {
                 let start = window.made.base.wrapping_add(offset as usize);
-                rma.remotes.observed(window.name, start, (rank, clock.segment()));
-                news = true;
+                rma.remotes.observed(window.name, start);
             }
         }
         if news {
