@@ -67,7 +67,8 @@ pub(crate) fn templates(args: &Args) -> smallvec::SmallVec<[Template; 2]> {
     if let (Some(dest), Some(tag), true) = (at.dest, at.tag, moves_data) {
         let synchronous = call.name.contains("ssend") || call.name.contains("Ssend");
         let (dest, tag) = (args.int(dest), args.int(tag));
-        found.push(Template::Send { group: groups::of_comm(comm), dest, tag, synchronous });
+        let group = groups::of_comm(comm);
+        found.push(Template::Send { group, comm, dest, tag, synchronous });
     }
     if let (Some(source), Some(tag), true) = (at.source, at.received_tag, moves_data)
         && args.int(source) != Mpi::PROC_NULL

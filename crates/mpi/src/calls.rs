@@ -482,7 +482,9 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
             for large in [false, true] {
                 let params: Vec<Param> =
                     params.iter().map(|p| param(p)).collect::<Result<_, _>>()?;
-                let counted = |p: &Param| matches!(p.role, Role::Count | Role::Counts);
+                let counted = |p: &Param| {
+                    matches!(p.role, Role::Count | Role::Counts) || p.name == "disp_unit"
+                };
                 let completes = params.iter().any(|p| p.role == Role::Requests);
                 if large && (completes || !params.iter().any(counted)) {
                     continue;

@@ -111,6 +111,8 @@ pub enum Notice {
         tag: i32,
         /// Name of the communicator's group.
         comm: u64,
+        /// The sender's handle of the communicator, or part of it.
+        handle: u32,
         /// A segment of the origin.
         segment: u32,
     },
@@ -228,8 +230,8 @@ impl Notice {
                 };
                 send(&[COMPLETE, *window, pair(*origin, *segment), pair(kind, number)])
             }
-            Notice::Message { origin, tag, comm, segment } => {
-                send(&[MESSAGE, *comm, pair(*origin, *segment), *tag as u32 as u64])
+            Notice::Message { origin, tag, comm, handle, segment } => {
+                send(&[MESSAGE, *comm, pair(*origin, *segment), pair(*handle, *tag as u32)])
             }
             Notice::Attached { window, owner, bytes, attached } => {
                 let from = pair(*owner, u32::from(*attached));
@@ -257,7 +259,9 @@ impl Notice {
                 Notice::Complete { window: *name, origin: rank, segment, which }
             }
             (MESSAGE, [tag]) => {
-                Notice::Message { origin: rank, tag: *tag as i32, comm: *name, segment }
+                let (handle, tag) = halves(*tag);
+                let tag = tag as i32;
+                Notice::Message { origin: rank, tag, comm: *name, handle, segment }
             }
             (ATTACHED, [start, end]) => Notice::Attached {
                 window: *name,

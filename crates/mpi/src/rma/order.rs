@@ -15,6 +15,12 @@ pub struct Envelope {
     pub tag: i32,
 }
 
+impl Envelope {
+    fn is_wildcard(&self) -> bool {
+        self.tag < 0 || self.group.member(self.source).is_none()
+    }
+}
+
 /// A message that a receive will take, as far as can be told when it is posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
@@ -22,6 +28,8 @@ pub enum Expected {
     Nth(Channel, u64),
     /// Some message of anybody.
     Any,
+    /// One that another receive, of any source or tag, may take instead.
+    Doubtful,
 }
 
 /// Messages of one source with one tag in one communicator.
@@ -36,12 +44,18 @@ pub struct Channel {
 #[derive(Default)]
 pub struct Messages {
     channels: HashMap<Channel, Queue>,
+    /// Receives of any source or tag that are not complete.
+    wildcards: usize,
 }
 
 #[derive(Default)]
 struct Queue {
     /// Segments in which messages were sent.
     sent: VecDeque<u32>,
+    /// The sender's handle of the communicator.
+    comm: Option<u32>,
+    /// The sender has used several with these members.
+    several: bool,
     /// Number of the first of them.
     first: u64,
     /// Receives posted so far.
@@ -50,20 +64,28 @@ struct Queue {
 
 impl Messages {
     /// A message was sent.
-    pub fn sent(&mut self, channel: Channel, segment: u32) {
-        self.channels.entry(channel).or_default().sent.push_back(segment);
+    pub fn sent(&mut self, channel: Channel, comm: u32, segment: u32) {
+        let queue = self.channels.entry(channel).or_default();
+        queue.sent.push_back(segment);
+        queue.several |= *queue.comm.get_or_insert(comm) != comm;
     }
 
     /// A receive is posted.
     pub fn expect(&mut self, envelope: &Envelope) -> Expected {
-        let source = envelope.group.member(envelope.source);
-        match source {
-            Some(source) if envelope.tag >= 0 => {
-                let channel = Channel { source, tag: envelope.tag, comm: envelope.group.name };
-                Expected::Nth(channel, self.next(channel))
-            }
-            _ => Expected::Any,
-        }
+        let source = envelope.group.member(envelope.source).filter(|_| envelope.tag >= 0);
+        let alone = self.wildcards == 0;
+        let Some(source) = source else {
+            self.wildcards += 1;
+            return if alone { Expected::Any } else { Expected::Doubtful };
+        };
+        let channel = Channel { source, tag: envelope.tag, comm: envelope.group.name };
+        let number = self.next(channel);
+        if alone { Expected::Nth(channel, number) } else { Expected::Doubtful }
+    }
+
+    /// A receive is complete.
+    pub fn received(&mut self, envelope: &Envelope) {
+        self.wildcards -= usize::from(envelope.is_wildcard() && self.wildcards > 0);
     }
 
     /// The number of the next message of a channel.
@@ -71,6 +93,15 @@ impl Messages {
         let queue = self.channels.entry(channel).or_default();
         queue.posted += 1;
         queue.posted - 1
+    }
+
+    /// A message has arrived, but it is not known which.
+    pub fn skip(&mut self, envelope: &Envelope, channel: Channel) {
+        if envelope.is_wildcard() {
+            self.next(channel);
+        }
+        let queue = self.channels.entry(channel).or_default();
+        queue.first += u64::from(queue.sent.pop_front().is_some());
     }
 
     /// The segment in which a message was sent that has arrived; `None` if that is not known.
@@ -82,7 +113,7 @@ impl Messages {
             queue.sent.pop_front();
             queue.first += 1;
         }
-        Some(segment)
+        (!queue.several).then_some(segment)
     }
 }
 
@@ -148,13 +179,18 @@ mod tests {
         let posted: Vec<_> = (0..3).map(|_| messages.expect(&envelope)).collect();
         let channel = Channel { source: 7, tag: 5, comm: group().name };
         assert_eq!(posted[2], Expected::Nth(channel, 2));
-        [10, 20, 30].into_iter().for_each(|segment| messages.sent(channel, segment));
+        [10, 20, 30].into_iter().for_each(|segment| messages.sent(channel, 1, segment));
         assert_eq!(messages.take(channel, 1), Some(20));
         assert_eq!(messages.take(channel, 0), Some(10));
         assert_eq!(messages.take(channel, 2), Some(30));
         assert_eq!(messages.take(channel, 3), None);
-        let any = Envelope { source: -1, ..envelope };
+        let any = Envelope { source: -1, ..envelope.clone() };
         assert_eq!(messages.expect(&any), Expected::Any);
+        assert_eq!(messages.expect(&envelope), Expected::Doubtful);
+        messages.received(&any);
+        assert_eq!(messages.expect(&envelope), Expected::Nth(channel, 4));
+        messages.sent(channel, 2, 40);
+        assert_eq!(messages.take(channel, 3), None);
     }
 
     #[test]

@@ -21,13 +21,15 @@ pub struct Remote {
     pub number: u32,
     /// The rank and its segment whose end comes after the operation's, once that is known.
     pub complete: Option<(u32, u32)>,
+    /// This process has seen its effect.
+    pub seen: bool,
 }
 
 impl Remote {
     /// As announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
         let Announced { window, origin, site, atomic, epoch, number, .. } = *announced;
-        Remote { window, call, origin, site, atomic, epoch, number, complete: None }
+        Remote { window, call, origin, site, atomic, epoch, number, complete: None, seen: false }
     }
 
     /// Whether something with this clock comes after the operation.
@@ -121,7 +123,7 @@ impl Remotes {
     pub fn met_by(&self, access: &Access) -> Vec<Meeting> {
         let mut found = Vec::new();
         let _ = self.present.conflicts(access.mode, &access.footprint, |id, other, bytes| {
-            if let Some(first) = self.present.get(id) {
+            if let Some(first) = self.present.get(id).filter(|first| !first.seen) {
                 found.push(Meeting { first: first.clone(), access: other.clone(), bytes });
             }
             if found.len() < MEETINGS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -154,6 +156,19 @@ impl Remotes {
             }
             !concerned
         });
+    }
+
+    /// An atomic read by this process, of bytes that begin at `start`, has seen the atomic writes
+    /// there.
+    pub fn observed(&mut self, window: u64, start: usize) {
+        let ids = self.open.iter().filter(|((name, _), _)| *name == window);
+        for id in ids.flat_map(|(_, open)| open).chain(&self.complete) {
+            let mut accesses = self.present.accesses(*id).iter();
+            let here = accesses.all(|access| access.footprint.span().start == start);
+            if let Some(remote) = self.present.get_mut(*id) {
+                remote.seen |= here && remote.window == window && remote.atomic.is_some();
+            }
+        }
     }
 
     /// This process may have come after some operations.

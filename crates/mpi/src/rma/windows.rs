@@ -112,6 +112,8 @@ pub struct Window {
     pub made: Made,
     /// Where it was made.
     pub site: Site,
+    /// In which segment of this process.
+    pub since: u32,
     /// Attached memory of a dynamic window, or the one part.
     pub memory: Vec<Range<usize>>,
     /// What each rank of the job has attached, as far as is known.
@@ -135,8 +137,8 @@ pub struct Window {
     pub ended: Option<u32>,
     /// Targets with operations that are not known to be complete there.
     pub unflushed: Vec<i32>,
-    /// Atomic reads that are not known to have returned: targets, and what they read.
-    pub fetches: Vec<(i32, u64)>,
+    /// Atomic reads that are not known to have returned: targets, and offsets there in bytes.
+    pub fetches: Vec<(i32, i64)>,
 }
 
 impl Window {
@@ -152,6 +154,7 @@ impl Window {
             number,
             made,
             site,
+            since: 0,
             memory,
             attached: Vec::new(),
             fences: Vec::new(),
@@ -206,11 +209,17 @@ impl Window {
     /// Whether a rank of the job has attached all bytes of a pattern.
     pub fn has_attached(&self, rank: u32, pattern: &Pattern, at: i64) -> bool {
         let at = at as isize;
-        let within = |run: &Range<isize>, bytes: &Range<usize>| {
-            bytes.start <= run.start as usize && run.end as usize <= bytes.end
-        };
+        // One run may go through several regions without a gap.
         let attached = |run: &Range<isize>| {
-            self.attached.iter().any(|(owner, bytes)| *owner == rank && within(run, bytes))
+            let (mut at, end) = (run.start as usize, run.end as usize);
+            let here = |at| {
+                move |(owner, bytes): &&(u32, Range<usize>)| *owner == rank && bytes.contains(&at)
+            };
+            while at < end {
+                let Some((_, bytes)) = self.attached.iter().find(here(at)) else { return false };
+                at = bytes.end;
+            }
+            true
         };
         let span = at + pattern.span().start..at + pattern.span().end;
         let visited = pattern.visit(at, &span, &mut |run| match attached(&run) {

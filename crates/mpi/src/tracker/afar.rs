@@ -46,6 +46,8 @@ pub(super) struct OneSided {
     losses: u64,
     /// Operations announced so far.
     pub announced: u32,
+    /// Another rank is about to write a notice, and those behind it are not taken in time.
+    pub late: bool,
     /// Something could not be told or noted.
     pub incomplete: bool,
 }
@@ -69,6 +71,8 @@ pub enum Template {
     Send {
         /// The communicator.
         group: Group,
+        /// Its handle.
+        comm: usize,
         /// Rank in it.
         dest: i32,
         /// Its tag.
@@ -123,6 +127,7 @@ impl OneSided {
             lost: HashMap::new(),
             losses: 0,
             announced: 0,
+            late: false,
             incomplete: false,
         }
     }
@@ -198,8 +203,8 @@ impl Tracker {
                 Some(Notice::Complete { window, origin, segment, which }) => {
                     self.completed_afar(window, origin, segment, which);
                 }
-                Some(Notice::Message { origin: source, tag, comm, segment }) => {
-                    self.rma.messages.sent(Channel { source, tag, comm }, segment);
+                Some(Notice::Message { origin: source, tag, comm, handle, segment }) => {
+                    self.rma.messages.sent(Channel { source, tag, comm }, handle, segment);
                 }
                 Some(Notice::Exposed { window, target, segment }) => {
                     self.rma.exposures.entry((window, target)).or_default().push(segment);
@@ -211,6 +216,7 @@ impl Tracker {
             }
         }
         self.look_for_losses();
+        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
     }
 
     /// Whether what a rank told at a position of the ring is worth nothing, as it could not tell
@@ -276,13 +282,13 @@ impl Tracker {
         let me = clock.me() as usize;
         let mut row = vec![0; clock.row().len()];
         clock.fabric().join(op.origin as usize, op.segment, &mut row);
-        // It cannot happen before the target has opened the epoch.
+        // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
             Epoch::Fence(n) => window.fences.get((n as usize).wrapping_sub(1)).copied(),
             Epoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
             _ => None,
         };
-        row[me] = row[me].max(opened.unwrap_or(0));
+        row[me] = row[me].max(window.since).max(opened.unwrap_or(0));
         let footprint = Footprint::new(window.made.base, op.runs.pattern());
         let access = Access { mode: op.mode, footprint };
         let number = window.number;
@@ -330,7 +336,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(exposed) = &self.rma.exposed else { return };
+        let Some(exposed) = self.rma.exposed.as_ref().filter(|_| !self.rma.late) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let number = window.number;
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
@@ -372,8 +378,12 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.rma.remotes.ranges() == 0 {
+        if self.rma.remotes.ranges() == 0 || self.rma.remotes.met_by(access).is_empty() {
             return;
+        }
+        self.drain(place, out);
+        if self.rma.late {
+            return; // the end of these may be among the notices that are still to come
         }
         for meeting in self.rma.remotes.met_by(access) {
             let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
@@ -587,6 +597,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.drain(place, out);
         let rma = &mut self.rma;
         let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
             return;
@@ -596,10 +607,13 @@ impl Tracker {
             .into_iter()
             .partition(|(from, _)| target.is_none_or(|target| *from == target));
         window.fetches = left;
-        let done: Vec<(i32, u64)> = done;
-        for (from, cell) in done {
-            if let Some(rank) = window.world(from) {
-                news |= clock.acquire(rank, cell);
+        let done: Vec<(i32, i64)> = done;
+        for (from, offset) in done {
+            let Some(rank) = window.world(from) else { continue };
+            news |= clock.acquire(rank, mixed(window.name, offset as u64));
+            if rank == clock.me() {
+                let start = window.made.base.wrapping_add(offset as usize);
+                rma.remotes.observed(window.name, start);
             }
         }
         if news {
@@ -610,12 +624,13 @@ impl Tracker {
     // Messages and collectives.
 
     /// A message is about to be sent.
-    fn sending(&mut self, group: &Group, dest: i32, tag: i32) {
+    fn sending(&mut self, group: &Group, comm: usize, dest: i32, tag: i32) {
         let Some(rank) = group.member(dest) else { return };
         let segment = self.end_segment();
         let rma = &mut self.rma;
         let Some(clock) = &rma.clock else { return };
-        let notice = Notice::Message { origin: clock.me(), tag, comm: group.name, segment };
+        let (origin, handle) = (clock.me(), comm as u32);
+        let notice = Notice::Message { origin, tag, comm: group.name, handle, segment };
         // If there is no room, the receiver will take this rank's newest clock.
         rma.outbox.send(clock, rank, &notice);
     }
@@ -629,8 +644,8 @@ impl Tracker {
     /// A call begins that sends, receives or is a collective; returns what its end will teach.
     pub fn begin_order(&mut self, template: &Template) -> Option<Learning> {
         match template {
-            Template::Send { group, dest, tag, synchronous } => {
-                self.sending(group, *dest, *tag);
+            Template::Send { group, comm, dest, tag, synchronous } => {
+                self.sending(group, *comm, *dest, *tag);
                 let rank = group.member(*dest).filter(|_| *synchronous);
                 rank.map(Learning::Received)
             }
@@ -696,16 +711,23 @@ impl Tracker {
                     Some(Channel { source, tag, comm: envelope.group.name })
                 });
                 let messages = &mut self.rma.messages;
+                messages.received(envelope);
                 let message = match (*expected, actual) {
-                    (Expected::Nth(channel, number), _) => Some((channel, number)),
-                    (Expected::Any, Some(channel)) => Some((channel, messages.next(channel))),
-                    (Expected::Any, None) => None,
+                    (Expected::Nth(channel, number), _) => Some((channel, Some(number))),
+                    (Expected::Any, Some(channel)) => Some((channel, Some(messages.next(channel)))),
+                    (Expected::Doubtful, Some(channel)) => {
+                        messages.skip(envelope, channel);
+                        Some((channel, None))
+                    }
+                    (Expected::Any | Expected::Doubtful, None) => None,
                 };
                 match message {
-                    Some((channel, number)) => match messages.take(channel, number) {
-                        Some(segment) => clock.join(channel.source, segment),
-                        None => clock.join_newest(channel.source),
-                    },
+                    Some((channel, number)) => {
+                        match number.and_then(|number| messages.take(channel, number)) {
+                            Some(segment) => clock.join(channel.source, segment),
+                            None => clock.join_newest(channel.source),
+                        }
+                    }
                     None => envelope.group.members.iter().for_each(|r| clock.join_newest(*r)),
                 }
                 self.learned(place, out);

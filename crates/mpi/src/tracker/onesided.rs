@@ -35,6 +35,12 @@ impl Transfer {
         self.atomic.is_some() && args.call.accesses.iter().any(|rule| rule.mode == Mode::Write)
     }
 
+    /// Whether others may see it done, and act on that, before the call returns: it must be
+    /// announced earlier.
+    fn writes_atomically(&self) -> bool {
+        self.atomic.is_some() && self.mode == Mode::Write
+    }
+
     /// Where the displacement lies from the target's base, in bytes.
     fn offset(&self, window: &Window) -> i64 {
         let part = window.part(self.target);
@@ -90,7 +96,11 @@ impl Tracker {
         if let Some(exposed) = &mut self.rma.exposed {
             self.rma.incomplete |= !memory.iter().all(|bytes| exposed.add(bytes));
         }
+        let (handle, since) = (made.handle, self.end_segment());
         self.rma.windows.add(made, memory, site);
+        if let Some(window) = self.rma.windows.get_mut(handle) {
+            window.since = since;
+        }
     }
 
     /// Memory is attached to a dynamic window.
@@ -157,6 +167,10 @@ impl Tracker {
             let site = place.site(Some(&args.call.name), &mut self.stacks);
             self.report_outside(side, site, transfer.target, number, made, size as usize, out);
         }
+        if transfer.writes_atomically() {
+            let site = place.site(Some(&args.call.name), &mut self.stacks);
+            self.announce(args, transfer, site, None, out);
+        }
     }
 
     /// An operation touches what is not the target's window.
@@ -199,9 +213,10 @@ impl Tracker {
     ) {
         self.settle();
         self.check(args, accesses, place, out);
+        // Nothing would tell when an operation on an unknown window is complete.
+        let Some(window) = self.rma.windows.get(transfer.window) else { return };
         let mut operation = Operation::new(args, place, &mut self.stacks);
-        let window = self.rma.windows.get(transfer.window);
-        operation.window = window.map(|window| window.number);
+        operation.window = Some(window.number);
         let site = operation.site;
         let id = self.begin(accesses, operation, place);
         if let Some((key, variable)) = request {
@@ -210,7 +225,9 @@ impl Tracker {
         let Some(window) = self.rma.windows.get_mut(transfer.window) else { return };
         window.pending.push(Pending { target: transfer.target, id });
         window.used = true;
-        self.announce(args, transfer, site, request.map(|_| id), out);
+        if !transfer.writes_atomically() {
+            self.announce(args, transfer, site, request.map(|_| id), out);
+        }
         self.drain(place, out);
     }
 
@@ -233,9 +250,9 @@ impl Tracker {
         {
             return; // what that touches is nobody's window
         }
-        let cell = mixed(window.name, transfer.offset(window) as u64);
-        if transfer.atomic.is_some() && transfer.mode == Mode::Write {
-            clock.release(world, cell);
+        let offset = transfer.offset(window);
+        if transfer.writes_atomically() {
+            clock.release(world, mixed(window.name, offset as u64));
         }
         let new = rma.sites.len() as u32;
         let number = *rma.sites.entry((site.stack, args.call.name.as_str())).or_insert_with(|| {
@@ -252,14 +269,14 @@ impl Tracker {
             mode: transfer.mode,
             atomic: transfer.atomic,
             epoch: window.epoch(transfer.target),
-            runs: Runs::of(&transfer.pattern, transfer.offset(window)),
+            runs: Runs::of(&transfer.pattern, offset),
         };
         rma.announced = rma.announced.wrapping_add(1);
         if let Some(id) = requested.filter(|_| transfer.mode == Mode::Read) {
             rma.reads.insert(id, (world, window.name, operation.number));
         }
         if transfer.fetches(args) {
-            window.fetches.push((transfer.target, cell));
+            window.fetches.push((transfer.target, offset));
         }
         if !window.unflushed.contains(&transfer.target) {
             window.unflushed.push(transfer.target);
