@@ -67,9 +67,10 @@ impl Exposed {
         }
     }
 
-    /// Everything done so far is of no interest any more: makes room in the shadow if that is
-    /// needed.
-    pub fn past_is_ordered(&self) {
+    /// Everything done up to a segment is of no interest any more: makes room in the shadow if
+    /// that is needed.
+    pub fn past_is_ordered(&self, segment: u32) {
+        self.shadow.set_floor(segment);
         if self.shadow.is_crowded() {
             for (page, _) in self.by_slot.values() {
                 let at = page << PAGE_SHIFT;

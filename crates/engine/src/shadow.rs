@@ -45,6 +45,8 @@ pub struct Header {
     pub segment: AtomicU32,
     next: AtomicU32,
     limit: AtomicU32,
+    /// Up to this segment, everything is ordered before whatever others may still do.
+    floor: AtomicU32,
 }
 
 /// The last accesses to some memory.
@@ -88,6 +90,11 @@ impl Shadow {
     /// From now on is this segment.
     pub fn set_segment(&self, segment: u32) {
         self.header.segment.store(segment, Relaxed);
+    }
+
+    /// What was done up to a segment need not be kept.
+    pub fn set_floor(&self, segment: u32) {
+        self.header.floor.store(segment, Relaxed);
     }
 
     /// The present segment.
@@ -190,7 +197,7 @@ impl Shadow {
         let older = place.older.load(Relaxed);
         let own = if older == 0 { rest } else { place.own.load(Relaxed) as u8 & rest };
         let older = self.reduced(older, rest & !own);
-        if own == 0 {
+        if own == 0 || place.segment.load(Relaxed) <= self.header.floor.load(Relaxed) {
             return older;
         }
         let (pc, by) = (place.pc.load(Relaxed), place.by.load(Relaxed));

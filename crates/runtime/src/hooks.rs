@@ -28,10 +28,7 @@ unsafe extern "C" fn on_access(
     let mode = if write & 1 != 0 { Mode::Write } else { Mode::Read };
     let bytes = addr..addr.saturating_add(size);
     if write & NOTE != 0 {
-        if let Some(inside) = Inside::enter() {
-            state::note(&inside, bytes, mode, pc as usize, by as usize);
-        }
-        return;
+        return state::note(bytes, mode, pc as usize, by as usize);
     }
     if !state::may_conflict(&bytes, mode) {
         return;

@@ -3,7 +3,7 @@
 use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::Recorder;
-use commsan_engine::{Mode, Pages};
+use commsan_engine::{Mode, Pages, Shadow};
 use commsan_mpi::{Findings, Tracker};
 use commsan_mpi_shim::{Here, Rank, Shared, World};
 use commsan_sense::abi::{self, MapError};
@@ -22,6 +22,8 @@ pub struct State {
     pages: Result<Pages, MapError>,
     /// From `MPI_Init` to `MPI_Finalize`, unless something went wrong.
     active: AtomicBool,
+    /// What the program does to window memory.
+    shadow: OnceLock<Shadow>,
     /// Whether ranks tell each other about order.
     ordered: AtomicBool,
     /// Sequence number of the next request, for readers without the lock.
@@ -47,6 +49,7 @@ pub fn install(
         options,
         pages,
         active: AtomicBool::new(false),
+        shadow: OnceLock::new(),
         ordered: AtomicBool::new(false),
         next_request: AtomicU64::new(1),
         inner: Lock::new(None),
@@ -71,9 +74,13 @@ pub fn with(thread: &Thread, mut f: impl FnMut(&mut Tracker, &mut dyn Findings))
     }
 }
 
-/// Notes what the program did to window memory.
-pub fn note(thread: &Thread, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
-    with(thread, |tracker, _| tracker.note_access(bytes.clone(), mode, pc, by));
+/// Notes what the program did to window memory; `by` is the address of a name, or 0. Takes no lock.
+pub fn note(bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
+    if let Some(state) = STATE.get()
+        && let Some(shadow) = state.shadow.get()
+    {
+        shadow.record(bytes, mode, pc, by);
+    }
 }
 
 /// Stops checking in this process without a word: it is a child that shares the rank's log.
@@ -170,7 +177,10 @@ impl Rank for State {
                 Shared::Fabric(fabric) => {
                     tracker.connect(fabric);
                     match abi::shadow() {
-                        Some(shadow) => tracker.note_accesses_in(shadow),
+                        Some(shadow) => {
+                            let _ = self.shadow.set(shadow);
+                            tracker.note_accesses_in(shadow);
+                        }
                         None => recorder.note(
                             "there is not enough address space to note what the program does to \
                              window memory; raise `ulimit -v`",

@@ -75,6 +75,8 @@ struct commsan_abi {
   const uint32_t *recent;
   /* The present segment of time. */
   uint32_t segment, next_place, place_limit;
+  /* What was done up to this segment need not be kept. */
+  uint32_t floor;
 };
 
 #define COMMSAN_ABI ((struct commsan_abi *)(COMMSAN_BASE - 4096))

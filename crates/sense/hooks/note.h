@@ -32,7 +32,9 @@ static inline bool note_quickly(uintptr_t addr, size_t size, int write, const ch
                                         [(at >> 3 & 511) * 2 + write];
     const uint32_t old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     const uint32_t kept = old >> 8 == number ? old & 0xff : 0;
-    if (!kept && old & 0xff & ~bytes) return false;
+    if (!kept && old & 0xff & ~bytes &&
+        COMMSAN_ABI->places[old >> 8].segment > COMMSAN_ABI->floor)
+      return false;
     const uint32_t now = number << 8 | kept | bytes;
     if (now != old) __atomic_store_n(cell, now, __ATOMIC_RELAXED);
   }

@@ -24,12 +24,15 @@ pub enum Combine {
 }
 
 impl Atomic {
+    /// Whether two are of the same predefined type, as far as is known.
+    pub fn is_of_type(self, other: Atomic) -> bool {
+        self.datatype == other.datatype || self.datatype == 0 || other.datatype == 0
+    }
+
     /// Whether two accumulates may overlap: same predefined type, and same operation but for
     /// `MPI_NO_OP` (the default of `accumulate_ops`).
     pub fn combines_with(self, other: Atomic) -> bool {
-        let same_type =
-            self.datatype == other.datatype || self.datatype == 0 || other.datatype == 0;
-        same_type
+        self.is_of_type(other)
             && match (self.op, other.op) {
                 (Combine::Op(a), Combine::Op(b)) => a == b,
                 _ => true,

@@ -48,7 +48,12 @@ impl Remote {
             | (Epoch::Shared, Epoch::Exclusive) => self.origin != other.origin,
             _ => false,
         };
-        let combine = self.atomic.zip(other.atomic).is_some_and(|(a, b)| a.combines_with(b));
+        // Accumulates of one origin are done in its order (MPI 4.1 §12.7.2), whatever they do.
+        let ordered = self.origin == other.origin;
+        let combine = self
+            .atomic
+            .zip(other.atomic)
+            .is_some_and(|(a, b)| a.combines_with(b) || ordered && a.is_of_type(b));
         apart || combine
     }
 }
@@ -69,8 +74,8 @@ pub struct Remotes {
     order: VecDeque<OpId>,
     /// Of `present`, those of a window and origin that are not complete.
     open: HashMap<(u64, u32), Vec<OpId>>,
-    /// Of `present`, those that are.
-    complete: Vec<OpId>,
+    /// Of `present`, those that are, by the rank whose segment tells, in the order of segments.
+    complete: HashMap<u32, VecDeque<(u32, OpId)>>,
     /// Of `past`, those that were forgotten for lack of memory.
     pub dropped: u64,
 }
@@ -87,7 +92,7 @@ impl Remotes {
             past: Live::unmarked(),
             order: VecDeque::new(),
             open: HashMap::new(),
-            complete: Vec::new(),
+            complete: HashMap::new(),
             dropped: 0,
         }
     }
@@ -152,7 +157,7 @@ impl Remotes {
             };
             if concerned {
                 remote.complete = Some(when);
-                complete.push(*id);
+                complete.entry(when.0).or_default().push_back((when.1, *id));
             }
             !concerned
         });
@@ -162,7 +167,8 @@ impl Remotes {
     /// there.
     pub fn observed(&mut self, window: u64, start: usize) {
         let ids = self.open.iter().filter(|((name, _), _)| *name == window);
-        for id in ids.flat_map(|(_, open)| open).chain(&self.complete) {
+        let complete = self.complete.values().flatten().map(|(_, id)| id);
+        for id in ids.flat_map(|(_, open)| open).chain(complete) {
             let mut accesses = self.present.accesses(*id).iter();
             let here = accesses.all(|access| access.footprint.span().start == start);
             if let Some(remote) = self.present.get_mut(*id) {
@@ -174,16 +180,17 @@ impl Remotes {
     /// This process may have come after some operations.
     pub fn learn(&mut self, clock: &Clock) {
         let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
-        self.complete.retain(|id| {
-            if !present.get(*id).is_some_and(|remote| remote.is_before(clock.row())) {
-                return true;
+        for (rank, complete) in &mut self.complete {
+            while let Some((segment, id)) = complete.front().copied()
+                && (clock.has_seen(*rank, segment) || complete.len() > MOST)
+            {
+                complete.pop_front();
+                let mut accesses: Vec<_> = present.accesses(id).iter().cloned().map(Some).collect();
+                if let Some(remote) = present.end(id) {
+                    order.push_back(past.begin(&mut accesses, remote));
+                }
             }
-            let mut accesses: Vec<_> = present.accesses(*id).iter().cloned().map(Some).collect();
-            if let Some(remote) = present.end(*id) {
-                order.push_back(past.begin(&mut accesses, remote));
-            }
-            false
-        });
+        }
         while self.order.len() > MOST {
             if let Some(id) = self.order.pop_front() {
                 self.past.end(id);
@@ -224,7 +231,9 @@ impl Remotes {
             self.present.end(id);
         }
         let present = &self.present;
-        self.complete.retain(|id| present.get(*id).is_some());
+        for complete in self.complete.values_mut() {
+            complete.retain(|(_, id)| present.get(*id).is_some());
+        }
         self.forget(which);
     }
 }

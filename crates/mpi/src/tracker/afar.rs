@@ -313,9 +313,11 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(conflicts) = self.conflicts(access) else { return };
-        let Some(window) = self.rma.windows.named(op.window).map(|window| window.number) else {
-            return;
-        };
+        let Some(window) = self.rma.windows.named(op.window) else { return };
+        if window.is_locked(op.epoch, op.origin) {
+            return; // these are under the lock, too
+        }
+        let window = window.number;
         for conflict in conflicts.into_iter().flatten() {
             let Some(own) = self.live.get(conflict.id) else { continue };
             let (by, site, bytes) = (own.call.name.as_str(), own.site, conflict.bytes);
@@ -394,13 +396,6 @@ impl Tracker {
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(call, &mut self.stacks);
             self.report_meeting(Code::WindowAccessRace, side, site, &meeting, number, out);
-        }
-    }
-
-    /// Notes what the program did to window memory; `by` is the address of a name, or 0.
-    pub fn note_access(&self, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
-        if let Some(exposed) = &self.rma.exposed {
-            exposed.shadow().record(bytes, mode, pc, by);
         }
     }
 
@@ -806,9 +801,10 @@ impl Tracker {
             complete && windows.named(remote.window).is_none_or(everyone)
         });
         if rma.windows.iter().all(everyone)
-            && let Some(exposed) = &mut rma.exposed
+            && let (Some(exposed), Some(clock)) = (&mut rma.exposed, &rma.clock)
+            && let Some(own) = entered.get(&clock.me())
         {
-            exposed.past_is_ordered();
+            exposed.past_is_ordered(*own);
         }
     }
 }
