@@ -37,6 +37,25 @@ impl Remote {
         self.complete.is_some_and(|(rank, segment)| row[rank as usize] >= segment)
     }
 
+    /// Whether whatever meets this operation also meets a later one, so that remembering that is
+    /// enough. The later one comes after this, and does as much to all of its bytes.
+    fn is_covered_by(
+        &self,
+        access: &Access,
+        op: &Announced,
+        row: &[u32],
+        bytes: &Footprint,
+    ) -> bool {
+        let Footprint::Dense(all) = bytes else { return false };
+        let span = access.footprint.span();
+        self.is_before(row)
+            && all.start <= span.start
+            && span.end <= all.end
+            && (access.mode == op.mode || op.mode == Mode::Write)
+            && (self.window, self.atomic) == (op.window, op.atomic)
+            && std::mem::discriminant(&self.epoch) == std::mem::discriminant(&op.epoch)
+    }
+
     /// Whether epochs or atomicity keep two operations on a window apart.
     fn tolerates(&self, other: &Announced) -> bool {
         if self.window != other.window {
@@ -81,7 +100,7 @@ pub struct Remotes {
 }
 
 /// Operations of the past that are remembered.
-const MOST: usize = 1 << 16;
+const MOST: usize = 1 << 14;
 /// Meetings that are told of one operation.
 const MEETINGS: usize = 8;
 
@@ -136,8 +155,32 @@ impl Remotes {
         found
     }
 
-    /// An operation has been announced.
-    pub fn begin(&mut self, op: &Announced, call: &'static Call, footprint: Footprint) {
+    /// Forgets what a new operation stands for from now on.
+    fn forget_covered(&mut self, op: &Announced, row: &[u32], footprint: &Footprint) {
+        for all in [&mut self.present, &mut self.past] {
+            let mut covered: Vec<OpId> = Vec::new();
+            let _ = all.touching::<()>(&footprint.span(), |id, access, _| {
+                let first = all.get(id);
+                if first.is_some_and(|first| first.is_covered_by(access, op, row, footprint)) {
+                    covered.push(id);
+                }
+                ControlFlow::Continue(())
+            });
+            for id in covered {
+                all.end(id);
+            }
+        }
+    }
+
+    /// An operation with this clock has been announced.
+    pub fn begin(
+        &mut self,
+        op: &Announced,
+        call: &'static Call,
+        row: &[u32],
+        footprint: Footprint,
+    ) {
+        self.forget_covered(op, row, &footprint);
         let access = Access { mode: op.mode, footprint };
         let id = self.present.begin(&mut [Some(access)], Remote::new(op, call));
         self.open.entry((op.window, op.origin)).or_default().push(id);
@@ -191,9 +234,11 @@ impl Remotes {
                 }
             }
         }
-        while self.order.len() > MOST {
-            if let Some(id) = self.order.pop_front() {
-                self.past.end(id);
+        if order.len() > 2 * MOST {
+            order.retain(|id| past.get(*id).is_some());
+            let excess = order.len().saturating_sub(MOST);
+            for id in order.drain(..excess) {
+                past.end(id);
                 self.dropped += 1;
             }
         }

@@ -301,7 +301,7 @@ impl Tracker {
         }
         self.meets_own_operations(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);
-        self.rma.remotes.begin(op, call, access.footprint);
+        self.rma.remotes.begin(op, call, &row, access.footprint);
     }
 
     /// Against buffers of this rank's pending operations.
