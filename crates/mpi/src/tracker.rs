@@ -14,10 +14,12 @@
 mod afar;
 mod memory;
 mod onesided;
+mod order;
 mod persistent;
+mod synchronise;
 
-pub use afar::{Learning, Template};
 pub use onesided::{Synchronisation, Transfer, combine};
+pub use order::{Learning, Template};
 
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
@@ -153,7 +155,21 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let [Some(a), Some(b), ..] = accesses else { return };
+        for (i, a) in accesses.iter().enumerate().filter_map(|(i, a)| Some((i, a.as_ref()?))) {
+            for b in accesses[i + 1..].iter().flatten() {
+                self.check_pair(args, a, b, place, out);
+            }
+        }
+    }
+
+    fn check_pair(
+        &mut self,
+        args: &Args,
+        a: &Access,
+        b: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         // A call that replaces its buffer reads and writes the same bytes by intention.
         let replaces = match &*args.call.accesses {
             [read, write] if read.in_place == Some(write.buffer) => {

@@ -1,14 +1,14 @@
 //! What other ranks do to this one's windows, and what orders it.
 
+use super::{Learning, Template};
 use super::{Operation, Tracker};
-use crate::calls::{CALLS, Call, Flow};
+use crate::calls::{CALLS, Call};
 use crate::place::{Findings, Place, Report, Side, Site, StackId, Stacks};
-use crate::requests::Token;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
-use crate::rma::order::{Channel, Collective, Collectives, Envelope, Expected, Messages};
+use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes};
-use crate::rma::windows::{Active, Granted, Group, Held, Window, Windows, mixed};
+use crate::rma::windows::Windows;
 use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow};
 use commsan_fabric::{Fabric, LONGEST};
 use commsan_model::{Code, Role};
@@ -28,22 +28,22 @@ pub(super) struct OneSided {
     /// Numbers of places that other ranks may refer to.
     pub sites: HashMap<(StackId, &'static str), u32>,
     /// Segments in which each origin has ended access epochs on each window.
-    completions: HashMap<(u64, u32), Vec<u32>>,
-    exposures: HashMap<(u64, u32), Vec<u32>>,
-    messages: Messages,
-    collectives: Collectives,
+    pub completions: HashMap<(u64, u32), Vec<u32>>,
+    pub exposures: HashMap<(u64, u32), Vec<u32>>,
+    pub messages: Messages,
+    pub collectives: Collectives,
     /// What requests will order when they complete, by handle.
-    expected: HashMap<usize, Vec<Learning>>,
+    pub expected: HashMap<usize, Vec<Learning>>,
     /// What persistent requests do, by handle.
-    templates: HashMap<usize, Vec<Template>>,
+    pub templates: HashMap<usize, Vec<Template>>,
     /// The segment in which operations that are just being completed last used their buffers, if
     /// not the present one.
     pub noted_as_of: Option<u32>,
     /// R-versions that only read, by what they use locally: their targets, windows and numbers.
     pub reads: HashMap<OpId, (u32, u64, u32)>,
     /// Up to where each rank's notices are worth nothing.
-    lost: HashMap<u32, u64>,
-    losses: u64,
+    pub lost: HashMap<u32, u64>,
+    pub losses: u64,
     /// Operations announced so far.
     pub announced: u32,
     /// Another rank is about to write a notice, and those behind it are not taken in time.
@@ -62,48 +62,6 @@ impl Outbox {
     pub fn send(&self, clock: &Clock, rank: u32, notice: &Notice) -> bool {
         notice.encode(LONGEST, |words| clock.fabric().post(rank as usize, words))
     }
-}
-
-/// What a call, or each start of a request, does that orders ranks.
-#[derive(Clone, Debug)]
-pub enum Template {
-    /// Sends a message.
-    Send {
-        /// The communicator.
-        group: Group,
-        /// Its handle.
-        comm: usize,
-        /// Rank in it.
-        dest: i32,
-        /// Its tag.
-        tag: i32,
-        /// Whether it waits for the receive.
-        synchronous: bool,
-    },
-    /// Receives a message.
-    Receive(Envelope),
-    /// Is a collective.
-    Collective {
-        /// The communicator.
-        group: Group,
-        /// Who learns from whom.
-        flow: Flow,
-        /// Rank in it.
-        root: i32,
-        /// Ranks in it, for neighbourhood collectives.
-        sources: Vec<i32>,
-    },
-}
-
-/// What the completion of a request teaches.
-#[derive(Clone, Debug)]
-pub enum Learning {
-    /// Of a message that was received.
-    Message(Envelope, Expected),
-    /// Of a synchronous send: the receiver has got to its receive.
-    Received(u32),
-    /// Of a collective.
-    Collective(Collective),
 }
 
 impl OneSided {
@@ -171,14 +129,14 @@ impl Tracker {
         ended
     }
 
-    fn set_segment(&self) {
+    pub(super) fn set_segment(&self) {
         if let (Some(exposed), Some(clock)) = (&self.rma.exposed, &self.rma.clock) {
             exposed.shadow().set_segment(clock.segment());
         }
     }
 
     /// This process has learned something: looks for what it has now come after.
-    fn learned(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn learned(&mut self, place: &impl Place, out: &mut dyn Findings) {
         self.drain(place, out);
         if let Some(clock) = &self.rma.clock {
             self.rma.remotes.learn(clock);
@@ -255,7 +213,7 @@ impl Tracker {
         }
     }
 
-    fn unstash(&mut self, place: &impl Place, out: &mut dyn Findings) {
+    pub(super) fn unstash(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let stashed = std::mem::take(&mut self.rma.stashed);
         let (ready, rest) = stashed.into_iter().partition(|op| self.has_come_to(op));
         self.rma.stashed = rest;
@@ -452,424 +410,6 @@ impl Tracker {
             sites: &[(Role::Access, site), (Role::Operation, first)],
         };
         out.report(&report, &self.stacks);
-    }
-
-    // Fences, exposures, locks.
-
-    pub(super) fn enter_fence(&mut self, handle: usize) {
-        self.tell_complete(handle, None, Which::All);
-        let segment = self.end_segment();
-        let rma = &mut self.rma;
-        let Some(window) = rma.windows.get_mut(handle) else { return };
-        window.fences.push(segment);
-        window.ended = Some(segment);
-        if let Some(clock) = &rma.clock {
-            clock.fabric().enter(fence_key(window), segment);
-        }
-    }
-
-    pub(super) fn leave_fence(
-        &mut self,
-        handle: usize,
-        fence: Option<Site>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        window.fence = fence;
-        window.used = false;
-        let (key, group) = (fence_key(window), window.made.group.clone());
-        self.unstash(place, out);
-        let me = self.rma.clock.as_ref().map_or(0, Clock::me);
-        let others: Vec<u32> = group.members.iter().copied().filter(|rank| *rank != me).collect();
-        self.learn_of_collective(key, &group, &others, true, place, out);
-        self.unstash(place, out);
-    }
-
-    pub(super) fn expose(&mut self, handle: usize, active: Active) {
-        let segment = self.end_segment();
-        let rma = &mut self.rma;
-        let Some(window) = rma.windows.get_mut(handle) else { return };
-        for origin in &active.ranks {
-            let granted = window.granted.entry(*origin).or_default();
-            *granted = Granted { count: granted.count + 1, segment };
-            if let Some(clock) = &rma.clock {
-                let notice = Notice::Exposed { window: window.name, target: clock.me(), segment };
-                rma.incomplete |= !rma.outbox.send(clock, *origin, &notice);
-            }
-        }
-        window.exposure = Some(active);
-        window.fence = None;
-    }
-
-    /// The targets of an access epoch have exposed their windows.
-    pub(super) fn join_exposures(
-        &mut self,
-        handle: usize,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        self.drain(place, out);
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
-        let Some(access) = &window.access else { return };
-        for rank in &access.ranks {
-            for segment in rma.exposures.remove(&(window.name, *rank)).unwrap_or_default() {
-                clock.join(*rank, segment);
-            }
-        }
-        self.learned(place, out);
-    }
-
-    pub(super) fn close_exposure(
-        &mut self,
-        handle: usize,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        self.unstash(place, out);
-        self.drain(place, out);
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
-            return;
-        };
-        let (name, me) = (window.name, clock.me());
-        let origins = window.exposure.take().map(|exposure| exposure.ranks).unwrap_or_default();
-        for origin in &origins {
-            for segment in rma.completions.remove(&(name, *origin)).unwrap_or_default() {
-                clock.join(*origin, segment);
-            }
-        }
-        let segment = self.end_segment();
-        for origin in &origins {
-            self.rma.remotes.complete(name, *origin, Which::All, (me, segment));
-        }
-        self.learned(place, out);
-    }
-
-    /// This process is about to give up locks.
-    pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>) {
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
-            return;
-        };
-        let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
-        window.ended = Some(clock.segment());
-        for rank in window.targets(target) {
-            clock.release(rank, lock_key(window.name, exclusive));
-        }
-        self.set_segment();
-    }
-
-    /// This process may have got locks that others had.
-    pub(super) fn take_locks(
-        &mut self,
-        handle: usize,
-        target: Option<i32>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
-        let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
-        let mut news = false;
-        for rank in window.targets(target) {
-            news |= clock.acquire(rank, lock_key(window.name, true));
-            if exclusive {
-                news |= clock.acquire(rank, lock_key(window.name, false));
-            }
-        }
-        if news || exclusive {
-            self.learned(place, out);
-        }
-    }
-
-    /// Atomic reads have returned: they may have seen any atomic write before.
-    pub(super) fn learn_from_fetches(
-        &mut self,
-        handle: usize,
-        target: Option<i32>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        self.drain(place, out);
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
-            return;
-        };
-        let mut news = false;
-        let (done, left) = std::mem::take(&mut window.fetches)
-            .into_iter()
-            .partition(|(from, _)| target.is_none_or(|target| *from == target));
-        window.fetches = left;
-        let done: Vec<(i32, i64)> = done;
-        for (from, offset) in done {
-            let Some(rank) = window.world(from) else { continue };
-            news |= clock.acquire(rank, mixed(window.name, offset as u64));
-            if rank == clock.me() {
-                let start = window.made.base.wrapping_add(offset as usize);
-                rma.remotes.observed(window.name, start);
-            }
-        }
-        if news {
-            self.learned(place, out);
-        }
-    }
-
-    // Messages and collectives.
-
-    /// A message is about to be sent.
-    fn sending(&mut self, group: &Group, comm: usize, dest: i32, tag: i32) {
-        let Some(rank) = group.member(dest) else { return };
-        let segment = self.end_segment();
-        let rma = &mut self.rma;
-        let Some(clock) = &rma.clock else { return };
-        let (origin, handle) = (clock.me(), comm as u32);
-        let notice = Notice::Message { origin, tag, comm: group.name, handle, segment };
-        // If there is no room, the receiver will take this rank's newest clock.
-        rma.outbox.send(clock, rank, &notice);
-    }
-
-    /// A receive is about to be posted.
-    fn expect(&mut self, envelope: Envelope) -> Learning {
-        let expected = self.rma.messages.expect(&envelope);
-        Learning::Message(envelope, expected)
-    }
-
-    /// A call begins that sends, receives or is a collective; returns what its end will teach.
-    pub fn begin_order(&mut self, template: &Template) -> Option<Learning> {
-        match template {
-            Template::Send { group, comm, dest, tag, synchronous } => {
-                self.sending(group, *comm, *dest, *tag);
-                let rank = group.member(*dest).filter(|_| *synchronous);
-                rank.map(Learning::Received)
-            }
-            Template::Receive(envelope) => Some(self.expect(envelope.clone())),
-            Template::Collective { group, flow, root, sources } => {
-                let collective = self.enter_collective(group.clone(), *flow, *root, sources);
-                Some(Learning::Collective(collective))
-            }
-        }
-    }
-
-    /// A persistent request will do this whenever it is started.
-    pub fn init_order(&mut self, key: usize, templates: &[Template]) {
-        if !templates.is_empty() {
-            self.rma.templates.insert(key, templates.to_vec());
-        }
-    }
-
-    /// A persistent request is about to be started.
-    pub fn go_order(&mut self, token: Token) {
-        for template in self.rma.templates.get(&token.key).cloned().unwrap_or_default() {
-            if let Some(learning) = self.begin_order(&template) {
-                self.learn_at(token.key, learning);
-            }
-        }
-    }
-
-    /// The completion of a request will teach something.
-    pub fn learn_at(&mut self, key: usize, learning: Learning) {
-        self.rma.expected.entry(key).or_default().push(learning);
-    }
-
-    /// A request is complete; `status` holds the source and tag if they are known.
-    pub fn learn_from_request(
-        &mut self,
-        token: Token,
-        status: Option<(i32, i32)>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(waiting) = self.rma.expected.get_mut(&token.key) else { return };
-        let learning = waiting.remove(0);
-        if waiting.is_empty() {
-            self.rma.expected.remove(&token.key);
-        }
-        self.learn(&learning, status, place, out);
-    }
-
-    /// Something is over that taught this process about others.
-    pub fn learn(
-        &mut self,
-        learning: &Learning,
-        status: Option<(i32, i32)>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        self.drain(place, out);
-        let Some(clock) = &mut self.rma.clock else { return };
-        match learning {
-            Learning::Message(envelope, expected) => {
-                let actual = status.and_then(|(source, tag)| {
-                    let source = envelope.group.member(source)?;
-                    Some(Channel { source, tag, comm: envelope.group.name })
-                });
-                let messages = &mut self.rma.messages;
-                messages.received(envelope);
-                let message = match (*expected, actual) {
-                    (Expected::Nth(channel, number), _) => Some((channel, Some(number))),
-                    (Expected::Any, Some(channel)) => Some((channel, Some(messages.next(channel)))),
-                    (Expected::Doubtful, Some(channel)) => {
-                        messages.skip(envelope, channel);
-                        Some((channel, None))
-                    }
-                    (Expected::Any | Expected::Doubtful, None) => None,
-                };
-                match message {
-                    Some((channel, number)) => {
-                        match number.and_then(|number| messages.take(channel, number)) {
-                            Some(segment) => clock.join(channel.source, segment),
-                            None => clock.join_newest(channel.source),
-                        }
-                    }
-                    None => envelope.group.members.iter().for_each(|r| clock.join_newest(*r)),
-                }
-                self.learned(place, out);
-            }
-            Learning::Received(rank) => {
-                clock.join_newest(*rank);
-                self.learned(place, out);
-            }
-            Learning::Collective(collective) => {
-                let (key, group) = (collective.key, collective.group.clone());
-                let teachers = collective.teachers(clock.me());
-                let all = collective.flow == Flow::All;
-                self.learn_of_collective(key, &group, &teachers, all, place, out);
-            }
-        }
-    }
-
-    /// This process enters a collective.
-    fn enter_collective(
-        &mut self,
-        group: Group,
-        flow: Flow,
-        root: i32,
-        sources: &[i32],
-    ) -> Collective {
-        let key = self.rma.collectives.next(&group);
-        let segment = self.end_segment();
-        if let Some(clock) = &self.rma.clock {
-            clock.fabric().enter(key, segment);
-        }
-        let root = group.member(root);
-        let sources = sources.iter().filter_map(|rank| group.member(*rank)).collect();
-        Collective { key, group, flow, root, sources }
-    }
-
-    fn learn_of_collective(
-        &mut self,
-        key: u64,
-        group: &Group,
-        teachers: &[u32],
-        all: bool,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(clock) = &mut self.rma.clock else { return };
-        let mut entered = HashMap::new();
-        for rank in teachers {
-            match clock.fabric().entered(*rank as usize, key) {
-                Some(segment) => {
-                    clock.join(*rank, segment);
-                    entered.insert(*rank, segment);
-                }
-                None => clock.join_newest(*rank),
-            }
-        }
-        if let Some(own) = clock.fabric().entered(clock.me() as usize, key) {
-            entered.insert(clock.me(), own);
-        }
-        self.learned(place, out);
-        if all {
-            self.synchronised(group, &entered);
-        }
-    }
-
-    /// All members have come after what each had done when it entered.
-    fn synchronised(&mut self, group: &Group, entered: &HashMap<u32, u32>) {
-        let rma = &mut self.rma;
-        let everyone = |window: &Window| {
-            window.made.group.members.iter().all(|rank| group.members.contains(rank))
-        };
-        let windows = &rma.windows;
-        rma.remotes.forget(|remote| {
-            let complete = remote
-                .complete
-                .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
-            complete && windows.named(remote.window).is_none_or(everyone)
-        });
-        if rma.windows.iter().all(everyone)
-            && let (Some(exposed), Some(clock)) = (&mut rma.exposed, &rma.clock)
-            && let Some(own) = entered.get(&clock.me())
-        {
-            exposed.past_is_ordered(*own);
-        }
-    }
-}
-
-fn fence_key(window: &Window) -> u64 {
-    mixed(window.name ^ 0xfe2ce, window.fences.len() as u64)
-}
-
-fn lock_key(window: u64, exclusive: bool) -> u64 {
-    mixed(window, if exclusive { u64::MAX } else { u64::MAX - 1 })
-}
-
-impl Window {
-    /// Ranks in the job of a target or of all.
-    fn targets(&self, target: Option<i32>) -> Vec<u32> {
-        match target {
-            Some(target) => self.world(target).into_iter().collect(),
-            None => self.made.group.members.to_vec(),
-        }
-    }
-
-    /// This process takes a lock on its own part in a segment, or has given it up in one.
-    pub(super) fn hold(&mut self, target: Option<i32>, exclusive: bool, from: u32) {
-        if target.is_none() || target == self.made.own.map(|own| own as i32) {
-            if self.held.len() == MOST_HELD {
-                self.held.remove(0);
-            }
-            self.held.push(Held { from, to: u32::MAX, exclusive });
-        }
-    }
-
-    pub(super) fn release(&mut self, target: Option<i32>, to: u32) {
-        if target.is_none() || target == self.made.own.map(|own| own as i32) {
-            let held = self.held.iter_mut().filter(|held| held.to == u32::MAX);
-            held.for_each(|held| held.to = to);
-        }
-    }
-
-    /// Whether this process's lock on its own part keeps an operation of another away.
-    fn is_locked(&self, epoch: Epoch, origin: u32) -> bool {
-        let own = self.made.own.and_then(|own| self.lock_on(own as i32));
-        !self.is_own(origin) && own.is_some_and(|lock| excludes(lock.exclusive, epoch))
-    }
-
-    /// The same for a time that is past.
-    fn was_locked(&self, segment: u32, epoch: Epoch, origin: u32) -> bool {
-        let at = |held: &&Held| (held.from..=held.to).contains(&segment);
-        !self.is_own(origin)
-            && self.held.iter().filter(at).any(|held| excludes(held.exclusive, epoch))
-    }
-
-    /// Whether a rank of the job is this process.
-    fn is_own(&self, rank: u32) -> bool {
-        self.made.own.and_then(|own| self.world(own as i32)) == Some(rank)
-    }
-}
-
-/// Times that a process remembers having locked its own part.
-const MOST_HELD: usize = 64;
-
-fn excludes(exclusive: bool, epoch: Epoch) -> bool {
-    match epoch {
-        Epoch::Exclusive => true,
-        Epoch::Shared => exclusive,
-        _ => false,
     }
 }
 

@@ -1,0 +1,244 @@
+//! What messages and collectives teach this rank about others.
+
+use super::Tracker;
+use crate::calls::Flow;
+use crate::place::{Findings, Place};
+use crate::requests::Token;
+use crate::rma::notice::Notice;
+use crate::rma::order::{Channel, Collective, Envelope, Expected};
+use crate::rma::windows::{Group, Window};
+use std::collections::HashMap;
+
+/// What a call, or each start of a request, does that orders ranks.
+#[derive(Clone, Debug)]
+pub enum Template {
+    /// Sends a message.
+    Send {
+        /// The communicator.
+        group: Group,
+        /// Its handle.
+        comm: usize,
+        /// Rank in it.
+        dest: i32,
+        /// Its tag.
+        tag: i32,
+        /// Whether it waits for the receive.
+        synchronous: bool,
+    },
+    /// Receives a message.
+    Receive(Envelope),
+    /// Is a collective.
+    Collective {
+        /// The communicator.
+        group: Group,
+        /// Who learns from whom.
+        flow: Flow,
+        /// Rank in it.
+        root: i32,
+        /// Ranks in it, for neighbourhood collectives.
+        sources: Vec<i32>,
+    },
+}
+
+/// What the completion of a request teaches.
+#[derive(Clone, Debug)]
+pub enum Learning {
+    /// Of a message that was received.
+    Message(Envelope, Expected),
+    /// Of a synchronous send: the receiver has got to its receive.
+    Received(u32),
+    /// Of a collective.
+    Collective(Collective),
+}
+
+impl Tracker {
+    /// A message is about to be sent.
+    fn sending(&mut self, group: &Group, comm: usize, dest: i32, tag: i32) {
+        let Some(rank) = group.member(dest) else { return };
+        let segment = self.end_segment();
+        let rma = &mut self.rma;
+        let Some(clock) = &rma.clock else { return };
+        let (origin, handle) = (clock.me(), comm as u32);
+        let notice = Notice::Message { origin, tag, comm: group.name, handle, segment };
+        // If there is no room, the receiver will take this rank's newest clock.
+        rma.outbox.send(clock, rank, &notice);
+    }
+
+    /// A receive is about to be posted.
+    fn expect(&mut self, envelope: Envelope) -> Learning {
+        let expected = self.rma.messages.expect(&envelope);
+        Learning::Message(envelope, expected)
+    }
+
+    /// A call begins that sends, receives or is a collective; returns what its end will teach.
+    pub fn begin_order(&mut self, template: &Template) -> Option<Learning> {
+        match template {
+            Template::Send { group, comm, dest, tag, synchronous } => {
+                self.sending(group, *comm, *dest, *tag);
+                let rank = group.member(*dest).filter(|_| *synchronous);
+                rank.map(Learning::Received)
+            }
+            Template::Receive(envelope) => Some(self.expect(envelope.clone())),
+            Template::Collective { group, flow, root, sources } => {
+                let collective = self.enter_collective(group.clone(), *flow, *root, sources);
+                Some(Learning::Collective(collective))
+            }
+        }
+    }
+
+    /// A persistent request will do this whenever it is started.
+    pub fn init_order(&mut self, key: usize, templates: &[Template]) {
+        if !templates.is_empty() {
+            self.rma.templates.insert(key, templates.to_vec());
+        }
+    }
+
+    /// A persistent request is about to be started.
+    pub fn go_order(&mut self, token: Token) {
+        for template in self.rma.templates.get(&token.key).cloned().unwrap_or_default() {
+            if let Some(learning) = self.begin_order(&template) {
+                self.learn_at(token.key, learning);
+            }
+        }
+    }
+
+    /// The completion of a request will teach something.
+    pub fn learn_at(&mut self, key: usize, learning: Learning) {
+        self.rma.expected.entry(key).or_default().push(learning);
+    }
+
+    /// A request is complete; `status` holds the source and tag if they are known.
+    pub fn learn_from_request(
+        &mut self,
+        token: Token,
+        status: Option<(i32, i32)>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(waiting) = self.rma.expected.get_mut(&token.key) else { return };
+        let learning = waiting.remove(0);
+        if waiting.is_empty() {
+            self.rma.expected.remove(&token.key);
+        }
+        self.learn(&learning, status, place, out);
+    }
+
+    /// Something is over that taught this process about others.
+    pub fn learn(
+        &mut self,
+        learning: &Learning,
+        status: Option<(i32, i32)>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.drain(place, out);
+        let Some(clock) = &mut self.rma.clock else { return };
+        match learning {
+            Learning::Message(envelope, expected) => {
+                let actual = status.and_then(|(source, tag)| {
+                    let source = envelope.group.member(source)?;
+                    Some(Channel { source, tag, comm: envelope.group.name })
+                });
+                let messages = &mut self.rma.messages;
+                messages.received(envelope);
+                let message = match (*expected, actual) {
+                    (Expected::Nth(channel, number), _) => Some((channel, Some(number))),
+                    (Expected::Any, Some(channel)) => Some((channel, Some(messages.next(channel)))),
+                    (Expected::Doubtful, Some(channel)) => {
+                        messages.skip(envelope, channel);
+                        Some((channel, None))
+                    }
+                    (Expected::Any | Expected::Doubtful, None) => None,
+                };
+                match message {
+                    Some((channel, number)) => {
+                        match number.and_then(|number| messages.take(channel, number)) {
+                            Some(segment) => clock.join(channel.source, segment),
+                            None => clock.join_newest(channel.source),
+                        }
+                    }
+                    None => envelope.group.members.iter().for_each(|r| clock.join_newest(*r)),
+                }
+                self.learned(place, out);
+            }
+            Learning::Received(rank) => {
+                clock.join_newest(*rank);
+                self.learned(place, out);
+            }
+            Learning::Collective(collective) => {
+                let (key, group) = (collective.key, collective.group.clone());
+                let teachers = collective.teachers(clock.me());
+                let all = collective.flow == Flow::All;
+                self.learn_of_collective(key, &group, &teachers, all, place, out);
+            }
+        }
+    }
+
+    /// This process enters a collective.
+    fn enter_collective(
+        &mut self,
+        group: Group,
+        flow: Flow,
+        root: i32,
+        sources: &[i32],
+    ) -> Collective {
+        let key = self.rma.collectives.next(&group);
+        let segment = self.end_segment();
+        if let Some(clock) = &self.rma.clock {
+            clock.fabric().enter(key, segment);
+        }
+        let root = group.member(root);
+        let sources = sources.iter().filter_map(|rank| group.member(*rank)).collect();
+        Collective { key, group, flow, root, sources }
+    }
+
+    pub(super) fn learn_of_collective(
+        &mut self,
+        key: u64,
+        group: &Group,
+        teachers: &[u32],
+        all: bool,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(clock) = &mut self.rma.clock else { return };
+        let mut entered = HashMap::new();
+        for rank in teachers {
+            match clock.fabric().entered(*rank as usize, key) {
+                Some(segment) => {
+                    clock.join(*rank, segment);
+                    entered.insert(*rank, segment);
+                }
+                None => clock.join_newest(*rank),
+            }
+        }
+        if let Some(own) = clock.fabric().entered(clock.me() as usize, key) {
+            entered.insert(clock.me(), own);
+        }
+        self.learned(place, out);
+        if all {
+            self.synchronised(group, &entered);
+        }
+    }
+
+    /// All members have come after what each had done when it entered.
+    fn synchronised(&mut self, group: &Group, entered: &HashMap<u32, u32>) {
+        let rma = &mut self.rma;
+        let everyone = |window: &Window| {
+            window.made.group.members.iter().all(|rank| group.members.contains(rank))
+        };
+        let windows = &rma.windows;
+        rma.remotes.forget(|remote| {
+            let complete = remote
+                .complete
+                .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
+            complete && windows.named(remote.window).is_none_or(everyone)
+        });
+        if rma.windows.iter().all(everyone)
+            && let (Some(exposed), Some(clock)) = (&mut rma.exposed, &rma.clock)
+            && let Some(own) = entered.get(&clock.me())
+        {
+            exposed.past_is_ordered(*own);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! How fences, exposures, locks and atomic reads order this rank and others.
+
+use super::Tracker;
+use crate::place::{Findings, Place, Site};
+use crate::rma::clock::Clock;
+use crate::rma::notice::{Epoch, Notice, Which};
+use crate::rma::windows::{Active, Granted, Held, Window, mixed};
+
+impl Tracker {
+    pub(super) fn enter_fence(&mut self, handle: usize) {
+        self.tell_complete(handle, None, Which::All);
+        let segment = self.end_segment();
+        let rma = &mut self.rma;
+        let Some(window) = rma.windows.get_mut(handle) else { return };
+        window.fences.push(segment);
+        window.ended = Some(segment);
+        if let Some(clock) = &rma.clock {
+            clock.fabric().enter(fence_key(window), segment);
+        }
+    }
+
+    pub(super) fn leave_fence(
+        &mut self,
+        handle: usize,
+        fence: Option<Site>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(window) = self.rma.windows.get_mut(handle) else { return };
+        window.fence = fence;
+        window.used = false;
+        let (key, group) = (fence_key(window), window.made.group.clone());
+        self.unstash(place, out);
+        let me = self.rma.clock.as_ref().map_or(0, Clock::me);
+        let others: Vec<u32> = group.members.iter().copied().filter(|rank| *rank != me).collect();
+        self.learn_of_collective(key, &group, &others, true, place, out);
+        self.unstash(place, out);
+    }
+
+    pub(super) fn expose(&mut self, handle: usize, active: Active) {
+        let segment = self.end_segment();
+        let rma = &mut self.rma;
+        let Some(window) = rma.windows.get_mut(handle) else { return };
+        for origin in &active.ranks {
+            let granted = window.granted.entry(*origin).or_default();
+            *granted = Granted { count: granted.count + 1, segment };
+            if let Some(clock) = &rma.clock {
+                let notice = Notice::Exposed { window: window.name, target: clock.me(), segment };
+                rma.incomplete |= !rma.outbox.send(clock, *origin, &notice);
+            }
+        }
+        window.exposure = Some(active);
+        window.fence = None;
+    }
+
+    /// The targets of an access epoch have exposed their windows.
+    pub(super) fn join_exposures(
+        &mut self,
+        handle: usize,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.drain(place, out);
+        let rma = &mut self.rma;
+        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
+        let Some(access) = &window.access else { return };
+        for rank in &access.ranks {
+            for segment in rma.exposures.remove(&(window.name, *rank)).unwrap_or_default() {
+                clock.join(*rank, segment);
+            }
+        }
+        self.learned(place, out);
+    }
+
+    pub(super) fn close_exposure(
+        &mut self,
+        handle: usize,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.unstash(place, out);
+        self.drain(place, out);
+        let rma = &mut self.rma;
+        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
+            return;
+        };
+        let (name, me) = (window.name, clock.me());
+        let origins = window.exposure.take().map(|exposure| exposure.ranks).unwrap_or_default();
+        for origin in &origins {
+            for segment in rma.completions.remove(&(name, *origin)).unwrap_or_default() {
+                clock.join(*origin, segment);
+            }
+        }
+        let segment = self.end_segment();
+        for origin in &origins {
+            self.rma.remotes.complete(name, *origin, Which::All, (me, segment));
+        }
+        self.learned(place, out);
+    }
+
+    /// This process is about to give up locks.
+    pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>) {
+        let rma = &mut self.rma;
+        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
+            return;
+        };
+        let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
+        window.ended = Some(clock.segment());
+        for rank in window.targets(target) {
+            clock.release(rank, lock_key(window.name, exclusive));
+        }
+        self.set_segment();
+    }
+
+    /// This process may have got locks that others had.
+    pub(super) fn take_locks(
+        &mut self,
+        handle: usize,
+        target: Option<i32>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let rma = &mut self.rma;
+        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
+        let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
+        let mut news = false;
+        for rank in window.targets(target) {
+            news |= clock.acquire(rank, lock_key(window.name, true));
+            if exclusive {
+                news |= clock.acquire(rank, lock_key(window.name, false));
+            }
+        }
+        if news || exclusive {
+            self.learned(place, out);
+        }
+    }
+
+    /// Atomic reads have returned: they may have seen any atomic write before.
+    pub(super) fn learn_from_fetches(
+        &mut self,
+        handle: usize,
+        target: Option<i32>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.drain(place, out);
+        let rma = &mut self.rma;
+        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
+            return;
+        };
+        let mut news = false;
+        let (done, left) = std::mem::take(&mut window.fetches)
+            .into_iter()
+            .partition(|(from, _)| target.is_none_or(|target| *from == target));
+        window.fetches = left;
+        let done: Vec<(i32, i64)> = done;
+        for (from, offset) in done {
+            let Some(rank) = window.world(from) else { continue };
+            news |= clock.acquire(rank, mixed(window.name, offset as u64));
+            if rank == clock.me() {
+                let start = window.made.base.wrapping_add(offset as usize);
+                rma.remotes.observed(window.name, start);
+            }
+        }
+        if news {
+            self.learned(place, out);
+        }
+    }
+}
+
+fn fence_key(window: &Window) -> u64 {
+    mixed(window.name ^ 0xfe2ce, window.fences.len() as u64)
+}
+
+fn lock_key(window: u64, exclusive: bool) -> u64 {
+    mixed(window, if exclusive { u64::MAX } else { u64::MAX - 1 })
+}
+
+impl Window {
+    /// Ranks in the job of a target or of all.
+    fn targets(&self, target: Option<i32>) -> Vec<u32> {
+        match target {
+            Some(target) => self.world(target).into_iter().collect(),
+            None => self.made.group.members.to_vec(),
+        }
+    }
+
+    /// This process takes a lock on its own part in a segment, or has given it up in one.
+    pub(super) fn hold(&mut self, target: Option<i32>, exclusive: bool, from: u32) {
+        if target.is_none() || target == self.made.own.map(|own| own as i32) {
+            if self.held.len() == MOST_HELD {
+                self.held.remove(0);
+            }
+            self.held.push(Held { from, to: u32::MAX, exclusive });
+        }
+    }
+
+    pub(super) fn release(&mut self, target: Option<i32>, to: u32) {
+        if target.is_none() || target == self.made.own.map(|own| own as i32) {
+            let held = self.held.iter_mut().filter(|held| held.to == u32::MAX);
+            held.for_each(|held| held.to = to);
+        }
+    }
+
+    /// Whether this process's lock on its own part keeps an operation of another away.
+    pub(super) fn is_locked(&self, epoch: Epoch, origin: u32) -> bool {
+        let own = self.made.own.and_then(|own| self.lock_on(own as i32));
+        !self.is_own(origin) && own.is_some_and(|lock| excludes(lock.exclusive, epoch))
+    }
+
+    /// The same for a time that is past.
+    pub(super) fn was_locked(&self, segment: u32, epoch: Epoch, origin: u32) -> bool {
+        let at = |held: &&Held| (held.from..=held.to).contains(&segment);
+        !self.is_own(origin)
+            && self.held.iter().filter(at).any(|held| excludes(held.exclusive, epoch))
+    }
+
+    /// Whether a rank of the job is this process.
+    fn is_own(&self, rank: u32) -> bool {
+        self.made.own.and_then(|own| self.world(own as i32)) == Some(rank)
+    }
+}
+
+/// Times that a process remembers having locked its own part.
+const MOST_HELD: usize = 64;
+
+fn excludes(exclusive: bool, epoch: Epoch) -> bool {
+    match epoch {
+        Epoch::Exclusive => true,
+        Epoch::Shared => exclusive,
+        _ => false,
+    }
+}
