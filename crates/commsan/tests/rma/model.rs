@@ -445,7 +445,12 @@ impl<'a> Model<'a> {
         for write in self.uses.iter().filter(|u| u.is_atomic() && u.touch.write) {
             for read in self.uses.iter().filter(|u| u.is_atomic()) {
                 if read.place != write.place && read.touch.bytes & write.touch.bytes != 0 {
-                    edges.push((self.begin(write.place), self.end((read.place.0, read.until))));
+                    let seen = self.end((read.place.0, read.until));
+                    edges.push((self.begin(write.place), seen));
+                    if read.place.0 == read.touch.owner {
+                        // Who has seen the value in memory of its own need not wait for the writer.
+                        edges.push((write.to, seen));
+                    }
                 }
             }
         }
@@ -472,14 +477,25 @@ impl<'a> Model<'a> {
         Some(Race::new(code, a.place, b.place))
     }
 
-    fn verdict(&self, a: &Use, b: &Use) -> Option<Verdict> {
-        let ordered =
-            |all| self.graph.leads(a.to, b.from, all) || self.graph.leads(b.to, a.from, all);
+    /// Whether nothing certain keeps the two apart.
+    fn may_race(&self, a: &Use, b: &Use) -> bool {
         let apart = a.locks.iter().any(|lock| b.locks.iter().any(|other| lock.excludes(other)));
-        if ordered(false) || apart || a.combines_with(b) {
+        !self.are_ordered(a, b, false) && !apart && !a.combines_with(b)
+    }
+
+    fn are_ordered(&self, a: &Use, b: &Use, all: bool) -> bool {
+        self.graph.leads(a.to, b.from, all) || self.graph.leads(b.to, a.from, all)
+    }
+
+    fn verdict(&self, a: &Use, b: &Use) -> Option<Verdict> {
+        if !self.may_race(a, b) {
             return None;
         }
-        let sure = !ordered(true) && !self.is_doubtful(a, b) && !self.is_hidden(a, b);
+        let sure = !self.are_ordered(a, b, true)
+            && !self.is_doubtful(a, b)
+            && !self.is_hidden(a, b)
+            && !self.is_covered(a, b)
+            && !self.is_covered(b, a);
         Some(if sure { Verdict::Certain } else { Verdict::Possible })
     }
 
@@ -493,6 +509,22 @@ impl<'a> Model<'a> {
             && (derived(a) || derived(b))
             && alike.combines_with(other);
         a.place.0 == b.place.0 || unknown
+    }
+
+    /// A later operation stands for one that it comes after and covers.
+    fn is_covered(&self, far: &Use, other: &Use) -> bool {
+        let covers = |later: &&Use| {
+            later.far.is_some()
+                && later.far == far.far
+                && later.touch.owner == far.touch.owner
+                && far.touch.bytes & !later.touch.bytes == 0
+                && (later.touch.write || !far.touch.write)
+                && later.place != far.place
+                && later.place != other.place
+                && self.graph.leads(far.to, later.from, true)
+                && self.may_race(later, other)
+        };
+        far.far.is_some() && self.uses.iter().any(|later| covers(&later))
     }
 
     /// Of what the owner does to a byte of a window, only the last read and write are remembered.
