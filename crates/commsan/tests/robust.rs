@@ -165,6 +165,23 @@ fn without_debug_information_findings_name_functions_or_addresses() {
     }
 }
 
+/// Cross-rank checks need every rank; what the others do alone is still checked, and correct.
+#[test]
+fn where_one_rank_is_not_checked_the_others_are() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("partly", mpi);
+        let program = work.compile("cases/pass/rma/pscw_target_get.c", &["-g"]);
+        let script =
+            "[ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 0 ] && unset LD_PRELOAD; exec \"$0\"";
+        let launcher = mpi.tool("mpirun");
+        let program = program.to_str().unwrap();
+        let run = work.run_job(&[], &[&launcher, "-n", "2", "sh", "-c", script, program]);
+        run.ends_with(0)
+            .finds(&[])
+            .says("rank 0 is on another node, or does not run under commsan");
+    }
+}
+
 #[test]
 fn hooks_of_another_version_are_a_warning() {
     for mpi in Mpi::ALL {

@@ -270,6 +270,20 @@ impl After<'_> {
         (unsafe { request_at(variable, self.args.fortran) }, variable)
     }
 
+    /// Source and tag of the message that the call is about, if its status tells.
+    pub(crate) fn status(&self) -> Option<(i32, i32)> {
+        let status = self.args.call.at.status.map(|index| self.args.words[index]);
+        // SAFETY: the call has filled its status, if it has one.
+        status.and_then(|status| unsafe { envelope(status) })
+    }
+
+    /// Whether the call says that something has happened; those without a flag do by returning.
+    pub(crate) fn flag(&self) -> bool {
+        let flag = self.args.call.at.flag.map(|index| self.args.words[index]);
+        // SAFETY: a result of the call, which has set it.
+        flag.is_none_or(|pointer| unsafe { *(pointer as *const c_int) } != 0)
+    }
+
     /// A call that may have completed requests.
     fn completed(&self, tokens: &[Token]) {
         let call = self.args.call;
@@ -278,7 +292,7 @@ impl After<'_> {
             // SAFETY: a result of the call, which has set it.
             pointer.map_or(1, |p| unsafe { *(p as *const c_int) })
         };
-        let flag = result(call.at.flag) != 0;
+        let flag = self.flag();
         // Fortran counts from 1. MPICH 4.0's mpi_f08 returns indices from 0, so there both readings
         // count: completing one too many can only lose a finding.
         let base = c_int::from(self.args.fortran);
@@ -310,6 +324,7 @@ impl After<'_> {
                 self.with(|tracker, out| {
                     for token in tokens {
                         tracker.status_true(*token, &call.name, self.here, out);
+                        tracker.learn_from_request(*token, self.status(), self.here, out);
                     }
                 });
             }
@@ -322,6 +337,7 @@ impl After<'_> {
                     for token in tokens {
                         let partition = partition.max(0) as usize;
                         tracker.arrived(*token, partition, &call.name, self.here, out);
+                        tracker.learn_from_partition(*token, self.here, out);
                     }
                 });
             }
@@ -340,9 +356,7 @@ impl After<'_> {
                 tracker.complete(*token, call, self.here, out);
             }
             if self.rank.ordered() {
-                let one = self.args.call.at.status.filter(|_| done.len() == 1);
-                // SAFETY: the call has filled its status, if it has one.
-                let status = one.and_then(|index| unsafe { envelope(self.args.words[index]) });
+                let status = self.status().filter(|_| done.len() == 1);
                 done.iter()
                     .for_each(|token| tracker.learn_from_request(*token, status, self.here, out));
             }

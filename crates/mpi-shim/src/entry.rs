@@ -92,10 +92,9 @@ pub(crate) fn around(
     let mut before = Before::default();
     before.look(rank, &args, &here);
     let code = call();
-    After { rank, args: &args, here: &here, ok: code == 0 }.run(&before);
-    if !lessons.is_empty() {
-        order::after(rank, &args, &here, &lessons);
-    }
+    let after = After { rank, args: &args, here: &here, ok: code == 0 };
+    after.run(&before);
+    after.order(&lessons);
     code
 }
 

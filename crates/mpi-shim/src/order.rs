@@ -1,9 +1,10 @@
 //! What calls tell about order between ranks: messages and collectives. Only in jobs that use
 //! windows.
 
+use crate::effects::After;
 use crate::entry::Here;
 use crate::groups;
-use crate::library::{Mpi, envelope};
+use crate::library::Mpi;
 use crate::rank::Rank;
 use commsan_mpi::calls::Flow;
 use commsan_mpi::rma::Envelope;
@@ -18,6 +19,7 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
     if !matches!(args.call.effect, Effect::Block | Effect::Start) {
         return lessons;
     }
+    lessons.extend(probe(args));
     for template in templates(args) {
         rank.with(here.thread, &mut |tracker, _| {
             lessons.extend(tracker.begin_order(&template));
@@ -26,15 +28,30 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
     lessons
 }
 
-/// A blocking call has returned.
-pub(crate) fn after(rank: &dyn Rank, args: &Args, here: &Here, lessons: &Lessons) {
-    let status = args.call.at.status.and_then(|index| {
-        // SAFETY: entry points see to it that a receiving call has a status, filled by now.
-        unsafe { envelope(args.words[index]) }
-    });
-    rank.with(here.thread, &mut |tracker, out| {
-        lessons.iter().for_each(|lesson| tracker.learn(lesson, status, here, out));
-    });
+impl After<'_> {
+    /// A blocking call has returned.
+    pub(crate) fn order(&self, lessons: &Lessons) {
+        if lessons.is_empty() || !self.flag() {
+            return;
+        }
+        let status = self.status();
+        self.with(|tracker, out| {
+            lessons.iter().for_each(|lesson| tracker.learn(lesson, status, self.here, out));
+        });
+    }
+}
+
+/// What a probe teaches that finds a message.
+fn probe(args: &Args) -> Option<Learning> {
+    let at = &args.call.at;
+    let (comm, source, tag) = (at.comm?, at.source?, at.received_tag?);
+    let (source, tag) = (args.int(source), args.int(tag));
+    if !args.call.name.ends_with("robe") || source == Mpi::PROC_NULL {
+        return None;
+    }
+    let group = groups::of_comm(args.words[comm]);
+    let matched = args.call.named("message").is_some();
+    Some(Learning::Probe(Envelope { group, source, tag }, matched))
 }
 
 /// A nonblocking call has returned a request.
@@ -61,6 +78,12 @@ pub(crate) fn templates(args: &Args) -> smallvec::SmallVec<[Template; 2]> {
             root,
             sources,
         });
+        return found;
+    }
+    if call.effect == Effect::InitPartitioned {
+        if let Some(source) = at.source.map(|index| args.int(index)) {
+            found.push(Template::Partitions { group: groups::of_comm(comm), source });
+        }
         return found;
     }
     let moves_data = !call.accesses.is_empty();

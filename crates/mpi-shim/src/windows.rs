@@ -84,15 +84,6 @@ impl After<'_> {
         }
     }
 
-    fn flag(&self) -> bool {
-        // SAFETY: a result of the call, which has set it.
-        self.args
-            .call
-            .at
-            .flag
-            .is_none_or(|index| unsafe { *(self.args.words[index] as *const c_int) } != 0)
-    }
-
     fn made(&self) {
         let args = self.args;
         let word = |name| args.call.named(name).map(|index| args.words[index]);

@@ -383,6 +383,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.unlearn(token.key);
         self.settle();
         let (mut faulty, mut told) = (Vec::new(), Vec::new());
         // A shared handle may mean another operation than this one.

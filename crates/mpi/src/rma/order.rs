@@ -16,6 +16,13 @@ pub struct Envelope {
 }
 
 impl Envelope {
+    /// The channel of a message with this source and tag.
+    pub fn channel(&self, status: Option<(i32, i32)>) -> Option<Channel> {
+        let (source, tag) = status?;
+        let source = self.group.member(source)?;
+        Some(Channel { source, tag, comm: self.group.name })
+    }
+
     fn is_wildcard(&self) -> bool {
         self.tag < 0 || self.group.member(self.source).is_none()
     }
@@ -93,6 +100,20 @@ impl Messages {
         let queue = self.channels.entry(channel).or_default();
         queue.posted += 1;
         queue.posted - 1
+    }
+
+    /// The segment in which a message was sent that is the next to be received, and is received by
+    /// that if it is matched; `None` if that is not known.
+    pub fn found(&mut self, channel: Channel, matched: bool) -> Option<u32> {
+        let alone = self.wildcards == 0;
+        let queue = self.channels.entry(channel).or_default();
+        let number = queue.posted;
+        queue.posted += u64::from(matched);
+        if matched {
+            return self.take(channel, number).filter(|_| alone);
+        }
+        let index = usize::try_from(number.checked_sub(queue.first)?).ok()?;
+        queue.sent.get(index).copied().filter(|_| alone && !queue.several)
     }
 
     /// A message has arrived, but it is not known which.
@@ -191,6 +212,24 @@ mod tests {
         assert_eq!(messages.expect(&envelope), Expected::Nth(channel, 4));
         messages.sent(channel, 2, 40);
         assert_eq!(messages.take(channel, 3), None);
+    }
+
+    #[test]
+    fn a_message_is_found_before_it_is_taken() {
+        let mut messages = Messages::default();
+        let envelope = Envelope { group: group(), source: 2, tag: 5 };
+        let channel = envelope.channel(Some((2, 5))).unwrap();
+        assert_eq!(messages.found(channel, false), None);
+        [10, 20, 30].into_iter().for_each(|segment| messages.sent(channel, 1, segment));
+        assert_eq!(messages.found(channel, false), Some(10));
+        let posted = messages.expect(&envelope);
+        assert_eq!(messages.found(channel, false), Some(20));
+        assert_eq!(messages.found(channel, true), Some(20));
+        assert_eq!(messages.found(channel, false), Some(30));
+        assert_eq!(posted, Expected::Nth(channel, 0));
+        assert_eq!(messages.take(channel, 0), Some(10));
+        messages.expect(&Envelope { source: -1, ..envelope });
+        assert_eq!(messages.found(channel, false), None);
     }
 
     #[test]

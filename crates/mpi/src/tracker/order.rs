@@ -5,7 +5,7 @@ use crate::calls::Flow;
 use crate::place::{Findings, Place};
 use crate::requests::Token;
 use crate::rma::notice::Notice;
-use crate::rma::order::{Channel, Collective, Envelope, Expected};
+use crate::rma::order::{Collective, Envelope, Expected};
 use crate::rma::windows::{Group, Window};
 use std::collections::HashMap;
 
@@ -27,6 +27,13 @@ pub enum Template {
     },
     /// Receives a message.
     Receive(Envelope),
+    /// Receives partitions of a message, each when it is ready.
+    Partitions {
+        /// The communicator.
+        group: Group,
+        /// Rank in it.
+        source: i32,
+    },
     /// Is a collective.
     Collective {
         /// The communicator.
@@ -45,8 +52,11 @@ pub enum Template {
 pub enum Learning {
     /// Of a message that was received.
     Message(Envelope, Expected),
-    /// Of a synchronous send: the receiver has got to its receive.
-    Received(u32),
+    /// Of a message that was found, and whether only `MPI_Mrecv` can receive it now.
+    Probe(Envelope, bool),
+    /// Of another rank, as far as it has got: of the receiver of a synchronous send, which is at its
+    /// receive, or of the sender of partitions.
+    Newest(u32),
     /// Of a collective.
     Collective(Collective),
 }
@@ -76,8 +86,9 @@ impl Tracker {
             Template::Send { group, comm, dest, tag, synchronous } => {
                 self.sending(group, *comm, *dest, *tag);
                 let rank = group.member(*dest).filter(|_| *synchronous);
-                rank.map(Learning::Received)
+                rank.map(Learning::Newest)
             }
+            Template::Partitions { group, source } => group.member(*source).map(Learning::Newest),
             Template::Receive(envelope) => Some(self.expect(envelope.clone())),
             Template::Collective { group, flow, root, sources } => {
                 let collective = self.enter_collective(group.clone(), *flow, *root, sources);
@@ -100,6 +111,31 @@ impl Tracker {
                 self.learn_at(token.key, learning);
             }
         }
+    }
+
+    /// A partition has arrived.
+    pub fn learn_from_partition(
+        &mut self,
+        token: Token,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        for template in self.rma.templates.get(&token.key).cloned().unwrap_or_default() {
+            if let Template::Partitions { group, source } = template
+                && let Some(rank) = group.member(source)
+            {
+                self.learn(&Learning::Newest(rank), None, place, out);
+            }
+        }
+    }
+
+    /// The request is no more, and its operation of no interest. Where several share a handle, it is
+    /// not known whose that is.
+    pub(super) fn unlearn(&mut self, key: usize) {
+        if self.rma.expected.get(&key).is_some_and(|waiting| waiting.len() == 1) {
+            self.rma.expected.remove(&key);
+        }
+        self.rma.templates.remove(&key);
     }
 
     /// The completion of a request will teach something.
@@ -135,11 +171,7 @@ impl Tracker {
         let Some(clock) = &mut self.rma.clock else { return };
         match learning {
             Learning::Message(envelope, expected) => {
-                let actual = status.and_then(|(source, tag)| {
-                    let source = envelope.group.member(source)?;
-                    Some(Channel { source, tag, comm: envelope.group.name })
-                });
-                let messages = &mut self.rma.messages;
+                let (actual, messages) = (envelope.channel(status), &mut self.rma.messages);
                 messages.received(envelope);
                 let message = match (*expected, actual) {
                     (Expected::Nth(channel, number), _) => Some((channel, Some(number))),
@@ -161,7 +193,15 @@ impl Tracker {
                 }
                 self.learned(place, out);
             }
-            Learning::Received(rank) => {
+            Learning::Probe(envelope, matched) => {
+                let Some(channel) = envelope.channel(status) else { return };
+                match self.rma.messages.found(channel, *matched) {
+                    Some(segment) => clock.join(channel.source, segment),
+                    None => clock.join_newest(channel.source),
+                }
+                self.learned(place, out);
+            }
+            Learning::Newest(rank) => {
                 clock.join_newest(*rank);
                 self.learned(place, out);
             }

@@ -81,11 +81,10 @@ impl Tracker {
         self.unstash(place, out);
         self.drain(place, out);
         let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
-            return;
-        };
-        let (name, me) = (window.name, clock.me());
+        let Some(window) = rma.windows.get_mut(handle) else { return };
         let origins = window.exposure.take().map(|exposure| exposure.ranks).unwrap_or_default();
+        let Some(clock) = &mut rma.clock else { return };
+        let (name, me) = (window.name, clock.me());
         for origin in &origins {
             for segment in rma.completions.remove(&(name, *origin)).unwrap_or_default() {
                 clock.join(*origin, segment);
