@@ -10,12 +10,14 @@ pub struct Exposed {
     shadow: Shadow,
     /// The page that a slot stands for, and how many windows expose it.
     by_slot: HashMap<usize, (usize, u32)>,
+    /// Exposed because threads of this process share them.
+    shared: Vec<usize>,
 }
 
 impl Exposed {
     /// No pages.
     pub fn new(pages: Pages, shadow: Shadow) -> Exposed {
-        Exposed { pages, shadow, by_slot: HashMap::new() }
+        Exposed { pages, shadow, by_slot: HashMap::new(), shared: Vec::new() }
     }
 
     /// The last accesses to exposed pages.
@@ -64,6 +66,39 @@ impl Exposed {
                 let at = page << PAGE_SHIFT;
                 self.shadow.forget(&(at..at + 1));
             }
+        }
+    }
+
+    /// Exposes those pages of a range that are not, until [`unshare`](Self::unshare).
+    pub fn share(&mut self, bytes: &Range<usize>) {
+        for page in numbers(bytes).filter(|page| !self.pages.is_exposed(*page)).collect::<Vec<_>>()
+        {
+            let at = page << PAGE_SHIFT;
+            if self.add(&(at..at + 1)) {
+                self.shared.push(page);
+            }
+        }
+    }
+
+    /// Takes all of that back.
+    pub fn unshare(&mut self) {
+        for page in std::mem::take(&mut self.shared) {
+            let at = page << PAGE_SHIFT;
+            self.remove(&(at..at + 1));
+        }
+    }
+
+    /// How many pages are exposed for that reason.
+    pub fn shared(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Forgets what was done to bytes, as far as they are exposed.
+    pub fn forget_bytes(&self, bytes: &Range<usize>) {
+        for page in numbers(bytes).filter(|page| self.pages.is_exposed(*page)) {
+            let at = page << PAGE_SHIFT;
+            let end = at + (1 << PAGE_SHIFT);
+            self.shadow.forget_bytes(bytes.start.max(at)..bytes.end.min(end));
         }
     }
 

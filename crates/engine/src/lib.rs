@@ -12,11 +12,13 @@
 //! - [`Live`] decides the rest exactly, to the byte.
 //!
 //! **Soundness.** A reported conflict is two accesses to a common byte, one of them a write, with
-//! no completion between them: never a false report. What threads of the initiator do is taken in
-//! the order observed, so a race that needs another interleaving of threads can be missed.
+//! no completion between them: never a false report. Where threads of the initiator are told apart,
+//! [`Clock`]s say which of their accesses come after a completion; otherwise they are taken in the
+//! order observed.
 //!
 //! This crate performs no I/O, does not block, and knows neither MPI nor CUDA.
 
+mod agents;
 mod exposed;
 mod footprint;
 mod live;
@@ -25,9 +27,10 @@ mod pattern;
 mod shadow;
 mod sorted;
 
+pub use agents::{AGENTS, Actor, Clock, Stamp};
 pub use exposed::Exposed;
 pub use footprint::Footprint;
 pub use live::{Access, Live, Mode, OpId};
 pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};
 pub use pattern::Pattern;
-pub use shadow::{CELLS, Header as ShadowHeader, Past, Place, RECENT, Shadow};
+pub use shadow::{CELLS, Header as ShadowHeader, Past, Place, RECENT, Shadow, When};

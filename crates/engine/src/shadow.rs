@@ -1,7 +1,7 @@
 //! What a process has last done to memory that others may access.
 //!
 //! For every 8 bytes two cells, of the last read and the last write: which bytes, and the number of
-//! a *place*, an instruction together with the segment of time it ran in. An older access need not
+//! a *place*, an instruction together with the time at which, and the agent by which it ran. An older access need not
 //! be kept: between it and the younger one this process has learned nothing that would order just
 //! one of them before an access of somebody else, or that access would have been looked for then.
 //!
@@ -11,10 +11,10 @@
 //! Hooks write cells without a lock, as accesses of several threads come; of two at the same
 //! time one may be lost, as the older of two always is.
 
-use crate::Mode;
+use crate::{Mode, Stamp};
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 /// Cells of a page: read and write in turn.
 pub const CELLS: usize = 1024;
@@ -22,14 +22,17 @@ pub const CELLS: usize = 1024;
 pub const RECENT: usize = 4096;
 
 const GRANULE: usize = 8;
+/// How far the same instruction of the next agent is in the table of recent places.
+const AGENT_STEP: usize = 0x155;
 
-/// An instruction in a segment. Fields as in `commsan_abi.h`.
+/// An instruction at a time. Fields as in `commsan_abi.h`.
 #[repr(C)]
 #[derive(Default)]
 pub struct Place {
     pc: AtomicUsize,
     /// Name of the function that accesses, a C string, or 0 for a load or store.
     by: AtomicUsize,
+    stamp: AtomicU64,
     segment: AtomicU32,
     /// The bytes that are this place's own; of others, `older` tells.
     own: AtomicU32,
@@ -58,6 +61,15 @@ pub struct Shadow {
     recent: &'static [AtomicU32],
 }
 
+/// When something happens: in which segment of the process, and which epoch of which agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct When {
+    /// The segment.
+    pub segment: u32,
+    /// The agent and its epoch.
+    pub stamp: Stamp,
+}
+
 /// An access that a cell remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
@@ -66,7 +78,7 @@ pub struct Past {
     /// Address of the name of the function that accessed, 0 for a load or store.
     pub by: usize,
     /// When.
-    pub segment: u32,
+    pub when: When,
     /// Read or write.
     pub mode: Mode,
 }
@@ -102,18 +114,13 @@ impl Shadow {
         self.header.segment.load(Relaxed)
     }
 
-    /// Notes an access by the instruction at `pc`.
-    pub fn record(&self, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
-        self.record_at(self.segment(), bytes, mode, pc, by);
-    }
-
-    /// The same for a segment that may have ended since.
-    pub fn record_at(&self, segment: u32, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
+    /// Notes an access by the instruction at `pc`, at a time that may be over.
+    pub fn record(&self, when: When, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
         each_granule(bytes, |at, mask| {
             let cell = self.cell(at, mode);
             let old = cell.load(Relaxed);
             let (older, kept) = self.reduced(old >> 8, old as u8 & !mask);
-            let number = self.number(pc, by, segment, older, mask);
+            let number = self.number(pc, by, when, older, mask);
             cell.store(number << 8 | u32::from(kept | mask), Relaxed);
         });
     }
@@ -162,6 +169,14 @@ impl Shadow {
         }
     }
 
+    /// Forgets what was done to these bytes, and to those that share a granule with them.
+    pub fn forget_bytes(&self, bytes: Range<usize>) {
+        each_granule(bytes, |at, _| {
+            self.cell(at, Mode::Read).store(0, Relaxed);
+            self.cell(at, Mode::Write).store(0, Relaxed);
+        });
+    }
+
     /// Whether so many places are in use that it is time to [`start_over`](Self::start_over).
     pub fn is_crowded(&self) -> bool {
         let (next, limit) = (self.header.next.load(Relaxed), self.header.limit.load(Relaxed));
@@ -197,26 +212,28 @@ impl Shadow {
         let older = place.older.load(Relaxed);
         let own = if older == 0 { rest } else { place.own.load(Relaxed) as u8 & rest };
         let (older, kept) = self.reduced(older, rest & !own);
-        if own == 0 || place.segment.load(Relaxed) <= self.header.floor.load(Relaxed) {
+        let when = place.when();
+        if own == 0 || when.segment <= self.header.floor.load(Relaxed) {
             return (older, kept);
         }
         let (pc, by) = (place.pc.load(Relaxed), place.by.load(Relaxed));
-        match self.number(pc, by, place.segment.load(Relaxed), older, own) {
+        match self.number(pc, by, when, older, own) {
             0 => (0, 0),
             number => (number, own | kept),
         }
     }
 
     /// The number of a place, a new one if it has none yet; 0 if there are no more.
-    fn number(&self, pc: usize, by: usize, segment: u32, older: u32, own: u8) -> u32 {
+    fn number(&self, pc: usize, by: usize, when: When, older: u32, own: u8) -> u32 {
         // What is alone owns everything, whatever the bytes.
         let own = if older == 0 { 0xff } else { own };
-        let home = (pc ^ (pc >> 12) ^ (older as usize * 0x9e5)) % RECENT;
+        let agent = when.stamp.agent as usize;
+        let home = (pc ^ (pc >> 12) ^ (agent * AGENT_STEP) ^ (older as usize * 0x9e5)) % RECENT;
         let known = self.recent[home].load(Acquire);
         let place = &self.places[known as usize];
         let same = place.pc.load(Relaxed) == pc
             && place.by.load(Relaxed) == by
-            && place.segment.load(Relaxed) == segment
+            && place.when() == when
             && place.older.load(Relaxed) == older
             && place.own.load(Relaxed) == u32::from(own);
         if known != 0 && same {
@@ -230,7 +247,8 @@ impl Shadow {
         let place = &self.places[number as usize];
         place.pc.store(pc, Relaxed);
         place.by.store(by, Relaxed);
-        place.segment.store(segment, Relaxed);
+        place.segment.store(when.segment, Relaxed);
+        place.stamp.store(when.stamp.to_bits(), Relaxed);
         place.older.store(older, Relaxed);
         place.own.store(own.into(), Relaxed);
         self.recent[home].store(number, Release);
@@ -239,13 +257,14 @@ impl Shadow {
 }
 
 impl Place {
+    fn when(&self) -> When {
+        let stamp = Stamp::from_bits(self.stamp.load(Relaxed));
+        When { segment: self.segment.load(Relaxed), stamp }
+    }
+
     fn past(&self, mode: Mode) -> Past {
-        Past {
-            pc: self.pc.load(Relaxed),
-            by: self.by.load(Relaxed),
-            segment: self.segment.load(Relaxed),
-            mode,
-        }
+        let (pc, by) = (self.pc.load(Relaxed), self.by.load(Relaxed));
+        Past { pc, by, when: self.when(), mode }
     }
 }
 
@@ -282,6 +301,10 @@ mod tests {
         Shadow::new(&leaked(1)[0], Vec::leak(pages), leaked(1 << 13), leaked(RECENT))
     }
 
+    fn at(segment: u32) -> When {
+        When { segment, stamp: Stamp::default() }
+    }
+
     #[derive(Clone, Debug)]
     struct Step {
         at: usize,
@@ -316,7 +339,7 @@ mod tests {
                 shadow.set_segment(segment);
                 let mode = if step.write { Mode::Write } else { Mode::Read };
                 let bytes = base + step.at..base + step.at + step.size;
-                shadow.record(bytes.clone(), mode, step.pc, 0);
+                shadow.record(at(segment), bytes.clone(), mode, step.pc, 0);
                 for byte in bytes {
                     last.insert((byte, step.write), (step.pc, segment));
                 }
@@ -325,7 +348,7 @@ mod tests {
                 let mut seen = Vec::new();
                 shadow.conflicts(&(byte..byte + 1), Mode::Write, |past, bytes| {
                     assert_eq!(bytes, byte..byte + 1);
-                    seen.push(((byte, past.mode == Mode::Write), (past.pc, past.segment)));
+                    seen.push(((byte, past.mode == Mode::Write), (past.pc, past.when.segment)));
                     true
                 });
                 let expected: Vec<_> = [true, false].iter().filter_map(|write| {
@@ -342,9 +365,9 @@ mod tests {
     #[test]
     fn reads_conflict_with_writes_only() {
         let shadow = shadow();
-        shadow.record(64..72, Mode::Read, 1, 0);
+        shadow.record(at(1), 64..72, Mode::Read, 1, 0);
         shadow.conflicts(&(64..72), Mode::Read, |past, _| panic!("{past:?}"));
-        shadow.record(68..70, Mode::Write, 2, 0);
+        shadow.record(at(1), 68..70, Mode::Write, 2, 0);
         let mut found = Vec::new();
         shadow.conflicts(&(60..90), Mode::Read, |past, bytes| {
             found.push((past.pc, bytes));
@@ -360,14 +383,14 @@ mod tests {
         let shadow = shadow();
         for round in 0..10_000 {
             let byte = 64 + round % 3;
-            shadow.record(byte..byte + 1, Mode::Write, round % 3 + 1, 0);
+            shadow.record(at(1), byte..byte + 1, Mode::Write, round % 3 + 1, 0);
         }
         assert!(shadow.header.next.load(Relaxed) < 1000);
         for _ in 0..3 {
             while !shadow.is_crowded() {
                 let segment = shadow.header.segment.load(Relaxed) + 1;
                 shadow.set_segment(segment);
-                shadow.record(64..65, Mode::Write, 1, 0);
+                shadow.record(at(segment), 64..65, Mode::Write, 1, 0);
             }
             shadow.forget(&(0..4096));
             shadow.start_over();

@@ -4,11 +4,13 @@ use crate::effects::{After, Before, look_at_aliases};
 use crate::library::world;
 use crate::node;
 use crate::order::{self, Lessons};
-use crate::rank::rank;
+use crate::rank::{Rank, rank};
+use commsan_engine::Stamp;
 use commsan_mpi::{Args, CALLS, Call, DEPTH, Effect, Place};
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread::{self, Thread};
+use commsan_threads::agents;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -77,22 +79,45 @@ pub(crate) fn around(
         }
         return code;
     }
+    if agents::is_parallel() {
+        return in_parallel(rank, &args, &here, call);
+    }
+    watched(rank, &args, &here, call)
+}
+
+/// One of several threads calls. They may synchronise through other ranks: who is told something may
+/// have been told by any thread of this one.
+#[cold]
+fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    let others = agents::cell(agents::Kind::Ranks, 0);
+    if order::tells(args.call) {
+        agents::release(others);
+    }
+    let code = watched(rank, args, here, call);
+    if order::hears(args.call) {
+        agents::acquire(others);
+    }
+    code
+}
+
+#[inline]
+fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     if args.is_aliased() {
-        look_at_aliases(rank, &args, &here);
+        look_at_aliases(rank, args, here);
     }
     let ordered = rank.ordered();
-    let lessons = if ordered { order::before(rank, &args, &here) } else { Lessons::new() };
+    let lessons = if ordered { order::before(rank, args, here) } else { Lessons::new() };
     if args.call.effect == Effect::Start {
         let code = call();
         if code == 0 {
-            After { rank, args: &args, here: &here, ok: true }.start(lessons);
+            After { rank, args, here, ok: true }.start(lessons);
         }
         return code;
     }
     let mut before = Before::default();
-    before.look(rank, &args, &here);
+    before.look(rank, args, here);
     let code = call();
-    let after = After { rank, args: &args, here: &here, ok: code == 0 };
+    let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
     after.order(&lessons);
     code
@@ -148,6 +173,10 @@ impl Place for Here<'_> {
             depth < DEPTH
         });
         depth
+    }
+
+    fn thread_of(&self, stamp: Stamp) -> u32 {
+        agents::thread_of(stamp)
     }
 
     fn name_at(&self, address: usize) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use crate::library::Mpi;
 use crate::rank::Rank;
 use commsan_mpi::calls::Flow;
 use commsan_mpi::rma::Envelope;
-use commsan_mpi::{Args, Effect, Learning, Library, Template};
+use commsan_mpi::{Args, Call, Effect, Learning, Library, Template};
 
 /// What a call will have taught when it returns, or when its request completes.
 pub(crate) type Lessons = smallvec::SmallVec<[Learning; 2]>;
@@ -26,6 +26,29 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
         });
     }
     lessons
+}
+
+/// Whether other ranks may act upon what this call does.
+pub(crate) fn tells(call: &Call) -> bool {
+    use Effect::*;
+    let sends = call.collective || call.at.dest.is_some();
+    sends
+        || !matches!(
+            call.effect,
+            Block | Wait | WaitAll | WaitAny | Some | Test | TestAll | TestAny
+        )
+}
+
+/// Whether this rank may learn something from another one by this call.
+pub(crate) fn hears(call: &Call) -> bool {
+    use Effect::*;
+    let receives = call.collective || call.at.status.is_some();
+    match call.effect {
+        Block => receives,
+        Start | Go | GoAll | Init | InitPartitioned | Pready | PreadyRange | PreadyList => false,
+        Rma | FlushLocal => false,
+        _ => true,
+    }
 }
 
 impl After<'_> {

@@ -1,6 +1,6 @@
 //! Where something happens, and how findings leave the semantics.
 
-use commsan_engine::Mode;
+use commsan_engine::{Mode, Stamp};
 use commsan_model::{Code, Role};
 use std::ops::Range;
 
@@ -131,6 +131,8 @@ pub trait Place {
     /// If `address` lies on the current thread's stack: the frame pointer of the function whose
     /// frame it is in, or 0 where that cannot be told.
     fn frame_of(&self, address: usize) -> Option<usize>;
+    /// The thread that an agent was or is.
+    fn thread_of(&self, stamp: Stamp) -> u32;
     /// The name at an address that hooks passed, a C string; `None` for 0.
     fn name_at(&self, address: usize) -> Option<&'static str>;
     /// Whether `address` lay on the current thread's stack, below what is in use now.
@@ -169,6 +171,8 @@ pub struct Report<'a> {
     pub concerned: Option<(Mode, Range<usize>, usize)>,
     /// The places, the offending one first.
     pub sites: &'a [(Role, Site)],
+    /// Whether the two sides are apart in time, but in threads that do not synchronise.
+    pub threads: bool,
 }
 
 /// Where findings go.

@@ -12,6 +12,7 @@
 //!   completed by `MPI_Finalize` is reported.
 
 mod afar;
+mod concurrent;
 mod memory;
 mod onesided;
 mod order;
@@ -29,6 +30,8 @@ use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
+use concurrent::Retired;
+pub(crate) use concurrent::Threads;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -48,6 +51,8 @@ pub struct Operation {
     pub base: Option<usize>,
     /// Where it was started.
     pub site: Site,
+    /// Set when it is complete, as long as some thread may not know.
+    retired: Option<Retired>,
     /// Findings that want to know where it is completed.
     findings: [Option<NonZeroU32>; 4],
     /// Frame pointer of the function on whose stack the buffer lies.
@@ -72,6 +77,7 @@ pub struct Tracker {
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: HashMap<usize, usize>,
     rma: OneSided,
+    threads: Threads,
     stacks: Stacks,
 }
 
@@ -100,6 +106,7 @@ impl Tracker {
             on_stack: Vec::new(),
             allocations: HashMap::new(),
             rma: OneSided::new(pages),
+            threads: Threads::default(),
             stacks: Stacks::new(),
         }
     }
@@ -118,7 +125,8 @@ impl Tracker {
     pub fn load(&self) -> (usize, usize) {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
-        (self.live.ranges() + ranges + afar, self.on_stack.len() + on_stack)
+        let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
+        (self.live.ranges() + ranges + afar + shared, self.on_stack.len() + on_stack)
     }
 
     /// Checks what an MPI call touches, or will touch from now on, against pending operations
@@ -196,6 +204,7 @@ impl Tracker {
             operation: &operation,
             concerned: Some((a.mode, a.footprint.span(), a.footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, site)],
+            threads: false,
         };
         out.report(&report, &self.stacks);
     }
@@ -208,14 +217,17 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         for access in accesses {
-            let Some(conflicts) = self.conflicts(access) else { continue };
-            self.meets_remotes(&args.call.name, Some(&args.call.name), access, place, out);
-            for conflict in conflicts.into_iter().flatten() {
+            let conflicts = self.conflicts(access);
+            if conflicts.is_some() {
+                self.meets_remotes(&args.call.name, Some(&args.call.name), access, place, out);
+            }
+            for conflict in conflicts.into_iter().flatten().flatten() {
                 let by =
                     Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
                 let code = Code::OperationsOverlap;
                 self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
             }
+            self.meets_threads(args, access, place, out);
         }
     }
 
@@ -263,7 +275,7 @@ impl Tracker {
         place: &impl Place,
     ) -> bool {
         let strange = self.requests.hold(variable) || !self.requests.lack(key);
-        if strange || !self.nursery.has_room(key, variable) {
+        if self.threads.actor.is_some() || strange || !self.nursery.has_room(key, variable) {
             return false;
         }
         let mode = args.call.accesses.first().map_or(Mode::Read, |rule| rule.mode);
@@ -299,6 +311,7 @@ impl Tracker {
                 window: None,
                 base: None,
                 site: young.site,
+                retired: None,
                 findings: [None; 4],
                 frame: young.frame,
                 on_stack: young.bytes.start,
@@ -456,7 +469,14 @@ impl Tracker {
             sites.push((Role::Operation, op.site));
             let concerned = self.live.accesses(id).first();
             let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-            let report = Report { code, access: None, operation: op, concerned, sites: &sites };
+            let report = Report {
+                code,
+                access: None,
+                operation: op,
+                concerned,
+                sites: &sites,
+                threads: false,
+            };
             out.report(&report, &self.stacks);
         }
         self.finalize_windows(place, out);
@@ -493,15 +513,30 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(operation) = self.end(id) else { return };
-        let Some(call) = call else { return };
-        for finding in operation.findings.into_iter().flatten() {
-            let site = place.site(Some(call), &mut self.stacks);
-            out.completed(finding.get() - 1, &site, &self.stacks);
+        self.note_use(id);
+        let Some(operation) = self.live.get_mut(id) else { return };
+        let findings = std::mem::take(&mut operation.findings);
+        self.forget_frame(id);
+        if let Some(call) = call {
+            for finding in findings.into_iter().flatten() {
+                let site = place.site(Some(call), &mut self.stacks);
+                out.completed(finding.get() - 1, &site, &self.stacks);
+            }
+            if self.retire(id, call, place) {
+                return;
+            }
         }
+        self.live.end(id);
     }
 
-    fn end(&mut self, id: OpId) -> Option<Operation> {
+    fn end(&mut self, id: OpId) {
+        self.note_use(id);
+        self.forget_frame(id);
+        self.live.end(id);
+    }
+
+    /// Notes what an operation that is about to end has done to window memory.
+    fn note_use(&self, id: OpId) {
         if self.rma.exposed.is_some()
             && let Some(operation) = self.live.get(id)
         {
@@ -509,11 +544,13 @@ impl Tracker {
             let when = self.rma.noted_as_of;
             self.live.accesses(id).iter().for_each(|access| self.note(access, call, pc, when));
         }
-        let operation = self.live.end(id)?;
-        if operation.frame.is_some() {
+    }
+
+    /// The function whose variables an operation uses may return.
+    fn forget_frame(&mut self, id: OpId) {
+        if self.live.get(id).is_some_and(|operation| operation.frame.is_some()) {
             self.on_stack.retain(|other| *other != id);
         }
-        Some(operation)
     }
 
     /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
@@ -534,7 +571,8 @@ impl Tracker {
         let mut count = 0;
         let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
             // Named once for each run of bytes they share.
-            if found[..count].iter().flatten().any(|known: &Conflict| known.id == id) {
+            let known = |known: &Conflict| known.id == id;
+            if self.is_over(id) || found[..count].iter().flatten().any(known) {
                 return ControlFlow::Continue(());
             }
             let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };
@@ -572,9 +610,13 @@ impl Tracker {
             operation,
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
             sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
+            threads: operation.retired.is_some(),
         };
         let number = out.report(&report, &self.stacks);
-        self.subscribe(conflict.id, number);
+        match operation.retired {
+            Some(retired) => out.completed(number, &retired.site, &self.stacks),
+            None => self.subscribe(conflict.id, number),
+        }
     }
 
     /// A call that must not be made while this operation is pending.
@@ -594,7 +636,8 @@ impl Tracker {
         let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
         let site = place.site(Some(call), &mut self.stacks);
         let sites = [(Role::Access, site), (Role::Operation, operation.site)];
-        let report = Report { code, access: None, operation, concerned, sites: &sites };
+        let report =
+            Report { code, access: None, operation, concerned, sites: &sites, threads: false };
         let number = out.report(&report, &self.stacks);
         self.subscribe(id, number);
     }
@@ -618,6 +661,7 @@ impl Operation {
             window: None,
             base: None,
             site: place.site(Some(&args.call.name), stacks),
+            retired: None,
             findings: [None; 4],
             frame: None,
             on_stack: 0,
@@ -633,6 +677,7 @@ impl Operation {
             window: None,
             base: None,
             site,
+            retired: None,
             findings: [None; 4],
             frame: None,
             on_stack: 0,
@@ -640,7 +685,7 @@ impl Operation {
     }
 
     fn copy(&self) -> Operation {
-        Operation { findings: [None; 4], ..*self }
+        Operation { findings: [None; 4], retired: None, ..*self }
     }
 }
 

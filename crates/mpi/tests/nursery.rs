@@ -87,6 +87,10 @@ impl Place for Step {
         None
     }
 
+    fn thread_of(&self, _: commsan_engine::Stamp) -> u32 {
+        0
+    }
+
     fn frame_of(&self, address: usize) -> Option<usize> {
         (address < 0x11_0000).then_some(address | 0xff)
     }

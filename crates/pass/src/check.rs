@@ -5,8 +5,9 @@
 
 use crate::access::{Access, Lanes, Part};
 use crate::builder::Builder;
-use crate::hooks::{ACCESS, LANES, LEAVE, RANGE, SCATTERED};
+use crate::hooks::{ACCESS, LANES, LEAVE, RANGE, SCATTERED, SHARE};
 use crate::ir::{Module, Value};
+use crate::threads::commsan_parallel;
 use llvm_sys::LLVMOpcode;
 
 unsafe extern "C" {
@@ -45,6 +46,17 @@ pub fn check(module: Module, access: &Access) {
             builder.call(&SCATTERED[write], &[table, builder.constant(*element), lanes]);
         }
     }
+}
+
+/// Has the pages of an access noted, while there are several threads.
+pub fn share(module: Module, access: &Access) {
+    if matches!(access.part, Part::Scattered(..)) {
+        return;
+    }
+    let mut builder = Builder::before(module, access.at);
+    let parallel = builder.load(64, commsan_parallel, None);
+    builder.enter_if(builder.is_not_zero(parallel));
+    builder.call(&SHARE, &[access.address, builder.constant(access.size)]);
 }
 
 /// Puts a check of the frame in front of an instruction that leaves its function.

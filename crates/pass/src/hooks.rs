@@ -31,6 +31,11 @@ pub const RANGE: [Hook; 2] = [ordinary(c"__tsan_read_range"), ordinary(c"__tsan_
 pub const RANGE_CLEAR: Hook =
     Hook { name: c"__commsan_range_clear", keeps_registers: false, answers: true };
 
+/// Pages of bytes that threads work on are noted from now on.
+pub const SHARE: Hook = quiet(c"__commsan_share");
+/// Threads synchronise by memory at an address.
+pub const SYNCHRONISE: Hook = ordinary(c"__commsan_synchronise");
+
 pub const ENTER: Hook = ordinary(c"__tsan_func_entry");
 pub const LEAVE: Hook = ordinary(c"__tsan_func_exit");
 pub const MEMCPY: Hook = ordinary(c"__tsan_memcpy");

@@ -7,7 +7,9 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
-pub use llvm_sys::{LLVMAtomicOrdering, LLVMOpcode as Opcode, LLVMTypeKind as TypeKind};
+pub use llvm_sys::{
+    LLVMAtomicOrdering as Ordering, LLVMOpcode as Opcode, LLVMTypeKind as TypeKind,
+};
 use std::ffi::{CStr, c_char, c_uint};
 
 /// A call of LLVM's C interface.
@@ -261,7 +263,23 @@ impl Value {
 
     /// Whether a load or store is atomic.
     pub fn is_atomic(self) -> bool {
-        llvm!(LLVMGetOrdering(self.0)) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+        self.ordering() != Ordering::LLVMAtomicOrderingNotAtomic
+    }
+
+    /// Of a load, a store or an atomic update.
+    pub fn ordering(self) -> Ordering {
+        llvm!(LLVMGetOrdering(self.0))
+    }
+
+    /// Of a compare-exchange.
+    pub fn success_ordering(self) -> Ordering {
+        llvm!(LLVMGetCmpXchgSuccessOrdering(self.0))
+    }
+
+    /// What follows in the block.
+    pub fn next(self) -> Option<Value> {
+        let next = llvm!(LLVMGetNextInstruction(self.0));
+        (!next.is_null()).then_some(Value(next))
     }
 
     pub fn is_volatile(self) -> bool {

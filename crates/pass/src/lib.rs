@@ -7,7 +7,8 @@
 //!
 //! Read in this order: [`access`] says what an instruction touches, [`escape`] and [`survey`] which
 //! of that needs a check, [`loops`] which of these a loop can make once for many iterations, [`check`]
-//! writes them, [`copies`] settles copies.
+//! writes them, [`copies`] settles copies, [`threads`] does what matters to several threads
+//! only.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
@@ -23,6 +24,7 @@ mod hooks;
 mod loops;
 mod place;
 mod survey;
+mod threads;
 
 use builder::Builder;
 use ir::{Module, Value};
@@ -88,8 +90,9 @@ extern "C" fn instrument(module: LLVMModuleRef) {
     let wanted =
         |f: &Value| !f.is_declaration() && f.has_attribute(CHECKED) && !f.has_attribute("naked");
     let functions: Vec<_> = module.functions().filter(wanted).collect();
+    let sharing = threads::sharing(module);
     for function in functions {
-        checked(module, function);
+        checked(module, function, sharing.contains(&function));
     }
     let named = module.functions().filter(|f| ALLOCATORS.contains(&f.name()));
     for function in module.resolvers().chain(named).filter(|f| !f.is_declaration()) {
@@ -103,13 +106,19 @@ extern "C" fn instrument(module: LLVMModuleRef) {
 /// had a chance to map the filter. Such functions see to that themselves.
 const ALLOCATORS: &[&str] = &["malloc", "calloc", "realloc", "free"];
 
-fn checked(module: Module, function: Value) {
+fn checked(module: Module, function: Value, shares: bool) {
     let mut escapes = escape::Escapes::default();
     let exits = if escapes.exposes_locals(function) { exits(function) } else { Vec::new() };
     let accesses = survey::survey(module, function, &mut escapes);
-    for access in loops::guard_loops(module, function, accesses) {
+    // What is to be noted must be looked at each time.
+    let accesses = if shares { accesses } else { loops::guard_loops(module, function, accesses) };
+    for access in accesses {
+        if shares {
+            check::share(module, &access);
+        }
         check::check(module, &access);
     }
+    threads::synchronise(module, function);
     copies::settle(module, function);
     for exit in exits {
         check::check_exit(module, exit);

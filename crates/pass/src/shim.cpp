@@ -31,6 +31,10 @@ extern "C" {
 
 extern const uint64_t commsan_filter = COMMSAN_BASE;
 extern const uint64_t commsan_stack_live = COMMSAN_BASE - 4096 + offsetof(commsan_abi, stack_live);
+extern const uint64_t commsan_parallel = COMMSAN_BASE - 4096 + offsetof(commsan_abi, parallel);
+extern const uint64_t commsan_acquire = COMMSAN_ACQUIRE;
+extern const uint64_t commsan_release = COMMSAN_RELEASE;
+extern const uint64_t commsan_broadcast = COMMSAN_BROADCAST;
 extern const uint64_t commsan_page_shift = COMMSAN_PAGE_SHIFT;
 extern const uint64_t commsan_slot_mask = COMMSAN_SLOT_MASK;
 extern const uint8_t commsan_check_read = COMMSAN_CHECK_READ;

@@ -23,6 +23,8 @@ pub enum Case {
     InEpoch,
     /// The window is dynamic.
     Unattached,
+    /// The two were apart in time, but in threads that do not synchronise.
+    Threads,
 }
 
 /// One observation, seen as a source of phrases.
@@ -48,6 +50,9 @@ impl<'o> Facts<'o> {
         let code = self.observation.finding.code;
         if code == Code::OutsideWindow && self.raw_operation().call.contains("dynamic") {
             return Case::Unattached;
+        }
+        if self.observation.finding.threads {
+            return Case::Threads;
         }
         let Some((first, operation)) = self.first.zip(self.operation) else { return Case::Usual };
         let sites = &self.observation.finding.sites;
@@ -104,6 +109,7 @@ impl<'o> Facts<'o> {
             "target" => self.target(),
             "opener" => self.opener(),
             "closer" => window::closer(self.starter()).to_owned(),
+            "threads" => self.threads(),
             "missing" => window::opener(self.call().unwrap_or_default()).to_owned(),
             "here" => self.place(self.first),
             "started" => self.place(self.operation),
@@ -225,6 +231,29 @@ impl<'o> Facts<'o> {
         format!("the operation started at {started} and is complete only after {by} at {place}")
     }
 
+    /// What does not order two threads.
+    fn threads(&self) -> String {
+        let sites = &self.observation.finding.sites;
+        let thread = |site: Option<usize>| site.map_or(0, |site| sites[site].thread);
+        let (own, other) = (thread(self.first), thread(self.operation));
+        let (by, here) = (self.by(), self.place(self.first));
+        match &self.observation.completed {
+            Some((completion, stack)) => {
+                let call = completion.call.as_deref().unwrap_or("the completing call");
+                let (place, other) = (known_place(stack.first()), completion.thread);
+                format!(
+                    "{call} at {place} completes the operation in thread {other}, but nothing that \
+                     thread {own} does orders {by} at {here} after that"
+                )
+            }
+            None => format!(
+                "{by} at {here} in thread {own} happened to come first, but nothing orders it before \
+                 thread {other} starts the operation at {}",
+                self.place(self.operation)
+            ),
+        }
+    }
+
     fn order(&self) -> &'static str {
         match self.observation.completed {
             Some(_) => "comes before that",
@@ -266,6 +295,7 @@ impl<'o> Facts<'o> {
         match self.observation.finding.code {
             // The other side may have come after it, but nothing says so.
             Code::WindowAccessRace | Code::TargetRace => format!("{call} completes the operation"),
+            _ if self.observation.finding.threads => format!("{call} completes the operation"),
             _ => format!("{call} completes the operation, too late"),
         }
     }
@@ -423,6 +453,7 @@ pub(crate) mod tests {
                 },
                 sites: vec![site(Role::Access, None), site(Role::Operation, Some("MPI_Isend"))]
                     .into(),
+                threads: false,
             },
             stacks: vec![vec![frame("pack", 52)], vec![frame("exchange", 40)]],
             completed: Some((

@@ -27,6 +27,7 @@
 //! | `{window}`, `{target}` | `window 0`, `rank 1` |
 //! | `{reach}`, `{size}` | `bytes 4096-4103`, `4096 bytes` |
 //! | `{opener}`, `{closer}` | `MPI_Win_lock (rank 1)`, `MPI_Win_unlock` |
+//! | `{threads}` | `MPI_Wait at heat.c:44 completes the operation in thread 0, but …` |
 //! | `{missing}` | the call that opens the epoch which `{by}` needs |
 
 use crate::facts::{Case, Facts};
@@ -61,6 +62,21 @@ const EPOCH_FOR_OPERATION: &str = "call the operation in an epoch to {target}: b
 
 const CLOSE_EPOCH: &str = "close the epoch by {closer}, also on early returns and in error paths; \
      MPI_Win_flush completes operations, but closes nothing";
+
+const fn between_threads(code: Code) -> Wording {
+    Wording {
+        code,
+        case: Case::Threads,
+        message: "{who} {verb} {range} that {operation} {otherwise} in another thread",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "{threads}",
+        help: "order the two threads between the operation and the other use: by a barrier, a \
+               taskwait, a lock held until the operation is complete, or by waiting for the thread; \
+               or give each thread a buffer of its own",
+        fortran: "",
+    }
+}
 
 /// The table.
 pub const WORDINGS: &[Wording] = &[
@@ -371,6 +387,12 @@ pub const WORDINGS: &[Wording] = &[
         help: "call MPI_Win_free in every process of the window's group before MPI_Finalize",
         fortran: "",
     },
+    between_threads(Code::SendBufferWritten),
+    between_threads(Code::ReceiveBufferRead),
+    between_threads(Code::ReceiveBufferWritten),
+    between_threads(Code::OperationsOverlap),
+    between_threads(Code::OriginBufferWritten),
+    between_threads(Code::ResultBufferUsed),
 ];
 
 /// The row for an observation.
@@ -457,6 +479,9 @@ mod tests {
             observation.finding.operation.call = "MPI_Send_init".into();
             observation.finding.sites.to_mut()[1].call = Some("MPI_Start".into());
         }
+        if row.case == Case::Threads {
+            between_sites_of_threads(&mut observation, row.code);
+        }
         if row.case == Case::WithinOneCall {
             observation.finding.operation.call = by.into();
             observation.finding.sites.to_mut()[1].call = Some(by.into());
@@ -465,13 +490,26 @@ mod tests {
         observation
     }
 
+    /// Of some codes the other thread came later, of some earlier.
+    fn between_sites_of_threads(observation: &mut Observation, code: Code) {
+        observation.finding.threads = true;
+        observation.finding.sites.to_mut()[0].thread = 2;
+        if code == Code::ReceiveBufferRead {
+            observation.completed = None;
+        }
+    }
+
     /// What the report says about a typical finding of each code.
     #[test]
     fn texts_of_all_codes() {
         let mut text = String::new();
         for row in WORDINGS {
             let mut observation = if row.code >= Code::OriginBufferWritten {
-                crate::facts::tests::one_sided(row.code, row.case)
+                let mut observation = crate::facts::tests::one_sided(row.code, row.case);
+                if row.case == Case::Threads {
+                    between_sites_of_threads(&mut observation, row.code);
+                }
+                observation
             } else {
                 of_requests(row)
             };

@@ -57,6 +57,7 @@ fn finding(code: Code, sites: Vec<RawSite<'static>>) -> Record<'static> {
             base: None,
         },
         sites: Cow::Owned(sites),
+        threads: false,
     })
 }
 

@@ -5,16 +5,20 @@ use commsan_engine::Mode;
 use commsan_mpi_shim::Here;
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
+use commsan_threads::Observer;
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::Range;
 
 /// Starts receiving accesses.
 pub fn connect() {
-    commsan_sense::abi::connect(on_access, on_leave);
+    commsan_sense::abi::connect(on_access, on_leave, on_synchronise);
+    commsan_threads::connect(Observer { popped: on_popped, calm: state::calm });
 }
 
 /// Added to `write` where an access shall be noted, not checked.
 const NOTE: i32 = 2;
+/// The same where from now on accesses to its page shall be noted.
+const SHARE: i32 = 4;
 
 /// An access to a page with something pending. Most leave here again: the bytes are others.
 unsafe extern "C" fn on_access(
@@ -29,6 +33,12 @@ unsafe extern "C" fn on_access(
     let bytes = addr..addr.saturating_add(size);
     if write & NOTE != 0 {
         return state::note(bytes, mode, pc as usize, by as usize);
+    }
+    if write & SHARE != 0 {
+        if let Some(inside) = Inside::enter() {
+            state::share(&inside, &bytes);
+        }
+        return;
     }
     if !state::may_conflict(&bytes, mode) {
         return;
@@ -50,6 +60,22 @@ unsafe extern "C" fn on_access(
     });
 }
 
+/// The program synchronises its threads by memory.
+unsafe extern "C" fn on_synchronise(addr: usize, kind: i32) {
+    const ACQUIRE: i32 = 1;
+    const RELEASE: i32 = 2;
+    const BROADCAST: i32 = 4;
+    match kind & BROADCAST {
+        0 => commsan_threads::synchronise(addr, kind & ACQUIRE != 0, kind & RELEASE != 0),
+        _ => commsan_threads::broadcast(),
+    }
+}
+
+/// What used this memory is gone.
+fn on_popped(bytes: Range<usize>) {
+    state::forget(&bytes);
+}
+
 /// A function returns while a stack buffer is pending.
 unsafe extern "C" fn on_leave(pc: *const c_void, frame: *const c_void) {
     if frame.is_null() {
@@ -63,6 +89,9 @@ unsafe extern "C" fn on_leave(pc: *const c_void, frame: *const c_void) {
 
 /// Memory is given back while something is pending somewhere.
 pub fn on_release(by: &'static str, bytes: Range<usize>, caller: Caller) {
+    if state::is_sharing() {
+        state::forget(&bytes);
+    }
     if !state::may_conflict(&bytes, Mode::Write) {
         return;
     }

@@ -187,6 +187,7 @@ impl Findings for Recorder {
                 base: report.operation.base.map(|base| base as u64),
             },
             sites: Cow::Owned(sites),
+            threads: report.threads,
         }));
         if self.options.halt_on_error {
             self.end(Ending::Aborted);

@@ -3,11 +3,13 @@
 use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::Recorder;
-use commsan_engine::{Mode, Pages, Shadow};
+use commsan_engine::{Mode, Pages, Shadow, When};
 use commsan_mpi::{Findings, Tracker};
 use commsan_mpi_shim::{Here, Rank, Shared, World};
 use commsan_sense::abi::{self, MapError};
+use commsan_sense::inside::Inside;
 use commsan_sense::thread::{self, Thread};
+use commsan_threads::agents;
 use commsan_trace::record::Ending;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +24,8 @@ pub struct State {
     pages: Result<Pages, MapError>,
     /// From `MPI_Init` to `MPI_Finalize`, unless something went wrong.
     active: AtomicBool,
+    /// Threads share pages, and what they do there is noted.
+    sharing: AtomicBool,
     /// What the program does to window memory.
     shadow: OnceLock<Shadow>,
     /// Whether ranks tell each other about order.
@@ -49,6 +53,7 @@ pub fn install(
         options,
         pages,
         active: AtomicBool::new(false),
+        sharing: AtomicBool::new(false),
         shadow: OnceLock::new(),
         ordered: AtomicBool::new(false),
         next_request: AtomicU64::new(1),
@@ -79,7 +84,50 @@ pub fn note(bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
     if let Some(state) = STATE.get()
         && let Some(shadow) = state.shadow.get()
     {
-        shadow.record(bytes, mode, pc, by);
+        let when = When { segment: shadow.segment(), stamp: agents::stamp() };
+        shadow.record(when, bytes, mode, pc, by);
+    }
+}
+
+/// Threads use these pages: from now on what they do there is noted.
+pub fn share(thread: &Thread, bytes: &Range<usize>) {
+    let Some(state) = STATE.get() else { return };
+    state.with(thread, &mut |tracker, _| {
+        if tracker.lacks_shadow()
+            && let Some(shadow) = abi::shadow()
+        {
+            let _ = state.shadow.set(shadow);
+            tracker.note_accesses_in(shadow);
+        }
+        tracker.share(bytes);
+        state.sharing.store(true, Ordering::Relaxed);
+    });
+}
+
+/// There is one thread again.
+pub fn calm() {
+    if let Some(state) = STATE.get()
+        && state.sharing.swap(false, Ordering::Relaxed)
+        && let Some(inside) = Inside::enter()
+    {
+        state.with(&inside, &mut |tracker, _| tracker.unshare());
+    }
+}
+
+/// Whether what threads do to some pages is noted.
+pub fn is_sharing() -> bool {
+    STATE.get().is_some_and(|state| state.sharing.load(Ordering::Relaxed))
+}
+
+/// What is done to these bytes from now on has nothing to do with what was: other functions or
+/// threads have them.
+pub fn forget(bytes: &Range<usize>) {
+    if let Some(state) = STATE.get()
+        && state.active()
+        && state.pending()
+        && let Some(inside) = Inside::enter()
+    {
+        state.with(&inside, &mut |tracker, _| tracker.forget(bytes));
     }
 }
 
@@ -150,6 +198,9 @@ impl Rank for State {
                 return;
             };
             let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
+            if agents::is_parallel() || tracker.knows_threads() {
+                tracker.act_as(agents::actor(), !agents::is_parallel());
+            }
             f(tracker, recorder);
             self.next_request.store(tracker.now(), Ordering::Release);
             let (ranges, on_stack) = tracker.load();

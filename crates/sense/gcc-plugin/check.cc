@@ -123,6 +123,12 @@ void check(check_point point, const vec<memory_access> &group) {
   for (const memory_access &a : group) begin = MIN(begin, a.offset), end = MAX(end, a.end());
 
   tree address = point.value(fold_build_pointer_plus_hwi(unshare_expr(first.origin), begin));
+  if (first.size && shares_memory(current_function_decl)) {
+    tree parallel = header_field(offsetof(commsan_abi, parallel));
+    check_point several = point.if_rarely(point.load(long_unsigned_type_node, parallel));
+    several.where = gimple_location(first.statement);
+    several.call(hook_declaration(SHARE), {address, build_int_cst(size_type_node, end - begin)});
+  }
   tree hit;
   if (!first.size || end - begin > 4096) {
     tree live = header_field(offsetof(commsan_abi, live));

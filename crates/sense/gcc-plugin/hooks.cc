@@ -57,6 +57,7 @@ static tree type_of(hook which) {
   switch (which) {
   case READ:
   case WRITE:
+  case SHARE:
     if (!preserving_type) preserving_type = build_distinct_type_copy(range_type());
     return preserving_type;
   case COPY:
@@ -68,6 +69,8 @@ static tree type_of(hook which) {
   case RANGE_CLEAR:
     return build_function_type_list(long_unsigned_type_node, long_unsigned_type_node,
                                     long_unsigned_type_node, long_unsigned_type_node, NULL_TREE);
+  case SYNCHRONISE:
+    return build_function_type_list(void_type_node, ptr_type_node, integer_type_node, NULL_TREE);
   case ENTRY: return build_function_type_list(void_type_node, ptr_type_node, NULL_TREE);
   case EXIT:
   case EXIT_MARK: return build_function_type_list(void_type_node, NULL_TREE);
@@ -79,11 +82,12 @@ static tree declare(hook which) {
   static const char *const names[HOOKS] = {
       "__commsan_read",     "__commsan_write", "__tsan_read_range", "__tsan_write_range",
       "__commsan_lanes",    "__commsan_copy",  "__commsan_clear",   "__tsan_func_entry",
-      "__tsan_func_exit",   "__commsan_range_clear", "__tsan_func_exit"};
+      "__tsan_func_exit",   "__commsan_range_clear", "__tsan_func_exit",
+      "__commsan_share",    "__commsan_synchronise"};
   tree declaration = plain_declaration(names[which], type_of(which));
   DECL_VISIBILITY(declaration) = VISIBILITY_HIDDEN;
   DECL_VISIBILITY_SPECIFIED(declaration) = 1;
-  if (which == READ || which == WRITE || which == EXIT_MARK) {
+  if (which == READ || which == WRITE || which == SHARE || which == EXIT_MARK) {
     /* Touches nothing the compiler knows of, but must not be optimised away. */
     TREE_READONLY(declaration) = 1;
     DECL_LOOPING_CONST_OR_PURE_P(declaration) = 1;

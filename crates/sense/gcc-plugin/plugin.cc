@@ -86,11 +86,13 @@ static void treat_function(function *f) {
 
   forget_filter_base();
   hash_set<gimple *> unchecked;
-  free_loops_of_checks(f, unchecked);
+  /* What is to be noted must be looked at each time. */
+  if (!shares_memory(f->decl)) free_loops_of_checks(f, unchecked);
 
   auto_vec<basic_block> blocks;
   FOR_EACH_BB_FN(block, f) blocks.safe_push(block);
   for (basic_block b : blocks) treat_block(b, unchecked);
+  tell_synchronisation(f);
 }
 
 static bool is_excluded(tree declaration) {
@@ -131,6 +133,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_ar
   register_callback("commsan", PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
   register_callback("commsan", PLUGIN_PRE_GENERICIZE, mark_exceptional_exit, NULL);
   register_callback("commsan", PLUGIN_PRE_GENERICIZE, keep_apart, NULL);
+  register_callback("commsan", PLUGIN_ALL_IPA_PASSES_END, find_sharing, NULL);
   set_up_hooks();
   return 0;
 }

@@ -99,6 +99,14 @@ void check_frame(function *f, bool excluded);
 /* For C++ functions as the front end leaves them, so that exceptions are seen leaving. */
 void mark_exceptional_exit(void *declaration, void *);
 
+/* threads.cc: whether accesses of a function are to be noted, since OpenMP runs it in several threads
+ * and one of them may call MPI meanwhile. */
+bool shares_memory(tree function);
+/* Looks at the unit as it is before functions are compiled. */
+void find_sharing(void *, void *);
+/* Tells of atomic operations, fences and writes to volatile variables. */
+void tell_synchronisation(function *f);
+
 /* loops.cc: `unchecked` are statements that need no check, in copies of loops that only run while
  * none of their accesses can concern an operation. */
 void free_loops_of_checks(function *f, hash_set<gimple *> &unchecked);
@@ -116,6 +124,8 @@ enum hook {
   EXIT,
   RANGE_CLEAR,
   EXIT_MARK, /* like EXIT, as mark_exceptional_exit leaves it */
+  SHARE,
+  SYNCHRONISE,
   HOOKS
 };
 tree hook_declaration(hook);

@@ -13,6 +13,20 @@
 /* gcc may add hints above the order proper. */
 #define ORDER(order) ((order) & 0x7f)
 
+/* Tells the runtime by what threads synchronise, while there are several. */
+HOOK void __commsan_synchronise(const volatile void *p, int kind) {
+  if (COMMSAN_ABI->parallel && COMMSAN_ABI->synchronise && !commsan_disagrees)
+    COMMSAN_ABI->synchronise((uintptr_t)p, kind);
+}
+
+static inline void acquire(const volatile void *p, int order) {
+  if (ORDER(order) != __ATOMIC_RELAXED) __commsan_synchronise(p, COMMSAN_ACQUIRE);
+}
+
+static inline void release(const volatile void *p, int order) {
+  if (ORDER(order) != __ATOMIC_RELAXED) __commsan_synchronise(p, COMMSAN_RELEASE);
+}
+
 #define CHECK(p, write)                                                                            \
   do {                                                                                             \
     if (hits_aligned(p, write))                                                                    \
@@ -22,9 +36,11 @@
 #define COMPARE_EXCHANGE(bits, T, kind)                                                            \
   HOOK int __tsan_atomic##bits##_compare_exchange_##kind(volatile T *p, T *expected, T desired,    \
                                                     int success, int failure) {                    \
-    (void)success, (void)failure;                                                                  \
+    (void)failure;                                                                                 \
     CHECK(p, 1);                                                                                   \
+    release(p, success);                                                                           \
     T found = __sync_val_compare_and_swap(p, *expected, desired);                                  \
+    acquire(p, success);                                                                           \
     if (found == *expected) return 1;                                                              \
     *expected = found;                                                                             \
     return 0;                                                                                      \
@@ -35,30 +51,39 @@
   COMPARE_EXCHANGE(bits, T, weak)                                                                  \
   HOOK T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T expected, T desired, int success,  \
                                                int failure) {                                      \
-    (void)success, (void)failure;                                                                  \
+    (void)failure;                                                                                 \
     CHECK(p, 1);                                                                                   \
-    return __sync_val_compare_and_swap(p, expected, desired);                                      \
+    release(p, success);                                                                           \
+    T found = __sync_val_compare_and_swap(p, expected, desired);                                   \
+    acquire(p, success);                                                                           \
+    return found;                                                                                  \
   }
 
 #define FETCH(bits, T, name)                                                                       \
   HOOK T __tsan_atomic##bits##_fetch_##name(volatile T *p, T v, int order) {                       \
-    (void)order;                                                                                   \
     CHECK(p, 1);                                                                                   \
-    return __atomic_fetch_##name(p, v, SEQ_CST);                                                   \
+    release(p, order);                                                                             \
+    T before = __atomic_fetch_##name(p, v, SEQ_CST);                                               \
+    acquire(p, order);                                                                             \
+    return before;                                                                                 \
   }
 
 #define ATOMICS(bits, T)                                                                           \
   HOOK T __tsan_atomic##bits##_load(const volatile T *p, int order) {                              \
     CHECK(p, 0);                                                                                   \
+    T found;                                                                                       \
     switch (ORDER(order)) {                                                                        \
     case __ATOMIC_RELAXED: return __atomic_load_n(p, __ATOMIC_RELAXED);                            \
     case __ATOMIC_CONSUME:                                                                         \
-    case __ATOMIC_ACQUIRE: return __atomic_load_n(p, __ATOMIC_ACQUIRE);                            \
-    default: return __atomic_load_n(p, SEQ_CST);                                                   \
+    case __ATOMIC_ACQUIRE: found = __atomic_load_n(p, __ATOMIC_ACQUIRE); break;                    \
+    default: found = __atomic_load_n(p, SEQ_CST);                                                  \
     }                                                                                              \
+    acquire(p, order);                                                                             \
+    return found;                                                                                  \
   }                                                                                                \
   HOOK void __tsan_atomic##bits##_store(volatile T *p, T v, int order) {                           \
     CHECK(p, 1);                                                                                   \
+    release(p, order);                                                                             \
     switch (ORDER(order)) {                                                                        \
     case __ATOMIC_RELAXED: __atomic_store_n(p, v, __ATOMIC_RELAXED); break;                        \
     case __ATOMIC_RELEASE: __atomic_store_n(p, v, __ATOMIC_RELEASE); break;                        \
@@ -66,9 +91,11 @@
     }                                                                                              \
   }                                                                                                \
   HOOK T __tsan_atomic##bits##_exchange(volatile T *p, T v, int order) {                           \
-    (void)order;                                                                                   \
     CHECK(p, 1);                                                                                   \
-    return __atomic_exchange_n(p, v, SEQ_CST);                                                     \
+    release(p, order);                                                                             \
+    T before = __atomic_exchange_n(p, v, SEQ_CST);                                                 \
+    acquire(p, order);                                                                             \
+    return before;                                                                                 \
   }                                                                                                \
   FETCH(bits, T, add)                                                                              \
   FETCH(bits, T, sub)                                                                              \
@@ -88,14 +115,12 @@ typedef unsigned __int128 wide;
 
 #define WIDE_UPDATE(name, next)                                                                    \
   HOOK wide __tsan_atomic128_##name(volatile wide *p, wide v, int order) {                         \
-    (void)order;                                                                                   \
     CHECK(p, 1);                                                                                   \
+    release(p, order);                                                                             \
     wide old = *p; /* may be torn; then the exchange fails and tells the true value */             \
-    for (;;) {                                                                                     \
-      wide found = __sync_val_compare_and_swap(p, old, next);                                      \
-      if (found == old) return old;                                                                \
-      old = found;                                                                                 \
-    }                                                                                              \
+    for (wide found; (found = __sync_val_compare_and_swap(p, old, next)) != old;) old = found;     \
+    acquire(p, order);                                                                             \
+    return old;                                                                                    \
   }
 
 WIDE_UPDATE(exchange, v)
@@ -108,18 +133,21 @@ WIDE_UPDATE(fetch_nand, ~(old & v))
 COMPARE_EXCHANGES(128, wide)
 
 HOOK wide __tsan_atomic128_load(const volatile wide *p, int order) {
-  (void)order;
   CHECK(p, 0);
-  return __sync_val_compare_and_swap((volatile wide *)p, 0, 0);
+  wide found = __sync_val_compare_and_swap((volatile wide *)p, 0, 0);
+  acquire(p, order);
+  return found;
 }
 
 HOOK void __tsan_atomic128_store(volatile wide *p, wide v, int order) {
-  (void)order;
   CHECK(p, 1);
+  release(p, order);
   for (wide old = *p, found; (found = __sync_val_compare_and_swap(p, old, v)) != old;) old = found;
 }
 
 HOOK void __tsan_atomic_thread_fence(int order) {
+  if (ORDER(order) != __ATOMIC_RELAXED)
+    __commsan_synchronise(NULL, COMMSAN_ACQUIRE | COMMSAN_RELEASE);
   switch (ORDER(order)) {
   case __ATOMIC_RELAXED: break;
   case __ATOMIC_CONSUME:

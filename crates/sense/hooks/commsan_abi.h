@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define COMMSAN_ABI_MAGIC 0x3149424153434d43ull /* "CMCSABI1" */
-#define COMMSAN_ABI_VERSION 3
+#define COMMSAN_ABI_VERSION 4
 #define COMMSAN_BASE 0x100000000000ull
 #define COMMSAN_PAGE_SHIFT 12
 #define COMMSAN_SLOT_BITS 26 /* 64 MiB of filter; pages 256 GiB apart share a byte */
@@ -44,11 +44,20 @@
 struct commsan_place {
   const void *pc;
   const char *by;
+  uint64_t stamp;
   uint32_t segment, own, older, reserved;
 };
 
-/* Added to `write` where an access shall be noted, not checked. */
+/* Added to `write` where an access shall be noted, not checked, and where its page shall be noted
+ * from now on. */
 #define COMMSAN_NOTE 2
+#define COMMSAN_SHARE 4
+
+/* Kinds of synchronisation. */
+#define COMMSAN_ACQUIRE 1
+#define COMMSAN_RELEASE 2
+/* By a volatile variable: who writes orders everybody, since who reads cannot say when. */
+#define COMMSAN_BROADCAST 4
 
 struct commsan_abi {
   uint64_t magic;
@@ -77,6 +86,13 @@ struct commsan_abi {
   uint32_t segment, next_place, place_limit;
   /* What was done up to this segment need not be kept. */
   uint32_t floor;
+  /* The program synchronises its threads by memory at an address, or by a fence where that is 0. */
+  void (*synchronise)(uintptr_t addr, int kind);
+  /* Where each thread keeps the number of its agent and epoch, from its thread pointer. */
+  uint64_t stamp;
+  /* Threads and parallel regions beside the first thread; while 0, there is nobody to synchronise
+   * with. */
+  uint64_t parallel;
 };
 
 #define COMMSAN_ABI ((struct commsan_abi *)(COMMSAN_BASE - 4096))

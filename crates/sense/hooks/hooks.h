@@ -41,6 +41,9 @@ void commsan_check(const void *addr, size_t size, int write, const char *by, con
 /* Whether a function is libc's own and not one of the program that happens to have its name. */
 bool commsan_is_libc(const void *function);
 
+/* The program synchronises its threads. */
+void __commsan_synchronise(const volatile void *p, int kind);
+
 #pragma GCC visibility pop
 
 static inline bool filter_hits(uintptr_t addr, int write) {

@@ -94,6 +94,16 @@ HOOKS(write, 1)
 VECTOR_HOOKS(read, 0)
 VECTOR_HOOKS(write, 1)
 
+/* Says that threads work on these bytes, while there are several: their pages are noted from now on, as
+ * if they were exposed. */
+HOOK KEEPS_REGISTERS void __commsan_share(const void *p, size_t size) {
+  const uintptr_t addr = (uintptr_t)p;
+  if (!COMMSAN_ABI->parallel || commsan_disagrees) return;
+  if (size <= 4096 && is_exposed(addr) && is_exposed(addr + size - 1)) return;
+  if (!commsan_vector_saving) commsan_vector_saving = vector_saving();
+  commsan_report_inline(addr, size, COMMSAN_SHARE, CALLER_PC, caller_frame);
+}
+
 /* Whether nothing is pending on these granules of a page. */
 static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int write) {
   const uint8_t byte = COMMSAN_FILTER[slot] & (write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ);

@@ -8,13 +8,19 @@
 
 #include "hooks.h"
 
+/* The number of this thread's agent, and its epoch in the upper half. */
+static inline uint64_t this_stamp(void) {
+  return *(const uint64_t *)((const char *)__builtin_thread_pointer() + COMMSAN_ABI->stamp);
+}
+
 /* The number of the place, or 0 if the runtime must find it. */
 static inline uint32_t known_place(const char *by, const void *pc) {
   const uintptr_t at = (uintptr_t)pc;
-  const uint32_t number =
-      __atomic_load_n(&COMMSAN_ABI->recent[(at ^ at >> 12) % COMMSAN_RECENT], __ATOMIC_ACQUIRE);
+  const uint64_t stamp = this_stamp();
+  const size_t home = (at ^ at >> 12 ^ (uint32_t)stamp * 0x155ul) % COMMSAN_RECENT;
+  const uint32_t number = __atomic_load_n(&COMMSAN_ABI->recent[home], __ATOMIC_ACQUIRE);
   const struct commsan_place *place = &COMMSAN_ABI->places[number];
-  const bool same = place->pc == pc && place->by == by && !place->older &&
+  const bool same = place->pc == pc && place->by == by && !place->older && place->stamp == stamp &&
                     place->segment == __atomic_load_n(&COMMSAN_ABI->segment, __ATOMIC_RELAXED);
   return same ? number : 0;
 }

@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x3149_4241_5343_4d43;
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const BASE: usize = 0x1000_0000_0000;
 const HEADER: usize = 4096;
 const SLOTS: usize = 1 << 26;
@@ -34,6 +34,11 @@ pub struct Abi {
     places: AtomicPtr<c_void>,
     recent: AtomicPtr<c_void>,
     shadow: ShadowHeader,
+    synchronise: AtomicPtr<c_void>,
+    /// Where each thread keeps its agent and epoch, from its thread pointer.
+    pub stamp: AtomicU64,
+    /// Threads and parallel regions beside the first thread.
+    pub parallel: AtomicU64,
 }
 
 /// Called for an access that the page filter lets through.
@@ -45,6 +50,11 @@ pub type AccessHook = unsafe extern "C" fn(
     pc: *const c_void,
     frame: *const c_void,
 );
+
+/// Called when the program synchronises by memory at an address, 0 for a fence, while there are several
+/// threads: bit 0 of `kind` says that it acquires, bit 1 that it
+/// releases, bit 2 that it tells everybody.
+pub type SynchroniseHook = unsafe extern "C" fn(addr: usize, kind: i32);
 
 /// Called when a function returns while a stack buffer is pending.
 pub type LeaveHook = unsafe extern "C" fn(pc: *const c_void, frame: *const c_void);
@@ -115,7 +125,8 @@ unsafe fn is_ours() -> bool {
 }
 
 /// Tells the hooks whom to call.
-pub fn connect(access: AccessHook, leave: LeaveHook) {
+pub fn connect(access: AccessHook, leave: LeaveHook, synchronise: SynchroniseHook) {
+    abi().synchronise.store(synchronise as *mut c_void, Ordering::Release);
     abi().leave.store(leave as *mut c_void, Ordering::Release);
     abi().access.store(access as *mut c_void, Ordering::Release);
 }

@@ -6,6 +6,7 @@
 pub mod abi;
 pub mod inside;
 pub mod modules;
+pub mod next;
 pub mod release;
 pub mod stack;
 pub mod thread;

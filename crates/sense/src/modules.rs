@@ -36,13 +36,39 @@ impl Modules {
     }
 }
 
+/// Whether code is the program's, as compiled by commsan, or C++'s library, which makes its threads.
+pub fn is_the_programs(pc: usize) -> bool {
+    let mut search = Search { pc, found: None, is_checked: false };
+    // SAFETY: as in `find`.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    let name = search.found.as_ref().and_then(|(.., path)| path.file_name()?.to_str());
+    search.is_checked || name.is_some_and(|name| name.starts_with("libstdc++.so"))
+}
+
 struct Search {
     pc: usize,
     found: Option<(usize, Range<usize>, PathBuf)>,
+    /// The object that was found carries hooks.
+    is_checked: bool,
+}
+
+/// Whether a segment of notes has that of the hooks archive (`hooks/init.c`).
+fn has_our_note(mut notes: &[u8]) -> bool {
+    let word = |notes: &[u8], at| {
+        notes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
+    };
+    while let (Some(name), Some(description)) = (word(notes, 0), word(notes, 4)) {
+        let end = 12 + name.next_multiple_of(4);
+        if notes.get(12..12 + name) == Some(b"commsan\0") {
+            return true;
+        }
+        notes = notes.get(end + description.next_multiple_of(4)..).unwrap_or_default();
+    }
+    false
 }
 
 fn find(pc: usize) -> Option<Module> {
-    let mut search = Search { pc, found: None };
+    let mut search = Search { pc, found: None, is_checked: false };
     // SAFETY: `visit` is called during this call only, with the pointer given here.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
     let (base, text, path) = search.found?;
@@ -77,8 +103,45 @@ unsafe extern "C" fn visit(
                 }
             };
             search.found = Some((base, range, name));
+            search.is_checked = headers.iter().filter(|h| h.p_type == libc::PT_NOTE).any(|h| {
+                let (start, size) = (base + h.p_vaddr as usize, h.p_memsz as usize);
+                // SAFETY: notes are part of what is loaded.
+                has_our_note(unsafe { std::slice::from_raw_parts(start as *const u8, size) })
+            });
             return 1;
         }
     }
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_told_apart() {
+        let note = |name: &[u8], description: &[u8]| {
+            let mut bytes = Vec::new();
+            for word in [name.len() as u32, description.len() as u32, 1] {
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            for part in [name, description] {
+                bytes.extend_from_slice(part);
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+            }
+            bytes
+        };
+        let (gnu, ours) = (note(b"GNU\0", &[1; 20]), note(b"commsan\0", &[4, 0, 0, 0]));
+        assert!(has_our_note(&ours));
+        assert!(has_our_note(&[gnu.clone(), ours.clone()].concat()));
+        assert!(!has_our_note(&gnu));
+        assert!(!has_our_note(&ours[..18]));
+        assert!(!has_our_note(b"commsan"));
+    }
+
+    #[test]
+    fn code_of_the_program_carries_notes_of_its_own() {
+        assert!(!is_the_programs(is_the_programs as *const () as usize));
+        assert!(!is_the_programs(16));
+    }
 }

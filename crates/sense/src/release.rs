@@ -4,12 +4,13 @@
 //! containers, interpreters) is seen as well. While nothing is pending each costs one load.
 
 use crate::inside::Inside;
+use crate::next::Next;
 use crate::stack::Caller;
 use crate::{abi, caller};
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Called before memory in which something may be pending is given back.
 pub type Observer = fn(by: &'static str, bytes: Range<usize>, caller: Caller);
@@ -19,31 +20,6 @@ static OBSERVER: OnceLock<Observer> = OnceLock::new();
 /// Starts telling `observer`; the shared memory must be mapped.
 pub fn observe(observer: Observer) {
     let _ = OBSERVER.set(observer);
-}
-
-/// The C library's own function, looked up once.
-struct Next {
-    name: &'static CStr,
-    found: AtomicPtr<c_void>,
-}
-
-impl Next {
-    const fn new(name: &'static CStr) -> Next {
-        Next { name, found: AtomicPtr::new(std::ptr::null_mut()) }
-    }
-
-    /// The next definition of the symbol after ours.
-    #[inline]
-    fn get(&self) -> *mut c_void {
-        let found = self.found.load(Ordering::Relaxed);
-        if !found.is_null() {
-            return found;
-        }
-        // SAFETY: a lookup by name.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        self.found.store(found, Ordering::Relaxed);
-        found
-    }
 }
 
 #[inline]

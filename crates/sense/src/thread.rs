@@ -56,6 +56,11 @@ impl Thread {
         number
     }
 
+    /// Whether it is in MPI or commsan.
+    pub fn is_inside(&self) -> bool {
+        self.inside.get() != 0
+    }
+
     /// This thread's stack; empty if the system does not say.
     #[inline]
     pub fn stack_bounds(&self) -> Range<usize> {
@@ -67,6 +72,8 @@ impl Thread {
 
     #[cold]
     fn find_stack(&self) -> Range<usize> {
+        // Asking gives memory back, with a lock held: who is called for that must not ask again.
+        self.stack.set((0, 1));
         let found = ask().unwrap_or(0..1);
         self.stack.set((found.start, found.end));
         found

@@ -100,6 +100,9 @@ pub struct RawFinding<'a> {
     pub operation: RawOperation<'a>,
     /// Each side's place, the offending one first.
     pub sites: Cow<'a, [RawSite<'a>]>,
+    /// Whether the two were apart in time, but in threads that do not synchronise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub threads: bool,
 }
 
 /// Bytes that somebody touches.

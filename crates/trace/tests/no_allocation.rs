@@ -62,6 +62,7 @@ fn appending_allocates_nothing() {
             base: Some(1),
         },
         sites: Cow::Borrowed(&sites),
+        threads: true,
     });
     let mut file = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
     let mut buffer = [0; 4096];

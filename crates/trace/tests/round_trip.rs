@@ -62,6 +62,7 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
             code,
             access,
             operation,
+            threads: id % 2 == 1,
             sites: Cow::Owned(sites),
         })
 }

@@ -3,7 +3,8 @@
 use crate::calls::Call;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Atomic, Epoch, Which};
-use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
+use crate::tracker::Threads;
+use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::ops::Range;
@@ -23,13 +24,26 @@ pub struct Remote {
     pub complete: Option<(u32, u32)>,
     /// This process has seen its effect.
     pub seen: bool,
+    /// When a thread of this process came after it, if others did not yet.
+    pub learned: Option<Stamp>,
 }
 
 impl Remote {
     /// As announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
         let Announced { window, origin, site, atomic, epoch, number, .. } = *announced;
-        Remote { window, call, origin, site, atomic, epoch, number, complete: None, seen: false }
+        Remote {
+            window,
+            call,
+            origin,
+            site,
+            atomic,
+            epoch,
+            number,
+            complete: None,
+            seen: false,
+            learned: None,
+        }
     }
 
     /// Whether something with this clock comes after the operation.
@@ -88,6 +102,8 @@ pub struct Meeting {
 pub struct Remotes {
     /// Those this process is not ordered after; their bytes are marked for its own accesses.
     present: Live<Remote>,
+    /// Of `present`, those that only some threads of this process come after.
+    retired: VecDeque<(Stamp, OpId)>,
     /// Those only others may be concurrent with, oldest first.
     past: Live<Remote>,
     order: VecDeque<OpId>,
@@ -101,6 +117,8 @@ pub struct Remotes {
 
 /// Operations of the past that are remembered.
 const MOST: usize = 1 << 14;
+/// Operations that some threads of this process have not come after.
+const MOST_RETIRED: usize = 256;
 /// Meetings that are told of one operation.
 const MEETINGS: usize = 8;
 
@@ -108,6 +126,7 @@ impl Remotes {
     pub fn new(pages: Pages) -> Remotes {
         Remotes {
             present: Live::new(pages),
+            retired: VecDeque::new(),
             past: Live::unmarked(),
             order: VecDeque::new(),
             open: HashMap::new(),
@@ -144,10 +163,13 @@ impl Remotes {
     }
 
     /// The operations that an access of this process meets.
-    pub fn met_by(&self, access: &Access) -> Vec<Meeting> {
+    pub fn met_by(&self, access: &Access, threads: &Threads) -> Vec<Meeting> {
         let mut found = Vec::new();
         let _ = self.present.conflicts(access.mode, &access.footprint, |id, other, bytes| {
-            if let Some(first) = self.present.get(id).filter(|first| !first.seen) {
+            let over = |first: &Remote| {
+                first.seen || first.learned.is_some_and(|stamp| threads.has_seen(stamp))
+            };
+            if let Some(first) = self.present.get(id).filter(|first| !over(first)) {
                 found.push(Meeting { first: first.clone(), access: other.clone(), bytes });
             }
             if found.len() < MEETINGS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -220,17 +242,22 @@ impl Remotes {
         }
     }
 
-    /// This process may have come after some operations.
-    pub fn learn(&mut self, clock: &Clock) {
+    /// This process may have come after some operations, or at least the thread that acts.
+    pub fn learn(&mut self, clock: &Clock, actor: Option<&Actor>) {
         let (present, past, order) = (&mut self.present, &mut self.past, &mut self.order);
+        let alone = |actor: &&Actor| !(actor.all_have_seen)(actor.stamp);
+        let when = actor.filter(alone).map(|actor| actor.stamp);
         for (rank, complete) in &mut self.complete {
             while let Some((segment, id)) = complete.front().copied()
                 && (clock.has_seen(*rank, segment) || complete.len() > MOST)
             {
                 complete.pop_front();
-                let mut accesses: Vec<_> = present.accesses(id).iter().cloned().map(Some).collect();
-                if let Some(remote) = present.end(id) {
-                    order.push_back(past.begin(&mut accesses, remote));
+                match (when, present.get_mut(id)) {
+                    (Some(when), Some(remote)) => {
+                        remote.learned = Some(when);
+                        self.retired.push_back((when, id));
+                    }
+                    _ => pass(present, past, order, id),
                 }
             }
         }
@@ -241,6 +268,21 @@ impl Remotes {
                 past.end(id);
                 self.dropped += 1;
             }
+        }
+    }
+
+    /// Whether only some threads of this process come after some operations.
+    pub fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
+    }
+
+    /// All threads of this process have come after what happened then.
+    pub fn release(&mut self, by_all: impl Fn(Stamp) -> bool) {
+        while let Some((when, id)) = self.retired.front().copied()
+            && (self.retired.len() > MOST_RETIRED || by_all(when))
+        {
+            self.retired.pop_front();
+            pass(&mut self.present, &mut self.past, &mut self.order, id);
         }
     }
 
@@ -280,5 +322,13 @@ impl Remotes {
             complete.retain(|(_, id)| present.get(*id).is_some());
         }
         self.forget(which);
+    }
+}
+
+/// Moves an operation from the present to the past.
+fn pass(present: &mut Live<Remote>, past: &mut Live<Remote>, order: &mut VecDeque<OpId>, id: OpId) {
+    let mut accesses: Vec<_> = present.accesses(id).iter().cloned().map(Some).collect();
+    if let Some(remote) = present.end(id) {
+        order.push_back(past.begin(&mut accesses, remote));
     }
 }

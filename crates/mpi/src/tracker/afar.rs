@@ -9,7 +9,7 @@ use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes};
 use crate::rma::windows::Windows;
-use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow};
+use commsan_engine::{Access, Exposed, Footprint, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::{Fabric, LONGEST};
 use commsan_model::{Code, Role};
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ pub(super) struct OneSided {
 }
 
 /// What the shadow knows a call of the table by; smaller values are addresses of names.
-const CALL: usize = 1 << 63;
+pub(super) const CALL: usize = 1 << 63;
 
 /// Sends notices.
 pub(super) struct Outbox;
@@ -125,13 +125,15 @@ impl Tracker {
 
     pub(super) fn end_segment(&mut self) -> u32 {
         let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
+        self.threads.end_segment(ended);
         self.set_segment();
         ended
     }
 
     pub(super) fn set_segment(&self) {
-        if let (Some(exposed), Some(clock)) = (&self.rma.exposed, &self.rma.clock) {
-            exposed.shadow().set_segment(clock.segment());
+        if let Some(exposed) = &self.rma.exposed {
+            // Where there are no others, all is one segment.
+            exposed.shadow().set_segment(self.rma.clock.as_ref().map_or(1, Clock::segment));
         }
     }
 
@@ -139,7 +141,7 @@ impl Tracker {
     pub(super) fn learned(&mut self, place: &impl Place, out: &mut dyn Findings) {
         self.drain(place, out);
         if let Some(clock) = &self.rma.clock {
-            self.rma.remotes.learn(clock);
+            self.rma.remotes.learn(clock, self.threads.actor.as_ref());
         }
         self.end_segment();
     }
@@ -228,7 +230,7 @@ impl Tracker {
         }
         rma.remotes.complete(window, origin, which, (origin, segment));
         if let Some(clock) = &rma.clock {
-            rma.remotes.learn(clock);
+            rma.remotes.learn(clock, self.threads.actor.as_ref());
         }
     }
 
@@ -278,6 +280,9 @@ impl Tracker {
         let window = window.number;
         for conflict in conflicts.into_iter().flatten() {
             let Some(own) = self.live.get(conflict.id) else { continue };
+            if own.retired.is_some() {
+                continue; // noted when it ended
+            }
             let (by, site, bytes) = (own.call.name.as_str(), own.site, conflict.bytes);
             let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
             let first = Remote::new(op, call);
@@ -304,9 +309,9 @@ impl Tracker {
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
                 let told = found.iter().any(|(other, _)| other.pc == past.pc);
-                if past.segment > known
-                    && !told
-                    && !window.was_locked(past.segment, op.epoch, op.origin)
+                if !told
+                    && !self.threads.was_told(past.when, known)
+                    && !window.was_locked(past.when.segment, op.epoch, op.origin)
                 {
                     found.push((past, bytes));
                 }
@@ -318,12 +323,8 @@ impl Tracker {
             }
         });
         for (past, bytes) in found {
-            let stack = self.stacks.intern(&[past.pc]);
-            let call_of = past.by.checked_sub(CALL).map(|row| CALLS[row].name.as_str());
-            let by = call_of.or_else(|| place.name_at(past.by));
-            let site = Site { call: call_of, thread: 0, stack, pc: past.pc, afar: None };
-            let plain = if past.mode == Mode::Write { "store" } else { "load" };
-            let side = Side { by: by.unwrap_or(plain), mode: past.mode, bytes: bytes.clone() };
+            let (site, by) = self.past(&past, place);
+            let side = Side { by, mode: past.mode, bytes: bytes.clone() };
             let meeting = Meeting { first: Remote::new(op, call), access: access.clone(), bytes };
             self.report_meeting(Code::WindowAccessRace, side, site, &meeting, number, out);
         }
@@ -338,14 +339,15 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if self.rma.remotes.ranges() == 0 || self.rma.remotes.met_by(access).is_empty() {
+        let threads = &self.threads;
+        if self.rma.remotes.ranges() == 0 || self.rma.remotes.met_by(access, threads).is_empty() {
             return;
         }
         self.drain(place, out);
         if self.rma.late {
             return; // the end of these may be among the notices that are still to come
         }
-        for meeting in self.rma.remotes.met_by(access) {
+        for meeting in self.rma.remotes.met_by(access, &self.threads) {
             let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
             if window.is_locked(meeting.first.epoch, meeting.first.origin) {
                 continue;
@@ -367,12 +369,13 @@ impl Tracker {
     ) {
         let Some(exposed) = &self.rma.exposed else { return };
         let segment = segment.unwrap_or_else(|| exposed.shadow().segment());
+        let when = When { segment, stamp: self.threads.stamp() };
         if !exposed.touches(&access.footprint.span()) {
             return;
         }
         let by = CALL + crate::calls::row(call) as usize;
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
-            exposed.shadow().record_at(segment, run, access.mode, pc, by);
+            exposed.shadow().record(when, run, access.mode, pc, by);
             ControlFlow::Continue(())
         });
     }
@@ -408,6 +411,7 @@ impl Tracker {
             operation: &operation,
             concerned: Some((meeting.access.mode, footprint.span(), footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, first)],
+            threads: false,
         };
         out.report(&report, &self.stacks);
     }

@@ -1,6 +1,7 @@
 //! What the program does with memory while operations are pending: touches it, gives it back,
 //! leaves the function it belongs to.
 
+use super::concurrent::code;
 use super::{Operation, Tracker};
 use crate::nursery::Young;
 use crate::place::{Findings, Place, Report, Side};
@@ -23,13 +24,7 @@ impl Tracker {
         self.meets_remotes(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
             let one_sided = self.live.get(conflict.id).is_some_and(|op| op.window.is_some());
-            let code = match (conflict.mode, mode) {
-                (Mode::Read, _) if one_sided => Code::OriginBufferWritten,
-                (Mode::Write, _) if one_sided => Code::ResultBufferUsed,
-                (Mode::Read, _) => Code::SendBufferWritten,
-                (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
-                (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,
-            };
+            let code = code(one_sided, conflict.mode, mode);
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             self.report(code, Role::Access, side, None, &conflict, place, out);
         }
@@ -54,6 +49,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.forget(&bytes);
         let mode = Mode::Write;
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
@@ -113,7 +109,14 @@ impl Tracker {
             let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
             let sites =
                 [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
-            let report = Report { code, access: None, operation: op, concerned, sites: &sites };
+            let report = Report {
+                code,
+                access: None,
+                operation: op,
+                concerned,
+                sites: &sites,
+                threads: false,
+            };
             let number = out.report(&report, &self.stacks);
             self.subscribe(id, number);
         }

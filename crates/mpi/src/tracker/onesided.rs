@@ -197,6 +197,7 @@ impl Tracker {
             operation: &operation,
             concerned: Some((Mode::Write, 0..size, size)),
             sites: &[(Role::Access, site)],
+            threads: false,
         };
         out.report(&report, &self.stacks);
     }
@@ -522,7 +523,14 @@ impl Tracker {
             return;
         }
         let operation = Operation { window: Some(window), ..Operation::at(call, site) };
-        let report = Report { code, access: None, operation: &operation, concerned: None, sites };
+        let report = Report {
+            code,
+            access: None,
+            operation: &operation,
+            concerned: None,
+            sites,
+            threads: false,
+        };
         out.report(&report, &self.stacks);
     }
 
@@ -549,8 +557,14 @@ impl Tracker {
         } else {
             operation.site.pc = 0;
         }
-        let report =
-            Report { code, access: None, operation: &operation, concerned: None, sites: &sites };
+        let report = Report {
+            code,
+            access: None,
+            operation: &operation,
+            concerned: None,
+            sites: &sites,
+            threads: false,
+        };
         out.report(&report, &self.stacks);
     }
 }

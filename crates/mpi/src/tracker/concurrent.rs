@@ -1,0 +1,246 @@
+//! Threads of this process that call MPI or use its buffers: what they do is ordered only as far as
+//! they synchronise.
+//!
+//! While there are several threads, an operation that is complete stays known until all of them come
+//! after its completion, and what was noted of pages that threads share is compared with the
+//! operations that start.
+//!
+//! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
+//! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
+//! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), and
+//! what was completed before the last [`MOST`] operations.
+
+use super::{Operation, Tracker};
+use crate::buffers::Args;
+use crate::calls::CALLS;
+use crate::place::{Findings, Place, Report, Side, Site};
+use commsan_engine::{Access, Actor, Clock, Mode, OpId, Past, Stamp, When};
+use commsan_model::{Code, Role};
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, Range};
+
+/// Completed operations that are kept.
+const MOST: usize = 64;
+/// Ends of segments that are remembered.
+const SEGMENTS: usize = 256;
+/// Accesses that are told of one operation.
+const TOLD: usize = 4;
+
+/// What there is to know about threads.
+#[derive(Default)]
+pub(crate) struct Threads {
+    /// Who acts, if there are several and it is known.
+    pub actor: Option<Actor>,
+    /// Operations that are complete, but not for everybody.
+    retired: VecDeque<(OpId, Stamp)>,
+    /// What the threads that ended segments knew.
+    ends: VecDeque<(u32, Clock)>,
+}
+
+/// A completion that some threads have not heard of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retired {
+    pub when: Stamp,
+    /// The completing call.
+    pub site: Site,
+}
+
+impl Threads {
+    /// Whether what happened then is ordered before what the acting thread does.
+    pub fn has_seen(&self, stamp: Stamp) -> bool {
+        self.actor.as_ref().is_none_or(|actor| actor.clock.has_seen(stamp))
+    }
+
+    /// The acting thread's present.
+    pub fn stamp(&self) -> Stamp {
+        self.actor.as_ref().map_or(Stamp::default(), |actor| actor.stamp)
+    }
+
+    /// The acting thread ends a segment.
+    pub fn end_segment(&mut self, segment: u32) {
+        if let Some(actor) = &self.actor {
+            if self.ends.len() == SEGMENTS {
+                self.ends.pop_front();
+            }
+            self.ends.push_back((segment, actor.clock.clone()));
+        }
+    }
+
+    /// Whether something was told to whoever knows of all segments up to one.
+    pub fn was_told(&self, when: When, until: u32) -> bool {
+        let end = |segment| self.ends.iter().find(|(ended, _)| *ended == segment);
+        // What is not remembered ended when there were no threads, or long ago.
+        let told = |segment| end(segment).is_none_or(|(_, clock)| clock.has_seen(when.stamp));
+        let many = until.saturating_sub(when.segment) as usize >= self.ends.len();
+        when.segment <= until && (many || (when.segment..=until).rev().any(told))
+    }
+}
+
+impl Tracker {
+    /// The thread that acts from now on. `None` if there is only one, or it is not known which it
+    /// is; `alone` tells.
+    pub fn act_as(&mut self, actor: Option<Actor>, alone: bool) {
+        self.threads.actor = actor;
+        if alone {
+            while let Some((id, _)) = self.threads.retired.pop_front() {
+                self.live.end(id);
+            }
+            self.rma.remotes.release(|_| true);
+            return;
+        }
+        self.settle();
+        let Some(actor) = &self.threads.actor else { return };
+        while let Some((id, when)) = self.threads.retired.front().copied()
+            && (self.threads.retired.len() > MOST || (actor.all_have_seen)(when))
+        {
+            self.threads.retired.pop_front();
+            self.live.end(id);
+        }
+        self.rma.remotes.release(actor.all_have_seen);
+    }
+
+    /// Whether it matters who acts: something is known of several threads.
+    pub fn knows_threads(&self) -> bool {
+        let Threads { actor, retired, .. } = &self.threads;
+        actor.is_some() || !retired.is_empty() || self.rma.remotes.has_retired()
+    }
+
+    /// Whether the acting thread knows that the operation is complete, if it is.
+    pub(super) fn is_over(&self, id: OpId) -> bool {
+        let retired = self.live.get(id).and_then(|operation| operation.retired);
+        retired.is_some_and(|retired| self.threads.has_seen(retired.when))
+    }
+
+    /// Keeps an operation that is complete; false if nobody needs it any more.
+    pub(super) fn retire(&mut self, id: OpId, call: &'static str, place: &impl Place) -> bool {
+        let Some(actor) = &self.threads.actor else { return false };
+        let when = actor.stamp;
+        if (actor.all_have_seen)(when) {
+            return false;
+        }
+        let site = place.site(Some(call), &mut self.stacks);
+        let Some(operation) = self.live.get_mut(id) else { return false };
+        operation.retired = Some(Retired { when, site });
+        self.threads.retired.push_back((id, when));
+        true
+    }
+
+    /// What is done to these bytes from now on has nothing to do with what was.
+    pub fn forget(&mut self, bytes: &Range<usize>) {
+        let Threads { retired, .. } = &mut self.threads;
+        let live = &mut self.live;
+        retired.retain(|(id, _)| {
+            let inside = live.accesses(*id).iter().any(|access| {
+                let span = access.footprint.span();
+                span.start < bytes.end && bytes.start < span.end
+            });
+            if inside {
+                live.end(*id);
+            }
+            !inside
+        });
+        if let Some(exposed) = &self.rma.exposed {
+            exposed.forget_bytes(bytes);
+        }
+    }
+
+    /// Threads use these pages: what they do there is noted from now on.
+    pub fn share(&mut self, bytes: &Range<usize>) {
+        if let Some(exposed) = &mut self.rma.exposed {
+            exposed.share(bytes);
+        }
+    }
+
+    /// Nobody shares any pages any more.
+    pub fn unshare(&mut self) {
+        if let Some(exposed) = &mut self.rma.exposed {
+            exposed.unshare();
+        }
+    }
+
+    /// Whether something could be noted, and is not for lack of a place.
+    pub fn lacks_shadow(&self) -> bool {
+        self.rma.exposed.is_none()
+    }
+
+    /// An access of an MPI call against what other threads did before.
+    pub(super) fn meets_threads(
+        &mut self,
+        args: &Args,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(exposed) = &self.rma.exposed else { return };
+        if self.threads.actor.is_none() || !exposed.touches(&access.footprint.span()) {
+            return;
+        }
+        let mut found: Vec<(Past, Range<usize>)> = Vec::new();
+        let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
+            exposed.shadow().conflicts(&run, access.mode, |past, bytes| {
+                let told = found.iter().any(|(other, _)| other.pc == past.pc);
+                if !told && !self.threads.has_seen(past.when.stamp) {
+                    found.push((past, bytes));
+                }
+                found.len() < TOLD
+            });
+            ControlFlow::Continue(())
+        });
+        for (past, bytes) in found {
+            self.report_past(args, access, &past, bytes, place, out);
+        }
+    }
+
+    fn report_past(
+        &mut self,
+        args: &Args,
+        access: &Access,
+        past: &Past,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let by_call = past.by >= super::afar::CALL;
+        let code = match by_call {
+            true => Code::OperationsOverlap,
+            false => code(args.call.at.win.is_some(), access.mode, past.mode),
+        };
+        // Perhaps it has been told of the operation, if that was still remembered.
+        let known = by_call && out.again(code, place.pc(), past.pc);
+        if known || out.again(code, past.pc, place.pc()) {
+            return;
+        }
+        let (site, by) = self.past(past, place);
+        let operation = Operation::new(args, place, &mut self.stacks);
+        let report = Report {
+            code,
+            access: Some(Side { by, mode: past.mode, bytes }),
+            operation: &operation,
+            concerned: Some((access.mode, access.footprint.span(), access.footprint.bytes())),
+            sites: &[(Role::Access, site), (Role::Operation, operation.site)],
+            threads: true,
+        };
+        out.report(&report, &self.stacks);
+    }
+
+    /// Where and by what something was done that was noted.
+    pub(super) fn past(&mut self, past: &Past, place: &impl Place) -> (Site, &'static str) {
+        let stack = self.stacks.intern(&[past.pc]);
+        let call = past.by.checked_sub(super::afar::CALL).map(|row| CALLS[row].name.as_str());
+        let plain = if past.mode == Mode::Write { "store" } else { "load" };
+        let by = call.or_else(|| place.name_at(past.by)).unwrap_or(plain);
+        let thread = place.thread_of(past.when.stamp);
+        (Site { call, thread, stack, pc: past.pc, afar: None }, by)
+    }
+}
+
+/// What it is called when an access of the program meets a local buffer that an operation uses.
+pub(super) fn code(one_sided: bool, operation: Mode, access: Mode) -> Code {
+    match (operation, access) {
+        (Mode::Read, _) if one_sided => Code::OriginBufferWritten,
+        (Mode::Write, _) if one_sided => Code::ResultBufferUsed,
+        (Mode::Read, _) => Code::SendBufferWritten,
+        (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
+        (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,
+    }
+}

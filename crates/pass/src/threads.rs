@@ -1,0 +1,122 @@
+//! Threads: where MPI is called beside them, and by what they synchronise.
+//!
+//! Only a parallel region that calls MPI can have a thread whose access is concurrent with an operation
+//! of another one. Where a module has such a region, what its regions and tasks do is noted: each
+//! access sees to it that its pages are (`__commsan_share`). Elsewhere threads cost nothing.
+
+use crate::builder::Builder;
+use crate::hooks::SYNCHRONISE;
+use crate::ir::{Module, Opcode, Ordering, Value};
+use std::collections::HashSet;
+
+unsafe extern "C" {
+    safe static commsan_acquire: u64;
+    safe static commsan_release: u64;
+    safe static commsan_broadcast: u64;
+    pub safe static commsan_parallel: u64;
+}
+
+/// What OpenMP's runtime is given functions by.
+const STARTERS: &[&str] = &["__kmpc_fork_call", "__kmpc_fork_teams", "__kmpc_omp_task_alloc"];
+
+/// The functions whose accesses are to be noted.
+pub fn sharing(module: Module) -> HashSet<Value> {
+    let functions: Vec<_> = module.functions().filter(|f| !f.is_declaration()).collect();
+    let mut outlined = HashSet::new();
+    let mut callers: Vec<(Value, Value)> = Vec::new();
+    let mut reaching: HashSet<Value> = HashSet::new();
+    for function in &functions {
+        for call in calls(*function) {
+            let name = call.callee_name();
+            if STARTERS.iter().any(|starter| name.starts_with(starter)) {
+                outlined.extend(call.operands().filter(|operand| functions.contains(operand)));
+            }
+            if is_mpi(name) {
+                reaching.insert(*function);
+            }
+            callers.extend(call.callee().map(|callee| (callee, *function)));
+        }
+    }
+    while let Some((_, caller)) = callers
+        .iter()
+        .find(|(callee, caller)| reaching.contains(callee) && !reaching.contains(caller))
+    {
+        reaching.insert(*caller);
+    }
+    // Without optimization a region is two functions.
+    let inner: Vec<_> = callers
+        .iter()
+        .filter(|(callee, caller)| outlined.contains(caller) && is_outlined(callee.name()))
+        .map(|(callee, _)| *callee)
+        .collect();
+    outlined.extend(inner);
+    match outlined.is_disjoint(&reaching) {
+        true => HashSet::new(),
+        false => outlined,
+    }
+}
+
+fn is_mpi(name: &str) -> bool {
+    name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("mpi_")
+}
+
+fn is_outlined(name: &str) -> bool {
+    name.contains("omp_outlined")
+}
+
+fn calls(function: Value) -> impl Iterator<Item = Value> {
+    let is_call = |i: &Value| matches!(i.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke));
+    function.blocks().flat_map(|block| block.instructions()).filter(is_call)
+}
+
+/// Tells of atomic operations, fences and writes to volatile variables.
+pub fn synchronise(module: Module, function: Value) {
+    let all: Vec<_> = function.blocks().flat_map(|block| block.instructions()).collect();
+    for instruction in all {
+        let Some((address, acquires, releases)) = synchronisation(instruction) else { continue };
+        let address = address.unwrap_or_else(|| crate::ir::Type::pointer(module).null());
+        if releases != 0 {
+            tell(module, instruction, address, releases);
+        }
+        if let Some(next) = instruction.next().filter(|_| acquires != 0) {
+            tell(module, next, address, acquires);
+        }
+    }
+}
+
+fn tell(module: Module, before: Value, address: Value, kind: u64) {
+    let mut builder = Builder::before(module, before);
+    let parallel = builder.load(64, commsan_parallel, None);
+    builder.enter_if(builder.is_not_zero(parallel));
+    builder.call(&SYNCHRONISE, &[address, builder.constant(kind)]);
+}
+
+/// By what memory, of which kind after the instruction, and of which before.
+fn synchronisation(instruction: Value) -> Option<(Option<Value>, u64, u64)> {
+    use Ordering::LLVMAtomicOrderingUnordered as Unordered;
+    use Ordering::{LLVMAtomicOrderingAcquire as Acquire, LLVMAtomicOrderingRelease as Release};
+    use Ordering::{LLVMAtomicOrderingMonotonic as Relaxed, LLVMAtomicOrderingNotAtomic as Plain};
+    let opcode = instruction.opcode()?;
+    let address = |index| Some(instruction.operand(index)).filter(|a| a.ty().is_flat_pointer());
+    let order = match opcode {
+        Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW => instruction.ordering(),
+        Opcode::LLVMAtomicCmpXchg => instruction.success_ordering(),
+        // All fences but the weakest are much the same.
+        Opcode::LLVMFence => return Some((None, 0, commsan_acquire | commsan_release)),
+        _ => return None,
+    };
+    let weak = matches!(order, Plain | Unordered | Relaxed);
+    match opcode {
+        Opcode::LLVMStore if order == Plain && instruction.is_volatile() => {
+            Some((Some(address(1)?), 0, commsan_broadcast))
+        }
+        _ if weak => None,
+        Opcode::LLVMLoad => Some((Some(address(0)?), commsan_acquire, 0)),
+        Opcode::LLVMStore => Some((Some(address(1)?), 0, commsan_release)),
+        _ => {
+            let acquires = if order == Release { 0 } else { commsan_acquire };
+            let releases = if order == Acquire { 0 } else { commsan_release };
+            Some((Some(address(0)?), acquires, releases))
+        }
+    }
+}

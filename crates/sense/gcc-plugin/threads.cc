@@ -1,0 +1,138 @@
+/* Threads: where MPI is called beside them, and by what they synchronise.
+ *
+ * Only a parallel region that calls MPI can have a thread whose access is concurrent with an
+ * operation of another one. Where a unit has such a region, what its regions and tasks do is noted:
+ * each access sees to it that its pages are. Elsewhere threads cost nothing.
+ */
+#include "plugin.h"
+
+#include "../hooks/commsan_abi.h"
+#include "memmodel.h"
+
+static bool unit_shares;
+
+static bool starts_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+
+/* What OpenMP's directives have become. */
+static bool is_outlined(tree function) {
+  return strstr(IDENTIFIER_POINTER(DECL_NAME(function)), "_omp_fn") != NULL;
+}
+
+static bool is_mpi(tree function) {
+  const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
+  return starts_with(name, "MPI_") || starts_with(name, "PMPI_") || starts_with(name, "mpi_");
+}
+
+static bool reaches_mpi(cgraph_node *node, hash_set<cgraph_node *> &seen) {
+  if (seen.add(node)) return false;
+  for (cgraph_edge *call = node->callees; call; call = call->next_callee) {
+    cgraph_node *callee = call->callee->ultimate_alias_target();
+    if (is_mpi(callee->decl) || reaches_mpi(callee, seen)) return true;
+  }
+  return false;
+}
+
+void find_sharing(void *, void *) {
+  cgraph_node *node;
+  FOR_EACH_DEFINED_FUNCTION(node) {
+    hash_set<cgraph_node *> seen;
+    if (!unit_shares && is_outlined(node->decl)) unit_shares = reaches_mpi(node, seen);
+  }
+}
+
+bool shares_memory(tree function) { return unit_shares && is_outlined(function); }
+
+/* Which memory, and what is to be told before and after; null memory is a fence. */
+struct synchronisation {
+  tree pointer;
+  int before, after;
+};
+
+static int memory_order(gcall *call, unsigned i) {
+  tree order = i < gimple_call_num_args(call) ? gimple_call_arg(call, i) : NULL_TREE;
+  if (!order || !tree_fits_uhwi_p(order)) return MEMMODEL_SEQ_CST;
+  return memmodel_base(tree_to_uhwi(order));
+}
+
+static bool describe(gcall *call, synchronisation &found) {
+  found = {NULL_TREE, COMMSAN_RELEASE, COMMSAN_ACQUIRE};
+  if (gimple_call_internal_p(call)) {
+    switch (gimple_call_internal_fn(call)) {
+    case IFN_ATOMIC_BIT_TEST_AND_SET:
+    case IFN_ATOMIC_BIT_TEST_AND_COMPLEMENT:
+    case IFN_ATOMIC_BIT_TEST_AND_RESET:
+    case IFN_ATOMIC_COMPARE_EXCHANGE: found.pointer = gimple_call_arg(call, 0); return true;
+    default: return false;
+    }
+  }
+  tree function = gimple_call_fndecl(call);
+  if (!function || !fndecl_built_in_p(function, BUILT_IN_NORMAL)) return false;
+  const char *name = IDENTIFIER_POINTER(DECL_NAME(function));
+  const bool old = starts_with(name, "__sync_");
+  if (!old && !starts_with(name, "__atomic_")) return false;
+  if (!strcmp(name, "__sync_synchronize") || starts_with(name, "__atomic_thread_fence")) {
+    found = {null_pointer_node, COMMSAN_ACQUIRE | COMMSAN_RELEASE, 0};
+    return old || memory_order(call, 0) != MEMMODEL_RELAXED;
+  }
+  if (!gimple_call_num_args(call) || !POINTER_TYPE_P(TREE_TYPE(gimple_call_arg(call, 0))))
+    return false;
+  found.pointer = gimple_call_arg(call, 0);
+  if (old) return true;
+  const bool loads = starts_with(name, "__atomic_load") || !strcmp(name, "__atomic_test_and_set");
+  const bool exchanges = starts_with(name, "__atomic_compare_exchange");
+  const unsigned at = loads || !strcmp(name, "__atomic_clear") ? 1 : exchanges ? 4 : 2;
+  switch (memory_order(call, at)) {
+  case MEMMODEL_RELAXED: return false;
+  case MEMMODEL_RELEASE: found.after = 0; break;
+  case MEMMODEL_ACQUIRE:
+  case MEMMODEL_CONSUME: found.before = 0; break;
+  default: break;
+  }
+  if (starts_with(name, "__atomic_load")) found.before = 0;
+  if (starts_with(name, "__atomic_store") || !strcmp(name, "__atomic_clear")) found.after = 0;
+  return true;
+}
+
+static bool describe(gimple *statement, synchronisation &found) {
+  if (gcall *call = dyn_cast<gcall *>(statement)) return describe(call, found);
+  if (!gimple_assign_single_p(statement) || !gimple_store_p(statement)) return false;
+  tree target = gimple_assign_lhs(statement);
+  if (!TREE_THIS_VOLATILE(target) || gimple_clobber_p(statement)) return false;
+  found = {null_pointer_node, COMMSAN_BROADCAST, 0};
+  return true;
+}
+
+static void tell(check_point point, tree pointer, int kind) {
+  tree parallel = header_field(offsetof(commsan_abi, parallel));
+  check_point several = point.if_rarely(point.load(long_unsigned_type_node, parallel));
+  several.call(hook_declaration(SYNCHRONISE),
+               {fold_convert(ptr_type_node, pointer), build_int_cst(integer_type_node, kind)});
+}
+
+static void tell_after(gimple *statement, tree pointer, int kind) {
+  check_point after(statement);
+  if (!stmt_ends_bb_p(statement)) {
+    gsi_next(&after.at);
+  } else {
+    edge returns = find_fallthru_edge(gimple_bb(statement)->succs);
+    if (!returns) return;
+    after = check_point(returns, gimple_location(statement));
+  }
+  tell(after, pointer, kind);
+}
+
+void tell_synchronisation(function *f) {
+  auto_vec<gimple *> statements;
+  basic_block block;
+  FOR_EACH_BB_FN(block, f)
+  for (gimple_stmt_iterator i = gsi_start_bb(block); !gsi_end_p(i); gsi_next(&i))
+    statements.safe_push(gsi_stmt(i));
+  for (gimple *statement : statements) {
+    synchronisation found;
+    if (!describe(statement, found)) continue;
+    if (found.before) tell(check_point(statement), found.pointer, found.before);
+    if (found.after) tell_after(statement, found.pointer, found.after);
+  }
+}

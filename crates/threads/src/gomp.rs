@@ -1,0 +1,349 @@
+//! gcc's OpenMP runtime: the functions that its compilers call.
+//!
+//! What is run by other threads is wrapped, so that they can be followed from its beginning to its
+//! end. Without a run that is checked everything is passed on as it is.
+
+use crate::agents::{Kind, acquire, cell, meet_all, release};
+use crate::{concerns, observer, tasks};
+use commsan_sense::next::Next;
+use std::ffi::{c_int, c_long, c_uint, c_void};
+
+type Work = unsafe extern "C" fn(*mut c_void);
+type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
+
+/// The runtime's own function of a name and type.
+macro_rules! next {
+    ($name:ident, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
+        static NEXT: Next = Next::new(cstr!($name));
+        // SAFETY: the runtime's function of this name, which is of this type.
+        unsafe {
+            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $result)?>(
+                NEXT.get(),
+            )
+        }
+    }};
+}
+
+macro_rules! cstr {
+    ($name:ident) => {
+        match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            Ok(name) => name,
+            Err(_) => unreachable!(),
+        }
+    };
+}
+
+struct Start {
+    work: Work,
+    data: *mut c_void,
+    region: u64,
+    /// The thread that has opened the region.
+    leader: usize,
+}
+
+/// This thread, as long as it lives.
+fn me() -> usize {
+    commsan_sense::thread::with(|thread| std::ptr::from_ref(thread) as usize)
+}
+
+/// What every member of a team runs.
+unsafe extern "C" fn member(start: *mut c_void) {
+    // SAFETY: the structure below, which outlives the region.
+    let start = unsafe { &*start.cast::<Start>() };
+    let before = match start.leader == me() {
+        true => tasks::lead(start.region, team_size()),
+        false => tasks::follow(start.region),
+    };
+    // SAFETY: what the program wants to be run, with its argument.
+    unsafe { (start.work)(start.data) };
+    tasks::leave();
+    tasks::restore(before);
+}
+
+fn team_size() -> u32 {
+    let ask = next!(omp_get_num_threads, fn() -> c_int);
+    // SAFETY: no arguments, no effects.
+    unsafe { ask() }.max(1) as u32
+}
+
+macro_rules! parallel {
+    ($($name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => { $(
+        /// Interposes the function of libgomp.
+        ///
+        /// # Safety
+        /// As for that.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub unsafe extern "C" fn $name(
+            work: Work,
+            data: *mut c_void,
+            threads: c_uint,
+            $($arg: $ty),*
+        ) $(-> $result)? {
+            let next = next!($name, fn(Work, *mut c_void, c_uint, $($ty),*) $(-> $result)?);
+            if observer().is_none() {
+                // SAFETY: the program's arguments.
+                return unsafe { next(work, data, threads, $($arg),*) };
+            }
+            let mut start = Start { work, data, region: tasks::open(), leader: me() };
+            // SAFETY: the program's arguments, and what to run instead.
+            let result = unsafe { next(member, (&raw mut start).cast(), threads, $($arg),*) };
+            tasks::close(start.region);
+            result
+        }
+    )* };
+}
+
+parallel! {
+    GOMP_parallel(flags: c_uint);
+    GOMP_parallel_reductions(flags: c_uint) -> c_uint;
+    GOMP_parallel_sections(count: c_uint, flags: c_uint);
+    GOMP_parallel_loop_static(from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_dynamic(from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_guided(from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_dynamic(
+        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_guided(
+        from: c_long, to: c_long, by: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_runtime(from: c_long, to: c_long, by: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_runtime(from: c_long, to: c_long, by: c_long, flags: c_uint);
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime(
+        from: c_long, to: c_long, by: c_long, flags: c_uint);
+}
+
+/// Functions that do something `before` and `after` the runtime's own, which takes words.
+macro_rules! around {
+    ($($name:ident($($arg:ident),*) $(-> $result:ty)?, $before:expr, $after:expr;)*) => { $(
+        /// Interposes the function of libgomp.
+        ///
+        /// # Safety
+        /// As for that.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub unsafe extern "C" fn $name($($arg: usize),*) $(-> $result)? {
+            let next = next!($name, fn($(around!(@word $arg)),*) $(-> $result)?);
+            if !concerns() {
+                // SAFETY: the program's arguments.
+                return unsafe { next($($arg),*) };
+            }
+            $before;
+            // SAFETY: the program's arguments.
+            let result = unsafe { next($($arg),*) };
+            $after;
+            result
+        }
+    )* };
+    (@word $arg:ident) => { usize };
+}
+
+/// Locks without a name, by what they are for.
+const CRITICAL: u64 = 1;
+const ATOMIC: u64 = 2;
+const ORDERED: u64 = 3;
+
+fn nothing() {}
+
+fn lock(key: u64) {
+    acquire(cell(Kind::Lock, key));
+}
+
+fn unlock(key: u64) {
+    release(cell(Kind::Lock, key));
+}
+
+around! {
+    GOMP_barrier(), tasks::arrive(), tasks::depart();
+    GOMP_barrier_cancel() -> u8, tasks::arrive(), tasks::depart();
+    GOMP_loop_end(), tasks::arrive(), tasks::depart();
+    GOMP_loop_end_cancel() -> u8, tasks::arrive(), tasks::depart();
+    GOMP_sections_end(), tasks::arrive(), tasks::depart();
+    GOMP_sections_end_cancel() -> u8, tasks::arrive(), tasks::depart();
+    GOMP_workshare_task_reduction_unregister(cancelled), tasks::arrive(), tasks::depart();
+    GOMP_critical_start(), nothing(), lock(CRITICAL);
+    GOMP_critical_end(), unlock(CRITICAL), nothing();
+    GOMP_critical_name_start(name), nothing(), lock(name as u64);
+    GOMP_critical_name_end(name), unlock(name as u64), nothing();
+    GOMP_atomic_start(), nothing(), lock(ATOMIC);
+    GOMP_atomic_end(), unlock(ATOMIC), nothing();
+    GOMP_ordered_start(), nothing(), lock(ORDERED);
+    GOMP_ordered_end(), unlock(ORDERED), nothing();
+    GOMP_taskwait(), nothing(), tasks::wait_for_children();
+    GOMP_taskwait_depend(list), nothing(), tasks::wait_for_children();
+    GOMP_taskgroup_end(), nothing(), tasks::wait_for_group();
+    omp_set_lock(lock_at), nothing(), lock(lock_at as u64);
+    omp_unset_lock(lock_at), unlock(lock_at as u64), nothing();
+    omp_set_nest_lock(lock_at), nothing(), lock(lock_at as u64);
+    omp_unset_nest_lock(lock_at), unlock(lock_at as u64), nothing();
+    omp_test_lock(lock_at) -> c_int, nothing(), lock(lock_at as u64);
+    omp_test_nest_lock(lock_at) -> c_int, nothing(), lock(lock_at as u64);
+    omp_set_lock_(lock_at), nothing(), lock(lock_at as u64);
+    omp_unset_lock_(lock_at), unlock(lock_at as u64), nothing();
+    omp_set_nest_lock_(lock_at), nothing(), lock(lock_at as u64);
+    omp_unset_nest_lock_(lock_at), unlock(lock_at as u64), nothing();
+    omp_test_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
+    omp_test_nest_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
+    GOMP_single_copy_end(data), tasks::arrive(), tasks::depart();
+    // Waiting for another iteration has any number of arguments; who posts tells everybody.
+    GOMP_doacross_post(counts), meet_all(), nothing();
+    GOMP_doacross_ull_post(counts), meet_all(), nothing();
+}
+
+/// Interposes the function of libgomp: the others wait until the first thread, which gets null, calls
+/// `GOMP_single_copy_end`.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
+    let next = next!(GOMP_single_copy_start, fn() -> *mut c_void);
+    if !concerns() {
+        // SAFETY: no arguments.
+        return unsafe { next() };
+    }
+    tasks::arrive();
+    // SAFETY: no arguments.
+    let copied = unsafe { next() };
+    if !copied.is_null() {
+        tasks::depart();
+    }
+    copied
+}
+
+/// What is put in front of a task's data.
+#[derive(Clone, Copy)]
+struct Wrapped {
+    work: Work,
+    copy: Option<Copy>,
+    task: tasks::Task,
+    /// The program's data, until they have been copied.
+    data: *mut c_void,
+    size: usize,
+    /// From here to the copy of it.
+    offset: usize,
+}
+
+unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
+    // SAFETY: the runtime passes memory as large as it was told, and what it was given, which is
+    // alive until the call that makes the task returns.
+    unsafe {
+        let wrapped = *from.cast::<Wrapped>();
+        to.cast::<Wrapped>().write(wrapped);
+        let inner = to.byte_add(wrapped.offset);
+        match wrapped.copy {
+            Some(copy) => copy(inner, wrapped.data),
+            None => {
+                std::ptr::copy_nonoverlapping::<u8>(wrapped.data.cast(), inner.cast(), wrapped.size)
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn run(data: *mut c_void) {
+    // SAFETY: what `copy` has made.
+    let wrapped = unsafe { *data.cast::<Wrapped>() };
+    tasks::run(wrapped.task);
+    // SAFETY: what the program wants to be run, with the copy of its data.
+    unsafe { (wrapped.work)(data.byte_add(wrapped.offset)) };
+    tasks::finish();
+}
+
+/// Interposes the function of libgomp.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, clippy::too_many_arguments)]
+pub unsafe extern "C" fn GOMP_task(
+    work: Work,
+    data: *mut c_void,
+    copies: Option<Copy>,
+    size: c_long,
+    align: c_long,
+    deferred: bool,
+    flags: c_uint,
+    depend: *mut c_void,
+    priority: c_int,
+    detach: *mut c_void,
+) {
+    type Rest = (c_uint, *mut c_void, c_int, *mut c_void);
+    let rest: Rest = (flags, depend, priority, detach);
+    let next = next!(
+        GOMP_task,
+        fn(
+            Work,
+            *mut c_void,
+            Option<Copy>,
+            c_long,
+            c_long,
+            bool,
+            c_uint,
+            *mut c_void,
+            c_int,
+            *mut c_void,
+        )
+    );
+    let call = |work, data, copies, size, align| {
+        let (flags, depend, priority, detach) = rest;
+        // SAFETY: the program's arguments, or what stands for them.
+        unsafe { next(work, data, copies, size, align, deferred, flags, depend, priority, detach) }
+    };
+    if !concerns() {
+        return call(work, data, copies, size, align);
+    }
+    const DEPEND: c_uint = 1 << 3;
+    let align = (align.max(1) as usize).max(align_of::<Wrapped>());
+    let mut wrapped = Wrapped {
+        work,
+        copy: copies,
+        task: tasks::create(flags & DEPEND != 0, !deferred),
+        data,
+        size: size as usize,
+        offset: size_of::<Wrapped>().next_multiple_of(align),
+    };
+    let size = (wrapped.offset + wrapped.size) as c_long;
+    call(run, (&raw mut wrapped).cast(), Some(copy), size, align as c_long);
+}
+
+macro_rules! taskloops {
+    ($($name:ident: $number:ty;)*) => { $(
+        /// Interposes the function of libgomp, which makes a copy of the data for each task and writes
+        /// bounds into it: the tasks cannot be told apart.
+        ///
+        /// # Safety
+        /// As for that.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, clippy::too_many_arguments)]
+        pub unsafe extern "C" fn $name(
+            work: Work,
+            data: *mut c_void,
+            copies: Option<Copy>,
+            size: c_long,
+            align: c_long,
+            flags: c_uint,
+            tasks: std::ffi::c_ulong,
+            priority: c_int,
+            from: $number,
+            to: $number,
+            by: $number,
+        ) {
+            let next = next!($name, fn(
+                Work, *mut c_void, Option<Copy>, c_long, c_long, c_uint, std::ffi::c_ulong, c_int,
+                $number, $number, $number
+            ));
+            if concerns() {
+                meet_all();
+            }
+            // SAFETY: the program's arguments.
+            unsafe { next(work, data, copies, size, align, flags, tasks, priority, from, to, by) };
+            if concerns() {
+                meet_all();
+            }
+        }
+    )* };
+}
+
+taskloops! {
+    GOMP_taskloop: c_long;
+    GOMP_taskloop_ull: std::ffi::c_ulonglong;
+}

@@ -1,0 +1,94 @@
+//! Threads and OpenMP within a process: who runs concurrently with whom.
+//!
+//! Agents are threads, the implicit tasks of OpenMP's parallel regions, and explicit tasks. Each has
+//! a clock ([`agents`]); what passes between them goes through cells, one for each lock, barrier,
+//! region or task: who releases adds its clock to the cell, who acquires takes the cell's over.
+//! Three sensors see where that happens: POSIX threads ([`posix`]) and gcc's OpenMP runtime
+//! ([`gomp`]) by their functions, LLVM's by OMPT ([`ompt`]); hooks tell of atomics and fences.
+//!
+//! **Soundness.** Two things are called concurrent only if no chain of these leads from one to the
+//! other. Whatever is not known for certain counts as ordered:
+//! - what threads do that commsan has not seen being created, or that are too many ([`AGENTS`]);
+//! - cells are shared by unrelated objects where their keys collide, readers of a lock are ordered
+//!   as writers are, and tasks with dependences as they run, whatever they depend on;
+//! - a taskloop of gcc orders everything that runs.
+//!
+//! What this cannot see is synchronisation that nobody tells it of: by inline assembly, or atomics of
+//! code that was not compiled by commsan.
+//!
+//! [`AGENTS`]: commsan_engine::AGENTS
+
+pub mod agents;
+mod gomp;
+mod ompt;
+mod posix;
+mod tasks;
+
+use commsan_sense::inside::Inside;
+use commsan_sense::thread;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Called when an agent has ended whose stack frames lay in a range, at `popped`; and when nothing
+/// runs in parallel any more, at `calm`.
+pub struct Observer {
+    /// Frames in this memory are gone; what uses it next has nothing to do with them.
+    pub popped: fn(Range<usize>),
+    /// The process is back to one agent.
+    pub calm: fn(),
+}
+
+static OBSERVER: OnceLock<Observer> = OnceLock::new();
+
+/// Begins to follow threads, and to tell `observer`.
+///
+/// The memory shared with hooks must be mapped.
+pub fn connect(observer: Observer) {
+    let _ = OBSERVER.set(observer);
+    agents::publish_stamp();
+}
+
+fn observer() -> Option<&'static Observer> {
+    OBSERVER.get()
+}
+
+/// What a hook saw: an atomic access that acquires, releases, or a fence.
+pub fn synchronise(address: usize, acquires: bool, releases: bool) {
+    if agents::is_parallel() {
+        let cell = agents::cell(agents::Kind::Atomic, address as u64);
+        match (acquires, releases) {
+            (true, true) => agents::meet(cell),
+            (true, false) => agents::acquire(cell),
+            (false, true) => agents::release(cell),
+            (false, false) => {}
+        }
+    }
+}
+
+/// A hook saw a write to a volatile variable, which others may wait for.
+pub fn broadcast() {
+    if agents::is_parallel() {
+        agents::meet_all();
+    }
+}
+
+/// Whether there is anybody to synchronise with, and the program does so, not MPI or commsan.
+fn concerns() -> bool {
+    agents::is_parallel() && !thread::with(thread::Thread::is_inside)
+}
+
+/// Whether threads that are made now are the program's.
+fn from_program() -> bool {
+    observer().is_some() && Inside::enter().is_some()
+}
+
+/// The frames of a task that this thread has run are gone. Those of the OpenMP runtime lie where they
+/// began, so some that are still in use are taken for gone, too.
+fn popped() {
+    const RUNTIME: usize = 2048;
+    let (here, stack) = (0u8, thread::with(thread::Thread::stack_bounds));
+    let end = (&raw const here as usize + RUNTIME).min(stack.end);
+    if let Some(observer) = observer() {
+        (observer.popped)(stack.start..end);
+    }
+}

@@ -1,0 +1,240 @@
+//! POSIX threads, and what they synchronise by.
+//!
+//! Threads are followed if the program makes them, itself or through C++'s library. Those of other
+//! libraries, MPI's and OpenMP's own among them, synchronise in ways that are not seen: they stay
+//! unknown, and count as ordered.
+
+use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
+use crate::{concerns, from_program};
+use commsan_sense::next::Next;
+use commsan_sense::{caller, modules};
+use std::cell::Cell as Local;
+use std::ffi::{c_int, c_uint, c_void};
+
+type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
+
+struct Start {
+    routine: Routine,
+    argument: *mut c_void,
+    id: u64,
+}
+
+/// Ends the agent when the thread does, in whatever way.
+struct Agent(Local<Option<Suspended>>);
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if let Some(suspended) = self.0.take() {
+            end(&[ended(this())], suspended);
+            agents::gather();
+        }
+    }
+}
+
+thread_local! {
+    static AGENT: Agent = const { Agent(Local::new(None)) };
+}
+
+fn this() -> libc::pthread_t {
+    // SAFETY: no arguments, no effects.
+    unsafe { libc::pthread_self() }
+}
+
+fn ended(thread: libc::pthread_t) -> agents::Cell {
+    cell(Kind::End, thread)
+}
+
+extern "C" fn run(start: *mut c_void) -> *mut c_void {
+    // SAFETY: the box that was made for this thread.
+    let start = unsafe { Box::from_raw(start.cast::<Start>()) };
+    let suspended = begin(cell(Kind::Begin, start.id));
+    AGENT.with(|agent| agent.0.set(Some(suspended)));
+    // Whoever had this stack before had nothing to do with it.
+    crate::popped();
+    let (routine, argument) = (start.routine, start.argument);
+    drop(start);
+    routine(argument)
+}
+
+type Create = unsafe extern "C" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    Routine,
+    *mut c_void,
+) -> c_int;
+
+/// Interposes `pthread_create`.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+) -> c_int {
+    static NEXT: Next = Next::new(c"pthread_create");
+    // SAFETY: the C library's function of this name.
+    let next = unsafe { std::mem::transmute::<*mut c_void, Create>(NEXT.get()) };
+    let caller = caller!();
+    if !from_program() || agents::current().is_none() || !modules::is_the_programs(caller.pc) {
+        // SAFETY: the program's arguments.
+        return unsafe { next(thread, attributes, routine, argument) };
+    }
+    let id = agents::new_id();
+    agents::spread();
+    agents::expect(1);
+    release(cell(Kind::Begin, id));
+    let start = Box::into_raw(Box::new(Start { routine, argument, id }));
+    // SAFETY: the program's arguments, and what to run instead.
+    let code = unsafe { next(thread, attributes, run, start.cast()) };
+    if code != 0 {
+        agents::expect(-1);
+        agents::gather();
+        // SAFETY: no thread has it.
+        drop(unsafe { Box::from_raw(start) });
+    }
+    code
+}
+
+/// Functions of the C library that take words and return 0 for success: what is done before, and
+/// after success.
+macro_rules! interpose {
+    ($($name:ident $([$version:literal])? ($($arg:ident),*), $before:expr, $after:expr;)*) => { $(
+        /// Interposes the function of the C library.
+        ///
+        /// # Safety
+        /// As for that.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: usize),*) -> c_int {
+            static NEXT: Next = interpose!(@next $name $($version)?);
+            // SAFETY: the C library's function of this name, with arguments of this size.
+            let next = unsafe {
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn($(interpose!(@word $arg)),*)
+                    -> c_int>(NEXT.get())
+            };
+            if !concerns() {
+                // SAFETY: the program's arguments.
+                return unsafe { next($($arg),*) };
+            }
+            $before;
+            // SAFETY: the program's arguments.
+            let code = unsafe { next($($arg),*) };
+            if code == 0 || code == libc::EOWNERDEAD || code == libc::PTHREAD_BARRIER_SERIAL_THREAD {
+                $after;
+            }
+            code
+        }
+    )* };
+    (@next $name:ident) => { Next::new(interpose!(@cstr $name)) };
+    (@next $name:ident $version:literal) => {
+        Next::versioned(interpose!(@cstr $name), $version)
+    };
+    (@cstr $name:ident) => {
+        match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            Ok(name) => name,
+            Err(_) => unreachable!(),
+        }
+    };
+    (@word $arg:ident) => { usize };
+}
+
+fn nothing() {}
+
+fn lock(object: usize) {
+    acquire(cell(Kind::Lock, object as u64));
+}
+
+fn unlock(object: usize) {
+    release(cell(Kind::Lock, object as u64));
+}
+
+interpose! {
+    pthread_join(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
+    pthread_tryjoin_np(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
+    pthread_timedjoin_np(thread, value, until), nothing(), acquire(ended(thread as libc::pthread_t));
+    pthread_mutex_lock(mutex), nothing(), lock(mutex);
+    pthread_mutex_trylock(mutex), nothing(), lock(mutex);
+    pthread_mutex_timedlock(mutex, until), nothing(), lock(mutex);
+    pthread_mutex_clocklock(mutex, clock, until), nothing(), lock(mutex);
+    pthread_mutex_unlock(mutex), unlock(mutex), nothing();
+    pthread_rwlock_rdlock(rwlock), nothing(), lock(rwlock);
+    pthread_rwlock_tryrdlock(rwlock), nothing(), lock(rwlock);
+    pthread_rwlock_timedrdlock(rwlock, until), nothing(), lock(rwlock);
+    pthread_rwlock_wrlock(rwlock), nothing(), lock(rwlock);
+    pthread_rwlock_trywrlock(rwlock), nothing(), lock(rwlock);
+    pthread_rwlock_timedwrlock(rwlock, until), nothing(), lock(rwlock);
+    pthread_rwlock_unlock(rwlock), unlock(rwlock), nothing();
+    pthread_spin_lock(spinlock), nothing(), lock(spinlock);
+    pthread_spin_trylock(spinlock), nothing(), lock(spinlock);
+    pthread_spin_unlock(spinlock), unlock(spinlock), nothing();
+    pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex), unlock(mutex), lock(mutex);
+    sem_post(semaphore), unlock(semaphore), nothing();
+    sem_wait(semaphore), nothing(), lock(semaphore);
+    sem_trywait(semaphore), nothing(), lock(semaphore);
+    sem_timedwait(semaphore, until), nothing(), lock(semaphore);
+    // All before all: who is late for one barrier may order itself after the next, too.
+    pthread_barrier_wait(barrier), unlock(barrier), lock(barrier);
+    // Who waits for the routine may go on before who runs it returns here.
+    pthread_once(control, routine), nothing(), agents::meet_all();
+}
+
+/// The mutex is locked again whether or not the time is over.
+macro_rules! timed_waits {
+    ($($name:ident($($arg:ident: $ty:ty),*);)*) => { $(
+        /// Interposes the function of the C library.
+        ///
+        /// # Safety
+        /// As for that.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(condition: usize, mutex: usize, $($arg: $ty),*) -> c_int {
+            static NEXT: Next = interpose!(@next $name c"GLIBC_2.3.2");
+            // SAFETY: the C library's function of this name.
+            let next = unsafe {
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn(usize, usize, $($ty),*)
+                    -> c_int>(NEXT.get())
+            };
+            if concerns() {
+                unlock(mutex);
+            }
+            // SAFETY: the program's arguments.
+            let code = unsafe { next(condition, mutex, $($arg),*) };
+            if concerns() {
+                lock(mutex);
+            }
+            code
+        }
+    )* };
+}
+
+timed_waits! {
+    pthread_cond_timedwait(until: usize);
+}
+
+/// Interposes the function of the C library, which came later than the others of its kind.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cond_clockwait(
+    condition: usize,
+    mutex: usize,
+    clock: c_uint,
+    until: usize,
+) -> c_int {
+    static NEXT: Next = Next::new(c"pthread_cond_clockwait");
+    type Wait = unsafe extern "C" fn(usize, usize, c_uint, usize) -> c_int;
+    // SAFETY: the C library's function of this name.
+    let next = unsafe { std::mem::transmute::<*mut c_void, Wait>(NEXT.get()) };
+    if concerns() {
+        unlock(mutex);
+    }
+    // SAFETY: the program's arguments.
+    let code = unsafe { next(condition, mutex, clock, until) };
+    if concerns() {
+        lock(mutex);
+    }
+    code
+}

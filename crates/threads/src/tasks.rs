@@ -1,0 +1,177 @@
+//! Parallel regions and tasks, as both OpenMP runtimes have them.
+
+use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
+use std::cell::{Cell as Local, RefCell};
+
+/// A parallel region that this thread has opened or works in.
+#[derive(Clone, Copy, Default)]
+pub struct Team {
+    pub region: u64,
+    /// Barriers that this thread has passed.
+    barriers: u64,
+    /// What this thread was before, if it is not the one that opened the region.
+    worker: Option<Suspended>,
+}
+
+/// A task that this thread runs.
+#[derive(Clone, Copy, Default)]
+pub struct Task {
+    pub id: u64,
+    pub parent: u64,
+    /// Has dependences.
+    pub depends: bool,
+    /// The one that made it waits for it.
+    pub undeferred: bool,
+}
+
+thread_local! {
+    static TEAM: Local<Team> = const {
+        Local::new(Team { region: 0, barriers: 0, worker: None })
+    };
+    static TASK: Local<u64> = const { Local::new(0) };
+    static STACK: RefCell<Vec<(Task, Suspended, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// More threads than a team can have: how many it will be, its first member tells.
+const MANY: i64 = 1 << 32;
+
+/// This thread opens a parallel region.
+pub fn open() -> u64 {
+    let region = agents::new_id();
+    agents::spread();
+    expect(MANY);
+    release(cell(Kind::Begin, region));
+    region
+}
+
+/// The thread that has opened the region is its first member, of so many.
+pub fn lead(region: u64, members: u32) -> Team {
+    expect(i64::from(members) - 1 - MANY);
+    TEAM.replace(Team { region, ..Team::default() })
+}
+
+/// A thread becomes another member.
+pub fn follow(region: u64) -> Team {
+    let worker = Some(begin(cell(Kind::Begin, region)));
+    TEAM.replace(Team { region, barriers: 0, worker })
+}
+
+/// A member of a team is done; nothing happens if it is the first, or has been done before.
+pub fn leave() {
+    let team = TEAM.get();
+    if let Some(suspended) = team.worker {
+        TEAM.set(Team { worker: None, ..team });
+        end(&[cell(Kind::End, team.region)], suspended);
+    }
+}
+
+/// The thread is in the team that it was in before.
+pub fn restore(team: Team) {
+    TEAM.set(team);
+}
+
+/// All members of a region are done.
+pub fn close(region: u64) {
+    acquire(cell(Kind::End, region));
+    acquire(cell(Kind::Tasks, region));
+    agents::gather();
+}
+
+/// The region this thread works in; 0 outside.
+pub fn region() -> u64 {
+    TEAM.get().region
+}
+
+/// The number of the task this thread runs.
+pub fn task() -> u64 {
+    TASK.get()
+}
+
+/// This thread has come to a barrier.
+pub fn arrive() {
+    release(barrier(TEAM.get()));
+}
+
+/// All have.
+pub fn depart() {
+    let team = TEAM.get();
+    acquire(barrier(team));
+    acquire(cell(Kind::Tasks, team.region));
+    TEAM.set(Team { barriers: team.barriers + 1, ..team });
+}
+
+/// Two cells are enough: nobody comes to the next but one before all have left this.
+fn barrier(team: Team) -> Cell {
+    cell(Kind::Barrier, team.region << 1 | team.barriers & 1)
+}
+
+/// Children of this thread's task have ended, those before.
+pub fn wait_for_children() {
+    acquire(cell(Kind::Children, task()));
+}
+
+/// All tasks of the region that have ended did so before.
+pub fn wait_for_group() {
+    acquire(cell(Kind::Tasks, region()));
+}
+
+/// A new task.
+pub fn create(depends: bool, undeferred: bool) -> Task {
+    let task = Task { id: agents::new_id(), parent: task(), depends, undeferred };
+    expect(1);
+    release(cell(Kind::Begin, task.id));
+    task
+}
+
+/// This thread begins to run a task.
+pub fn run(task: Task) {
+    let suspended = begin(cell(Kind::Begin, task.id));
+    if task.depends {
+        acquire(cell(Kind::Depend, task.parent));
+    }
+    STACK.with_borrow_mut(|stack| stack.push((task, suspended, TASK.replace(task.id))));
+}
+
+/// The task that this thread runs now was begun by another one.
+pub fn resume(task: Task) {
+    expect(1);
+    run(task);
+    acquire(cell(Kind::Resume, task.id));
+}
+
+/// The task that this thread runs may go on elsewhere.
+pub fn interrupt(task: Task) {
+    release(cell(Kind::Resume, task.id));
+}
+
+/// The task this thread has begun last.
+pub fn innermost() -> Option<u64> {
+    STACK.with_borrow(|stack| stack.last().map(|(task, ..)| task.id))
+}
+
+/// Whether this thread has begun a task, or taken it over, and has not ended it.
+pub fn has_begun_here(id: u64) -> bool {
+    STACK.with_borrow(|stack| stack.iter().any(|(task, ..)| task.id == id))
+}
+
+/// This thread leaves the task it has begun last, which is not done.
+pub fn suspend() {
+    let Some((task, suspended, before)) = STACK.with_borrow_mut(Vec::pop) else { return };
+    end(&[cell(Kind::Resume, task.id)], suspended);
+    TASK.set(before);
+}
+
+/// That task has ended.
+pub fn finish() {
+    let Some((task, suspended, before)) = STACK.with_borrow_mut(Vec::pop) else { return };
+    let mut told = vec![cell(Kind::Children, task.parent), cell(Kind::Tasks, region())];
+    if task.depends {
+        told.push(cell(Kind::Depend, task.parent));
+    }
+    end(&told, suspended);
+    TASK.set(before);
+    crate::popped();
+    if task.undeferred {
+        wait_for_children();
+    }
+}

@@ -1,0 +1,114 @@
+//! Threads of this very test, followed through the functions that they synchronise by. One test, since
+//! agents belong to the process.
+
+use commsan_engine::Stamp;
+use commsan_sense::abi;
+use commsan_threads::{Observer, agents};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+
+static CALM: AtomicUsize = AtomicUsize::new(0);
+
+fn knows(stamp: Stamp) -> bool {
+    agents::actor().expect("there are several").clock.has_seen(stamp)
+}
+
+/// Runs both on threads of their own, each an agent; they begin after what was done before.
+fn together(one: impl FnOnce() + Send, two: impl FnOnce() + Send) {
+    let id = agents::new_id();
+    agents::spread();
+    agents::expect(2);
+    agents::release(agents::cell(agents::Kind::Begin, id));
+    let end = agents::cell(agents::Kind::End, id);
+    let run = |work: &mut dyn FnMut()| {
+        let suspended = agents::begin(agents::cell(agents::Kind::Begin, id));
+        work();
+        agents::end(&[end], suspended);
+    };
+    let (mut one, mut two) = (Some(one), Some(two));
+    std::thread::scope(|scope| {
+        scope.spawn(|| run(&mut || one.take().expect("once")()));
+        scope.spawn(|| run(&mut || two.take().expect("once")()));
+    });
+    agents::acquire(end);
+    agents::gather();
+}
+
+#[test]
+fn agents_know_of_each_other_as_far_as_they_synchronise() {
+    abi::map().expect("nothing else is at the address");
+    commsan_threads::connect(Observer {
+        popped: |_| {},
+        calm: || {
+            CALM.fetch_add(1, Ordering::Relaxed);
+        },
+    });
+    assert!(agents::actor().is_none(), "alone, nobody asks");
+    // The test's thread is not the process's first: to have an agent, it is begun as one.
+    let root = agents::new_id();
+    agents::expect(1);
+    let suspended = agents::begin(agents::cell(agents::Kind::Begin, root));
+    let before = agents::stamp();
+
+    let seen = Arc::new((Mutex::new(None::<Stamp>), Condvar::new()));
+    let meeting = Barrier::new(2);
+    let lock = agents::cell(agents::Kind::Lock, 4096);
+    together(
+        || {
+            assert!(knows(before), "who begins comes after who made it");
+            let stamp = agents::stamp();
+            *seen.0.lock().unwrap() = Some(stamp);
+            seen.1.notify_all();
+            meeting.wait();
+            agents::release(lock);
+            assert_ne!(agents::stamp(), stamp, "what follows is another epoch");
+            meeting.wait();
+        },
+        || {
+            let guard = seen.0.lock().unwrap();
+            let stamp = seen.1.wait_while(guard, |stamp| stamp.is_none()).unwrap().unwrap();
+            assert!(!knows(stamp), "time alone orders nothing");
+            assert!(!(agents::actor().unwrap().all_have_seen)(stamp));
+            meeting.wait();
+            meeting.wait();
+            assert!(!knows(stamp), "nor does a release");
+            agents::acquire(lock);
+            assert!(knows(stamp), "an acquisition after it does");
+        },
+    );
+    assert_eq!(CALM.load(Ordering::Relaxed), 1);
+    assert!(!agents::is_parallel());
+
+    // What is told to all reaches those that begin later.
+    let told = Mutex::new(None::<Stamp>);
+    together(
+        || {
+            *told.lock().unwrap() = Some(agents::stamp());
+            agents::meet_all();
+        },
+        || {
+            while told.lock().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+        },
+    );
+    let told = told.into_inner().unwrap().unwrap();
+    agents::spread();
+    assert!(knows(told), "who waits for threads comes after them");
+    agents::gather();
+
+    // More agents than there are numbers: those without one are ordered with everybody.
+    let crowd = agents::new_id();
+    agents::spread();
+    let nested: Vec<_> = (0..2 * commsan_engine::AGENTS)
+        .map(|_| {
+            agents::expect(1);
+            agents::begin(agents::cell(agents::Kind::Begin, crowd))
+        })
+        .collect();
+    assert!(agents::current().is_none() && agents::actor().is_none());
+    nested.into_iter().rev().for_each(|suspended| agents::end(&[], suspended));
+    assert!(agents::current().is_some());
+    agents::gather();
+    agents::end(&[], suspended);
+}

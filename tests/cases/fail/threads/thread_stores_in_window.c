@@ -1,0 +1,34 @@
+// A thread stores to the window; another one tells the origin that it may put, but not of that.
+//# flags: -fopenmp
+#include <mpi.h>
+#include <omp.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+  int provided, rank;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  static int window[4], out[4] = {7, 7, 7, 7};
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof window[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Put(out, 4, MPI_INT, 1, 0, 4, MPI_INT, win); //~ CS-RMA-03 operation ranks=1
+    MPI_Win_flush(1, win);
+  } else {
+#pragma omp parallel num_threads(2)
+    {
+      if (omp_get_thread_num() == 1) window[1] = 8; //~ CS-RMA-03 access ranks=1
+      if (omp_get_thread_num() == 0) usleep(100000);
+      if (omp_get_thread_num() == 0) MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+  MPI_Win_unlock_all(win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
