@@ -44,6 +44,7 @@ static OBSERVER: OnceLock<Observer> = OnceLock::new();
 ///
 /// The memory shared with hooks must be mapped.
 pub fn connect(observer: Observer) {
+    posix::prepare();
     let _ = OBSERVER.set(observer);
     agents::publish_stamp();
 }

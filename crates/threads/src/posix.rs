@@ -143,6 +143,18 @@ macro_rules! interpose {
 
 fn nothing() {}
 
+/// `sem_post` may be called in signal handlers, where its next definition could not be looked up.
+pub fn prepare() {
+    let mut semaphore = std::mem::MaybeUninit::<libc::sem_t>::uninit();
+    // SAFETY: a semaphore that nobody else knows.
+    unsafe {
+        if libc::sem_init(semaphore.as_mut_ptr(), 0, 0) == 0 {
+            sem_post(semaphore.as_mut_ptr() as usize);
+            libc::sem_destroy(semaphore.as_mut_ptr());
+        }
+    }
+}
+
 fn lock(object: usize) {
     acquire(cell(Kind::Lock, object as u64));
 }
