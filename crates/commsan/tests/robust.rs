@@ -165,6 +165,20 @@ fn without_debug_information_findings_name_functions_or_addresses() {
     }
 }
 
+/// The finding that ends a job is complete, though its other side is in the log of a rank that ends
+/// without a word.
+#[test]
+fn a_job_can_end_at_its_first_finding() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("halt", mpi);
+        let program = work.compile("cases/fail/rma/probe_then_load.c", &["-g"]);
+        let run = work.run(&["--halt-on-error"], 2, &program, &[]);
+        run.ends_with(66).finds(&["CS-RMA-03 main"]).is_silent_about("was it killed");
+        run.says("rank 0: MPI_Put writes 4 bytes").says("rank 1: 4-byte read");
+        assert!(has_note(&run, 1, "ended the job at its first finding"), "{}", run.text());
+    }
+}
+
 /// Cross-rank checks need every rank; what the others do alone is still checked, and correct.
 #[test]
 fn where_one_rank_is_not_checked_the_others_are() {

@@ -65,6 +65,7 @@ impl Notes {
                 None,
             );
         }
+        let halted = logs.iter().any(|log| log.end.is_some_and(|end| end.how == Ending::Halted));
         for log in logs {
             let rank = Some(log.rank);
             for text in &log.notes {
@@ -78,16 +79,15 @@ impl Notes {
             } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented) {
                 self.add(
                     format!(
-                        "`{}` was not compiled by `commsan cc`, so only calls and accesses to \
-                         whole pages of pending buffers were checked; compile it by `commsan cc` \
-                         to check every load and store",
+                        "`{}` was not compiled by `commsan cc`, so only calls were checked; compile \
+                         it by `commsan cc` to check every load and store",
                         file_name(&start.program)
                     ),
                     rank,
                 );
             }
             if log.unchecked.is_none() {
-                self.add_ending(log);
+                self.add_ending(log, halted);
             }
         }
         let logged: BTreeSet<u32> = logs.iter().map(|log| log.rank).collect();
@@ -100,11 +100,16 @@ impl Notes {
         }
     }
 
-    fn add_ending(&mut self, log: &RankLog) {
+    /// `halted`: some rank has ended the job.
+    fn add_ending(&mut self, log: &RankLog, halted: bool) {
         let text = match log.end.map(|end| end.how) {
             Some(Ending::Finalized) => None,
             Some(Ending::Aborted) => Some("called MPI_Abort"),
             Some(Ending::Exited) => Some("exited without MPI_Finalize"),
+            Some(Ending::Halted) => {
+                Some("ended the job at its first finding, as --halt-on-error asks")
+            }
+            None if halted => None,
             // A rank without a start has said enough.
             None if log.start.is_none() => None,
             None => Some("ended without MPI_Finalize, MPI_Abort or exit: was it killed?"),

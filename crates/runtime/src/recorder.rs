@@ -190,7 +190,7 @@ impl Findings for Recorder {
             threads: report.threads,
         }));
         if self.options.halt_on_error {
-            self.end(Ending::Aborted);
+            self.end(Ending::Halted);
             eprintln!("commsan: ending the job at the first finding, as halt_on_error asks");
             // SAFETY: ends the process without running anything of a program that may hold
             // locks; the MPI launcher ends the other ranks.

@@ -50,9 +50,10 @@ pub fn lead(region: u64, members: u32) -> Team {
     TEAM.replace(Team { region, ..Team::default() })
 }
 
-/// A thread becomes another member.
+/// A thread becomes another member. What it did for another team before is none of this one's.
 pub fn follow(region: u64) -> Team {
     let worker = Some(begin(cell(Kind::Begin, region)));
+    crate::popped();
     TEAM.replace(Team { region, barriers: 0, worker })
 }
 

@@ -190,4 +190,6 @@ pub enum Ending {
     Aborted,
     /// The process exited without either.
     Exited,
+    /// commsan ended the job at its first finding, as it had been asked to.
+    Halted,
 }

@@ -68,7 +68,12 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
 }
 
 fn record() -> impl Strategy<Value = Record<'static>> {
-    let ending = prop::sample::select(vec![Ending::Finalized, Ending::Aborted, Ending::Exited]);
+    let ending = prop::sample::select(vec![
+        Ending::Finalized,
+        Ending::Aborted,
+        Ending::Exited,
+        Ending::Halted,
+    ]);
     prop_oneof![
         (any::<[u32; 4]>(), text(), text(), text(), any::<bool>()).prop_map(
             |([version, rank, size, pid], host, mpi, program, instrumented)| {

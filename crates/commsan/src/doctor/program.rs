@@ -85,6 +85,6 @@ fn compiled(program: &Program) -> Check {
         Check::ok(what, "compiled by commsan: every one is checked")
     } else {
         let mend = "compile with `commsan cc mpicc …` (cxx, fc) to have every one checked";
-        Check::warn(what, "not compiled by commsan: accesses are seen a page at a time", mend)
+        Check::warn(what, "not compiled by commsan: its loads and stores are not seen", mend)
     }
 }
