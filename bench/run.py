@@ -45,11 +45,13 @@ class Size:
     large: tuple = (3000, 3000)  # 144 MB
     heat: tuple = (2000, 2000, 50)  # nx, ny, steps
     window: tuple = (1000, 1000)  # 16 MB
+    ranks: tuple = (4, 16, 64)
+    steps: int = 100
 
 
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
-             window=(200, 200))
+             window=(200, 200), ranks=(4,), steps=5)
 
 
 @dataclasses.dataclass
@@ -273,12 +275,28 @@ def window(shop, size):
         yield Comparison("window", compiler, "ns/cell", 1e9, variants)
 
 
+def ranks(shop, size):
+    """How time and memory grow with the number of ranks that know of each other, which share the cores."""
+    mpi = "Open MPI"  # it yields to other ranks while it waits
+    shared = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+    native = shop.build("ranks", mpi)
+    hooks = shop.build("ranks", mpi, how="commsan")
+    for number in size.ranks:
+        variants = [
+            Variant("native", shop.run(mpi, number, native, size.steps), environment=shared),
+            Variant("commsan", shop.run(mpi, number, hooks, size.steps, checked=True),
+                    environment=shared),
+        ]
+        yield Comparison("ranks", f"{number} ranks", "ms/step", 1e3, variants)
+
+
 BENCHMARKS = {
     "stencil": stencil,
     "pingpong": pingpong,
     "halo": halo,
     "traffic": traffic,
     "window": window,
+    "ranks": ranks,
 }
 
 

@@ -3,35 +3,13 @@
 //! What is run by other threads is wrapped, so that they can be followed from its beginning to its
 //! end. Without a run that is checked everything is passed on as it is.
 
-use crate::agents::{Kind, acquire, cell, meet_all, release};
+use crate::agents::meet_all;
+use crate::tasks::{ATOMIC, CRITICAL, ORDERED, lock, nothing, unlock};
 use crate::{concerns, observer, tasks};
-use commsan_sense::next::Next;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
 type Work = unsafe extern "C" fn(*mut c_void);
 type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
-
-/// The runtime's own function of a name and type.
-macro_rules! next {
-    ($name:ident, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
-        static NEXT: Next = Next::new(cstr!($name));
-        // SAFETY: the runtime's function of this name, which is of this type.
-        unsafe {
-            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $result)?>(
-                NEXT.get(),
-            )
-        }
-    }};
-}
-
-macro_rules! cstr {
-    ($name:ident) => {
-        match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-            Ok(name) => name,
-            Err(_) => unreachable!(),
-        }
-    };
-}
 
 struct Start {
     work: Work,
@@ -109,46 +87,6 @@ parallel! {
     GOMP_parallel_loop_nonmonotonic_runtime(from: c_long, to: c_long, by: c_long, flags: c_uint);
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(
         from: c_long, to: c_long, by: c_long, flags: c_uint);
-}
-
-/// Functions that do something `before` and `after` the runtime's own, which takes words.
-macro_rules! around {
-    ($($name:ident($($arg:ident),*) $(-> $result:ty)?, $before:expr, $after:expr;)*) => { $(
-        /// Interposes the function of libgomp.
-        ///
-        /// # Safety
-        /// As for that.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case)]
-        pub unsafe extern "C" fn $name($($arg: usize),*) $(-> $result)? {
-            let next = next!($name, fn($(around!(@word $arg)),*) $(-> $result)?);
-            if !concerns() {
-                // SAFETY: the program's arguments.
-                return unsafe { next($($arg),*) };
-            }
-            $before;
-            // SAFETY: the program's arguments.
-            let result = unsafe { next($($arg),*) };
-            $after;
-            result
-        }
-    )* };
-    (@word $arg:ident) => { usize };
-}
-
-/// Locks without a name, by what they are for.
-const CRITICAL: u64 = 1;
-const ATOMIC: u64 = 2;
-const ORDERED: u64 = 3;
-
-fn nothing() {}
-
-fn lock(key: u64) {
-    acquire(cell(Kind::Lock, key));
-}
-
-fn unlock(key: u64) {
-    release(cell(Kind::Lock, key));
 }
 
 around! {

@@ -18,8 +18,12 @@
 //!
 //! [`AGENTS`]: commsan_engine::AGENTS
 
+#[macro_use]
+mod interpose;
+
 pub mod agents;
 mod gomp;
+mod kmp;
 mod ompt;
 mod posix;
 mod tasks;

@@ -1,7 +1,9 @@
 //! LLVM's OpenMP runtime, and those that are like it, through the tools interface of OpenMP 5.1
-//! (chapter 19).
+//! (chapter 19). Of locks it tells too late, when another thread may have them already: see [`kmp`].
+//!
+//! [`kmp`]: crate::kmp
 
-use crate::agents::{Kind, acquire, cell, meet, meet_all, release};
+use crate::agents::{Kind, cell, meet, meet_all};
 use crate::tasks::{self, Task, Team};
 use crate::{concerns, observer};
 use commsan_sense::next::Next;
@@ -59,10 +61,8 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
         (5, task_create as *const c_void),
         (6, task_schedule as *const c_void),
         (7, implicit_task as *const c_void),
-        (17, mutex_released as *const c_void),
         (18, dependences as *const c_void),
         (23, sync_region as *const c_void),
-        (27, mutex_acquired as *const c_void),
         (29, flush as *const c_void),
     ] {
         // SAFETY: a callback of the type that this event has.
@@ -262,18 +262,6 @@ unsafe extern "C" fn dependences(_task: Data, list: *const Dependence, count: c_
     let source = count > 0 && unsafe { (*list).kind } == SOURCE;
     if source && concerns() {
         meet_all();
-    }
-}
-
-unsafe extern "C" fn mutex_acquired(_kind: c_int, lock: u64, _code: *const c_void) {
-    if concerns() {
-        acquire(cell(Kind::Lock, lock));
-    }
-}
-
-unsafe extern "C" fn mutex_released(_kind: c_int, lock: u64, _code: *const c_void) {
-    if concerns() {
-        release(cell(Kind::Lock, lock));
     }
 }
 

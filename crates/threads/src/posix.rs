@@ -5,6 +5,7 @@
 //! unknown, and count as ordered.
 
 use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
+use crate::tasks::{lock, nothing, unlock};
 use crate::{concerns, from_program};
 use commsan_sense::next::Next;
 use commsan_sense::{caller, modules};
@@ -128,20 +129,10 @@ macro_rules! interpose {
             code
         }
     )* };
-    (@next $name:ident) => { Next::new(interpose!(@cstr $name)) };
-    (@next $name:ident $version:literal) => {
-        Next::versioned(interpose!(@cstr $name), $version)
-    };
-    (@cstr $name:ident) => {
-        match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-            Ok(name) => name,
-            Err(_) => unreachable!(),
-        }
-    };
+    (@next $name:ident) => { Next::new(cstr!($name)) };
+    (@next $name:ident $version:literal) => { Next::versioned(cstr!($name), $version) };
     (@word $arg:ident) => { usize };
 }
-
-fn nothing() {}
 
 /// `sem_post` may be called in signal handlers, where its next definition could not be looked up.
 pub fn prepare() {
@@ -155,40 +146,32 @@ pub fn prepare() {
     }
 }
 
-fn lock(object: usize) {
-    acquire(cell(Kind::Lock, object as u64));
-}
-
-fn unlock(object: usize) {
-    release(cell(Kind::Lock, object as u64));
-}
-
 interpose! {
     pthread_join(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
     pthread_tryjoin_np(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
     pthread_timedjoin_np(thread, value, until), nothing(), acquire(ended(thread as libc::pthread_t));
-    pthread_mutex_lock(mutex), nothing(), lock(mutex);
-    pthread_mutex_trylock(mutex), nothing(), lock(mutex);
-    pthread_mutex_timedlock(mutex, until), nothing(), lock(mutex);
-    pthread_mutex_clocklock(mutex, clock, until), nothing(), lock(mutex);
-    pthread_mutex_unlock(mutex), unlock(mutex), nothing();
-    pthread_rwlock_rdlock(rwlock), nothing(), lock(rwlock);
-    pthread_rwlock_tryrdlock(rwlock), nothing(), lock(rwlock);
-    pthread_rwlock_timedrdlock(rwlock, until), nothing(), lock(rwlock);
-    pthread_rwlock_wrlock(rwlock), nothing(), lock(rwlock);
-    pthread_rwlock_trywrlock(rwlock), nothing(), lock(rwlock);
-    pthread_rwlock_timedwrlock(rwlock, until), nothing(), lock(rwlock);
-    pthread_rwlock_unlock(rwlock), unlock(rwlock), nothing();
-    pthread_spin_lock(spinlock), nothing(), lock(spinlock);
-    pthread_spin_trylock(spinlock), nothing(), lock(spinlock);
-    pthread_spin_unlock(spinlock), unlock(spinlock), nothing();
-    pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex), unlock(mutex), lock(mutex);
-    sem_post(semaphore), unlock(semaphore), nothing();
-    sem_wait(semaphore), nothing(), lock(semaphore);
-    sem_trywait(semaphore), nothing(), lock(semaphore);
-    sem_timedwait(semaphore, until), nothing(), lock(semaphore);
+    pthread_mutex_lock(mutex), nothing(), lock(mutex as u64);
+    pthread_mutex_trylock(mutex), nothing(), lock(mutex as u64);
+    pthread_mutex_timedlock(mutex, until), nothing(), lock(mutex as u64);
+    pthread_mutex_clocklock(mutex, clock, until), nothing(), lock(mutex as u64);
+    pthread_mutex_unlock(mutex), unlock(mutex as u64), nothing();
+    pthread_rwlock_rdlock(rwlock), nothing(), lock(rwlock as u64);
+    pthread_rwlock_tryrdlock(rwlock), nothing(), lock(rwlock as u64);
+    pthread_rwlock_timedrdlock(rwlock, until), nothing(), lock(rwlock as u64);
+    pthread_rwlock_wrlock(rwlock), nothing(), lock(rwlock as u64);
+    pthread_rwlock_trywrlock(rwlock), nothing(), lock(rwlock as u64);
+    pthread_rwlock_timedwrlock(rwlock, until), nothing(), lock(rwlock as u64);
+    pthread_rwlock_unlock(rwlock), unlock(rwlock as u64), nothing();
+    pthread_spin_lock(spinlock), nothing(), lock(spinlock as u64);
+    pthread_spin_trylock(spinlock), nothing(), lock(spinlock as u64);
+    pthread_spin_unlock(spinlock), unlock(spinlock as u64), nothing();
+    pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex), unlock(mutex as u64), lock(mutex as u64);
+    sem_post(semaphore), unlock(semaphore as u64), nothing();
+    sem_wait(semaphore), nothing(), lock(semaphore as u64);
+    sem_trywait(semaphore), nothing(), lock(semaphore as u64);
+    sem_timedwait(semaphore, until), nothing(), lock(semaphore as u64);
     // All before all: who is late for one barrier may order itself after the next, too.
-    pthread_barrier_wait(barrier), unlock(barrier), lock(barrier);
+    pthread_barrier_wait(barrier), unlock(barrier as u64), lock(barrier as u64);
     // Who waits for the routine may go on before who runs it returns here.
     pthread_once(control, routine), nothing(), agents::meet_all();
 }
@@ -209,12 +192,12 @@ macro_rules! timed_waits {
                     -> c_int>(NEXT.get())
             };
             if concerns() {
-                unlock(mutex);
+                unlock(mutex as u64);
             }
             // SAFETY: the program's arguments.
             let code = unsafe { next(condition, mutex, $($arg),*) };
             if concerns() {
-                lock(mutex);
+                lock(mutex as u64);
             }
             code
         }
@@ -241,12 +224,12 @@ pub unsafe extern "C" fn pthread_cond_clockwait(
     // SAFETY: the C library's function of this name.
     let next = unsafe { std::mem::transmute::<*mut c_void, Wait>(NEXT.get()) };
     if concerns() {
-        unlock(mutex);
+        unlock(mutex as u64);
     }
     // SAFETY: the program's arguments.
     let code = unsafe { next(condition, mutex, clock, until) };
     if concerns() {
-        lock(mutex);
+        lock(mutex as u64);
     }
     code
 }

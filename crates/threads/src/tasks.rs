@@ -116,6 +116,24 @@ pub fn wait_for_group() {
     acquire(cell(Kind::Tasks, region()));
 }
 
+/// Locks without a name, by what they are for.
+pub const CRITICAL: u64 = 1;
+pub const ATOMIC: u64 = 2;
+pub const ORDERED: u64 = 3;
+
+/// This thread has a lock.
+pub fn lock(key: u64) {
+    acquire(cell(Kind::Lock, key));
+}
+
+/// This thread is about to give it up.
+pub fn unlock(key: u64) {
+    release(cell(Kind::Lock, key));
+}
+
+/// What there is to do before a lock is taken, and after it has been given up.
+pub fn nothing() {}
+
 /// A new task.
 pub fn create(depends: bool, undeferred: bool) -> Task {
     let task = Task { id: agents::new_id(), parent: task(), depends, undeferred };

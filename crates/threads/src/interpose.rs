@@ -1,0 +1,49 @@
+//! Functions in front of those of a runtime or library, which are called by name.
+
+/// A name as a C string.
+macro_rules! cstr {
+    ($name:ident) => {
+        match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            Ok(name) => name,
+            Err(_) => unreachable!(),
+        }
+    };
+}
+
+/// The next definition of a function, with its type.
+macro_rules! next {
+    ($name:ident, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
+        static NEXT: commsan_sense::next::Next = commsan_sense::next::Next::new(cstr!($name));
+        // SAFETY: the function of this name, which is of this type.
+        unsafe {
+            std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($ty),*) $(-> $result)?>(
+                NEXT.get(),
+            )
+        }
+    }};
+}
+
+/// Functions that do something before and after the next definition, which takes words.
+macro_rules! around {
+    ($($name:ident($($arg:ident),*) $(-> $result:ty)?, $before:expr, $after:expr;)*) => { $(
+        /// Interposes the runtime's function.
+        ///
+        /// # Safety
+        /// As for that.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub unsafe extern "C" fn $name($($arg: usize),*) $(-> $result)? {
+            let next = next!($name, fn($(around!(@word $arg)),*) $(-> $result)?);
+            if !crate::concerns() {
+                // SAFETY: the program's arguments.
+                return unsafe { next($($arg),*) };
+            }
+            $before;
+            // SAFETY: the program's arguments.
+            let result = unsafe { next($($arg),*) };
+            $after;
+            result
+        }
+    )* };
+    (@word $arg:ident) => { usize };
+}
