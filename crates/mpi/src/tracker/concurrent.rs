@@ -244,3 +244,42 @@ pub(super) fn code(one_sided: bool, operation: Mode, access: Mode) -> Code {
         (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(agent: usize, epoch: u32) -> Clock {
+        let mut epochs = [0; commsan_engine::AGENTS];
+        epochs[agent] = epoch;
+        Clock::new(epochs)
+    }
+
+    #[test]
+    fn what_was_told_is_what_the_teller_knew() {
+        let all_have_seen = |_| false;
+        let teller = |epoch| Actor {
+            stamp: Stamp { agent: 1, epoch: 1 },
+            clock: clock(2, epoch),
+            all_have_seen,
+        };
+        let mut threads = Threads::default();
+        // Segments 5 and 6 end in a thread that knows agent 2 up to its epochs 0 and 3.
+        for (segment, epoch) in [(5, 0), (6, 3)] {
+            threads.actor = Some(teller(epoch));
+            threads.end_segment(segment);
+        }
+        let when = |segment, epoch| When { segment, stamp: Stamp { agent: 2, epoch } };
+        assert!(!threads.was_told(when(6, 3), 5), "it came after the segment");
+        assert!(!threads.was_told(when(5, 3), 5), "nobody knew of it");
+        assert!(threads.was_told(when(5, 3), 6), "but somebody did when the next one ended");
+        assert!(!threads.was_told(when(5, 4), 6));
+        assert!(threads.was_told(when(5, 4), 7), "that one ended when there were no threads");
+        assert!(threads.was_told(when(1, 9), 6), "as earlier ones did");
+
+        assert!(threads.has_seen(Stamp { agent: 2, epoch: 3 }));
+        assert!(!threads.has_seen(Stamp { agent: 2, epoch: 4 }));
+        threads.actor = None;
+        assert!(threads.has_seen(Stamp { agent: 2, epoch: 4 }), "who acts is not known");
+    }
+}
