@@ -21,7 +21,13 @@ use std::sync::{LazyLock, Mutex};
 struct Known {
     size: i64,
     lb: i64,
+    description: Description,
+}
+
+#[derive(Clone)]
+struct Description {
     datatype: Datatype,
+    leaf: Option<usize>,
 }
 
 static KNOWN: LazyLock<Mutex<HashMap<usize, Known>>> = LazyLock::new(Mutex::default);
@@ -40,11 +46,10 @@ pub(crate) fn describe(word: usize) -> Datatype {
         let extent = size as isize;
         return Datatype { pattern: Pattern::dense(0, extent), extent };
     }
-    let datatype = describe_any(word);
+    let Description { datatype, leaf } = describe_any(word);
     let dense = datatype.pattern.is_dense()
         && datatype.pattern.span() == (0..datatype.extent)
-        // SAFETY: as in `shape`.
-        && unsafe { derived(handle::<sys::MPI_Datatype>(word)) }.is_none();
+        && leaf == Some(word);
     let home = home(word);
     if dense && home.0.compare_exchange(0, BUSY, Relaxed, Relaxed).is_ok() {
         home.1.store(datatype.extent as usize, Relaxed);
@@ -53,10 +58,13 @@ pub(crate) fn describe(word: usize) -> Datatype {
     datatype
 }
 
-/// Whether the type was made by the program.
-pub(crate) fn is_derived(word: usize) -> bool {
-    // SAFETY: a datatype that the library has accepted.
-    dense(word).is_none() && unsafe { derived(handle::<sys::MPI_Datatype>(word)) }.is_some()
+/// The predefined type that all elements of a type are of; `None` if there is not just one, or it
+/// has no name that is the same in every process.
+pub(crate) fn leaf(word: usize) -> Option<usize> {
+    match dense(word) {
+        Some(_) => Some(word),
+        None => describe_any(word).leaf,
+    }
 }
 
 #[inline]
@@ -70,24 +78,24 @@ static PREDEFINED: [(AtomicUsize, AtomicUsize); 64] =
 /// No handle.
 const BUSY: usize = usize::MAX;
 
-fn describe_any(word: usize) -> Datatype {
+fn describe_any(word: usize) -> Description {
     let (size, lb, extent) = shape(word);
     let mut known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
     if !from_fortran_layer()
         && let Some(entry) = known.get(&word)
-        && (entry.size, entry.lb, entry.datatype.extent) == (size, lb, extent)
+        && (entry.size, entry.lb, entry.description.datatype.extent) == (size, lb, extent)
     {
-        return entry.datatype.clone();
+        return entry.description.clone();
     }
     drop(known);
-    let datatype = Datatype { pattern: read(word, size), extent };
+    let description = read(word, size, extent);
     if from_fortran_layer() {
         // A type for one call, made and freed where commsan does not see it.
-        return datatype;
+        return description;
     }
     known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
-    known.insert(word, Known { size, lb, datatype: datatype.clone() });
-    datatype
+    known.insert(word, Known { size, lb, description: description.clone() });
+    description
 }
 
 /// The type with this handle is gone.
@@ -118,19 +126,21 @@ struct Contents {
     types: Vec<sys::MPI_Datatype>,
 }
 
-fn read(word: usize, size: i64) -> Pattern {
+fn read(word: usize, size: i64, extent: isize) -> Description {
     // SAFETY: as in `shape`.
     let Some(contents) = (unsafe { contents(handle::<sys::MPI_Datatype>(word)) }) else {
-        return predefined(word, size as isize);
+        let datatype = Datatype { pattern: predefined(word, size as isize), extent };
+        return Description { datatype, leaf: is_named(word).then_some(word) };
     };
-    let old: Vec<Datatype> = contents
+    let (old, leaves): (Vec<Datatype>, Vec<Option<usize>>) = contents
         .types
         .iter()
         .map(|t| {
             let (size, _, extent) = shape(t.word());
-            Datatype { pattern: read(t.word(), size), extent }
+            let Description { datatype, leaf } = read(t.word(), size, extent);
+            (datatype, leaf)
         })
-        .collect();
+        .unzip();
     let made = constructor(&contents, &old);
     for mut datatype in contents.types {
         // SAFETY: types out of contents are ours to free unless predefined.
@@ -140,11 +150,14 @@ fn read(word: usize, size: i64) -> Pattern {
             }
         }
     }
-    match made {
+    let pattern = match made {
         Some(made) if !old.is_empty() => pattern(&made, &old),
         // A combiner of a later standard: be silent about its bytes rather than wrong.
         _ => Pattern::empty(),
-    }
+    };
+    let leaf = leaves.first().copied().flatten();
+    let leaf = leaf.filter(|_| leaves.iter().all(|other| *other == leaf));
+    Description { datatype: Datatype { pattern, extent }, leaf }
 }
 
 /// A predefined type: dense but for `MPI_SHORT_INT`, whose `int` is aligned (MPI 4.1 §6.9.4).
@@ -248,6 +261,14 @@ fn fastest_first<T>(mut dimensions: Vec<T>, order: i64) -> Vec<T> {
     dimensions
 }
 
+/// Whether a predefined type has a name. Those of `MPI_Type_create_f90_real` and its like have none,
+/// and Open MPI numbers them as they are made.
+fn is_named(word: usize) -> bool {
+    // SAFETY: as in `shape`.
+    unsafe { envelope(handle::<sys::MPI_Datatype>(word)) }
+        .is_some_and(|(combiner, _)| combiner == sys::COMMSAN_COMBINER_NAMED)
+}
+
 /// Types that nobody made from others. (A struct of no members is made, from no types.)
 const PREDEFINED_COMBINERS: [c_int; 4] = [
     sys::COMMSAN_COMBINER_NAMED,
@@ -260,16 +281,24 @@ const PREDEFINED_COMBINERS: [c_int; 4] = [
 ///
 /// # Safety
 /// `datatype` is valid.
-#[cfg(feature = "openmpi")]
 unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
+    // SAFETY: by the caller.
+    unsafe { envelope(datatype) }.filter(|(combiner, _)| !PREDEFINED_COMBINERS.contains(combiner))
+}
+
+/// The combiner of a type and the numbers of its arguments.
+///
+/// # Safety
+/// `datatype` is valid.
+#[cfg(feature = "openmpi")]
+unsafe fn envelope(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
     let (mut ints, mut addresses, mut types, mut combiner) = (0, 0, 0, 0);
     // SAFETY: by the caller.
     let code = unsafe {
         sys::PMPI_Type_get_envelope(datatype, &mut ints, &mut addresses, &mut types, &mut combiner)
     };
-    let derived = code == 0 && !PREDEFINED_COMBINERS.contains(&combiner);
     let lengths = [ints as usize, addresses as usize, 0, types as usize];
-    derived.then_some((combiner, lengths))
+    (code == 0).then_some((combiner, lengths))
 }
 
 /// As above.
@@ -277,7 +306,7 @@ unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
 /// # Safety
 /// `datatype` is valid.
 #[cfg(feature = "mpich")]
-unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
+unsafe fn envelope(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
     let (mut ints, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, 0);
     // SAFETY: by the caller. Of types made with large counts only this call tells.
     let code = unsafe {
@@ -290,9 +319,8 @@ unsafe fn derived(datatype: sys::MPI_Datatype) -> Option<(c_int, [usize; 4])> {
             &mut combiner,
         )
     };
-    let derived = code == 0 && !PREDEFINED_COMBINERS.contains(&combiner);
     let lengths = [ints as usize, addresses as usize, counts as usize, types as usize];
-    derived.then_some((combiner, lengths))
+    (code == 0).then_some((combiner, lengths))
 }
 
 /// How a derived type was made; `None` for predefined types.

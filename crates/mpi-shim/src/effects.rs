@@ -103,6 +103,7 @@ fn is_about_windows(effect: Effect) -> bool {
             | WindowFree
             | Attach
             | Detach
+            | WindowInfo
             | Fence
             | EpochBegin
             | EpochEnd

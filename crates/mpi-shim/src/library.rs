@@ -4,7 +4,7 @@ use crate::datatypes;
 use crate::entry::Word;
 use crate::sys;
 use commsan_mpi::{Datatype, Library};
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 /// The MPI library of this process.
 pub struct Mpi;
@@ -199,14 +199,15 @@ pub(crate) fn op_from_fortran(handle: c_int) -> usize {
     unsafe { sys::PMPI_Op_f2c(handle).word() }
 }
 
-/// The same number for a predefined datatype in every process; 0 for others.
+/// What a type is made of: the same number for a predefined datatype in every process, 0 if that
+/// is not just one.
 #[cfg(feature = "openmpi")]
 pub(crate) fn type_number(datatype: usize) -> i32 {
-    match datatypes::is_derived(datatype) {
-        true => 0,
-        // SAFETY: a datatype that the library has accepted.
-        false => unsafe { sys::PMPI_Type_c2f(handle::<sys::MPI_Datatype>(datatype)) },
-    }
+    let number = |leaf| {
+        // SAFETY: a datatype of the library.
+        unsafe { sys::PMPI_Type_c2f(handle::<sys::MPI_Datatype>(leaf)) }
+    };
+    datatypes::leaf(datatype).map_or(0, number)
 }
 
 /// The same number for a predefined reduction in every process.
@@ -217,8 +218,19 @@ pub(crate) fn op_number(op: usize) -> i32 {
 }
 
 #[cfg(feature = "openmpi")]
+pub(crate) fn info_from_fortran(handle: c_int) -> usize {
+    // SAFETY: a conversion.
+    unsafe { sys::PMPI_Info_f2c(handle).word() }
+}
+
+#[cfg(feature = "openmpi")]
 fn no_op() -> usize {
     &raw mut sys::ompi_mpi_op_no_op as usize
+}
+
+#[cfg(feature = "openmpi")]
+fn null_info() -> usize {
+    &raw mut sys::ompi_mpi_info_null as usize
 }
 
 // MPICH's handles are the same integers in both languages.
@@ -237,10 +249,11 @@ pub(crate) fn op_from_fortran(handle: c_int) -> usize {
     handle.word()
 }
 
-/// The same number for a predefined datatype in every process; 0 for others.
+/// What a type is made of: the same number for a predefined datatype in every process, 0 if that
+/// is not just one.
 #[cfg(feature = "mpich")]
 pub(crate) fn type_number(datatype: usize) -> i32 {
-    if datatypes::is_derived(datatype) { 0 } else { datatype as i32 }
+    datatypes::leaf(datatype).map_or(0, |leaf| leaf as i32)
 }
 
 /// The same number for a predefined reduction in every process.
@@ -250,8 +263,18 @@ pub(crate) fn op_number(op: usize) -> i32 {
 }
 
 #[cfg(feature = "mpich")]
+pub(crate) fn info_from_fortran(handle: c_int) -> usize {
+    handle.word()
+}
+
+#[cfg(feature = "mpich")]
 fn no_op() -> usize {
     (sys::COMMSAN_NO_OP as c_int).word()
+}
+
+#[cfg(feature = "mpich")]
+fn null_info() -> usize {
+    (sys::COMMSAN_INFO_NULL as c_int).word()
 }
 
 #[cfg(feature = "mpich")]
@@ -267,6 +290,27 @@ pub(crate) fn datatype_from_fortran(handle: c_int) -> usize {
 #[cfg(feature = "mpich")]
 pub(crate) fn comm_from_fortran(handle: c_int) -> usize {
     handle.word()
+}
+
+/// The value of a key, as far as it matters here; `None` where there is none.
+pub(crate) fn info_value(info: usize, key: &CStr) -> Option<String> {
+    const LONGEST: usize = 63;
+    if info == null_info() {
+        return None;
+    }
+    let (mut value, mut found) = ([0u8; LONGEST + 1], 0);
+    // SAFETY: an info object that the library has accepted, and room for a terminator.
+    let code = unsafe {
+        sys::PMPI_Info_get(
+            handle::<sys::MPI_Info>(info),
+            key.as_ptr(),
+            LONGEST as c_int,
+            value.as_mut_ptr().cast(),
+            &mut found,
+        )
+    };
+    let value = CStr::from_bytes_until_nul(&value).ok()?.to_str().ok()?;
+    (code == 0 && found != 0).then(|| value.to_owned())
 }
 
 /// How many elements a receive has really got; `None` if not a whole number of them.

@@ -39,6 +39,7 @@ enum {
 #ifdef MPICH_VERSION
   COMMSAN_COMM_WORLD = MPI_COMM_WORLD,
   COMMSAN_NO_OP = MPI_NO_OP,
+  COMMSAN_INFO_NULL = MPI_INFO_NULL,
 #endif
   /* Small integers disguised as pointers in every MPI. */
   COMMSAN_IN_PLACE = (long)MPI_IN_PLACE,

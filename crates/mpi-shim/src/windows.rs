@@ -4,31 +4,32 @@ use crate::datatypes;
 use crate::effects::After;
 use crate::entry::{Here, Word};
 use crate::groups;
-use crate::library::{Mpi, op_number, type_number, win_from_fortran};
+use crate::library::{Mpi, info_value, op_number, type_number, win_from_fortran};
 use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::Mode;
 use commsan_mpi::buffers::resolve;
-use commsan_mpi::rma::{Atomic, Made, Part};
+use commsan_mpi::rma::{Atomic, Made, Part, Rules};
 use commsan_mpi::{Args, Effect, Library, Synchronisation, Transfer, combine};
 use std::ffi::c_int;
 
 /// What must be known or done before the call.
 pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Synchronisation {
+    if args.call.effect == Effect::Rma {
+        let transfer = transfer(args);
+        rank.with(here.thread, &mut |tracker, out| {
+            tracker.look_at_transfer(args, &transfer, here, out);
+        });
+        return Synchronisation::default();
+    }
     let sync = synchronisation(args);
     match args.call.effect {
-        Effect::Rma => {
-            let transfer = transfer(args);
-            rank.with(here.thread, &mut |tracker, out| {
-                tracker.look_at_transfer(args, &transfer, here, out);
-            });
-        }
         Effect::Window => {
             let comm = args.call.at.comm.map_or(0, |index| args.words[index]);
             let (group, part) = (groups::of_comm(comm), part(args));
             rank.with(here.thread, &mut |tracker, _| tracker.before_window_made(&group, part));
         }
-        Effect::Attach | Effect::Detach => {}
+        Effect::Attach | Effect::Detach | Effect::WindowInfo => {}
         Effect::WindowFree => {
             // SAFETY: the call's argument, a pointer to a handle.
             let window = unsafe { window_at(args.words[0], args.fortran) };
@@ -52,6 +53,7 @@ fn synchronisation(args: &Args) -> Synchronisation {
         exclusive: int("lock_type") == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int)
             && int("assert").is_none_or(|assert| assert & sys::COMMSAN_NOCHECK as c_int == 0),
         last: int("assert").is_some_and(|assert| assert & sys::COMMSAN_NOSUCCEED as c_int != 0),
+        info: info(args),
     }
 }
 
@@ -60,7 +62,7 @@ impl After<'_> {
     pub(crate) fn window(&self, sync: &Synchronisation, freed: usize) {
         let args = self.args;
         match args.call.effect {
-            Effect::Window => self.made(),
+            Effect::Window => self.made(&sync.info),
             Effect::WindowFree => {
                 self.with(|tracker, out| tracker.window_freed(freed, self.here, out));
             }
@@ -70,6 +72,9 @@ impl After<'_> {
             }
             Effect::Detach => {
                 self.with(|tracker, _| tracker.detach(args.words[0], args.words[1]));
+            }
+            Effect::WindowInfo => {
+                self.with(|tracker, _| tracker.set_window_info(args.words[0], &sync.info));
             }
             Effect::Rma => {
                 let mut accesses = resolve(args, &Mpi);
@@ -84,7 +89,7 @@ impl After<'_> {
         }
     }
 
-    fn made(&self) {
+    fn made(&self, info: &[(&str, String)]) {
         let args = self.args;
         let word = |name| args.call.named(name).map(|index| args.words[index]);
         let comm = word("comm").unwrap_or(0);
@@ -97,6 +102,8 @@ impl After<'_> {
         };
         let group = groups::of_comm(comm);
         let rank = Mpi.rank(comm);
+        let mut rules = Rules::default();
+        info.iter().for_each(|(key, value)| rules.set(key, value));
         let made = Made {
             // SAFETY: the call has stored a handle there.
             handle: unsafe { window_at(word("win_out").unwrap_or(0), args.fortran) },
@@ -106,6 +113,7 @@ impl After<'_> {
             group,
             base,
             dynamic,
+            rules,
         };
         self.with(|tracker, _| tracker.window_made(args, made.clone(), self.here));
     }
@@ -116,6 +124,17 @@ fn part(args: &Args) -> Part {
     let unit = args.call.named("disp_unit").map_or(1, |index| args.int(index).max(1) as u64);
     let size = args.call.named("size").map(|index| args.words[index] as u64);
     Part { size: size.unwrap_or(u64::MAX), unit }
+}
+
+/// What the info argument says that matters here: before the call, for MPICH 4.0 cuts lists in it.
+fn info(args: &Args) -> Vec<(&'static str, String)> {
+    let Some(info) = args.call.named("info").map(|index| args.words[index]) else {
+        return Vec::new();
+    };
+    [c"accumulate_ops", c"accumulate_ordering"]
+        .into_iter()
+        .filter_map(|key| Some((key.to_str().ok()?, info_value(info, key)?)))
+        .collect()
 }
 
 fn transfer(args: &Args) -> Transfer {
@@ -134,8 +153,9 @@ fn transfer(args: &Args) -> Transfer {
     let no_op = at.op.is_some_and(|index| Mpi.is_no_op(args.words[index]));
     let reads = no_op || plain && args.call.accesses.iter().all(|rule| rule.mode == Mode::Write);
     let atomic = (!plain).then(|| Atomic {
-        datatype: type_number(datatype),
+        datatype: if count == 0 { 0 } else { type_number(datatype) },
         op: combine(args.call, no_op, at.op.map_or(0, |index| op_number(args.words[index]))),
+        rules: Rules::default(),
     });
     Transfer {
         window: word(at.win),

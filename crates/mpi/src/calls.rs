@@ -178,7 +178,9 @@ pub enum Role {
     Group,
     /// A handle of a reduction operation.
     Op,
-    /// Another handle by value (info, file), not looked at.
+    /// An info handle.
+    Info,
+    /// Another handle by value (file), not looked at.
     Handle,
     /// Pointer to one request.
     Request,
@@ -219,7 +221,8 @@ impl Role {
             "win" => Role::Win,
             "group" => Role::Group,
             "op" => Role::Op,
-            "info" | "fh" => Role::Handle,
+            "info" => Role::Info,
+            "fh" => Role::Handle,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,
@@ -301,6 +304,8 @@ pub enum Effect {
     Attach,
     /// `MPI_Win_detach`.
     Detach,
+    /// `MPI_Win_set_info`.
+    WindowInfo,
     /// `MPI_Win_fence`.
     Fence,
     /// `MPI_Win_start`: begins an access epoch.
@@ -554,6 +559,7 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "winfree" => Effect::WindowFree,
         "attach" => Effect::Attach,
         "detach" => Effect::Detach,
+        "wininfo" => Effect::WindowInfo,
         "fence" => Effect::Fence,
         "epoch" => Effect::EpochBegin,
         "epochend" => Effect::EpochEnd,

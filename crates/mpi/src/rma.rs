@@ -19,17 +19,17 @@
 //! - races that another order of messages, locks or atomics would show; an atomic read is taken
 //!   to see all atomic writes before it;
 //! - what a receiver did between a synchronous send's receive and its return;
-//! - accumulates whose predefined types differ, where one of the datatypes is derived;
 //! - direct accesses to another rank's part of a shared-memory window;
 //! - operations between nodes, and what a full ring or a forgotten clock loses; the report says so;
 //! - of accesses by several threads of one process, those unordered only within it.
 
+pub(crate) mod accumulate;
 pub(crate) mod clock;
 pub(crate) mod notice;
 pub(crate) mod order;
 pub(crate) mod remote;
 pub(crate) mod windows;
 
-pub use notice::{Atomic, Combine};
+pub use accumulate::{Atomic, Combine, Rules};
 pub use order::{Collective, Envelope, Expected};
 pub use windows::{Group, Made, Part};

@@ -499,16 +499,10 @@ impl<'a> Model<'a> {
         Some(if sure { Verdict::Certain } else { Verdict::Possible })
     }
 
-    /// The order of one origin's accumulates to one place is kept (§12.7.2), whatever they do; of
-    /// derived datatypes the element may not be known.
+    /// The order of one origin's accumulates to one place is kept (§12.7.2), whatever they do.
     fn is_doubtful(&self, a: &Use, b: &Use) -> bool {
-        let (Some((_, Some(one))), Some((_, Some(other)))) = (a.far, b.far) else { return false };
-        let derived = |u: &Use| matches!(&self.script.steps[u.place.0][u.place.1], Step::Transfer(t) if t.far.spaced);
-        let alike = Atomic { element: other.element, ..one };
-        let unknown = a.far.map(|far| far.0) == b.far.map(|far| far.0)
-            && (derived(a) || derived(b))
-            && alike.combines_with(other);
-        a.place.0 == b.place.0 || unknown
+        let atomic = |u: &Use| matches!(u.far, Some((_, Some(_))));
+        atomic(a) && atomic(b) && a.place.0 == b.place.0
     }
 
     /// A later operation stands for one that it comes after and covers.

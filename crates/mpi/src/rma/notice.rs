@@ -1,44 +1,8 @@
 //! What one rank tells another about, in words.
 
+use crate::rma::accumulate::{Atomic, Combine, Rules};
 use commsan_engine::{Mode, Pattern};
 use std::ops::{ControlFlow, Range};
-
-/// How an operation may combine with others at its target (MPI 4.1 §12.7.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Atomic {
-    /// The predefined datatype, as its Fortran handle; 0 if there is not just one.
-    pub datatype: i32,
-    /// What it does.
-    pub op: Combine,
-}
-
-/// The reduction of an accumulate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Combine {
-    /// `MPI_NO_OP`: an atomic read.
-    Nothing,
-    /// `MPI_Compare_and_swap`.
-    Swap,
-    /// Another, by its Fortran handle.
-    Op(i32),
-}
-
-impl Atomic {
-    /// Whether two are of the same predefined type, as far as is known.
-    pub fn is_of_type(self, other: Atomic) -> bool {
-        self.datatype == other.datatype || self.datatype == 0 || other.datatype == 0
-    }
-
-    /// Whether two accumulates may overlap: same predefined type, and same operation but for
-    /// `MPI_NO_OP` (the default of `accumulate_ops`).
-    pub fn combines_with(self, other: Atomic) -> bool {
-        self.is_of_type(other)
-            && match (self.op, other.op) {
-                (Combine::Op(a), Combine::Op(b)) => a == b,
-                _ => true,
-            }
-    }
-}
 
 /// Under what protection an operation was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,15 +251,17 @@ impl Announced {
             Epoch::Shared => (3, 0),
             Epoch::Exclusive => (4, 0),
         };
-        let (atomic, datatype, op) = match self.atomic {
-            None => (0, 0, 0),
-            Some(Atomic { datatype, op: Combine::Nothing }) => (1, datatype, 0),
-            Some(Atomic { datatype, op: Combine::Swap }) => (2, datatype, 0),
-            Some(Atomic { datatype, op: Combine::Op(op) }) => (3, datatype, op),
+        let (atomic, op) = match self.atomic.map(|atomic| atomic.op) {
+            None => (0, 0),
+            Some(Combine::Nothing) => (1, 0),
+            Some(Combine::Swap) => (2, 0),
+            Some(Combine::Op(op)) => (3, op),
         };
+        let datatype = self.atomic.map_or(0, |atomic| atomic.datatype);
+        let rules = self.atomic.map_or(0, |atomic| u64::from(atomic.rules.bits()));
         let write = u64::from(self.mode == Mode::Write);
         [
-            OPERATION | write << 8 | atomic << 16 | kind << 24,
+            OPERATION | write << 8 | atomic << 16 | kind << 24 | rules << 32,
             self.window,
             pair(self.origin, self.segment),
             pair(self.call, self.site),
@@ -313,12 +279,14 @@ impl Announced {
         let (datatype, op) = halves(*reduction);
         let (datatype, op) = (datatype as i32, op as i32);
         let (number, count) = halves(*numbers);
-        let atomic = match kind >> 16 & 0xff {
+        let op = match kind >> 16 & 0xff {
             0 => None,
-            1 => Some(Atomic { datatype, op: Combine::Nothing }),
-            2 => Some(Atomic { datatype, op: Combine::Swap }),
-            _ => Some(Atomic { datatype, op: Combine::Op(op) }),
+            1 => Some(Combine::Nothing),
+            2 => Some(Combine::Swap),
+            _ => Some(Combine::Op(op)),
         };
+        let rules = Rules::from_bits((kind >> 32) as u8);
+        let atomic = op.map(|op| Atomic { datatype, op, rules });
         let epoch = match kind >> 24 & 0xff {
             1 => Epoch::Fence(count),
             2 => Epoch::Start(count),
@@ -360,7 +328,9 @@ mod tests {
             Just(Combine::Swap),
             any::<i32>().prop_map(Combine::Op)
         ];
-        prop::option::of((any::<i32>(), op).prop_map(|(datatype, op)| Atomic { datatype, op }))
+        let rules = (0u8..16).prop_map(Rules::from_bits);
+        let atomic = (any::<i32>(), op, rules);
+        prop::option::of(atomic.prop_map(|(datatype, op, rules)| Atomic { datatype, op, rules }))
     }
 
     proptest! {

@@ -1,8 +1,9 @@
 //! Operations of others on this process's windows.
 
 use crate::calls::Call;
+use crate::rma::accumulate::Atomic;
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Announced, Atomic, Epoch, Which};
+use crate::rma::notice::{Announced, Epoch, Which};
 use crate::tracker::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
 use std::collections::{HashMap, VecDeque};
@@ -81,12 +82,12 @@ impl Remote {
             | (Epoch::Shared, Epoch::Exclusive) => self.origin != other.origin,
             _ => false,
         };
-        // Accumulates of one origin are done in its order (MPI 4.1 §12.7.2), whatever they do.
-        let ordered = self.origin == other.origin;
+        // Accumulates of one origin are done in its order (MPI 4.1 §12.7.2).
+        let same = self.origin == other.origin;
         let combine = self
             .atomic
             .zip(other.atomic)
-            .is_some_and(|(a, b)| a.combines_with(b) || ordered && a.is_of_type(b));
+            .is_some_and(|(a, b)| a.combines_with(b) || same && a.precedes(b));
         apart || combine
     }
 }

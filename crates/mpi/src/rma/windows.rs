@@ -1,6 +1,7 @@
 //! The windows of a process, and in which epochs it is (MPI 4.1 §12.5).
 
 use crate::place::Site;
+use crate::rma::accumulate::Rules;
 use crate::rma::notice::Epoch;
 use commsan_engine::{OpId, Pattern};
 use std::collections::HashMap;
@@ -60,6 +61,8 @@ pub struct Made {
     pub parts: Vec<Option<Part>>,
     /// Whether memory is attached later.
     pub dynamic: bool,
+    /// Which accumulates may meet.
+    pub rules: Rules,
 }
 
 /// A lock this process holds.

@@ -6,7 +6,8 @@ use crate::calls::Effect;
 use crate::nursery::Nursery;
 use crate::place::{Findings, Place, Report, Side, Site};
 use crate::requests::{Request, State};
-use crate::rma::notice::{Announced, Atomic, Combine, Notice, Runs, Which};
+use crate::rma::accumulate::{Atomic, Combine};
+use crate::rma::notice::{Announced, Notice, Runs, Which};
 use crate::rma::windows::{Active, Group, Lock, Made, Part, Pending, Window, mixed};
 use commsan_engine::{Mode, OpId, Pattern};
 use commsan_model::{Code, Role};
@@ -53,7 +54,7 @@ impl Transfer {
     }
 }
 
-/// What a synchronisation call says beside its target.
+/// What a call about a window says beside its target.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisation {
     /// Ranks in the job of the group it names.
@@ -62,6 +63,8 @@ pub struct Synchronisation {
     pub exclusive: bool,
     /// Whether no operations follow the fence.
     pub last: bool,
+    /// Keys and values of its info that matter.
+    pub info: Vec<(&'static str, String)>,
 }
 
 /// The target that a call names.
@@ -101,6 +104,12 @@ impl Tracker {
         if let Some(window) = self.rma.windows.get_mut(handle) {
             window.since = since;
         }
+    }
+
+    /// Info is set for a window: keys and values.
+    pub fn set_window_info(&mut self, handle: usize, info: &[(&str, String)]) {
+        let Some(window) = self.rma.windows.get_mut(handle) else { return };
+        info.iter().for_each(|(key, value)| window.made.rules.set(key, value));
     }
 
     /// Memory is attached to a dynamic window.
@@ -268,7 +277,7 @@ impl Tracker {
             site: number,
             number: rma.announced,
             mode: transfer.mode,
-            atomic: transfer.atomic,
+            atomic: transfer.atomic.map(|atomic| Atomic { rules: window.made.rules, ..atomic }),
             epoch: window.epoch(transfer.target),
             runs: Runs::of(&transfer.pattern, offset),
         };
