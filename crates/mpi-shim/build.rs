@@ -66,6 +66,8 @@ struct Flavour {
     libraries: &'static [&'static str],
     /// Fortran symbols beside `mpi_x_` and its spellings, from the lower-case name.
     f08: &'static [&'static str],
+    /// Whether `use mpi` has functions of their own, `mpi_x_cptr_`, for calls that return a `C_PTR`.
+    cptr: bool,
     /// Whether mpif.h's layer calls `MPI_X`, so that only the caller must be remembered.
     fortran_calls_c: bool,
 }
@@ -77,6 +79,7 @@ impl Flavour {
         show: &["--showme:compile"],
         libraries: &["mpi"],
         f08: &["_f08_"],
+        cptr: true,
         fortran_calls_c: false,
     };
     const MPICH: Flavour = Flavour {
@@ -85,6 +88,7 @@ impl Flavour {
         show: &["-show"],
         libraries: &["mpich"],
         f08: &["_f08_", "_f08ts_", "_f08_large_", "_f08ts_large_"],
+        cptr: false,
         fortran_calls_c: true,
     };
 
@@ -186,8 +190,14 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
 
 fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavour) {
     let lower = call.name.to_lowercase();
-    let mut symbols =
-        vec![lower.clone(), format!("{lower}_"), format!("{lower}__"), call.name.to_uppercase()];
+    let spellings = |name: &str| {
+        [name.to_owned(), format!("{name}_"), format!("{name}__"), name.to_uppercase()]
+    };
+    let mut symbols = spellings(&lower).to_vec();
+    let returns_address = call.name == "MPI_Alloc_mem" || call.named("baseptr").is_some();
+    if flavour.cptr && returns_address {
+        symbols.extend(spellings(&format!("{lower}_cptr")));
+    }
     if let Some(small) = lower.strip_suffix("_c") {
         // Large counts exist in mpi_f08 only, as overloads of the plain name.
         let large = flavour.f08.iter().filter(|suffix| suffix.contains("large"));

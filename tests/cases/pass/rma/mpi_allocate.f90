@@ -1,0 +1,42 @@
+! Owners read memory that MPI has allocated when others have put into it (use mpi, C pointers).
+program mpi_allocate
+  use, intrinsic :: iso_c_binding
+  use mpi
+  implicit none
+  integer :: win, win_shared
+  integer :: ierr
+  integer :: rank, peer
+  integer(kind=MPI_ADDRESS_KIND) :: place
+  real(8), save, asynchronous :: out(2)
+  type(c_ptr) :: window_at, shared_at
+  real(8), pointer, asynchronous :: window(:), shared(:)
+  real(8) :: got, seen
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  peer = 1 - rank
+  out = 7
+  place = 64
+  call MPI_Win_allocate(place, 8, MPI_INFO_NULL, MPI_COMM_WORLD, window_at, win, ierr)
+  call c_f_pointer(window_at, window, [8])
+  call MPI_Win_allocate_shared(place, 8, MPI_INFO_NULL, MPI_COMM_WORLD, shared_at, win_shared, ierr)
+  call c_f_pointer(shared_at, shared, [8])
+  call MPI_Win_lock_all(0, win, ierr)
+  call MPI_Win_lock_all(0, win_shared, ierr)
+  place = 2
+  call MPI_Put(out, 2, MPI_DOUBLE_PRECISION, peer, place, 2, MPI_DOUBLE_PRECISION, win, ierr)
+  call MPI_Put(out, 2, MPI_DOUBLE_PRECISION, peer, place, 2, MPI_DOUBLE_PRECISION, win_shared, ierr)
+  call MPI_Win_flush_all(win, ierr)
+  call MPI_Win_flush_all(win_shared, ierr)
+  call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  call MPI_Win_sync(win, ierr)
+  call MPI_Win_sync(win_shared, ierr)
+  got = window(3)
+  seen = shared(4)
+  call MPI_Win_unlock_all(win, ierr)
+  call MPI_Win_unlock_all(win_shared, ierr)
+  call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  call MPI_Win_free(win, ierr)
+  call MPI_Win_free(win_shared, ierr)
+  call MPI_Finalize(ierr)
+  if (got + seen /= 14) stop 1
+end program
