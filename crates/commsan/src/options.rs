@@ -137,6 +137,8 @@ options! {
         "Different findings that each rank records; the rest is counted";
     stack_depth: Bounded<1, 32> = "16", "N", Rank,
         "Frames of call stack recorded at each place, at most 32";
+    memory_model: MemoryModel = "auto", "auto|separate|unified", Rank,
+        "Memory model of windows: separate is stricter, auto takes the window's attribute";
 }
 
 impl Options {
@@ -253,6 +255,18 @@ choice! {
 }
 
 choice! {
+    /// Memory model of windows.
+    MemoryModel {
+        /// As the attribute `MPI_WIN_MODEL` of each says.
+        Auto = "auto",
+        /// Separate.
+        Separate = "separate",
+        /// Unified.
+        Unified = "unified"
+    }
+}
+
+choice! {
     /// When to use colours.
     Color {
         /// On terminals, and as `NO_COLOR` and `CLICOLOR_FORCE` say.
@@ -312,7 +326,7 @@ mod tests {
 
     #[test]
     fn ranks_get_their_options_only() {
-        let expected = "halt_on_error=false:max_findings=1000:stack_depth=16";
+        let expected = "halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto";
         assert_eq!(Options::default().for_ranks(), expected);
     }
 

@@ -156,6 +156,7 @@ impl Job<'_> {
             ranks: scripts[0].steps.len() as u32,
             flags: Vec::new(),
             args: Vec::new(),
+            options: Vec::new(),
             mpi: None,
             compiler: None,
             exit: 0,

@@ -78,6 +78,8 @@ codes! {
         "local access to window memory races with a remote operation", "CS-RMA-03.md";
     TargetRace = "CS-RMA-04", Error,
         "conflicting RMA operations on the same window memory", "CS-RMA-04.md";
+    ViewsDiffer = "CS-RMA-05", Error,
+        "window access that the separate memory model forbids", "CS-RMA-05.md";
     OutsideEpoch = "CS-WIN-01", Error,
         "RMA operation outside an access epoch", "CS-WIN-01.md";
     OutsideWindow = "CS-WIN-02", Error,

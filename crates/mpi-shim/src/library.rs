@@ -313,6 +313,21 @@ pub(crate) fn info_value(info: usize, key: &CStr) -> Option<String> {
     (code == 0 && found != 0).then(|| value.to_owned())
 }
 
+/// Whether a window has the separate memory model.
+pub(crate) fn is_separate(window: usize) -> bool {
+    let (mut model, mut found) = (std::ptr::null_mut::<c_int>(), 0);
+    // SAFETY: a window that the library has just made; the attribute is a pointer to an integer.
+    unsafe {
+        let code = sys::PMPI_Win_get_attr(
+            handle::<sys::MPI_Win>(window),
+            sys::COMMSAN_WIN_MODEL as c_int,
+            (&raw mut model).cast(),
+            &mut found,
+        );
+        code == 0 && found != 0 && !model.is_null() && *model == sys::COMMSAN_WIN_SEPARATE as c_int
+    }
+}
+
 /// How many elements a receive has really got; `None` if not a whole number of them.
 ///
 /// # Safety

@@ -4,7 +4,7 @@ use crate::datatypes;
 use crate::effects::After;
 use crate::entry::{Here, Word};
 use crate::groups;
-use crate::library::{Mpi, info_value, op_number, type_number, win_from_fortran};
+use crate::library::{Mpi, info_value, is_separate, op_number, type_number, win_from_fortran};
 use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::Mode;
@@ -104,9 +104,10 @@ impl After<'_> {
         let rank = Mpi.rank(comm);
         let mut rules = Rules::default();
         info.iter().for_each(|(key, value)| rules.set(key, value));
+        // SAFETY: the call has stored a handle there.
+        let handle = unsafe { window_at(word("win_out").unwrap_or(0), args.fortran) };
         let made = Made {
-            // SAFETY: the call has stored a handle there.
-            handle: unsafe { window_at(word("win_out").unwrap_or(0), args.fortran) },
+            handle,
             part: part(args),
             parts: Vec::new(),
             own: usize::try_from(rank).ok(),
@@ -114,6 +115,7 @@ impl After<'_> {
             base,
             dynamic,
             rules,
+            separate: is_separate(handle),
         };
         self.with(|tracker, _| tracker.window_made(args, made.clone(), self.here));
     }

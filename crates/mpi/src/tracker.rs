@@ -17,10 +17,12 @@ mod memory;
 mod onesided;
 mod order;
 mod persistent;
+mod separate;
 mod synchronise;
 
 pub use onesided::{Synchronisation, Transfer, combine};
 pub use order::{Learning, Template};
+pub use separate::MemoryModel;
 
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;

@@ -294,7 +294,9 @@ impl<'o> Facts<'o> {
         let call = quoted(site.call.as_deref().unwrap_or("this call"));
         match self.observation.finding.code {
             // The other side may have come after it, but nothing says so.
-            Code::WindowAccessRace | Code::TargetRace => format!("{call} completes the operation"),
+            Code::WindowAccessRace | Code::TargetRace | Code::ViewsDiffer => {
+                format!("{call} completes the operation")
+            }
             _ if self.observation.finding.threads => format!("{call} completes the operation"),
             _ => format!("{call} completes the operation, too late"),
         }

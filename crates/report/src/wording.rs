@@ -285,9 +285,24 @@ pub const WORDINGS: &[Wording] = &[
         offence: "{access}",
         operation: "{carries}",
         why: "{unordered}; accumulates may overlap only with the same predefined datatype, and the \
-              same operation or MPI_NO_OP",
+              same operation or (unless the window's info says same_op) MPI_NO_OP",
         help: "use one predefined datatype and one operation on both sides, or complete one before \
                the other starts",
+        fortran: "",
+    },
+    Wording {
+        code: Code::ViewsDiffer,
+        case: Case::Usual,
+        message: "{who} {verb} {part}; in the separate memory model, that does not go with {other}",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "loads and stores use the owner's private copy of a window, operations of others the \
+              public one; these agree only when the owner has called MPI_Win_fence, MPI_Win_sync, or \
+              MPI_Win_post and MPI_Win_wait, MPI_Win_unlock and MPI_Win_lock in between, and until \
+              then no store goes with a put or accumulate, not even to other bytes",
+        help: "let the owner call MPI_Win_sync between the two, or keep stores and operations in \
+               epochs of their own; a program that only runs where MPI_WIN_MODEL is \
+               MPI_WIN_UNIFIED is right as it is",
         fortran: "",
     },
     Wording {

@@ -3,6 +3,8 @@
 //! The launcher has checked them; a rank takes what it understands and stays silent about the
 //! rest.
 
+use commsan_mpi::MemoryModel;
+
 /// Options of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -12,11 +14,14 @@ pub struct Options {
     pub max_findings: usize,
     /// Frames written for each site.
     pub stack_depth: usize,
+    /// Memory model of windows.
+    pub memory_model: MemoryModel,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { halt_on_error: false, max_findings: 1000, stack_depth: 16 }
+        let memory_model = MemoryModel::AsIs;
+        Options { halt_on_error: false, max_findings: 1000, stack_depth: 16, memory_model }
     }
 }
 
@@ -32,6 +37,13 @@ fn parse(text: &str) -> Options {
             "halt_on_error" => options.halt_on_error = matches!(value, "1" | "true" | "yes"),
             "max_findings" => options.max_findings = value.parse().unwrap_or(options.max_findings),
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
+            "memory_model" => {
+                options.memory_model = match value {
+                    "separate" => MemoryModel::Separate,
+                    "unified" => MemoryModel::Unified,
+                    _ => MemoryModel::AsIs,
+                }
+            }
             _ => {}
         }
     }

@@ -221,6 +221,7 @@ impl Rank for State {
             };
             let Some(mut inner) = self.inner.lock(thread) else { return };
             let mut tracker = Tracker::new(pages);
+            tracker.assume_memory_model(self.options.memory_model);
             match shared {
                 Shared::Unneeded => {}
                 Shared::Impossible(why) => recorder

@@ -23,6 +23,8 @@ pub struct Case {
     pub flags: Vec<String>,
     /// The program's arguments.
     pub args: Vec<String>,
+    /// Options of `commsan run`.
+    pub options: Vec<String>,
     /// The only MPI library that can build it.
     pub mpi: Option<String>,
     /// The only compiler that it is for, `gcc` or `clang`.
@@ -61,6 +63,7 @@ impl Case {
             ranks: 2,
             flags: Vec::new(),
             args: Vec::new(),
+            options: Vec::new(),
             mpi: None,
             compiler: None,
             exit: match kind {
@@ -98,6 +101,7 @@ impl Case {
             "exit" => self.exit = value.parse().map_err(|e| number(format!("{e}")))?,
             "flags" => self.flags = words(),
             "args" => self.args = words(),
+            "options" => self.options = words(),
             "mpi" if matches!(value, "openmpi" | "mpich") => self.mpi = Some(value.to_owned()),
             "cc" if matches!(value, "gcc" | "clang") => self.compiler = Some(value.to_owned()),
             _ => return Err(unknown()),

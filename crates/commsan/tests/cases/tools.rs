@@ -140,7 +140,7 @@ impl Tools {
             std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
         }
         let mut command = Command::new(&self.commsan);
-        command.arg("run").arg("--output").arg(&directory).arg("--");
+        command.arg("run").arg("--output").arg(&directory).args(&case.options).arg("--");
         command.arg(format!("mpirun.{}", mpi.name())).args(["-n", &case.ranks.to_string()]);
         command.arg(program).args(&case.args);
         let (status, output) = finish(&mut command, &work)?;

@@ -27,6 +27,17 @@ pub struct Remote {
     pub seen: bool,
     /// When a thread of this process came after it, if others did not yet.
     pub learned: Option<Stamp>,
+    /// Set in the separate memory model.
+    pub separate: Option<Separate>,
+}
+
+/// What else must be known of an operation in the separate memory model.
+#[derive(Clone, Copy, Debug)]
+pub struct Separate {
+    /// Stores of the owner are visible to it up to this segment.
+    pub public: u32,
+    /// It is over, and the owner knows; but the owner's own view has not caught up.
+    pub over: bool,
 }
 
 impl Remote {
@@ -44,6 +55,7 @@ impl Remote {
             complete: None,
             seen: false,
             learned: None,
+            separate: None,
         }
     }
 
@@ -112,6 +124,9 @@ pub struct Remotes {
     open: HashMap<(u64, u32), Vec<OpId>>,
     /// Of `present`, those that are, by the rank whose segment tells, in the order of segments.
     complete: HashMap<u32, VecDeque<(u32, OpId)>>,
+    /// Of `present`, updates that are over, of windows in the separate memory model, by window: they
+    /// stay until the owner synchronises its view.
+    over: HashMap<u64, Vec<OpId>>,
     /// Of `past`, those that were forgotten for lack of memory.
     pub dropped: u64,
 }
@@ -132,6 +147,7 @@ impl Remotes {
             order: VecDeque::new(),
             open: HashMap::new(),
             complete: HashMap::new(),
+            over: HashMap::new(),
             dropped: 0,
         }
     }
@@ -196,16 +212,10 @@ impl Remotes {
     }
 
     /// An operation with this clock has been announced.
-    pub fn begin(
-        &mut self,
-        op: &Announced,
-        call: &'static Call,
-        row: &[u32],
-        footprint: Footprint,
-    ) {
+    pub fn begin(&mut self, op: &Announced, remote: Remote, row: &[u32], footprint: Footprint) {
         self.forget_covered(op, row, &footprint);
         let access = Access { mode: op.mode, footprint };
-        let id = self.present.begin(&mut [Some(access)], Remote::new(op, call));
+        let id = self.present.begin(&mut [Some(access)], remote);
         self.open.entry((op.window, op.origin)).or_default().push(id);
     }
 
@@ -253,7 +263,12 @@ impl Remotes {
                 && (clock.has_seen(*rank, segment) || complete.len() > MOST)
             {
                 complete.pop_front();
+                let updates = present.accesses(id).iter().any(|a| a.mode == Mode::Write);
                 match (when, present.get_mut(id)) {
+                    (_, Some(Remote { window, separate: Some(separate), .. })) if updates => {
+                        separate.over = true;
+                        self.over.entry(*window).or_default().push(id);
+                    }
                     (Some(when), Some(remote)) => {
                         remote.learned = Some(when);
                         self.retired.push_back((when, id));
@@ -287,6 +302,22 @@ impl Remotes {
         }
     }
 
+    /// This process's view of a window in the separate memory model has caught up. Returns the
+    /// updates that it sees from now on, one for each place.
+    pub fn view_updated(&mut self, window: u64) -> Vec<(Remote, Access)> {
+        let mut updates: Vec<(Remote, Access)> = Vec::new();
+        for id in self.over.remove(&window).unwrap_or_default() {
+            let update = self.present.accesses(id).first();
+            if let (Some(remote), Some(access)) = (self.present.get(id), update)
+                && !updates.iter().any(|(r, _)| (r.origin, r.site) == (remote.origin, remote.site))
+            {
+                updates.push((remote.clone(), access.clone()));
+            }
+            pass(&mut self.present, &mut self.past, &mut self.order, id);
+        }
+        updates
+    }
+
     /// Forgets operations that all who could meet them come after now: `synchronised` tells whether
     /// everyone with access to the window has seen the operation complete.
     pub fn forget(&mut self, synchronised: impl Fn(&Remote) -> bool) {
@@ -303,6 +334,7 @@ impl Remotes {
     /// The window is gone.
     pub fn close(&mut self, window: u64) {
         self.open.retain(|(name, _), _| *name != window);
+        self.over.remove(&window);
         self.forget_all(|remote| remote.window == window);
     }
 

@@ -63,6 +63,8 @@ pub struct Made {
     pub dynamic: bool,
     /// Which accumulates may meet.
     pub rules: Rules,
+    /// Whether its memory model is the separate one (MPI 4.1 §12.4).
+    pub separate: bool,
 }
 
 /// A lock this process holds.
@@ -121,6 +123,9 @@ pub struct Window {
     pub memory: Vec<Range<usize>>,
     /// What each rank of the job has attached, as far as is known.
     pub attached: Vec<(u32, Range<usize>)>,
+    /// Segments of this process up to which its stores have been made public, in the separate memory
+    /// model.
+    pub published: Vec<u32>,
     /// Segments in which this process called fence.
     pub fences: Vec<u32>,
     /// The last fence, if it can begin an epoch.
@@ -160,6 +165,7 @@ impl Window {
             since: 0,
             memory,
             attached: Vec::new(),
+            published: Vec::new(),
             fences: Vec::new(),
             fence: None,
             used: false,
@@ -179,6 +185,20 @@ impl Window {
     /// Rank in the job of a rank of the group.
     pub fn world(&self, target: i32) -> Option<u32> {
         self.made.group.member(target)
+    }
+
+    /// This process makes its stores up to a segment public.
+    pub fn publish(&mut self, segment: u32) {
+        if self.made.separate {
+            self.published.push(segment);
+        }
+    }
+
+    /// Up to which segment this process's stores are visible to an operation that comes after
+    /// another one; `None` if all are that are before it, as in the unified memory model.
+    pub fn public_to(&self, known: u32) -> Option<u32> {
+        let count = self.published.partition_point(|segment| *segment <= known);
+        self.made.separate.then(|| count.checked_sub(1).map_or(0, |last| self.published[last]))
     }
 
     /// What a rank of the group contributes, if that is known.
@@ -302,5 +322,40 @@ impl Windows {
 
     pub fn iter(&self) -> impl Iterator<Item = &Window> {
         self.all.iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Stacks;
+
+    fn window(separate: bool) -> Window {
+        let made = Made {
+            handle: 1,
+            group: Group::new(vec![0, 1]),
+            own: Some(0),
+            base: 4096,
+            part: Part { size: 64, unit: 1 },
+            parts: Vec::new(),
+            dynamic: false,
+            rules: Rules::default(),
+            separate,
+        };
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 0, afar: None };
+        Window::new(1, 0, made, Vec::new(), site)
+    }
+
+    #[test]
+    fn stores_are_public_up_to_the_last_synchronisation_that_an_operation_knows() {
+        let mut separate = window(true);
+        [3, 7, 8].into_iter().for_each(|segment| separate.publish(segment));
+        let expected = [(2, 0), (3, 3), (6, 3), (7, 7), (20, 8)];
+        expected
+            .iter()
+            .for_each(|(known, public)| assert_eq!(separate.public_to(*known), Some(*public)));
+        let mut unified = window(false);
+        unified.publish(3);
+        assert_eq!(unified.public_to(9), None);
     }
 }

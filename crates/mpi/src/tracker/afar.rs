@@ -1,5 +1,6 @@
 //! What other ranks do to this one's windows, and what orders it.
 
+use super::separate::MemoryModel;
 use super::{Learning, Template};
 use super::{Operation, Tracker};
 use crate::calls::{CALLS, Call};
@@ -7,9 +8,9 @@ use crate::place::{Findings, Place, Report, Side, Site, StackId, Stacks};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
-use crate::rma::remote::{Meeting, Remote, Remotes};
+use crate::rma::remote::{Meeting, Remote, Remotes, Separate};
 use crate::rma::windows::Windows;
-use commsan_engine::{Access, Exposed, Footprint, OpId, Pages, Past, Shadow, When};
+use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::{Fabric, LONGEST};
 use commsan_model::{Code, Role};
 use std::collections::HashMap;
@@ -18,6 +19,7 @@ use std::ops::{ControlFlow, Range};
 /// Everything about one-sided communication.
 pub(super) struct OneSided {
     pub windows: Windows,
+    pub memory_model: MemoryModel,
     pub remotes: Remotes,
     /// `None` where ranks cannot tell each other anything: then only the origin's side is checked.
     pub clock: Option<Clock>,
@@ -68,6 +70,7 @@ impl OneSided {
     pub fn new(pages: Pages) -> OneSided {
         OneSided {
             windows: Windows::default(),
+            memory_model: MemoryModel::default(),
             remotes: Remotes::new(pages),
             clock: None,
             outbox: Outbox,
@@ -101,6 +104,11 @@ impl Tracker {
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
         self.rma.exposed = Some(Exposed::new(self.pages, shadow));
         self.set_segment();
+    }
+
+    /// The memory model to assume.
+    pub fn assume_memory_model(&mut self, model: MemoryModel) {
+        self.rma.memory_model = model;
     }
 
     /// Others cannot be relied upon, or this rank not by them.
@@ -261,7 +269,10 @@ impl Tracker {
         }
         self.meets_own_operations(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);
-        self.rma.remotes.begin(op, call, &row, access.footprint);
+        let public = self.rma.windows.named(op.window).and_then(|w| w.public_to(row[me]));
+        let separate = public.map(|public| Separate { public, over: false });
+        let remote = Remote { separate, ..Remote::new(op, call) };
+        self.rma.remotes.begin(op, remote, &row, access.footprint);
     }
 
     /// Against buffers of this rank's pending operations.
@@ -304,13 +315,15 @@ impl Tracker {
         let Some(exposed) = self.rma.exposed.as_ref().filter(|_| !self.rma.late) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let number = window.number;
+        let public = window.public_to(known).unwrap_or(known);
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let span = access.footprint.span();
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
             exposed.shadow().conflicts(&run, op.mode, |past, bytes| {
                 let told = found.iter().any(|(other, _)| other.pc == past.pc);
+                let ordered = if past.mode == Mode::Write { public } else { known };
                 if !told
-                    && !self.threads.was_told(past.when, known)
+                    && !self.threads.was_told(past.when, ordered)
                     && !window.was_locked(past.when.segment, op.epoch, op.origin)
                 {
                     found.push((past, bytes));
@@ -323,11 +336,28 @@ impl Tracker {
             }
         });
         for (past, bytes) in found {
-            let (site, by) = self.past(&past, place);
-            let side = Side { by, mode: past.mode, bytes: bytes.clone() };
+            let code = match self.threads.was_told(past.when, known) {
+                true => Code::ViewsDiffer,
+                false => Code::WindowAccessRace,
+            };
             let meeting = Meeting { first: Remote::new(op, call), access: access.clone(), bytes };
-            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, number, out);
+            self.report_past_meeting(code, &past, &meeting, number, place, out);
         }
+    }
+
+    /// What this rank has done to the bytes of a meeting before.
+    pub(super) fn report_past_meeting(
+        &mut self,
+        code: Code,
+        past: &Past,
+        meeting: &Meeting,
+        window: u32,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let (site, by) = self.past(past, place);
+        let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
+        self.report_meeting(code, side, site, meeting, window, out);
     }
 
     /// An access of this rank to window memory.
@@ -355,7 +385,11 @@ impl Tracker {
             let number = window.number;
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(call, &mut self.stacks);
-            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, number, out);
+            let code = match meeting.first.separate {
+                Some(Separate { over: true, .. }) => Code::ViewsDiffer,
+                _ => Code::WindowAccessRace,
+            };
+            self.report_meeting(code, side, site, &meeting, number, out);
         }
     }
 

@@ -92,6 +92,7 @@ impl Tracker {
             let parts = made.group.members.iter().map(part);
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
+        made.separate = self.rma.memory_model.is_separate(made.separate);
         self.settle();
         self.nursery = Nursery::closed();
         let site = place.site(Some(&args.call.name), &mut self.stacks);
@@ -103,6 +104,7 @@ impl Tracker {
         self.rma.windows.add(made, memory, site);
         if let Some(window) = self.rma.windows.get_mut(handle) {
             window.since = since;
+            window.publish(since);
         }
     }
 
@@ -347,6 +349,7 @@ impl Tracker {
                 self.pass_locks(handle, target(args));
             }
             Effect::Flush => self.tell_complete(handle, target(args), Which::All),
+            Effect::WindowSync => self.publish(handle),
             _ => {}
         }
         self.drain(place, out);
@@ -369,6 +372,7 @@ impl Tracker {
                 let site = place.site(Some(call), &mut self.stacks);
                 let fence = (!sync.last).then_some(site);
                 self.leave_fence(handle, fence, place, out);
+                self.update_view(handle, place, out);
             }
             Effect::EpochBegin => self.join_exposures(handle, place, out),
             Effect::EpochEnd => {
@@ -378,8 +382,15 @@ impl Tracker {
                     window.access = None;
                 }
             }
-            Effect::ExposureEnd => self.close_exposure(handle, place, out),
-            Effect::Lock => self.take_locks(handle, target, place, out),
+            Effect::ExposureEnd => {
+                self.close_exposure(handle, place, out);
+                self.update_view(handle, place, out);
+            }
+            Effect::Lock => {
+                self.take_locks(handle, target, place, out);
+                self.update_view(handle, place, out);
+            }
+            Effect::WindowSync => self.update_view(handle, place, out),
             Effect::Unlock => {
                 self.complete_locally(handle, target, call, place, out);
                 self.take_locks(handle, target, place, out);
@@ -491,6 +502,7 @@ impl Tracker {
     /// The window has been freed.
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
+        self.update_view(handle, place, out);
         let Some(window) = self.rma.windows.remove(handle) else { return };
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));

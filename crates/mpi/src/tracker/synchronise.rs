@@ -13,6 +13,7 @@ impl Tracker {
         let rma = &mut self.rma;
         let Some(window) = rma.windows.get_mut(handle) else { return };
         window.fences.push(segment);
+        window.publish(segment);
         window.ended = Some(segment);
         if let Some(clock) = &rma.clock {
             clock.fabric().enter(fence_key(window), segment);
@@ -49,6 +50,7 @@ impl Tracker {
                 rma.incomplete |= !rma.outbox.send(clock, *origin, &notice);
             }
         }
+        window.publish(segment);
         window.exposure = Some(active);
         window.fence = None;
     }
@@ -105,6 +107,7 @@ impl Tracker {
         };
         let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
         window.ended = Some(clock.segment());
+        window.publish(clock.segment());
         for rank in window.targets(target) {
             clock.release(rank, lock_key(window.name, exclusive));
         }

@@ -9,7 +9,7 @@ impl Facts<'_> {
     pub(super) fn part(&self) -> String {
         let operation = self.raw_operation();
         let whose = match self.observation.finding.code {
-            Code::WindowAccessRace => "its".to_owned(),
+            Code::WindowAccessRace | Code::ViewsDiffer => "its".to_owned(),
             _ => format!("rank {}'s", self.observation.rank),
         };
         let window = name(operation);
@@ -162,6 +162,7 @@ pub(crate) mod tests {
             (Code::OriginBufferWritten, _) => ("store", true, "MPI_Put"),
             (Code::ResultBufferUsed, _) => ("load", false, "MPI_Fetch_and_op"),
             (Code::WindowAccessRace, _) => ("load", false, "MPI_Put"),
+            (Code::ViewsDiffer, _) => ("store", true, "MPI_Put"),
             (Code::TargetRace, Case::Accumulates) => ("MPI_Fetch_and_op", true, "MPI_Accumulate"),
             (Code::TargetRace, _) => ("MPI_Get", false, "MPI_Put"),
             (Code::OutsideEpoch, Case::Usual) => ("MPI_Put", true, "MPI_Put"),
@@ -183,7 +184,7 @@ pub(crate) mod tests {
         }
         let operation = &mut finding.operation;
         (operation.call, operation.window, operation.tag) = (call.into(), Some(0), None);
-        let remote = matches!(code, Code::WindowAccessRace | Code::TargetRace);
+        let remote = matches!(code, Code::WindowAccessRace | Code::TargetRace | Code::ViewsDiffer);
         operation.write = remote || code == Code::ResultBufferUsed;
         operation.base = remote.then_some(4000);
         let [first, other] = &mut finding.sites.to_mut()[..] else { panic!() };
