@@ -6,7 +6,7 @@
 //! and extent are compared at each use.
 
 use crate::entry::{Word, from_fortran_layer};
-use crate::library::handle;
+use crate::library::{handle, null};
 use crate::sys;
 use commsan_engine::Pattern;
 use commsan_mpi::Datatype;
@@ -79,6 +79,12 @@ static PREDEFINED: [(AtomicUsize, AtomicUsize); 64] =
 const BUSY: usize = usize::MAX;
 
 fn describe_any(word: usize) -> Description {
+    if word == null::datatype() {
+        return Description {
+            datatype: Datatype { pattern: Pattern::empty(), extent: 0 },
+            leaf: None,
+        };
+    }
     let (size, lb, extent) = shape(word);
     let mut known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
     if !from_fortran_layer()

@@ -163,7 +163,10 @@ impl After<'_> {
                 self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
             Effect::TypeFree if self.ok => datatypes::forget(before.word),
-            Effect::CommFree if self.ok => groups::forget(before.word),
+            Effect::CommFree if self.ok => {
+                groups::forget(before.word);
+                self.with(|tracker, _| tracker.comm_freed(before.word));
+            }
             // An epoch that could not be closed is of no interest any more.
             effect if is_about_windows(effect) && (self.ok || effect == Effect::Unlock) => {
                 self.window(&before.sync, before.word);

@@ -1,7 +1,7 @@
 //! Who the members of communicators and groups are, as ranks of the job.
 
 use crate::entry::Word;
-use crate::library::{comm_world, handle};
+use crate::library::{comm_world, handle, null};
 use crate::sys;
 use commsan_mpi::rma::Group;
 use std::collections::HashMap;
@@ -12,6 +12,9 @@ static KNOWN: LazyLock<Mutex<HashMap<usize, Group>>> = LazyLock::new(Mutex::defa
 
 /// The processes that a communicator's messages go to, and its collectives wait for.
 pub(crate) fn of_comm(comm: usize) -> Group {
+    if comm == null::comm() {
+        return Group::new(Vec::new());
+    }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(comm).or_insert_with(|| ask(handle::<sys::MPI_Comm>(comm))).clone()
 }
@@ -23,6 +26,9 @@ pub(crate) fn forget(comm: usize) {
 
 /// The members of a group.
 pub(crate) fn of_group(group: usize) -> Box<[u32]> {
+    if group == null::group() {
+        return Box::default();
+    }
     // SAFETY: a group that the library has accepted, or is about to.
     unsafe { members(handle::<sys::MPI_Group>(group)) }.into()
 }

@@ -228,9 +228,27 @@ fn no_op() -> usize {
     &raw mut sys::ompi_mpi_op_no_op as usize
 }
 
+/// Null handles: to ask the library about one is an error, which can end the program although its own
+/// call would have returned.
 #[cfg(feature = "openmpi")]
-fn null_info() -> usize {
-    &raw mut sys::ompi_mpi_info_null as usize
+pub(crate) mod null {
+    use crate::sys;
+
+    pub(crate) fn info() -> usize {
+        &raw mut sys::ompi_mpi_info_null as usize
+    }
+
+    pub(crate) fn datatype() -> usize {
+        &raw mut sys::ompi_mpi_datatype_null as usize
+    }
+
+    pub(crate) fn group() -> usize {
+        &raw mut sys::ompi_mpi_group_null as usize
+    }
+
+    pub(crate) fn comm() -> usize {
+        &raw mut sys::ompi_mpi_comm_null as usize
+    }
 }
 
 // MPICH's handles are the same integers in both languages.
@@ -272,9 +290,29 @@ fn no_op() -> usize {
     (sys::COMMSAN_NO_OP as c_int).word()
 }
 
+/// Null handles: to ask the library about one is an error, which can end the program although its own
+/// call would have returned.
 #[cfg(feature = "mpich")]
-fn null_info() -> usize {
-    (sys::COMMSAN_INFO_NULL as c_int).word()
+pub(crate) mod null {
+    use crate::entry::Word;
+    use crate::sys;
+    use std::ffi::c_int;
+
+    pub(crate) fn info() -> usize {
+        (sys::COMMSAN_INFO_NULL as c_int).word()
+    }
+
+    pub(crate) fn datatype() -> usize {
+        (sys::COMMSAN_DATATYPE_NULL as c_int).word()
+    }
+
+    pub(crate) fn group() -> usize {
+        (sys::COMMSAN_GROUP_NULL as c_int).word()
+    }
+
+    pub(crate) fn comm() -> usize {
+        (sys::COMMSAN_COMM_NULL as c_int).word()
+    }
 }
 
 #[cfg(feature = "mpich")]
@@ -295,7 +333,7 @@ pub(crate) fn comm_from_fortran(handle: c_int) -> usize {
 /// The value of a key, as far as it matters here; `None` where there is none.
 pub(crate) fn info_value(info: usize, key: &CStr) -> Option<String> {
     const LONGEST: usize = 63;
-    if info == null_info() {
+    if info == null::info() {
         return None;
     }
     let (mut value, mut found) = ([0u8; LONGEST + 1], 0);

@@ -97,6 +97,7 @@ pub(crate) fn templates(args: &Args) -> smallvec::SmallVec<[Template; 2]> {
         let root = at.root.map_or(-1, |index| args.int(index));
         found.push(Template::Collective {
             group: groups::of_comm(comm),
+            comm,
             flow: call.flow,
             root,
             sources,

@@ -117,7 +117,7 @@ impl After<'_> {
             rules,
             separate: is_separate(handle),
         };
-        self.with(|tracker, _| tracker.window_made(args, made.clone(), self.here));
+        self.with(|tracker, out| tracker.window_made(args, made.clone(), self.here, out));
     }
 }
 

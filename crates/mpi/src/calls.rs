@@ -209,7 +209,9 @@ impl Role {
             | "outsize" | "origin_count" | "result_count" | "target_count" => Role::Count,
             "dest" | "source" | "root" | "tag" | "sendtag" | "recvtag" | "partitions"
             | "partition" | "partition_low" | "partition_high" | "length" | "required"
-            | "errorcode" | "target_rank" | "disp_unit" | "assert" | "lock_type" => Role::Int,
+            | "errorcode" | "target_rank" | "disp_unit" | "assert" | "lock_type" | "color"
+            | "key" | "split_type" | "high" | "ndims" | "reorder" | "nnodes" | "n" | "indegree"
+            | "outdegree" => Role::Int,
             "offset" | "size" | "target_disp" => Role::Offset,
             "sendcounts" | "recvcounts" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -231,7 +233,8 @@ impl Role {
             "index" | "outcount" | "indices" | "partitions_array" | "provided" => Role::Ints,
             "message" | "position" | "statuses" | "argc" | "argv" | "query_fn" | "free_fn"
             | "cancel_fn" | "extra_state" | "datatype_inout" | "comm_inout" | "win_out"
-            | "win_inout" => Role::Pointer,
+            | "win_inout" | "comm_out" | "dims" | "periods" | "remain_dims" | "ends" | "edges"
+            | "sources" | "degrees" | "destinations" | "weights" | "destweights" => Role::Pointer,
             _ => return None,
         })
     }
@@ -497,7 +500,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let rules = accesses.split(',').map(str::trim).filter(|a| !a.is_empty());
                 let accesses = rules.map(|a| rule(a, &params)).collect::<Result<Vec<_>, _>>()?;
                 let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
-                let collective = kind == "coll";
+                let collective = matches!(kind, "coll" | "meet");
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
                 let simple = matches!(
@@ -528,7 +531,7 @@ fn param(name: &str) -> Result<Param, String> {
 
 fn effect(kind: &str) -> Result<Effect, String> {
     Ok(match kind {
-        "block" => Effect::Block,
+        "block" | "meet" => Effect::Block,
         "start" => Effect::Start,
         "psend" | "precv" => Effect::InitPartitioned,
         "pready" => Effect::Pready,

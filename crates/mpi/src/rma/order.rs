@@ -153,18 +153,25 @@ pub struct Collective {
     pub sources: Vec<u32>,
 }
 
-/// Counts the collectives of each group.
+/// Counts the collectives of each communicator, by its handle.
 #[derive(Default)]
 pub struct Collectives {
-    counts: HashMap<u64, u64>,
+    counts: HashMap<usize, u64>,
 }
 
 impl Collectives {
-    /// The name of the next collective of a group.
-    pub fn next(&mut self, group: &Group) -> u64 {
-        let count = self.counts.entry(group.name).or_default();
+    /// The name of the next collective of a communicator. Those with the same members share names:
+    /// whoever looks for the last entry of a name finds the right one or a later one, which is more
+    /// order than there is, in whatever order processes come to the two communicators.
+    pub fn next(&mut self, group: &Group, comm: usize) -> u64 {
+        let count = self.counts.entry(comm).or_default();
         *count += 1;
         mixed(group.name ^ 0x0c01, *count)
+    }
+
+    /// The communicator is gone, and its handle may come to mean another.
+    pub fn forget(&mut self, comm: usize) {
+        self.counts.remove(&comm);
     }
 }
 
@@ -230,6 +237,16 @@ mod tests {
         assert_eq!(messages.take(channel, 0), Some(10));
         messages.expect(&Envelope { source: -1, ..envelope });
         assert_eq!(messages.found(channel, false), None);
+    }
+
+    #[test]
+    fn collectives_are_counted_by_communicator() {
+        let (mut here, mut there) = (Collectives::default(), Collectives::default());
+        let (first, second) = (here.next(&group(), 1), here.next(&group(), 2));
+        assert_eq!([there.next(&group(), 20), there.next(&group(), 10)], [second, first]);
+        assert_ne!(here.next(&group(), 1), first);
+        here.forget(1);
+        assert_eq!(here.next(&group(), 1), first);
     }
 
     #[test]

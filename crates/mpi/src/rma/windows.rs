@@ -24,6 +24,11 @@ impl Group {
         Group { name: members.iter().fold(members.len() as u64, mix), members: members.into() }
     }
 
+    /// The members but for one.
+    pub fn others(&self, me: u32) -> Vec<u32> {
+        self.members.iter().copied().filter(|rank| *rank != me).collect()
+    }
+
     /// Rank in the job of a member; `None` for no rank of the group, such as `MPI_PROC_NULL`.
     pub fn member(&self, rank: i32) -> Option<u32> {
         self.members.get(usize::try_from(rank).ok()?).copied()

@@ -7,6 +7,7 @@ use crate::nursery::Nursery;
 use crate::place::{Findings, Place, Report, Side, Site};
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
+use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Notice, Runs, Which};
 use crate::rma::windows::{Active, Group, Lock, Made, Part, Pending, Window, mixed};
 use commsan_engine::{Mode, OpId, Pattern};
@@ -76,13 +77,21 @@ impl Tracker {
     /// A window is about to be made by a group: tells the others this process's part.
     pub fn before_window_made(&mut self, group: &Group, part: Part) {
         let name = self.rma.windows.next_name(group);
+        let segment = self.end_segment();
         if let Some(clock) = &self.rma.clock {
             clock.fabric().publish_part(name, part.size, part.unit);
+            clock.fabric().enter(name, segment);
         }
     }
 
     /// A window has been made.
-    pub fn window_made(&mut self, args: &Args, mut made: Made, place: &impl Place) {
+    pub fn window_made(
+        &mut self,
+        args: &Args,
+        mut made: Made,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         if self.rma.clock.as_ref().is_some_and(|clock| !clock.fabric().is_complete()) {
             self.disconnect();
         }
@@ -106,6 +115,15 @@ impl Tracker {
             window.since = since;
             window.publish(since);
         }
+        self.met_at_window(handle, place, out);
+    }
+
+    /// Nobody has a new window before everybody has come to it, as libraries make them.
+    fn met_at_window(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
+        let Some(window) = self.rma.windows.get(handle) else { return };
+        let (key, group) = (window.name, window.made.group.clone());
+        let me = self.rma.clock.as_ref().map_or(0, Clock::me);
+        self.learn_of_collective(key, &group, &group.others(me), true, place, out);
     }
 
     /// Info is set for a window: keys and values.

@@ -38,6 +38,8 @@ pub enum Template {
     Collective {
         /// The communicator.
         group: Group,
+        /// Its handle.
+        comm: usize,
         /// Who learns from whom.
         flow: Flow,
         /// Rank in it.
@@ -90,8 +92,9 @@ impl Tracker {
             }
             Template::Partitions { group, source } => group.member(*source).map(Learning::Newest),
             Template::Receive(envelope) => Some(self.expect(envelope.clone())),
-            Template::Collective { group, flow, root, sources } => {
-                let collective = self.enter_collective(group.clone(), *flow, *root, sources);
+            Template::Collective { group, comm, flow, root, sources } => {
+                let key = self.rma.collectives.next(group, *comm);
+                let collective = self.enter_collective(key, group.clone(), *flow, *root, sources);
                 Some(Learning::Collective(collective))
             }
         }
@@ -214,15 +217,20 @@ impl Tracker {
         }
     }
 
+    /// A communicator is gone.
+    pub fn comm_freed(&mut self, comm: usize) {
+        self.rma.collectives.forget(comm);
+    }
+
     /// This process enters a collective.
     fn enter_collective(
         &mut self,
+        key: u64,
         group: Group,
         flow: Flow,
         root: i32,
         sources: &[i32],
     ) -> Collective {
-        let key = self.rma.collectives.next(&group);
         let segment = self.end_segment();
         if let Some(clock) = &self.rma.clock {
             clock.fabric().enter(key, segment);

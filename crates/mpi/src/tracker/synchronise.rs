@@ -33,8 +33,7 @@ impl Tracker {
         let (key, group) = (fence_key(window), window.made.group.clone());
         self.unstash(place, out);
         let me = self.rma.clock.as_ref().map_or(0, Clock::me);
-        let others: Vec<u32> = group.members.iter().copied().filter(|rank| *rank != me).collect();
-        self.learn_of_collective(key, &group, &others, true, place, out);
+        self.learn_of_collective(key, &group, &group.others(me), true, place, out);
         self.unstash(place, out);
     }
 
