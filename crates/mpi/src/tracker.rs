@@ -32,7 +32,7 @@ use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use concurrent::Retired;
 pub(crate) use concurrent::Threads;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 
@@ -75,7 +75,7 @@ pub struct Tracker {
     /// Operations with a buffer on some stack.
     on_stack: Vec<OpId>,
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
-    allocations: HashMap<usize, usize>,
+    allocations: FxHashMap<usize, usize>,
     rma: OneSided,
     threads: Threads,
     stacks: Stacks,
@@ -104,7 +104,7 @@ impl Tracker {
             informed: 0,
             detached: Vec::new(),
             on_stack: Vec::new(),
-            allocations: HashMap::new(),
+            allocations: FxHashMap::default(),
             rma: OneSided::new(pages),
             threads: Threads::default(),
             stacks: Stacks::new(),

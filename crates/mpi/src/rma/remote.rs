@@ -5,7 +5,8 @@ use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Atomic, Epoch, Which};
 use crate::tracker::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::ops::Range;
 
@@ -108,9 +109,9 @@ pub struct Remotes {
     past: Live<Remote>,
     order: VecDeque<OpId>,
     /// Of `present`, those of a window and origin that are not complete.
-    open: HashMap<(u64, u32), Vec<OpId>>,
+    open: FxHashMap<(u64, u32), Vec<OpId>>,
     /// Of `present`, those that are, by the rank whose segment tells, in the order of segments.
-    complete: HashMap<u32, VecDeque<(u32, OpId)>>,
+    complete: FxHashMap<u32, VecDeque<(u32, OpId)>>,
     /// Of `past`, those that were forgotten for lack of memory.
     pub dropped: u64,
 }
@@ -129,8 +130,8 @@ impl Remotes {
             retired: VecDeque::new(),
             past: Live::unmarked(),
             order: VecDeque::new(),
-            open: HashMap::new(),
-            complete: HashMap::new(),
+            open: FxHashMap::default(),
+            complete: FxHashMap::default(),
             dropped: 0,
         }
     }

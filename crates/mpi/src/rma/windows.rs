@@ -3,7 +3,7 @@
 use crate::place::Site;
 use crate::rma::notice::Epoch;
 use commsan_engine::{OpId, Pattern};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -126,10 +126,10 @@ pub struct Window {
     pub used: bool,
     pub access: Option<Active>,
     /// How often `MPI_Win_start` has named each rank of the job.
-    pub starts: HashMap<u32, u32>,
+    pub starts: FxHashMap<u32, u32>,
     pub exposure: Option<Active>,
     /// By rank of the job.
-    pub granted: HashMap<u32, Granted>,
+    pub granted: FxHashMap<u32, Granted>,
     pub locks: Vec<Lock>,
     pub held: Vec<Held>,
     pub pending: Vec<Pending>,
@@ -161,9 +161,9 @@ impl Window {
             fence: None,
             used: false,
             access: None,
-            starts: HashMap::new(),
+            starts: FxHashMap::default(),
             exposure: None,
-            granted: HashMap::new(),
+            granted: FxHashMap::default(),
             locks: Vec::new(),
             held: Vec::new(),
             pending: Vec::new(),
@@ -241,10 +241,10 @@ impl Window {
 #[derive(Default)]
 pub struct Windows {
     all: Vec<Option<Window>>,
-    by_handle: HashMap<usize, u32>,
-    by_name: HashMap<u64, u32>,
+    by_handle: FxHashMap<usize, u32>,
+    by_name: FxHashMap<u64, u32>,
     /// How many windows each group has made.
-    made: HashMap<u64, u64>,
+    made: FxHashMap<u64, u64>,
 }
 
 impl Windows {

@@ -12,7 +12,7 @@ use crate::rma::windows::Windows;
 use commsan_engine::{Access, Exposed, Footprint, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::{Fabric, LONGEST};
 use commsan_model::{Code, Role};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
 /// Everything about one-sided communication.
@@ -26,23 +26,23 @@ pub(super) struct OneSided {
     /// Announced operations of epochs this process has not come to yet.
     pub stashed: Vec<Announced>,
     /// Numbers of places that other ranks may refer to.
-    pub sites: HashMap<(StackId, &'static str), u32>,
+    pub sites: FxHashMap<(StackId, &'static str), u32>,
     /// Segments in which each origin has ended access epochs on each window.
-    pub completions: HashMap<(u64, u32), Vec<u32>>,
-    pub exposures: HashMap<(u64, u32), Vec<u32>>,
+    pub completions: FxHashMap<(u64, u32), Vec<u32>>,
+    pub exposures: FxHashMap<(u64, u32), Vec<u32>>,
     pub messages: Messages,
     pub collectives: Collectives,
     /// What requests will order when they complete, by handle.
-    pub expected: HashMap<usize, Vec<Learning>>,
+    pub expected: FxHashMap<usize, Vec<Learning>>,
     /// What persistent requests do, by handle.
-    pub templates: HashMap<usize, Vec<Template>>,
+    pub templates: FxHashMap<usize, Vec<Template>>,
     /// The segment in which operations that are just being completed last used their buffers, if
     /// not the present one.
     pub noted_as_of: Option<u32>,
     /// R-versions that only read, by what they use locally: their targets, windows and numbers.
-    pub reads: HashMap<OpId, (u32, u64, u32)>,
+    pub reads: FxHashMap<OpId, (u32, u64, u32)>,
     /// Up to where each rank's notices are worth nothing.
-    pub lost: HashMap<u32, u64>,
+    pub lost: FxHashMap<u32, u64>,
     pub losses: u64,
     /// Operations announced so far.
     pub announced: u32,
@@ -73,16 +73,16 @@ impl OneSided {
             outbox: Outbox,
             exposed: None,
             stashed: Vec::new(),
-            sites: HashMap::new(),
-            completions: HashMap::new(),
-            exposures: HashMap::new(),
+            sites: FxHashMap::default(),
+            completions: FxHashMap::default(),
+            exposures: FxHashMap::default(),
             messages: Messages::default(),
             collectives: Collectives::default(),
-            expected: HashMap::new(),
-            templates: HashMap::new(),
+            expected: FxHashMap::default(),
+            templates: FxHashMap::default(),
             noted_as_of: None,
-            reads: HashMap::new(),
-            lost: HashMap::new(),
+            reads: FxHashMap::default(),
+            lost: FxHashMap::default(),
             losses: 0,
             announced: 0,
             late: false,
