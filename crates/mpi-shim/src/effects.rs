@@ -4,13 +4,13 @@ use crate::datatypes;
 use crate::entry::Here;
 use crate::groups;
 use crate::library::{Mpi, envelope, received, request_at, request_size};
-use crate::order::{self, Lessons};
+use crate::order;
 use crate::rank::Rank;
 use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect, Findings, Synchronisation, Token, Tracker};
+use commsan_mpi::{Args, Effect, Findings, Learning, Synchronisation, Token, Tracker};
 use smallvec::SmallVec;
 use std::ffi::c_int;
 
@@ -75,15 +75,11 @@ impl Before {
                 // SAFETY: the call's argument, a pointer to a handle.
                 self.word = unsafe { groups::comm_at(args.words[0], args.fortran) };
             }
-            effect if is_about_windows(effect) => {
-                if effect == Effect::WindowFree {
-                    // SAFETY: the call's argument, a pointer to a handle.
-                    self.word = unsafe { windows::window_at(args.words[0], args.fortran) };
-                }
-                self.sync = windows::before(rank, args, here);
-            }
+            Effect::Window => windows::before_made(rank, args, here),
+            Effect::WindowFree => self.word = windows::before_freed(rank, args, here),
+            effect if synchronises(effect) => self.sync = windows::before_sync(rank, args, here),
             Effect::Pack | Effect::Unpack => {
-                let position = args.call.named("position").map_or(0, |i| args.words[i]);
+                let position = args.call.at.position.map_or(0, |i| args.words[i]);
                 // SAFETY: the call's argument, a pointer to an integer.
                 self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
             }
@@ -94,16 +90,12 @@ impl Before {
     }
 }
 
-/// Whether `windows.rs` knows what the call does.
-fn is_about_windows(effect: Effect) -> bool {
+/// Whether the call begins, ends or completes something about a window.
+fn synchronises(effect: Effect) -> bool {
     use Effect::*;
     matches!(
         effect,
-        Rma | Window
-            | WindowFree
-            | Attach
-            | Detach
-            | Fence
+        Fence
             | EpochBegin
             | EpochEnd
             | ExposureBegin
@@ -163,9 +155,14 @@ impl After<'_> {
             }
             Effect::TypeFree if self.ok => datatypes::forget(before.word),
             Effect::CommFree if self.ok => groups::forget(before.word),
+            Effect::Window if self.ok => self.window_made(),
+            Effect::WindowFree if self.ok => self.window_freed(before.word),
+            Effect::Attach if self.ok => self.attached(),
+            Effect::Detach if self.ok => self.detached(),
+            Effect::ExposureEnd if !self.flag() => {}
             // An epoch that could not be closed is of no interest any more.
-            effect if is_about_windows(effect) && (self.ok || effect == Effect::Unlock) => {
-                self.window(&before.sync, before.word);
+            effect if synchronises(effect) && (self.ok || effect == Effect::Unlock) => {
+                self.synchronised(&before.sync);
             }
             Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),
             _ if !tokens.is_empty() => self.completed(tokens),
@@ -179,7 +176,7 @@ impl After<'_> {
     }
 
     /// An operation has started: all there is to say of a call that does nothing else.
-    pub fn start(&self, lessons: Lessons) {
+    pub fn start(&self, lessons: &[Learning]) {
         let request = self.request();
         if !lessons.is_empty() {
             order::postpone(self.rank, request.0, self.here, lessons);
@@ -332,7 +329,7 @@ impl After<'_> {
                 self.with(|tracker, _| tokens.iter().for_each(|token| tracker.cancel(*token)));
             }
             Effect::Parrived if flag && self.ok => {
-                let partition = call.named("partition").map_or(0, |i| self.args.int(i));
+                let partition = call.at.partition.map_or(0, |i| self.args.int(i));
                 self.with(|tracker, out| {
                     for token in tokens {
                         let partition = partition.max(0) as usize;

@@ -102,7 +102,8 @@ pub fn contiguous<L: Library>(args: &Args, library: &L) -> Option<Range<usize>> 
         return None;
     }
     let (base, count) = (args.words[rule.buffer], args.count(count));
-    let absent = rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL);
+    let absent = rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL)
+        || rule.op.is_some_and(|op| library.is_no_op(args.words[op]));
     if absent || count == 0 {
         return Some(0..0);
     }

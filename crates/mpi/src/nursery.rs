@@ -8,7 +8,7 @@
 use crate::calls::Call;
 use crate::place::Site;
 use crate::requests::Token;
-use commsan_engine::Mode;
+use commsan_engine::{Access, Mode};
 use std::ops::Range;
 
 /// A simple pending operation.
@@ -25,6 +25,11 @@ pub(crate) struct Young {
     pub bytes: Range<usize>,
     /// Frame pointer of the function on whose stack the buffer lies.
     pub frame: Option<usize>,
+}
+
+/// Whether an access conflicts with another to contiguous memory.
+pub(crate) fn conflict(access: &Access, mode: Mode, bytes: &Range<usize>) -> bool {
+    (access.mode, mode) != (Mode::Read, Mode::Read) && access.footprint.within(bytes).is_some()
 }
 
 pub(crate) struct Nursery {
@@ -61,17 +66,19 @@ impl Nursery {
         self.young.push(young);
     }
 
-    /// Takes the operation out that the token means, and returns what it touches. Handles are
-    /// unique here.
-    pub fn take(&mut self, token: Token) -> Option<(Range<usize>, Mode)> {
+    /// Takes the operation out that the token means. Handles are unique here.
+    pub fn take(&mut self, token: Token) -> Option<Young> {
         let means = |y: &Young| y.key == token.key && y.sequence < token.before;
         let index = self.young.iter().position(means)?;
-        let young = &self.young[index];
-        let touched = (young.bytes.clone(), young.mode);
+        let young = self.young.swap_remove(index);
         self.on_stack -= usize::from(young.frame.is_some());
-        self.ranges -= usize::from(!touched.0.is_empty());
-        self.young.swap_remove(index);
-        Some(touched)
+        self.ranges -= usize::from(!young.bytes.is_empty());
+        Some(young)
+    }
+
+    /// Whether an operation here conflicts with an access.
+    pub fn meets(&self, access: &Access) -> bool {
+        self.young.iter().any(|young| conflict(access, young.mode, &young.bytes))
     }
 
     /// Whether the token means an operation here.

@@ -329,6 +329,23 @@ impl Tracker {
         }
     }
 
+    /// The same if an access conflicts with one of them, or with one on a window.
+    fn settle_if_met(&mut self, access: &Access) {
+        if self.nursery.meets(access) {
+            self.settle();
+        }
+        if self.rma.windows.meet(access) {
+            self.settle_transfers();
+        }
+    }
+
+    /// An operation is over that was not in the full structures.
+    fn end_young(&mut self, call: &'static Call, pc: usize, mode: Mode, bytes: Range<usize>) {
+        self.pages.unmark(bytes.clone(), mode);
+        let access = Access { mode, footprint: Footprint::Dense(bytes) };
+        self.note(&access, call, pc, self.rma.noted_as_of);
+    }
+
     /// Whether the handle is a request that is known.
     pub fn knows(&self, token: Token) -> bool {
         self.nursery.knows(token) || self.requests.meant(token) != crate::requests::Meant::Unknown
@@ -343,8 +360,8 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.communicated();
-        if let Some((bytes, mode)) = self.nursery.take(token) {
-            self.pages.unmark(bytes, mode);
+        if let Some(Young { call, site, mode, bytes, .. }) = self.nursery.take(token) {
+            self.end_young(call, site.pc, mode, bytes);
             return;
         }
         let mut done = std::mem::take(&mut self.detached);
@@ -566,7 +583,7 @@ impl Tracker {
         if possible.is_continue() {
             return None;
         }
-        self.settle();
+        self.settle_if_met(access);
         let mut found = [const { None }; CONFLICTS];
         let mut count = 0;
         let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {

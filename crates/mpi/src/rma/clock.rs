@@ -4,12 +4,18 @@
 //! it learns. An event of rank r in segment s happens before another if that one's clock has at
 //! least s for r.
 
-use commsan_fabric::Fabric;
+use crate::rma::notice::{Announced, Notice};
+use commsan_fabric::{Fabric, LONGEST};
 
-/// This process's clock.
+/// This process's clock, and what it tells others.
 pub struct Clock {
     row: Vec<u32>,
     fabric: Fabric,
+    /// An operation that its target is told of with those that continue it, or before anybody can
+    /// learn of it in another way.
+    draft: Option<(u32, Announced)>,
+    /// Whether somebody could not be told something.
+    pub unheard: bool,
 }
 
 impl Clock {
@@ -18,7 +24,7 @@ impl Clock {
         let mut row = vec![0; fabric.ranks()];
         row[fabric.me()] = 1;
         fabric.publish(&row);
-        Clock { row, fabric }
+        Clock { row, fabric, draft: None, unheard: false }
     }
 
     /// This process's rank in the job.
@@ -48,6 +54,7 @@ impl Clock {
 
     /// Ends the segment and returns it: others are about to be told of all it contains.
     pub fn end_segment(&mut self) -> u32 {
+        self.post();
         let ended = self.segment();
         self.row[self.fabric.me()] += 1;
         self.fabric.publish(&self.row);
@@ -70,8 +77,49 @@ impl Clock {
 
     /// Adds the present to a cell of a rank, as an unlock does.
     pub fn release(&mut self, rank: u32, cell: u64) {
+        self.post();
         self.fabric.release(rank as usize, cell, &self.row);
         self.end_segment();
+    }
+
+    /// Tells a rank of an operation, though not at once.
+    pub fn announce(&mut self, rank: u32, operation: Announced) {
+        if let Some((to, draft)) = &mut self.draft
+            && *to == rank
+            && draft.continues_with(&operation)
+        {
+            return;
+        }
+        self.post();
+        self.draft = Some((rank, operation));
+    }
+
+    /// What was announced last has failed.
+    pub fn retract(&mut self) {
+        self.draft = None;
+    }
+
+    /// Tells what was announced and not told yet.
+    pub fn post(&mut self) {
+        if let Some((rank, operation)) = self.draft.take() {
+            self.unheard |= !self.send(rank, &Notice::Operation(operation));
+        }
+    }
+
+    /// Tells a rank something, after all that was announced.
+    pub fn tell(&mut self, rank: u32, notice: &Notice) {
+        self.post();
+        self.unheard |= !self.send(rank, notice);
+    }
+
+    /// The same where it does no harm if the rank has no room for it.
+    pub fn mention(&mut self, rank: u32, notice: &Notice) {
+        self.post();
+        self.send(rank, notice);
+    }
+
+    fn send(&self, rank: u32, notice: &Notice) -> bool {
+        notice.encode(LONGEST, |words| self.fabric.post(rank as usize, words))
     }
 
     /// Learns what was added to a cell.

@@ -1,6 +1,8 @@
 //! What one rank tells another about, in words.
 
 use commsan_engine::{Mode, Pattern};
+use smallvec::SmallVec;
+use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 
 /// How an operation may combine with others at its target (MPI 4.1 §12.7.1).
@@ -73,13 +75,15 @@ pub struct Announced {
     pub mode: Mode,
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
+    /// If it stands for several that touch one run of bytes after the other: the size of each.
+    pub each: Option<NonZeroU32>,
     /// Bytes, relative to the target's base address.
     pub runs: Runs,
 }
 
 /// Evenly spaced runs of bytes; several where the layout is less even.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Runs(pub Vec<Comb>);
+pub struct Runs(pub SmallVec<[Comb; 1]>);
 
 /// `count` runs of `size` bytes, `stride` apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,7 +98,7 @@ pub struct Comb {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// An operation has started.
-    Operation(Box<Announced>),
+    Operation(Announced),
     /// Operations of the origin on this window that came before are complete, as of a segment.
     Complete {
         /// The window's name.
@@ -157,7 +161,7 @@ pub enum Which {
 impl Runs {
     /// The bytes of a pattern moved by `at`.
     pub fn of(pattern: &Pattern, at: i64) -> Runs {
-        let mut combs: Vec<Comb> = Vec::new();
+        let mut combs: SmallVec<[Comb; 1]> = SmallVec::new();
         let span = pattern.span();
         let window = at as isize + span.start..at as isize + span.end;
         let _ = pattern.visit::<()>(at as isize, &window, &mut |run: Range<isize>| {
@@ -181,6 +185,9 @@ impl Runs {
 
     /// As a pattern again.
     pub fn pattern(&self) -> Pattern {
+        if let [Comb { start, size, count: 1, .. }] = *self.0 {
+            return Pattern::dense(start as isize, start as isize + size as isize);
+        }
         Pattern::parts(self.0.iter().map(|comb| {
             let tooth = Pattern::dense(0, comb.size as isize);
             (comb.start as isize, tooth.repeat(comb.count as usize, comb.stride as isize))
@@ -211,7 +218,7 @@ impl Notice {
             Notice::Operation(op) => {
                 let mut all = true;
                 for combs in op.runs.0.chunks((longest - HEAD) / 4) {
-                    let mut words = op.head().to_vec();
+                    let mut words: SmallVec<[u64; HEAD + 4]> = SmallVec::from_slice(&op.head());
                     for comb in combs {
                         words.extend([
                             comb.start as u64,
@@ -251,7 +258,7 @@ impl Notice {
         let [kind, name, from, rest @ ..] = words else { return None };
         let (rank, segment) = halves(*from);
         Some(match (kind & 0xff, rest) {
-            (OPERATION, _) => Notice::Operation(Box::new(Announced::decode(words)?)),
+            (OPERATION, _) => Notice::Operation(Announced::decode(words)?),
             (COMPLETE, [what]) => {
                 let which = match halves(*what) {
                     (0, _) => Which::All,
@@ -294,8 +301,9 @@ impl Announced {
             Some(Atomic { datatype, op: Combine::Op(op) }) => (3, datatype, op),
         };
         let write = u64::from(self.mode == Mode::Write);
+        let each = u64::from(self.each.map_or(0, NonZeroU32::get));
         [
-            OPERATION | write << 8 | atomic << 16 | kind << 24,
+            OPERATION | write << 8 | atomic << 16 | kind << 24 | each << 32,
             self.window,
             pair(self.origin, self.segment),
             pair(self.call, self.site),
@@ -326,6 +334,7 @@ impl Announced {
             4 => Epoch::Exclusive,
             _ => Epoch::None,
         };
+        let each = NonZeroU32::new((kind >> 32) as u32);
         let mode = if kind >> 8 & 1 == 1 { Mode::Write } else { Mode::Read };
         let comb = |words: &[u64]| Comb {
             start: words[0] as i64,
@@ -335,7 +344,39 @@ impl Announced {
         };
         let runs = Runs(combs.chunks_exact(4).map(comb).collect());
         let window = *window;
-        Some(Announced { window, origin, segment, call, site, number, mode, atomic, epoch, runs })
+        Some(Announced {
+            window,
+            origin,
+            segment,
+            call,
+            site,
+            number,
+            mode,
+            atomic,
+            epoch,
+            each,
+            runs,
+        })
+    }
+
+    /// Takes in another operation that does the same from the same place to as many bytes behind
+    /// those of this one.
+    pub fn continues_with(&mut self, next: &Announced) -> bool {
+        let what = |op: &Announced| {
+            (op.window, op.origin, op.segment, op.call, op.site, op.mode, op.epoch)
+        };
+        let same = what(self) == what(next) && self.atomic.is_none() && next.atomic.is_none();
+        let ([run], [more]) = (&mut *self.runs.0, &*next.runs.0) else { return false };
+        let each = self.each.map_or(run.size, |each| each.get().into());
+        let Ok(size) = u32::try_from(each) else { return false };
+        let adjacent = (run.count, more.count, more.size) == (1, 1, each)
+            && run.start + run.size as i64 == more.start;
+        if !same || !adjacent {
+            return false;
+        }
+        run.size += more.size;
+        self.each = NonZeroU32::new(size);
+        true
     }
 }
 
@@ -368,19 +409,21 @@ mod tests {
         fn operations_survive_the_journey(
             (window, origin, segment, call) in any::<(u64, u32, u32, u32)>(),
             (site, number) in any::<(u32, u32)>(),
-            write: bool, atomic in atomics(), epoch in epochs(),
+            write: bool, atomic in atomics(), epoch in epochs(), each: u32,
             runs in prop::collection::vec((0i64..1000, 1u64..50, -90i64..90, 1u64..9), 1..9),
         ) {
             let mode = if write { Mode::Write } else { Mode::Read };
             let comb = |(start, size, stride, count)| Comb { start, size, stride, count };
             let runs = Runs(runs.into_iter().map(comb).collect());
-            let sent =
-                Announced { window, origin, segment, call, site, number, mode, atomic, epoch, runs };
-            let (mut got, mut combs) = (None, Vec::new());
-            Notice::Operation(Box::new(sent.clone())).encode(16, |words| {
+            let each = NonZeroU32::new(each);
+            let sent = Announced {
+                window, origin, segment, call, site, number, mode, atomic, epoch, each, runs,
+            };
+            let (mut got, mut combs) = (None, SmallVec::new());
+            Notice::Operation(sent.clone()).encode(16, |words| {
                 let Some(Notice::Operation(part)) = Notice::decode(words) else { return false };
                 combs.extend(part.runs.0.iter().copied());
-                got = Some(*part);
+                got = Some(part);
                 true
             });
             prop_assert_eq!(Announced { runs: Runs(combs), ..got.unwrap() }, sent);
@@ -402,6 +445,38 @@ mod tests {
             };
             prop_assert_eq!(bytes(&back, 0), bytes(&pattern, at as isize));
         }
+    }
+
+    #[test]
+    fn operations_continue_each_other() {
+        let put = |start, size| Announced {
+            window: 1,
+            origin: 2,
+            segment: 3,
+            call: 4,
+            site: 5,
+            number: 6,
+            mode: Mode::Write,
+            atomic: None,
+            epoch: Epoch::Shared,
+            each: None,
+            runs: Runs::of(&Pattern::dense(0, size), start),
+        };
+        let mut first = put(16, 8);
+        for (what, other) in [
+            ("a gap", put(32, 8)),
+            ("an overlap", put(20, 8)),
+            ("another size", put(24, 16)),
+            ("another place", Announced { site: 7, ..put(24, 8) }),
+            ("another time", Announced { segment: 4, ..put(24, 8) }),
+            ("a read", Announced { mode: Mode::Read, ..put(24, 8) }),
+        ] {
+            assert!(!first.continues_with(&other), "{what}");
+        }
+        assert_eq!(first, put(16, 8));
+        assert!(first.continues_with(&put(24, 8)) && first.continues_with(&put(32, 8)));
+        assert!(!first.continues_with(&put(40, 24)));
+        assert_eq!(first, Announced { each: NonZeroU32::new(8), ..put(16, 24) });
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::tracker::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::ops::Range;
 
@@ -21,6 +22,8 @@ pub struct Remote {
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
     pub number: u32,
+    /// See [`Announced::each`].
+    pub each: Option<NonZeroU32>,
     /// The rank and its segment whose end comes after the operation's, once that is known.
     pub complete: Option<(u32, u32)>,
     /// This process has seen its effect.
@@ -32,7 +35,7 @@ pub struct Remote {
 impl Remote {
     /// As announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
-        let Announced { window, origin, site, atomic, epoch, number, .. } = *announced;
+        let Announced { window, origin, site, atomic, epoch, number, each, .. } = *announced;
         Remote {
             window,
             call,
@@ -41,6 +44,7 @@ impl Remote {
             atomic,
             epoch,
             number,
+            each,
             complete: None,
             seen: false,
             learned: None,
@@ -97,6 +101,14 @@ pub struct Meeting {
     pub first: Remote,
     pub access: Access,
     pub bytes: Range<usize>,
+}
+
+/// The bytes of the one operation that touches `at`, out of several that are known as one.
+pub fn single(each: Option<NonZeroU32>, all: &Footprint, at: usize) -> Range<usize> {
+    let span = all.span();
+    let Some(each) = each.map(|each| each.get() as usize) else { return span };
+    let start = span.start + at.saturating_sub(span.start) / each * each;
+    start..start + each
 }
 
 /// Operations of others that something may still be concurrent with.

@@ -1,8 +1,10 @@
 //! The windows of a process, and in which epochs it is (MPI 4.1 §12.5).
 
+use crate::calls::Call;
+use crate::nursery::conflict;
 use crate::place::Site;
 use crate::rma::notice::Epoch;
-use commsan_engine::{OpId, Pattern};
+use commsan_engine::{Access, Mode, OpId, Pattern};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -87,6 +89,18 @@ pub struct Pending {
     pub id: OpId,
 }
 
+/// The same in a form that costs next to nothing, while nothing touches the one run of memory that
+/// it uses.
+#[derive(Clone, Debug)]
+pub struct Young {
+    /// Rank in the window's group.
+    pub target: i32,
+    pub call: &'static Call,
+    pub site: Site,
+    pub mode: Mode,
+    pub bytes: Range<usize>,
+}
+
 /// Segments in which this process held a lock on its own part.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
@@ -133,6 +147,7 @@ pub struct Window {
     pub locks: Vec<Lock>,
     pub held: Vec<Held>,
     pub pending: Vec<Pending>,
+    pub young: Vec<Young>,
     /// The segment that the synchronisation call in progress has ended.
     pub ended: Option<u32>,
     /// Targets with operations that are not known to be complete there.
@@ -142,19 +157,20 @@ pub struct Window {
 }
 
 impl Window {
-    pub fn new(
+    fn new(
         name: u64,
         number: u32,
         made: Made,
         memory: Vec<Range<usize>>,
         site: Site,
+        since: u32,
     ) -> Window {
         Window {
             name,
             number,
             made,
             site,
-            since: 0,
+            since,
             memory,
             attached: Vec::new(),
             fences: Vec::new(),
@@ -167,6 +183,7 @@ impl Window {
             locks: Vec::new(),
             held: Vec::new(),
             pending: Vec::new(),
+            young: Vec::new(),
             ended: None,
             unflushed: Vec::new(),
             fetches: Vec::new(),
@@ -257,15 +274,14 @@ impl Windows {
         mixed(group.name, self.made.get(&group.name).copied().unwrap_or(0) + 1)
     }
 
-    /// Adds a window and returns its number.
-    pub fn add(&mut self, made: Made, memory: Vec<Range<usize>>, site: Site) -> u32 {
+    /// Adds a window that was made in a segment.
+    pub fn add(&mut self, made: Made, memory: Vec<Range<usize>>, site: Site, since: u32) {
         let number = self.all.len() as u32;
         let name = self.next_name(&made.group);
         *self.made.entry(made.group.name).or_default() += 1;
         self.by_handle.insert(made.handle, number);
         self.by_name.insert(name, number);
-        self.all.push(Some(Window::new(name, number, made, memory, site)));
-        number
+        self.all.push(Some(Window::new(name, number, made, memory, site, since)));
     }
 
     pub fn remove(&mut self, handle: usize) -> Option<Window> {
@@ -295,6 +311,16 @@ impl Windows {
             true => window.attached.push((owner, bytes)),
             false => window.attached.retain(|known| *known != (owner, bytes.clone())),
         }
+    }
+
+    /// Whether an access conflicts with an operation's local buffer.
+    pub fn meet(&self, access: &Access) -> bool {
+        let mut young = self.iter().flat_map(|window| &window.young);
+        young.any(|young| conflict(access, young.mode, &young.bytes))
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Window> {
+        self.all.iter_mut().flatten()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Window> {

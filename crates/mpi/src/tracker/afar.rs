@@ -7,10 +7,10 @@ use crate::place::{Findings, Place, Report, Side, Site, StackId, Stacks};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
-use crate::rma::remote::{Meeting, Remote, Remotes};
+use crate::rma::remote::{Meeting, Remote, Remotes, single};
 use crate::rma::windows::Windows;
 use commsan_engine::{Access, Exposed, Footprint, OpId, Pages, Past, Shadow, When};
-use commsan_fabric::{Fabric, LONGEST};
+use commsan_fabric::Fabric;
 use commsan_model::{Code, Role};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
@@ -21,12 +21,15 @@ pub(super) struct OneSided {
     pub remotes: Remotes,
     /// `None` where ranks cannot tell each other anything: then only the origin's side is checked.
     pub clock: Option<Clock>,
-    pub outbox: Outbox,
+    /// The words of the notice that is being read.
+    words: Vec<u64>,
+    /// The clock of the operation that is being looked at.
+    row: Vec<u32>,
     pub exposed: Option<Exposed>,
     /// Announced operations of epochs this process has not come to yet.
     pub stashed: Vec<Announced>,
     /// Numbers of places that other ranks may refer to.
-    pub sites: FxHashMap<(StackId, &'static str), u32>,
+    pub sites: FxHashMap<(StackId, u32), u32>,
     /// Segments in which each origin has ended access epochs on each window.
     pub completions: FxHashMap<(u64, u32), Vec<u32>>,
     pub exposures: FxHashMap<(u64, u32), Vec<u32>>,
@@ -55,22 +58,14 @@ pub(super) struct OneSided {
 /// What the shadow knows a call of the table by; smaller values are addresses of names.
 pub(super) const CALL: usize = 1 << 63;
 
-/// Sends notices.
-pub(super) struct Outbox;
-
-impl Outbox {
-    pub fn send(&self, clock: &Clock, rank: u32, notice: &Notice) -> bool {
-        notice.encode(LONGEST, |words| clock.fabric().post(rank as usize, words))
-    }
-}
-
 impl OneSided {
     pub fn new(pages: Pages) -> OneSided {
         OneSided {
             windows: Windows::default(),
             remotes: Remotes::new(pages),
             clock: None,
-            outbox: Outbox,
+            words: Vec::new(),
+            row: Vec::new(),
             exposed: None,
             stashed: Vec::new(),
             sites: FxHashMap::default(),
@@ -113,14 +108,10 @@ impl Tracker {
         }
     }
 
-    /// Whether order between ranks is of interest.
-    pub fn is_connected(&self) -> bool {
-        self.rma.clock.is_some()
-    }
-
     /// Whether something was lost that could have shown a race.
     pub fn has_gaps(&self) -> bool {
-        self.rma.incomplete || self.rma.remotes.dropped > 0
+        let unheard = self.rma.clock.as_ref().is_some_and(|clock| clock.unheard);
+        unheard || self.rma.incomplete || self.rma.remotes.dropped > 0
     }
 
     pub(super) fn end_segment(&mut self) -> u32 {
@@ -146,12 +137,29 @@ impl Tracker {
         self.end_segment();
     }
 
-    /// Takes all notices.
+    /// Gives and takes all notices.
     pub fn drain(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
-            self.disconnect();
+        if let Some(clock) = &mut self.rma.clock {
+            clock.post();
         }
-        let mut words = Vec::new();
+        self.take_notices(place, out);
+    }
+
+    /// Takes all notices.
+    pub(super) fn take_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        let Some(clock) = &self.rma.clock else { return };
+        if clock.fabric().is_off() {
+            return self.disconnect();
+        }
+        if clock.fabric().has_notice() {
+            self.read_notices(place, out);
+        }
+        self.look_for_losses();
+        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
+    }
+
+    fn read_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        let mut words = std::mem::take(&mut self.rma.words);
         while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.fabric().take(&mut words))
         {
             match Notice::decode(&words) {
@@ -159,7 +167,7 @@ impl Tracker {
                 Some(Notice::Operation(op)) if self.has_come_to(&op) => {
                     self.arrived_from_afar(&op, place, out);
                 }
-                Some(Notice::Operation(op)) => self.rma.stashed.push(*op),
+                Some(Notice::Operation(op)) => self.rma.stashed.push(op),
                 Some(Notice::Complete { window, origin, segment, which }) => {
                     self.completed_afar(window, origin, segment, which);
                 }
@@ -175,8 +183,7 @@ impl Tracker {
                 None => self.rma.incomplete = true,
             }
         }
-        self.look_for_losses();
-        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
+        self.rma.words = words;
     }
 
     /// Whether what a rank told at a position of the ring is worth nothing, as it could not tell
@@ -240,7 +247,9 @@ impl Tracker {
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let Some(clock) = &self.rma.clock else { return };
         let me = clock.me() as usize;
-        let mut row = vec![0; clock.row().len()];
+        let mut row = std::mem::take(&mut self.rma.row);
+        row.clear();
+        row.resize(clock.row().len(), 0);
         clock.fabric().join(op.origin as usize, op.segment, &mut row);
         // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
@@ -251,17 +260,19 @@ impl Tracker {
         row[me] = row[me].max(window.since).max(opened.unwrap_or(0));
         let footprint = Footprint::new(window.made.base, op.runs.pattern());
         let access = Access { mode: op.mode, footprint };
-        let number = window.number;
 
         let meetings = self.rma.remotes.meetings(op, &row, &access.footprint);
         for meeting in meetings {
-            let side = Side { by: &call.name, mode: op.mode, bytes: meeting.bytes.clone() };
+            let one = single(op.each, &access.footprint, meeting.bytes.start);
+            let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
+            let side = Side { by: &call.name, mode: op.mode, bytes };
             let site = Site::afar(&call.name, op.origin, op.site);
-            self.report_meeting(Code::TargetRace, side, site, &meeting, number, out);
+            self.report_meeting(Code::TargetRace, side, site, &meeting, out);
         }
         self.meets_own_operations(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);
         self.rma.remotes.begin(op, call, &row, access.footprint);
+        self.rma.row = row;
     }
 
     /// Against buffers of this rank's pending operations.
@@ -277,7 +288,6 @@ impl Tracker {
         if window.is_locked(op.epoch, op.origin) {
             return; // these are under the lock, too
         }
-        let window = window.number;
         for conflict in conflicts.into_iter().flatten() {
             let Some(own) = self.live.get(conflict.id) else { continue };
             if own.retired.is_some() {
@@ -287,7 +297,7 @@ impl Tracker {
             let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
-            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, window, out);
+            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, out);
         }
     }
 
@@ -303,7 +313,6 @@ impl Tracker {
     ) {
         let Some(exposed) = self.rma.exposed.as_ref().filter(|_| !self.rma.late) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
-        let number = window.number;
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let span = access.footprint.span();
         let _ = access.footprint.visit::<()>(&span, &mut |run| {
@@ -326,7 +335,7 @@ impl Tracker {
             let (site, by) = self.past(&past, place);
             let side = Side { by, mode: past.mode, bytes: bytes.clone() };
             let meeting = Meeting { first: Remote::new(op, call), access: access.clone(), bytes };
-            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, number, out);
+            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, out);
         }
     }
 
@@ -352,10 +361,9 @@ impl Tracker {
             if window.is_locked(meeting.first.epoch, meeting.first.origin) {
                 continue;
             }
-            let number = window.number;
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(call, &mut self.stacks);
-            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, number, out);
+            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, out);
         }
     }
 
@@ -373,7 +381,7 @@ impl Tracker {
         if !exposed.touches(&access.footprint.span()) {
             return;
         }
-        let by = CALL + crate::calls::row(call) as usize;
+        let by = CALL + call.row as usize;
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
             exposed.shadow().record(when, run, access.mode, pc, by);
             ControlFlow::Continue(())
@@ -383,33 +391,36 @@ impl Tracker {
     fn report_meeting(
         &mut self,
         code: Code,
-        side: Side,
+        mut side: Side,
         site: Site,
         meeting: &Meeting,
-        window: u32,
         out: &mut dyn Findings,
     ) {
         if self.rma.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
             return;
         }
-        let Remote { call, origin, site: number, .. } = meeting.first;
+        let Remote { call, origin, site: number, each, .. } = meeting.first;
+        let Some(window) = self.rma.windows.named(meeting.first.window) else { return };
         let first = Site::afar(&call.name, origin, number);
         if out.again(code, site.pc, first.pc) {
             return;
         }
-        let made = self.rma.windows.iter().find(|w| w.number == window).map(|w| &w.made);
+        let made = &window.made;
         let operation = Operation {
-            peer: made.and_then(|made| made.own).map(|rank| rank as i32),
-            window: Some(window),
-            base: made.filter(|made| !made.dynamic).map(|made| made.base),
+            peer: made.own.map(|rank| rank as i32),
+            window: Some(window.number),
+            base: (!made.dynamic).then_some(made.base),
             ..Operation::at(call, first)
         };
         let footprint = &meeting.access.footprint;
+        let span = single(each, footprint, meeting.bytes.start);
+        side.bytes.end = side.bytes.end.min(span.end);
+        let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
         let report = Report {
             code,
             access: Some(side),
             operation: &operation,
-            concerned: Some((meeting.access.mode, footprint.span(), footprint.bytes())),
+            concerned: Some((meeting.access.mode, span, touched)),
             sites: &[(Role::Access, site), (Role::Operation, first)],
             threads: false,
         };

@@ -3,13 +3,13 @@
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::calls::Effect;
-use crate::nursery::Nursery;
 use crate::place::{Findings, Place, Report, Side, Site};
 use crate::requests::{Request, State};
-use crate::rma::notice::{Announced, Atomic, Combine, Notice, Runs, Which};
-use crate::rma::windows::{Active, Group, Lock, Made, Part, Pending, Window, mixed};
-use commsan_engine::{Mode, OpId, Pattern};
+use crate::rma::notice::{Announced, Atomic, Combine, Epoch, Notice, Runs, Which};
+use crate::rma::windows::{Active, Group, Lock, Made, Part, Pending, Window, Young, mixed};
+use commsan_engine::{Access, Footprint, Mode, OpId, Pattern};
 use commsan_model::{Code, Role};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// What an operation does at its target.
@@ -64,6 +64,9 @@ pub struct Synchronisation {
     pub last: bool,
 }
 
+/// Operations on a window that are young at most: each access that meets one looks at all.
+const MOST_YOUNG: usize = 32;
+
 /// The target that a call names.
 pub(super) fn target(args: &Args) -> Option<i32> {
     args.call.at.peer.map(|index| args.int(index))
@@ -89,18 +92,13 @@ impl Tracker {
             let parts = made.group.members.iter().map(part);
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
-        self.settle();
-        self.nursery = Nursery::closed();
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let memory = made.own_memory();
         if let Some(exposed) = &mut self.rma.exposed {
             self.rma.incomplete |= !memory.iter().all(|bytes| exposed.add(bytes));
         }
-        let (handle, since) = (made.handle, self.end_segment());
-        self.rma.windows.add(made, memory, site);
-        if let Some(window) = self.rma.windows.get_mut(handle) {
-            window.since = since;
-        }
+        let since = self.end_segment();
+        self.rma.windows.add(made, memory, site, since);
     }
 
     /// Memory is attached to a dynamic window.
@@ -127,73 +125,84 @@ impl Tracker {
     /// Tells all who could access it.
     fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
         let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get(handle), &rma.clock) else { return };
+        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
         let (window, members) = (window.name, window.made.group.members.clone());
         for rank in members.iter() {
             let (owner, bytes) = (clock.me(), bytes.clone());
             let notice = Notice::Attached { window, owner, bytes, attached };
-            rma.incomplete |= !rma.outbox.send(clock, *rank, &notice);
+            clock.tell(*rank, &notice);
         }
     }
 
-    /// A one-sided operation is about to start: is it where it may be?
-    pub fn look_at_transfer(
+    /// A one-sided operation is about to be started: is it where it may be? If it is, and no request
+    /// tells of it, it is pending from now on. Returns whether it is.
+    pub fn before_transfer(
+        &mut self,
+        args: &Args,
+        accesses: &mut Accesses,
+        transfer: &Transfer,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> bool {
+        self.take_notices(place, out);
+        let Some(window) = self.rma.windows.get(transfer.window) else { return false };
+        let Some(world) = window.world(transfer.target) else { return false };
+        let outside = window.epoch(transfer.target) == Epoch::None;
+        let unattached = window.made.dynamic
+            && self.rma.clock.is_some()
+            && !self.rma.incomplete
+            && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
+        let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
+        if outside {
+            let number = window.number;
+            self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
+        }
+        if beyond {
+            self.report_outside(args, transfer, place, out);
+        }
+        let requested = args.call.at.request.is_some();
+        if outside || beyond || requested {
+            if transfer.writes_atomically() {
+                let site = place.site(Some(&args.call.name), &mut self.stacks);
+                self.announce(args, transfer, site, None, out);
+            }
+            return false;
+        }
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        self.use_buffers(args, accesses, transfer, site, place, out);
+        self.announce(args, transfer, site, None, out);
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.me() == world) {
+            self.drain(place, out); // what this process does next is no past access
+        }
+        true
+    }
+
+    /// An operation touches what is not the target's window.
+    fn report_outside(
         &mut self,
         args: &Args,
         transfer: &Transfer,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.drain(place, out);
         let Some(window) = self.rma.windows.get(transfer.window) else { return };
-        let Some(world) = window.world(transfer.target) else { return };
-        let number = window.number;
-        let outside = window.epoch(transfer.target) == crate::rma::notice::Epoch::None;
-        let unattached = window.made.dynamic
-            && self.rma.clock.is_some()
-            && !self.rma.incomplete
-            && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
-        let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
-        let made = window.site;
-        let part = window.part(transfer.target);
-        let (size, span) = (part.map_or(0, |part| part.size), transfer.span(window));
-        let size = if window.made.dynamic { 0 } else { size };
-        if outside {
-            self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
-        }
-        if beyond {
-            let bytes = span.start as usize..span.end as usize;
-            let side = Side { by: &args.call.name, mode: transfer.mode, bytes };
-            let site = place.site(Some(&args.call.name), &mut self.stacks);
-            self.report_outside(side, site, transfer.target, number, made, size as usize, out);
-        }
-        if transfer.writes_atomically() {
-            let site = place.site(Some(&args.call.name), &mut self.stacks);
-            self.announce(args, transfer, site, None, out);
-        }
-    }
-
-    /// An operation touches what is not the target's window.
-    #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
-    fn report_outside(
-        &mut self,
-        side: Side,
-        site: Site,
-        target: i32,
-        window: u32,
-        made: Site,
-        size: usize,
-        out: &mut dyn Findings,
-    ) {
+        let (number, made, span) = (window.number, window.site, transfer.span(window));
+        let part = window.part(transfer.target).filter(|_| !window.made.dynamic);
+        let size = part.map_or(0, |part| part.size as usize);
         let Some(call) = made.call.and_then(crate::calls::named) else { return };
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
         if out.again(Code::OutsideWindow, site.pc, made.pc) {
             return;
         }
-        let operation =
-            Operation { window: Some(window), peer: Some(target), ..Operation::at(call, made) };
+        let operation = Operation {
+            window: Some(number),
+            peer: Some(transfer.target),
+            ..Operation::at(call, made)
+        };
+        let bytes = span.start as usize..span.end as usize;
         let report = Report {
             code: Code::OutsideWindow,
-            access: Some(side),
+            access: Some(Side { by: &args.call.name, mode: transfer.mode, bytes }),
             operation: &operation,
             concerned: Some((Mode::Write, 0..size, size)),
             sites: &[(Role::Access, site)],
@@ -202,7 +211,7 @@ impl Tracker {
         out.report(&report, &self.stacks);
     }
 
-    /// A one-sided operation has started.
+    /// A one-sided operation has started that was not pending before.
     pub fn transfer(
         &mut self,
         args: &Args,
@@ -212,24 +221,112 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.settle();
         self.check(args, accesses, place, out);
         // Nothing would tell when an operation on an unknown window is complete.
-        let Some(window) = self.rma.windows.get(transfer.window) else { return };
-        let mut operation = Operation::new(args, place, &mut self.stacks);
-        operation.window = Some(window.number);
-        let site = operation.site;
-        let id = self.begin(accesses, operation, place);
+        if self.rma.windows.get(transfer.window).is_none() {
+            return;
+        }
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let id = self.keep_buffers(args, accesses, transfer, site, place);
         if let Some((key, variable)) = request {
+            self.settle();
             self.requests.insert(Request::new(key, variable, args.call, State::Active(id)));
         }
-        let Some(window) = self.rma.windows.get_mut(transfer.window) else { return };
-        window.pending.push(Pending { target: transfer.target, id });
-        window.used = true;
         if !transfer.writes_atomically() {
             self.announce(args, transfer, site, request.map(|_| id), out);
         }
         self.drain(place, out);
+    }
+
+    /// A one-sided operation uses its local buffers from now on.
+    fn use_buffers(
+        &mut self,
+        args: &Args,
+        accesses: &mut Accesses,
+        transfer: &Transfer,
+        site: Site,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if !self.use_young(args, accesses, transfer, site, place) {
+            self.check(args, accesses, place, out);
+            self.keep_buffers(args, accesses, transfer, site, place);
+        }
+    }
+
+    /// The same for one run of memory, not on a stack, that nothing pending conflicts with: the
+    /// usual case.
+    fn use_young(
+        &mut self,
+        args: &Args,
+        accesses: &Accesses,
+        transfer: &Transfer,
+        site: Site,
+        place: &impl Place,
+    ) -> bool {
+        let [Some(Access { mode, footprint: Footprint::Dense(bytes) }), None, None] = accesses
+        else {
+            return false;
+        };
+        let Some(window) = self.rma.windows.get_mut(transfer.window) else { return false };
+        if window.young.len() >= MOST_YOUNG
+            || place.frame_of(bytes.start).is_some()
+            || !self.pages.claim(bytes, *mode)
+        {
+            return false;
+        }
+        let (target, mode, bytes) = (transfer.target, *mode, bytes.clone());
+        window.young.push(Young { target, call: args.call, site, mode, bytes });
+        window.used = true;
+        true
+    }
+
+    fn keep_buffers(
+        &mut self,
+        args: &Args,
+        accesses: &mut Accesses,
+        transfer: &Transfer,
+        site: Site,
+        place: &impl Place,
+    ) -> OpId {
+        let number = self.rma.windows.get(transfer.window).map(|window| window.number);
+        let operation =
+            Operation { window: number, peer: target(args), ..Operation::at(args.call, site) };
+        let id = self.begin(accesses, operation, place);
+        if let Some(window) = self.rma.windows.get_mut(transfer.window) {
+            window.pending.push(Pending { target: transfer.target, id });
+            window.used = true;
+        }
+        id
+    }
+
+    /// Moves young operations on windows to the full structures.
+    pub(super) fn settle_transfers(&mut self) {
+        for window in self.rma.windows.iter_mut() {
+            for Young { target, call, site, mode, bytes } in window.young.drain(..) {
+                let (number, peer) = (Some(window.number), Some(target));
+                let operation = Operation { window: number, peer, ..Operation::at(call, site) };
+                let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
+                let id = self.live.begin(&mut [Some(access)], operation);
+                // The engine has marked them again.
+                self.pages.unmark(bytes, mode);
+                window.pending.push(Pending { target, id });
+            }
+        }
+    }
+
+    /// The operation that was begun last has failed.
+    pub fn retract(&mut self, handle: usize) {
+        let Some(window) = self.rma.windows.get_mut(handle) else { return };
+        if let Some(young) = window.young.pop() {
+            self.pages.unmark(young.bytes, young.mode);
+        } else if let Some(pending) = window.pending.pop() {
+            self.live.end(pending.id);
+            self.on_stack.retain(|id| *id != pending.id);
+        }
+        if let Some(clock) = &mut self.rma.clock {
+            clock.retract();
+        }
     }
 
     /// Tells the target.
@@ -256,7 +353,7 @@ impl Tracker {
             clock.release(world, mixed(window.name, offset as u64));
         }
         let new = rma.sites.len() as u32;
-        let number = *rma.sites.entry((site.stack, args.call.name.as_str())).or_insert_with(|| {
+        let number = *rma.sites.entry((site.stack, args.call.row)).or_insert_with(|| {
             out.site(new, &site, &self.stacks);
             new
         });
@@ -264,12 +361,13 @@ impl Tracker {
             window: window.name,
             origin: clock.me(),
             segment: clock.segment(),
-            call: crate::calls::row(args.call),
+            call: args.call.row,
             site: number,
             number: rma.announced,
             mode: transfer.mode,
             atomic: transfer.atomic,
             epoch: window.epoch(transfer.target),
+            each: None,
             runs: Runs::of(&transfer.pattern, offset),
         };
         rma.announced = rma.announced.wrapping_add(1);
@@ -282,7 +380,10 @@ impl Tracker {
         if !window.unflushed.contains(&transfer.target) {
             window.unflushed.push(transfer.target);
         }
-        rma.incomplete |= !rma.outbox.send(clock, world, &Notice::Operation(Box::new(operation)));
+        clock.announce(world, operation);
+        if requested.is_some() || transfer.writes_atomically() {
+            clock.post(); // others may see its effect soon, and its number tells of its end
+        }
     }
 
     /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
@@ -293,7 +394,6 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.settle();
         let handle = args.call.at.win.map_or(0, |index| args.words[index]);
         let Some(window) = self.rma.windows.get(handle) else { return };
         if let Some(opened) = misfit(window, args) {
@@ -405,14 +505,20 @@ impl Tracker {
     ) {
         self.popped(call, place, out);
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        let concerned = |pending: &Pending| target.is_none_or(|target| pending.target == target);
-        let done: Vec<OpId> =
-            window.pending.iter().filter(|p| concerned(p)).map(|pending| pending.id).collect();
-        window.pending.retain(|pending| !concerned(pending));
+        let concerned = |to: i32| target.is_none_or(|target| to == target);
+        let done: SmallVec<[OpId; 8]> =
+            window.pending.extract_if(.., |p| concerned(p.target)).map(|p| p.id).collect();
+        let mut young = std::mem::take(&mut window.young);
         self.rma.noted_as_of = window.ended.take();
         for id in done {
             self.rma.reads.remove(&id);
             self.finish(id, Some(call), place, out);
+        }
+        for Young { call, site, mode, bytes, .. } in young.extract_if(.., |y| concerned(y.target)) {
+            self.end_young(call, site.pc, mode, bytes);
+        }
+        if let Some(window) = self.rma.windows.get_mut(handle) {
+            window.young = young;
         }
         self.rma.noted_as_of = None;
         self.learn_from_fetches(handle, target, place, out);
@@ -425,29 +531,21 @@ impl Tracker {
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let Some(clock) = &mut rma.clock else { return };
         let concerned = |to: &i32| target.is_none_or(|target| *to == target);
-        let mut told: Vec<u32> = window
-            .unflushed
-            .iter()
-            .filter(|to| concerned(to))
-            .filter_map(|to| window.world(*to))
-            .collect();
+        let to = window.unflushed.iter().filter(|to| concerned(to));
+        let mut told: SmallVec<[u32; 8]> = to.filter_map(|to| window.world(*to)).collect();
         if which != Which::Reads {
             window.unflushed.retain(|to| !concerned(to));
         }
         if let Some(access) = window.access.as_ref().filter(|_| which == Which::Epoch) {
-            told.extend(
-                access
-                    .ranks
-                    .iter()
-                    .filter(|rank| !told.contains(rank))
-                    .copied()
-                    .collect::<Vec<_>>(),
-            );
+            for rank in &access.ranks {
+                if !told.contains(rank) {
+                    told.push(*rank);
+                }
+            }
         }
         let (window, origin, segment) = (window.name, clock.me(), clock.segment());
         for rank in told {
-            let notice = Notice::Complete { window, origin, segment, which };
-            rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
+            clock.tell(rank, &Notice::Complete { window, origin, segment, which });
         }
     }
 
@@ -455,10 +553,9 @@ impl Tracker {
     pub(super) fn read_from_afar(&mut self, id: OpId) {
         let Some((rank, window, number)) = self.rma.reads.remove(&id) else { return };
         let rma = &mut self.rma;
-        let Some(clock) = &rma.clock else { return };
+        let Some(clock) = &mut rma.clock else { return };
         let (origin, segment, which) = (clock.me(), clock.segment(), Which::One(number));
-        let notice = Notice::Complete { window, origin, segment, which };
-        rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
+        clock.tell(rank, &Notice::Complete { window, origin, segment, which });
     }
 
     /// The window is about to be freed.
@@ -469,7 +566,6 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.settle();
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, opened) = (window.number, open_epochs(window));
         for opened in opened {
@@ -482,6 +578,7 @@ impl Tracker {
     /// The window has been freed.
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
+        self.settle_transfers();
         let Some(window) = self.rma.windows.remove(handle) else { return };
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
@@ -615,7 +712,7 @@ impl Made {
 
 /// How an accumulate combines, from its call and reduction.
 pub fn combine(call: &crate::calls::Call, no_op: bool, op: i32) -> Combine {
-    match (call.name.contains("Compare_and_swap"), no_op) {
+    match (call.at.compared.is_some(), no_op) {
         (true, _) => Combine::Swap,
         (false, true) => Combine::Nothing,
         (false, false) => Combine::Op(op),

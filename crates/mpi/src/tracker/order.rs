@@ -67,11 +67,11 @@ impl Tracker {
         let Some(rank) = group.member(dest) else { return };
         let segment = self.end_segment();
         let rma = &mut self.rma;
-        let Some(clock) = &rma.clock else { return };
+        let Some(clock) = &mut rma.clock else { return };
         let (origin, handle) = (clock.me(), comm as u32);
         let notice = Notice::Message { origin, tag, comm: group.name, handle, segment };
         // If there is no room, the receiver will take this rank's newest clock.
-        rma.outbox.send(clock, rank, &notice);
+        clock.mention(rank, &notice);
     }
 
     /// A receive is about to be posted.
