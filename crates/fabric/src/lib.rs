@@ -43,10 +43,12 @@ impl Fabric {
         self.regions.len()
     }
 
+    #[inline]
     fn mine(&self) -> &Region {
         &self.regions[self.me]
     }
 
+    #[inline]
     fn of(&self, rank: usize) -> &Region {
         &self.regions[rank]
     }

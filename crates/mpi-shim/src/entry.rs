@@ -133,6 +133,13 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
 /// A one-sided operation.
 #[inline]
 fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    if windows::goes_on(rank, args, here) {
+        let code = call();
+        if code != 0 {
+            windows::retract(rank, args, here);
+        }
+        return code;
+    }
     let transfer = windows::transfer(args);
     let begun = windows::before_transfer(rank, args, &transfer, here);
     let code = call();

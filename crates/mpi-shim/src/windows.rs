@@ -10,7 +10,7 @@ use crate::sys;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{Accesses, contiguous, resolve};
 use commsan_mpi::rma::{Atomic, Made, Part};
-use commsan_mpi::{Args, Library, Synchronisation, Transfer, combine};
+use commsan_mpi::{Args, Library, Simple, Synchronisation, Transfer, combine};
 use std::ffi::c_int;
 
 /// A window is about to be made.
@@ -50,6 +50,45 @@ fn synchronisation(args: &Args) -> Synchronisation {
     }
 }
 
+/// A one-sided operation is about to be started; returns whether it goes on where the one before
+/// ended.
+#[inline]
+pub(crate) fn goes_on(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    let Some(next) = simple(args) else { return false };
+    let mut goes_on = false;
+    rank.with(here.thread, &mut |tracker, out| {
+        goes_on = tracker.goes_on(args.call, &next, here, out);
+    });
+    goes_on
+}
+
+/// The operation as a put or a get of contiguous memory, if it is one.
+#[inline]
+fn simple(args: &Args) -> Option<Simple> {
+    let at = &args.call.at;
+    let (win, target, displacement) = (at.win?, at.peer?, at.displacement?);
+    let (count, datatype) = (at.target_count?, at.target_datatype?);
+    if at.op.is_some() || at.request.is_some() {
+        return None;
+    }
+    let bytes = contiguous(args, &Mpi).filter(|bytes| !bytes.is_empty())?;
+    let size = datatypes::dense(args.words[datatype])? * args.count(count);
+    Some(Simple {
+        window: args.words[win],
+        target: args.int(target),
+        displacement: args.words[displacement] as i64,
+        size: size as u64,
+        bytes,
+    })
+}
+
+/// The operation that has just been begun has failed.
+#[cold]
+pub(crate) fn retract(rank: &dyn Rank, args: &Args, here: &Here) {
+    let window = args.call.at.win.map_or(0, |index| args.words[index]);
+    rank.with(here.thread, &mut |tracker, _| tracker.retract(window));
+}
+
 /// A one-sided operation is about to be started; returns whether that is all there is to say about
 /// it, unless it fails.
 pub(crate) fn before_transfer(
@@ -85,7 +124,7 @@ impl After<'_> {
         match (self.ok, begun) {
             (true, true) | (false, false) => {}
             (true, false) => self.begin_transfer(transfer),
-            (false, true) => self.with(|tracker, _| tracker.retract(transfer.window)),
+            (false, true) => retract(self.rank, self.args, self.here),
         }
     }
 

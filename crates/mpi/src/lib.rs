@@ -26,5 +26,7 @@ pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Effect, Role};
 pub use place::{DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
-pub use tracker::{Learning, Operation, Synchronisation, Template, Tracker, Transfer, combine};
+pub use tracker::{
+    Learning, Operation, Simple, Synchronisation, Template, Tracker, Transfer, combine,
+};
 pub use typemap::Datatype;

@@ -19,7 +19,7 @@ mod order;
 mod persistent;
 mod synchronise;
 
-pub use onesided::{Synchronisation, Transfer, combine};
+pub use onesided::{Simple, Synchronisation, Transfer, combine};
 pub use order::{Learning, Template};
 
 use crate::buffers::{Accesses, Args};

@@ -4,6 +4,7 @@
 //! it learns. An event of rank r in segment s happens before another if that one's clock has at
 //! least s for r.
 
+use crate::place::StackId;
 use crate::rma::notice::{Announced, Notice};
 use commsan_fabric::{Fabric, LONGEST};
 
@@ -13,9 +14,20 @@ pub struct Clock {
     fabric: Fabric,
     /// An operation that its target is told of with those that continue it, or before anybody can
     /// learn of it in another way.
-    draft: Option<(u32, Announced)>,
+    draft: Option<Draft>,
     /// Whether somebody could not be told something.
     pub unheard: bool,
+}
+
+/// What is about to be told of an operation.
+pub struct Draft {
+    /// Rank in the job of its target.
+    pub to: u32,
+    /// Number of the window within this process.
+    pub window: u32,
+    /// Where it was started.
+    pub stack: StackId,
+    pub operation: Announced,
 }
 
 impl Clock {
@@ -82,16 +94,17 @@ impl Clock {
         self.end_segment();
     }
 
-    /// Tells a rank of an operation, though not at once.
-    pub fn announce(&mut self, rank: u32, operation: Announced) {
-        if let Some((to, draft)) = &mut self.draft
-            && *to == rank
-            && draft.continues_with(&operation)
-        {
-            return;
-        }
+    /// Tells of an operation, though not at once.
+    pub fn announce(&mut self, draft: Draft) {
         self.post();
-        self.draft = Some((rank, operation));
+        self.draft = Some(draft);
+    }
+
+    /// What was announced last, if others do not know of it yet. Then nothing has been synchronised
+    /// since.
+    #[inline]
+    pub fn draft(&mut self) -> Option<&mut Draft> {
+        self.draft.as_mut()
     }
 
     /// What was announced last has failed.
@@ -101,8 +114,8 @@ impl Clock {
 
     /// Tells what was announced and not told yet.
     pub fn post(&mut self) {
-        if let Some((rank, operation)) = self.draft.take() {
-            self.unheard |= !self.send(rank, &Notice::Operation(operation));
+        if let Some(Draft { to, operation, .. }) = self.draft.take() {
+            self.unheard |= !self.send(to, &Notice::Operation(operation));
         }
     }
 

@@ -161,6 +161,11 @@ pub enum Which {
 impl Runs {
     /// The bytes of a pattern moved by `at`.
     pub fn of(pattern: &Pattern, at: i64) -> Runs {
+        if pattern.is_dense() {
+            let (span, (stride, count)) = (pattern.span(), (0, 1));
+            let (start, size) = (at + span.start as i64, (span.end - span.start) as u64);
+            return Runs(SmallVec::from_buf([Comb { start, size, stride, count }]));
+        }
         let mut combs: SmallVec<[Comb; 1]> = SmallVec::new();
         let span = pattern.span();
         let window = at as isize + span.start..at as isize + span.end;
@@ -359,24 +364,21 @@ impl Announced {
         })
     }
 
-    /// Takes in another operation that does the same from the same place to as many bytes behind
-    /// those of this one.
-    pub fn continues_with(&mut self, next: &Announced) -> bool {
-        let what = |op: &Announced| {
-            (op.window, op.origin, op.segment, op.call, op.site, op.mode, op.epoch)
-        };
-        let same = what(self) == what(next) && self.atomic.is_none() && next.atomic.is_none();
-        let ([run], [more]) = (&mut *self.runs.0, &*next.runs.0) else { return false };
-        let each = self.each.map_or(run.size, |each| each.get().into());
-        let Ok(size) = u32::try_from(each) else { return false };
-        let adjacent = (run.count, more.count, more.size) == (1, 1, each)
-            && run.start + run.size as i64 == more.start;
-        if !same || !adjacent {
-            return false;
-        }
-        run.size += more.size;
-        self.each = NonZeroU32::new(size);
-        true
+    /// Whether an operation that differs only in its bytes goes on where this ends: with as many,
+    /// right behind.
+    #[inline]
+    pub fn goes_on(&self, start: i64, size: u64) -> bool {
+        let [Comb { start: first, size: all, count: 1, .. }] = *self.runs.0 else { return false };
+        let each = self.each.map_or(all, |each| each.get().into());
+        let plain = self.atomic.is_none() && (1..=u64::from(u32::MAX)).contains(&each);
+        plain && size == each && first + all as i64 == start
+    }
+
+    /// Takes in an operation that goes on where this ends.
+    #[inline]
+    pub fn take_in(&mut self, size: u64) {
+        self.each = NonZeroU32::new(size as u32);
+        self.runs.0[0].size += size;
     }
 }
 
@@ -463,20 +465,16 @@ mod tests {
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
         let mut first = put(16, 8);
-        for (what, other) in [
-            ("a gap", put(32, 8)),
-            ("an overlap", put(20, 8)),
-            ("another size", put(24, 16)),
-            ("another place", Announced { site: 7, ..put(24, 8) }),
-            ("another time", Announced { segment: 4, ..put(24, 8) }),
-            ("a read", Announced { mode: Mode::Read, ..put(24, 8) }),
-        ] {
-            assert!(!first.continues_with(&other), "{what}");
+        for (what, start, size) in [("a gap", 32, 8), ("an overlap", 20, 8), ("a size", 24, 16)] {
+            assert!(!first.goes_on(start, size), "{what}");
         }
-        assert_eq!(first, put(16, 8));
-        assert!(first.continues_with(&put(24, 8)) && first.continues_with(&put(32, 8)));
-        assert!(!first.continues_with(&put(40, 24)));
-        assert_eq!(first, Announced { each: NonZeroU32::new(8), ..put(16, 24) });
+        assert!(first.goes_on(24, 8));
+        first.take_in(8);
+        assert!(first.goes_on(32, 8) && !first.goes_on(32, 16));
+        assert_eq!(first, Announced { each: NonZeroU32::new(8), ..put(16, 16) });
+        let atomic = Some(Atomic { datatype: 1, op: Combine::Nothing });
+        assert!(!Announced { atomic, ..put(16, 8) }.goes_on(24, 8));
+        assert!(!put(16, 0).goes_on(16, 0));
     }
 
     #[test]

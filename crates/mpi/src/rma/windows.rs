@@ -99,6 +99,8 @@ pub struct Young {
     pub site: Site,
     pub mode: Mode,
     pub bytes: Range<usize>,
+    /// Size of each, if it stands for several whose buffers follow each other.
+    pub each: usize,
 }
 
 /// Segments in which this process held a lock on its own part.
@@ -297,6 +299,10 @@ impl Windows {
 
     pub fn get_mut(&mut self, handle: usize) -> Option<&mut Window> {
         self.all[*self.by_handle.get(&handle)? as usize].as_mut()
+    }
+
+    pub fn numbered(&mut self, number: u32) -> Option<&mut Window> {
+        self.all.get_mut(number as usize)?.as_mut()
     }
 
     pub fn named(&self, name: u64) -> Option<&Window> {

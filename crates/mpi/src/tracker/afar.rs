@@ -146,14 +146,20 @@ impl Tracker {
     }
 
     /// Takes all notices.
+    #[inline]
     pub(super) fn take_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let Some(clock) = &self.rma.clock else { return };
-        if clock.fabric().is_off() {
+        self.rma.late = clock.fabric().has_notice();
+        if self.rma.late || clock.fabric().is_off() || clock.fabric().losses() != self.rma.losses {
+            self.take_news(place, out);
+        }
+    }
+
+    fn take_news(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
             return self.disconnect();
         }
-        if clock.fabric().has_notice() {
-            self.read_notices(place, out);
-        }
+        self.read_notices(place, out);
         self.look_for_losses();
         self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
     }

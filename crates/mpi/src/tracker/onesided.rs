@@ -2,9 +2,10 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
-use crate::calls::Effect;
+use crate::calls::{Call, Effect};
 use crate::place::{Findings, Place, Report, Side, Site};
 use crate::requests::{Request, State};
+use crate::rma::clock::Draft;
 use crate::rma::notice::{Announced, Atomic, Combine, Epoch, Notice, Runs, Which};
 use crate::rma::windows::{Active, Group, Lock, Made, Part, Pending, Window, Young, mixed};
 use commsan_engine::{Access, Footprint, Mode, OpId, Pattern};
@@ -27,6 +28,21 @@ pub struct Transfer {
     pub mode: Mode,
     /// Set for accumulates.
     pub atomic: Option<Atomic>,
+}
+
+/// A put or a get of one run of bytes at each end.
+#[derive(Clone, Debug)]
+pub struct Simple {
+    /// See [`Transfer::window`].
+    pub window: usize,
+    /// See [`Transfer::target`].
+    pub target: i32,
+    /// See [`Transfer::displacement`].
+    pub displacement: i64,
+    /// Bytes at the target.
+    pub size: u64,
+    /// The local buffer.
+    pub bytes: Range<usize>,
 }
 
 impl Transfer {
@@ -134,6 +150,45 @@ impl Tracker {
         }
     }
 
+    /// A put or a get is about to be started: does it go on at both ends where the one before, from
+    /// the same place, ended? Then it is part of that, and there is nothing else to say. Loops spend
+    /// their time here.
+    #[inline]
+    pub fn goes_on(
+        &mut self,
+        call: &'static Call,
+        next: &Simple,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> bool {
+        self.take_notices(place, out);
+        let Some(clock) = &mut self.rma.clock else { return false };
+        let Some(Draft { to, window, stack, operation }) = clock.draft() else { return false };
+        let Some(window) = self.rma.windows.numbered(*window) else { return false };
+        let Some(part) = window.part(next.target) else { return false };
+        let start = next.displacement.wrapping_mul(part.unit as i64);
+        let beyond = window.made.dynamic || (start as u64).saturating_add(next.size) > part.size;
+        let each = next.bytes.len();
+        if beyond || window.world(next.target) != Some(*to) {
+            return false;
+        }
+        let Some(last) = window.young.last_mut() else { return false };
+        if last.site.stack != *stack
+            || (window.made.handle, last.target, last.each) != (next.window, next.target, each)
+            || (last.call.row, operation.call) != (call.row, call.row)
+            || last.bytes.end != next.bytes.start
+            || !operation.goes_on(start, next.size)
+            || (last.site.thread, last.site.stack)
+                != (place.thread(), place.stack(&mut self.stacks))
+            || !self.pages.claim_more(&last.bytes, each, last.mode)
+        {
+            return false;
+        }
+        last.bytes.end = next.bytes.end;
+        operation.take_in(next.size);
+        true
+    }
+
     /// A one-sided operation is about to be started: is it where it may be? If it is, and no request
     /// tells of it, it is pending from now on. Returns whether it is.
     pub fn before_transfer(
@@ -147,12 +202,12 @@ impl Tracker {
         self.take_notices(place, out);
         let Some(window) = self.rma.windows.get(transfer.window) else { return false };
         let Some(world) = window.world(transfer.target) else { return false };
-        let outside = window.epoch(transfer.target) == Epoch::None;
         let unattached = window.made.dynamic
             && self.rma.clock.is_some()
             && !self.rma.incomplete
             && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
         let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
+        let outside = window.epoch(transfer.target) == Epoch::None;
         if outside {
             let number = window.number;
             self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
@@ -161,14 +216,13 @@ impl Tracker {
             self.report_outside(args, transfer, place, out);
         }
         let requested = args.call.at.request.is_some();
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
         if outside || beyond || requested {
             if transfer.writes_atomically() {
-                let site = place.site(Some(&args.call.name), &mut self.stacks);
                 self.announce(args, transfer, site, None, out);
             }
             return false;
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
         self.use_buffers(args, accesses, transfer, site, place, out);
         self.announce(args, transfer, site, None, out);
         if self.rma.clock.as_ref().is_some_and(|clock| clock.me() == world) {
@@ -269,14 +323,15 @@ impl Tracker {
             return false;
         };
         let Some(window) = self.rma.windows.get_mut(transfer.window) else { return false };
+        let (target, mode, each) = (transfer.target, *mode, bytes.len());
         if window.young.len() >= MOST_YOUNG
             || place.frame_of(bytes.start).is_some()
-            || !self.pages.claim(bytes, *mode)
+            || !self.pages.claim(bytes, mode)
         {
             return false;
         }
-        let (target, mode, bytes) = (transfer.target, *mode, bytes.clone());
-        window.young.push(Young { target, call: args.call, site, mode, bytes });
+        let bytes = bytes.clone();
+        window.young.push(Young { target, call: args.call, site, mode, bytes, each });
         window.used = true;
         true
     }
@@ -303,14 +358,16 @@ impl Tracker {
     /// Moves young operations on windows to the full structures.
     pub(super) fn settle_transfers(&mut self) {
         for window in self.rma.windows.iter_mut() {
-            for Young { target, call, site, mode, bytes } in window.young.drain(..) {
-                let (number, peer) = (Some(window.number), Some(target));
-                let operation = Operation { window: number, peer, ..Operation::at(call, site) };
-                let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
-                let id = self.live.begin(&mut [Some(access)], operation);
+            for Young { target, call, site, mode, bytes, each } in window.young.drain(..) {
+                for at in bytes.clone().step_by(each) {
+                    let (number, peer) = (Some(window.number), Some(target));
+                    let operation = Operation { window: number, peer, ..Operation::at(call, site) };
+                    let access = Access { mode, footprint: Footprint::Dense(at..at + each) };
+                    let id = self.live.begin(&mut [Some(access)], operation);
+                    window.pending.push(Pending { target, id });
+                }
                 // The engine has marked them again.
                 self.pages.unmark(bytes, mode);
-                window.pending.push(Pending { target, id });
             }
         }
     }
@@ -318,8 +375,14 @@ impl Tracker {
     /// The operation that was begun last has failed.
     pub fn retract(&mut self, handle: usize) {
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        if let Some(young) = window.young.pop() {
-            self.pages.unmark(young.bytes, young.mode);
+        if let Some(young) = window.young.last_mut() {
+            match young.bytes.len() == young.each {
+                true => {
+                    self.pages.unmark(young.bytes.clone(), young.mode);
+                    window.young.pop();
+                }
+                false => young.bytes.end -= young.each,
+            }
         } else if let Some(pending) = window.pending.pop() {
             self.live.end(pending.id);
             self.on_stack.retain(|id| *id != pending.id);
@@ -380,7 +443,8 @@ impl Tracker {
         if !window.unflushed.contains(&transfer.target) {
             window.unflushed.push(transfer.target);
         }
-        clock.announce(world, operation);
+        let (window, stack) = (window.number, site.stack);
+        clock.announce(Draft { to: world, window, stack, operation });
         if requested.is_some() || transfer.writes_atomically() {
             clock.post(); // others may see its effect soon, and its number tells of its end
         }
