@@ -74,7 +74,7 @@ impl Pages {
         false
     }
 
-    #[inline]
+    #[inline(always)]
     fn page_may_conflict(&self, at: usize, end: usize, mode: Mode) -> bool {
         let slot = self.slot(at);
         let (parts, wholes) = match mode {
@@ -102,7 +102,7 @@ impl Pages {
     }
 
     /// Marks `range` unless that could conflict with a mark there.
-    #[inline]
+    #[inline(always)]
     pub fn claim(&self, range: &Range<usize>, mode: Mode) -> bool {
         if is_part_of_a_page(range) {
             // As small messages are.
@@ -150,7 +150,7 @@ impl Pages {
         for_each_page(range, |at, end| self.unmark_page(at, kind(mode, end - at == PAGE)));
     }
 
-    #[inline]
+    #[inline(always)]
     fn mark_page(&self, at: usize, end: usize, kind: Kind) {
         let slot = self.slot(at);
         let counts = self.counts[slot].load(Relaxed);
@@ -166,7 +166,7 @@ impl Pages {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn unmark_page(&self, at: usize, kind: Kind) {
         let slot = self.slot(at);
         let counts = self.counts[slot].load(Relaxed);

@@ -57,7 +57,7 @@ pub(crate) fn goes_on(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     let Some(next) = simple(args) else { return false };
     let mut goes_on = false;
     rank.with(here.thread, &mut |tracker, out| {
-        goes_on = tracker.goes_on(args.call, &next, here, out);
+        goes_on = tracker.goes_on(args, &next, here, out);
     });
     goes_on
 }
@@ -78,6 +78,7 @@ fn simple(args: &Args) -> Option<Simple> {
         target: args.int(target),
         displacement: args.words[displacement] as i64,
         size: size as u64,
+        mode: args.call.accesses[0].mode,
         bytes,
     })
 }

@@ -6,7 +6,7 @@
 //! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
 
 use crate::calls::Call;
-use crate::place::Site;
+use crate::place::StackId;
 use crate::requests::Token;
 use commsan_engine::{Access, Mode};
 use std::ops::Range;
@@ -19,7 +19,9 @@ pub(crate) struct Young {
     pub call: &'static Call,
     pub peer: Option<i32>,
     pub tag: Option<i32>,
-    pub site: Site,
+    pub thread: u32,
+    pub stack: StackId,
+    pub pc: usize,
     pub mode: Mode,
     /// The buffer, perhaps empty.
     pub bytes: Range<usize>,
@@ -66,14 +68,18 @@ impl Nursery {
         self.young.push(young);
     }
 
-    /// Takes the operation out that the token means. Handles are unique here.
-    pub fn take(&mut self, token: Token) -> Option<Young> {
+    /// Takes the operation out that the token means, and returns its call, its place and what it
+    /// touches. Handles are unique here.
+    #[inline]
+    pub fn take(&mut self, token: Token) -> Option<(&'static Call, usize, Mode, Range<usize>)> {
         let means = |y: &Young| y.key == token.key && y.sequence < token.before;
         let index = self.young.iter().position(means)?;
-        let young = self.young.swap_remove(index);
+        let young = &self.young[index];
+        let touched = (young.call, young.pc, young.mode, young.bytes.clone());
         self.on_stack -= usize::from(young.frame.is_some());
         self.ranges -= usize::from(!young.bytes.is_empty());
-        Some(young)
+        self.young.swap_remove(index);
+        Some(touched)
     }
 
     /// Whether an operation here conflicts with an access.

@@ -129,13 +129,21 @@ impl Requests {
         self.next - 1
     }
 
+    /// Whether there is no request.
+    pub fn is_empty(&self) -> bool {
+        self.slots.len() == self.free.len()
+    }
+
     /// Whether there is no request with this handle.
     pub fn lack(&self, key: usize) -> bool {
-        self.slots.len() == self.free.len() || self.by_key.get(&key).is_none_or(|s| *s == NONE)
+        self.is_empty() || self.by_key.get(&key).is_none_or(|s| *s == NONE)
     }
 
     /// Whether the variable holds a request that is here.
     pub fn hold(&self, variable: usize) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         let (at, slot, sequence) = self.by_variable[(variable >> 2) % VARIABLES];
         let request = self.slots.get(slot as usize).and_then(Option::as_ref);
         at == variable && request.is_some_and(|r| r.sequence == sequence)

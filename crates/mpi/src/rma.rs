@@ -25,6 +25,7 @@
 //! - of accesses by several threads of one process, those unordered only within it.
 
 pub(crate) mod clock;
+pub(crate) mod drafts;
 pub(crate) mod notice;
 pub(crate) mod order;
 pub(crate) mod remote;

@@ -18,9 +18,11 @@ mod onesided;
 mod order;
 mod persistent;
 mod synchronise;
+mod transfers;
 
-pub use onesided::{Simple, Synchronisation, Transfer, combine};
+pub use onesided::Synchronisation;
 pub use order::{Learning, Template};
+pub use transfers::{Simple, Transfer, combine};
 
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
@@ -290,7 +292,9 @@ impl Tracker {
             call: args.call,
             peer,
             tag,
-            site: place.site(Some(&args.call.name), &mut self.stacks),
+            thread: place.thread(),
+            stack: place.stack(&mut self.stacks),
+            pc: place.pc(),
             mode,
             bytes: bytes.clone(),
             frame: if bytes.is_empty() { None } else { place.frame_of(bytes.start) },
@@ -304,18 +308,10 @@ impl Tracker {
             return;
         }
         for young in self.nursery.leave() {
-            let operation = Operation {
-                call: young.call,
-                peer: young.peer,
-                tag: young.tag,
-                window: None,
-                base: None,
-                site: young.site,
-                retired: None,
-                findings: [None; 4],
-                frame: young.frame,
-                on_stack: young.bytes.start,
-            };
+            let Young { call, peer, tag, thread, stack, pc, frame, .. } = young;
+            let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
+            let on_stack = young.bytes.start;
+            let operation = Operation { peer, tag, frame, on_stack, ..Operation::at(call, site) };
             let footprint = Footprint::Dense(young.bytes.clone());
             let id =
                 self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
@@ -340,10 +336,13 @@ impl Tracker {
     }
 
     /// An operation is over that was not in the full structures.
+    #[inline]
     fn end_young(&mut self, call: &'static Call, pc: usize, mode: Mode, bytes: Range<usize>) {
         self.pages.unmark(bytes.clone(), mode);
-        let access = Access { mode, footprint: Footprint::Dense(bytes) };
-        self.note(&access, call, pc, self.rma.noted_as_of);
+        if self.rma.exposed.is_some() {
+            let access = Access { mode, footprint: Footprint::Dense(bytes) };
+            self.note(&access, call, pc, self.rma.noted_as_of);
+        }
     }
 
     /// Whether the handle is a request that is known.
@@ -360,8 +359,8 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.communicated();
-        if let Some(Young { call, site, mode, bytes, .. }) = self.nursery.take(token) {
-            self.end_young(call, site.pc, mode, bytes);
+        if let Some((call, pc, mode, bytes)) = self.nursery.take(token) {
+            self.end_young(call, pc, mode, bytes);
             return;
         }
         let mut done = std::mem::take(&mut self.detached);

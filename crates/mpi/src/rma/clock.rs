@@ -4,30 +4,20 @@
 //! it learns. An event of rank r in segment s happens before another if that one's clock has at
 //! least s for r.
 
-use crate::place::StackId;
-use crate::rma::notice::{Announced, Notice};
+use crate::rma::drafts::{Draft, Drafts};
+use crate::rma::notice::{Announced, Notice, Which};
 use commsan_fabric::{Fabric, LONGEST};
 
 /// This process's clock, and what it tells others.
 pub struct Clock {
     row: Vec<u32>,
     fabric: Fabric,
-    /// An operation that its target is told of with those that continue it, or before anybody can
-    /// learn of it in another way.
-    draft: Option<Draft>,
+    /// Operations that are told of before anybody can learn of them in another way.
+    pub drafts: Drafts,
+    /// Targets and windows that were told of operations, and not that they are complete.
+    open: Vec<(u32, u64)>,
     /// Whether somebody could not be told something.
     pub unheard: bool,
-}
-
-/// What is about to be told of an operation.
-pub struct Draft {
-    /// Rank in the job of its target.
-    pub to: u32,
-    /// Number of the window within this process.
-    pub window: u32,
-    /// Where it was started.
-    pub stack: StackId,
-    pub operation: Announced,
 }
 
 impl Clock {
@@ -36,7 +26,7 @@ impl Clock {
         let mut row = vec![0; fabric.ranks()];
         row[fabric.me()] = 1;
         fabric.publish(&row);
-        Clock { row, fabric, draft: None, unheard: false }
+        Clock { row, fabric, drafts: Drafts::default(), open: Vec::new(), unheard: false }
     }
 
     /// This process's rank in the job.
@@ -96,27 +86,45 @@ impl Clock {
 
     /// Tells of an operation, though not at once.
     pub fn announce(&mut self, draft: Draft) {
+        if !self.drafts.has_room(&draft) {
+            self.post();
+        }
+        self.drafts.push(draft);
+    }
+
+    /// Tells of an operation that cannot wait, or is more than one run of bytes.
+    pub fn announce_now(&mut self, to: u32, operation: Announced) {
         self.post();
-        self.draft = Some(draft);
+        self.send_operation(to, operation);
     }
 
-    /// What was announced last, if others do not know of it yet. Then nothing has been synchronised
-    /// since.
-    #[inline]
-    pub fn draft(&mut self) -> Option<&mut Draft> {
-        self.draft.as_mut()
-    }
-
-    /// What was announced last has failed.
-    pub fn retract(&mut self) {
-        self.draft = None;
+    /// Operations on a rank's part of a window will be complete when the call in progress returns.
+    pub fn complete(&mut self, to: u32, window: u64) {
+        if self.open.contains(&(to, window)) {
+            let (origin, segment) = (self.me(), self.segment());
+            self.tell(to, &Notice::Complete { window, origin, segment, which: Which::All });
+            self.open.retain(|open| *open != (to, window));
+        } else if self.drafts.complete(to, window) {
+            self.post();
+        }
     }
 
     /// Tells what was announced and not told yet.
     pub fn post(&mut self) {
-        if let Some(Draft { to, operation, .. }) = self.draft.take() {
-            self.unheard |= !self.send(to, &Notice::Operation(operation));
+        if self.drafts.is_empty() {
+            return;
         }
+        for (to, operation) in self.drafts.take() {
+            self.send_operation(to, operation);
+        }
+    }
+
+    fn send_operation(&mut self, to: u32, operation: Announced) {
+        let place = (to, operation.window);
+        if !operation.complete && !self.open.contains(&place) {
+            self.open.push(place);
+        }
+        self.unheard |= !self.send(to, &Notice::Operation(operation));
     }
 
     /// Tells a rank something, after all that was announced.

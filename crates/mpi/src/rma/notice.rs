@@ -77,6 +77,8 @@ pub struct Announced {
     pub epoch: Epoch,
     /// If it stands for several that touch one run of bytes after the other: the size of each.
     pub each: Option<NonZeroU32>,
+    /// Whether it is complete already, in the same segment.
+    pub complete: bool,
     /// Bytes, relative to the target's base address.
     pub runs: Runs,
 }
@@ -306,9 +308,10 @@ impl Announced {
             Some(Atomic { datatype, op: Combine::Op(op) }) => (3, datatype, op),
         };
         let write = u64::from(self.mode == Mode::Write);
+        let complete = u64::from(self.complete);
         let each = u64::from(self.each.map_or(0, NonZeroU32::get));
         [
-            OPERATION | write << 8 | atomic << 16 | kind << 24 | each << 32,
+            OPERATION | write << 8 | complete << 9 | atomic << 16 | kind << 24 | each << 32,
             self.window,
             pair(self.origin, self.segment),
             pair(self.call, self.site),
@@ -340,6 +343,7 @@ impl Announced {
             _ => Epoch::None,
         };
         let each = NonZeroU32::new((kind >> 32) as u32);
+        let complete = kind >> 9 & 1 == 1;
         let mode = if kind >> 8 & 1 == 1 { Mode::Write } else { Mode::Read };
         let comb = |words: &[u64]| Comb {
             start: words[0] as i64,
@@ -360,18 +364,34 @@ impl Announced {
             atomic,
             epoch,
             each,
+            complete,
             runs,
         })
+    }
+
+    /// The first run of bytes.
+    #[inline]
+    pub fn run(&self) -> Comb {
+        self.runs.0[0]
+    }
+
+    /// The bytes of each of the operations that this stands for.
+    #[inline]
+    pub fn size(&self) -> u64 {
+        self.each.map_or(self.run().size, |each| each.get().into())
+    }
+
+    /// Whether it reads or writes one run of bytes, and not atomically.
+    pub fn is_simple(&self) -> bool {
+        self.atomic.is_none() && matches!(*self.runs.0, [Comb { count: 1, .. }])
     }
 
     /// Whether an operation that differs only in its bytes goes on where this ends: with as many,
     /// right behind.
     #[inline]
     pub fn goes_on(&self, start: i64, size: u64) -> bool {
-        let [Comb { start: first, size: all, count: 1, .. }] = *self.runs.0 else { return false };
-        let each = self.each.map_or(all, |each| each.get().into());
-        let plain = self.atomic.is_none() && (1..=u64::from(u32::MAX)).contains(&each);
-        plain && size == each && first + all as i64 == start
+        let fits = (1..=u64::from(u32::MAX)).contains(&size);
+        fits && size == self.size() && self.run().start + self.run().size as i64 == start
     }
 
     /// Takes in an operation that goes on where this ends.
@@ -411,7 +431,7 @@ mod tests {
         fn operations_survive_the_journey(
             (window, origin, segment, call) in any::<(u64, u32, u32, u32)>(),
             (site, number) in any::<(u32, u32)>(),
-            write: bool, atomic in atomics(), epoch in epochs(), each: u32,
+            write: bool, atomic in atomics(), epoch in epochs(), each: u32, complete: bool,
             runs in prop::collection::vec((0i64..1000, 1u64..50, -90i64..90, 1u64..9), 1..9),
         ) {
             let mode = if write { Mode::Write } else { Mode::Read };
@@ -419,7 +439,8 @@ mod tests {
             let runs = Runs(runs.into_iter().map(comb).collect());
             let each = NonZeroU32::new(each);
             let sent = Announced {
-                window, origin, segment, call, site, number, mode, atomic, epoch, each, runs,
+                window, origin, segment, call, site, number, mode, atomic, epoch, each, complete,
+                runs,
             };
             let (mut got, mut combs) = (None, SmallVec::new());
             Notice::Operation(sent.clone()).encode(16, |words| {
@@ -462,6 +483,7 @@ mod tests {
             atomic: None,
             epoch: Epoch::Shared,
             each: None,
+            complete: false,
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
         let mut first = put(16, 8);
@@ -472,8 +494,6 @@ mod tests {
         first.take_in(8);
         assert!(first.goes_on(32, 8) && !first.goes_on(32, 16));
         assert_eq!(first, Announced { each: NonZeroU32::new(8), ..put(16, 16) });
-        let atomic = Some(Atomic { datatype: 1, op: Combine::Nothing });
-        assert!(!Announced { atomic, ..put(16, 8) }.goes_on(24, 8));
         assert!(!put(16, 0).goes_on(16, 0));
     }
 

@@ -45,7 +45,7 @@ impl Remote {
             epoch,
             number,
             each,
-            complete: None,
+            complete: announced.complete.then_some((origin, announced.segment)),
             seen: false,
             learned: None,
         }
@@ -218,7 +218,14 @@ impl Remotes {
         self.forget_covered(op, row, &footprint);
         let access = Access { mode: op.mode, footprint };
         let id = self.present.begin(&mut [Some(access)], Remote::new(op, call));
-        self.open.entry((op.window, op.origin)).or_default().push(id);
+        if !op.complete {
+            self.open.entry((op.window, op.origin)).or_default().push(id);
+            return;
+        }
+        // It may have been put aside while later ones came.
+        let complete = self.complete.entry(op.origin).or_default();
+        let at = complete.partition_point(|(segment, _)| *segment <= op.segment);
+        complete.insert(at, (op.segment, id));
     }
 
     /// Operations of an origin on a window are complete, as of a segment of some rank.

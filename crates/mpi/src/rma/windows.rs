@@ -225,6 +225,13 @@ impl Window {
         }
     }
 
+    /// An operation on a target has started.
+    pub fn must_flush(&mut self, target: i32) {
+        if !self.unflushed.contains(&target) {
+            self.unflushed.push(target);
+        }
+    }
+
     /// Whether a rank of the job has attached all bytes of a pattern.
     pub fn has_attached(&self, rank: u32, pattern: &Pattern, at: i64) -> bool {
         let at = at as isize;
@@ -299,10 +306,6 @@ impl Windows {
 
     pub fn get_mut(&mut self, handle: usize) -> Option<&mut Window> {
         self.all[*self.by_handle.get(&handle)? as usize].as_mut()
-    }
-
-    pub fn numbered(&mut self, number: u32) -> Option<&mut Window> {
-        self.all.get_mut(number as usize)?.as_mut()
     }
 
     pub fn named(&self, name: u64) -> Option<&Window> {

@@ -149,9 +149,10 @@ impl Tracker {
     #[inline]
     pub(super) fn take_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let Some(clock) = &self.rma.clock else { return };
-        self.rma.late = clock.fabric().has_notice();
-        if self.rma.late || clock.fabric().is_off() || clock.fabric().losses() != self.rma.losses {
-            self.take_news(place, out);
+        let fabric = clock.fabric();
+        match fabric.has_notice() || fabric.is_off() || fabric.losses() != self.rma.losses {
+            true => self.take_news(place, out),
+            false => self.rma.late = false,
         }
     }
 
@@ -279,6 +280,9 @@ impl Tracker {
         self.meets_own_past(op, call, &access, row[me], place, out);
         self.rma.remotes.begin(op, call, &row, access.footprint);
         self.rma.row = row;
+        if let Some(clock) = self.rma.clock.as_ref().filter(|_| op.complete) {
+            self.rma.remotes.learn(clock, self.threads.actor.as_ref());
+        }
     }
 
     /// Against buffers of this rank's pending operations.

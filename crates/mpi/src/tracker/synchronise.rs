@@ -142,6 +142,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        if self.rma.windows.get(handle).is_none_or(|window| window.fetches.is_empty()) {
+            return;
+        }
         self.drain(place, out);
         let rma = &mut self.rma;
         let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
