@@ -268,6 +268,8 @@ impl Window {
 pub struct Windows {
     all: Vec<Option<Window>>,
     by_handle: FxHashMap<usize, u32>,
+    /// The handle and the number that were used last: nearly always the ones asked for.
+    recent: Option<(usize, u32)>,
     by_name: FxHashMap<u64, u32>,
     /// How many windows each group has made.
     made: FxHashMap<u64, u64>,
@@ -289,23 +291,37 @@ impl Windows {
         let name = self.next_name(&made.group);
         *self.made.entry(made.group.name).or_default() += 1;
         self.by_handle.insert(made.handle, number);
+        self.recent = None;
         self.by_name.insert(name, number);
         self.all.push(Some(Window::new(name, number, made, memory, site, since)));
     }
 
     pub fn remove(&mut self, handle: usize) -> Option<Window> {
         let number = self.by_handle.remove(&handle)?;
+        self.recent = None;
         let window = self.all[number as usize].take()?;
         self.by_name.remove(&window.name);
         Some(window)
     }
 
-    pub fn get(&self, handle: usize) -> Option<&Window> {
-        self.all[*self.by_handle.get(&handle)? as usize].as_ref()
+    #[inline]
+    fn number(&self, handle: usize) -> Option<u32> {
+        match self.recent {
+            Some((recent, number)) if recent == handle => Some(number),
+            _ => self.by_handle.get(&handle).copied(),
+        }
     }
 
+    #[inline]
+    pub fn get(&self, handle: usize) -> Option<&Window> {
+        self.all[self.number(handle)? as usize].as_ref()
+    }
+
+    #[inline]
     pub fn get_mut(&mut self, handle: usize) -> Option<&mut Window> {
-        self.all[*self.by_handle.get(&handle)? as usize].as_mut()
+        let number = self.number(handle)?;
+        self.recent = Some((handle, number));
+        self.all[number as usize].as_mut()
     }
 
     pub fn named(&self, name: u64) -> Option<&Window> {
