@@ -3,7 +3,10 @@
 use crate::datatypes;
 use crate::entry::Here;
 use crate::groups;
-use crate::library::{Mpi, envelope, received, request_at, request_size};
+use crate::library::{
+    Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
+    request_from_fortran, request_size,
+};
 use crate::order;
 use crate::rank::Rank;
 use crate::sys;
@@ -69,11 +72,19 @@ impl Before {
             }),
             Effect::TypeFree => {
                 // SAFETY: the call's argument, a pointer to a handle.
-                self.word = unsafe { datatype_at(args.words[0], args.fortran) };
+                self.word = unsafe {
+                    handle_at::<sys::MPI_Datatype>(
+                        args.words[0],
+                        args.fortran,
+                        datatype_from_fortran,
+                    )
+                };
             }
             Effect::CommFree => {
                 // SAFETY: the call's argument, a pointer to a handle.
-                self.word = unsafe { groups::comm_at(args.words[0], args.fortran) };
+                self.word = unsafe {
+                    handle_at::<sys::MPI_Comm>(args.words[0], args.fortran, comm_from_fortran)
+                };
             }
             Effect::Window => windows::before_made(rank, args, here),
             Effect::WindowFree => self.word = windows::before_freed(rank, args, here),
@@ -416,17 +427,12 @@ fn ready(args: &Args) -> Vec<usize> {
     }
 }
 
-/// The datatype handle at an address.
+/// The request handle at an address.
 ///
 /// # Safety
-/// `address` is a pointer to a handle.
-unsafe fn datatype_at(address: usize, fortran: bool) -> usize {
-    use crate::entry::Word;
+/// As of [`handle_at`].
+#[inline]
+unsafe fn request_at(address: usize, fortran: bool) -> usize {
     // SAFETY: by the caller.
-    unsafe {
-        match fortran {
-            true => crate::library::datatype_from_fortran(*(address as *const c_int)),
-            false => (*(address as *const sys::MPI_Datatype)).word(),
-        }
-    }
+    unsafe { handle_at::<sys::MPI_Request>(address, fortran, request_from_fortran) }
 }

@@ -2,9 +2,9 @@
 
 use crate::datatypes;
 use crate::effects::After;
-use crate::entry::{Here, Word};
+use crate::entry::Here;
 use crate::groups;
-use crate::library::{Mpi, op_number, type_number, win_from_fortran};
+use crate::library::{Mpi, handle_at, op_number, type_number, win_from_fortran};
 use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::{Access, Footprint, Mode};
@@ -222,13 +222,8 @@ pub(crate) fn transfer(args: &Args) -> Transfer {
 /// The window handle at an address.
 ///
 /// # Safety
-/// `address` is a pointer to a handle.
-pub(crate) unsafe fn window_at(address: usize, fortran: bool) -> usize {
+/// As of [`handle_at`].
+unsafe fn window_at(address: usize, fortran: bool) -> usize {
     // SAFETY: by the caller.
-    unsafe {
-        match fortran {
-            true => win_from_fortran(*(address as *const c_int)),
-            false => (*(address as *const sys::MPI_Win)).word(),
-        }
-    }
+    unsafe { handle_at::<sys::MPI_Win>(address, fortran, win_from_fortran) }
 }
