@@ -74,7 +74,7 @@ impl Pages {
         false
     }
 
-    #[inline]
+    #[inline(always)]
     fn page_may_conflict(&self, at: usize, end: usize, mode: Mode) -> bool {
         let slot = self.slot(at);
         let (parts, wholes) = match mode {
@@ -102,7 +102,7 @@ impl Pages {
     }
 
     /// Marks `range` unless that could conflict with a mark there.
-    #[inline]
+    #[inline(always)]
     pub fn claim(&self, range: &Range<usize>, mode: Mode) -> bool {
         if is_part_of_a_page(range) {
             // As small messages are.
@@ -119,6 +119,23 @@ impl Pages {
         free
     }
 
+    /// Adds the `more` bytes behind a marked range to it, unless that could conflict with a mark there
+    /// or the range grows out of its page.
+    #[inline]
+    pub fn claim_more(&self, range: &Range<usize>, more: usize, mode: Mode) -> bool {
+        let (at, end) = (range.end, range.end + more);
+        if !is_part_of_a_page(&(range.start..end)) || self.page_may_conflict(at, end, mode) {
+            return false;
+        }
+        if let (Some(granules), Some(plane)) = (self.granules, kind(mode, false).plane()) {
+            let words = &granules[self.slot(at)][plane..plane + PLANE];
+            for_each_word(at, end, |word, mask| {
+                words[word].store(words[word].load(Relaxed) | mask, Relaxed);
+            });
+        }
+        true
+    }
+
     /// Notes that an operation reads or writes `range`.
     pub fn mark(&self, range: Range<usize>, mode: Mode) {
         for_each_page(range, |at, end| self.mark_page(at, end, kind(mode, end - at == PAGE)));
@@ -133,7 +150,7 @@ impl Pages {
         for_each_page(range, |at, end| self.unmark_page(at, kind(mode, end - at == PAGE)));
     }
 
-    #[inline]
+    #[inline(always)]
     fn mark_page(&self, at: usize, end: usize, kind: Kind) {
         let slot = self.slot(at);
         let counts = self.counts[slot].load(Relaxed);
@@ -149,7 +166,7 @@ impl Pages {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn unmark_page(&self, at: usize, kind: Kind) {
         let slot = self.slot(at);
         let counts = self.counts[slot].load(Relaxed);

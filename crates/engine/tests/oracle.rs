@@ -175,3 +175,16 @@ proptest! {
         prop_assert!(!pages.may_conflict(&(0..0x20_0000), Mode::Write));
     }
 }
+
+#[test]
+fn a_marked_range_grows_within_its_page() {
+    let pages = pages(true);
+    assert!(pages.claim(&(64..72), Mode::Write));
+    assert!(!pages.claim_more(&(64..72), 4096, Mode::Write));
+    assert!(pages.claim_more(&(64..72), 16, Mode::Write));
+    assert!(!pages.claim_more(&(64..72), 8, Mode::Write));
+    assert!(pages.may_conflict(&(80..88), Mode::Read));
+    assert!(!pages.may_conflict(&(88..96), Mode::Write));
+    pages.unmark(64..88, Mode::Write);
+    assert!(!pages.may_conflict(&(0..4096), Mode::Write));
+}

@@ -22,7 +22,7 @@ use memory::Region;
 
 /// One rank's view of the memory.
 pub struct Fabric {
-    memory: Memory,
+    regions: Box<[Region]>,
     me: usize,
 }
 
@@ -30,7 +30,7 @@ impl Fabric {
     /// The view of rank `me`.
     pub fn new(memory: Memory, me: usize) -> Fabric {
         assert!(me < memory.ranks(), "a rank of the job");
-        Fabric { memory, me }
+        Fabric { regions: (0..memory.ranks()).map(|rank| memory.region(rank)).collect(), me }
     }
 
     /// This rank.
@@ -40,14 +40,16 @@ impl Fabric {
 
     /// Ranks of the job.
     pub fn ranks(&self) -> usize {
-        self.memory.ranks()
+        self.regions.len()
     }
 
-    fn mine(&self) -> Region {
-        self.memory.region(self.me)
+    #[inline]
+    fn mine(&self) -> &Region {
+        &self.regions[self.me]
     }
 
-    fn of(&self, rank: usize) -> Region {
-        self.memory.region(rank)
+    #[inline]
+    fn of(&self, rank: usize) -> &Region {
+        &self.regions[rank]
     }
 }

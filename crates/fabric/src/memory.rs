@@ -36,9 +36,8 @@ pub struct Memory {
 }
 
 /// One rank's part.
-#[derive(Clone, Copy)]
 pub(crate) struct Region {
-    pub header: &'static [AtomicU64],
+    pub header: &'static [AtomicU64; HEADER],
     /// A stamp, then a clock, for each segment kept.
     pub rows: &'static [AtomicU32],
     /// Key and segment of each collective kept.
@@ -48,7 +47,7 @@ pub(crate) struct Region {
     pub parts: &'static [AtomicU64],
     /// For each rank the end of the ring when a notice of it found no room.
     pub lost: &'static [AtomicU64],
-    pub ring: &'static [AtomicU64],
+    pub ring: &'static [AtomicU64; RING],
 }
 
 impl Memory {
@@ -100,13 +99,15 @@ impl Memory {
 
     pub(crate) fn region(self, rank: usize) -> Region {
         let size = region_words(self.ranks);
-        let (header, rest) = self.words[rank * size..][..size].split_at(HEADER);
+        let (header, rest) = self.words[rank * size..][..size]
+            .split_first_chunk()
+            .expect("a region is longer than its header");
         let (rows, rest) = rest.split_at(row_words(self.ranks));
         let (entries, rest) = rest.split_at(2 * ENTRIES);
         let (cells, rest) = rest.split_at(cell_words(self.ranks));
         let (parts, rest) = rest.split_at(3 * WINDOWS);
         let (lost, rest) = rest.split_at(self.ranks);
-        let ring = &rest[..RING];
+        let ring = rest.first_chunk().expect("a region ends with its ring");
         Region { header, rows: halves(rows), entries, cells: halves(cells), parts, lost, ring }
     }
 }

@@ -3,14 +3,17 @@
 use crate::datatypes;
 use crate::entry::Here;
 use crate::groups;
-use crate::library::{Mpi, envelope, received, request_at, request_size};
-use crate::order::{self, Lessons};
+use crate::library::{
+    Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
+    request_from_fortran, request_size,
+};
+use crate::order;
 use crate::rank::Rank;
 use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect, Findings, Synchronisation, Token, Tracker};
+use commsan_mpi::{Args, Effect, Findings, Learning, Synchronisation, Token, Tracker};
 use smallvec::SmallVec;
 use std::ffi::c_int;
 
@@ -69,21 +72,29 @@ impl Before {
             }),
             Effect::TypeFree => {
                 // SAFETY: the call's argument, a pointer to a handle.
-                self.word = unsafe { datatype_at(args.words[0], args.fortran) };
+                self.word = unsafe {
+                    handle_at::<sys::MPI_Datatype>(
+                        args.words[0],
+                        args.fortran,
+                        datatype_from_fortran,
+                    )
+                };
             }
             Effect::CommFree => {
                 // SAFETY: the call's argument, a pointer to a handle.
-                self.word = unsafe { groups::comm_at(args.words[0], args.fortran) };
+                self.word = unsafe {
+                    handle_at::<sys::MPI_Comm>(args.words[0], args.fortran, comm_from_fortran)
+                };
             }
-            effect if is_about_windows(effect) => {
-                if effect == Effect::WindowFree {
-                    // SAFETY: the call's argument, a pointer to a handle.
-                    self.word = unsafe { windows::window_at(args.words[0], args.fortran) };
-                }
-                self.sync = windows::before(rank, args, here);
+            Effect::Window => {
+                self.sync.info = windows::info(args);
+                windows::before_made(rank, args, here);
             }
+            Effect::WindowInfo => self.sync.info = windows::info(args),
+            Effect::WindowFree => self.word = windows::before_freed(rank, args, here),
+            effect if synchronises(effect) => self.sync = windows::before_sync(rank, args, here),
             Effect::Pack | Effect::Unpack => {
-                let position = args.call.named("position").map_or(0, |i| args.words[i]);
+                let position = args.call.at.position.map_or(0, |i| args.words[i]);
                 // SAFETY: the call's argument, a pointer to an integer.
                 self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
             }
@@ -94,17 +105,12 @@ impl Before {
     }
 }
 
-/// Whether `windows.rs` knows what the call does.
-fn is_about_windows(effect: Effect) -> bool {
+/// Whether the call begins, ends or completes something about a window.
+fn synchronises(effect: Effect) -> bool {
     use Effect::*;
     matches!(
         effect,
-        Rma | Window
-            | WindowFree
-            | Attach
-            | Detach
-            | WindowInfo
-            | Fence
+        Fence
             | EpochBegin
             | EpochEnd
             | ExposureBegin
@@ -167,9 +173,15 @@ impl After<'_> {
                 groups::forget(before.word);
                 self.with(|tracker, _| tracker.comm_freed(before.word));
             }
+            Effect::Window if self.ok => self.window_made(&before.sync.info),
+            Effect::WindowInfo if self.ok => self.window_told(&before.sync),
+            Effect::WindowFree if self.ok => self.window_freed(before.word),
+            Effect::Attach if self.ok => self.attached(),
+            Effect::Detach if self.ok => self.detached(),
+            Effect::ExposureEnd if !self.flag() => {}
             // An epoch that could not be closed is of no interest any more.
-            effect if is_about_windows(effect) && (self.ok || effect == Effect::Unlock) => {
-                self.window(&before.sync, before.word);
+            effect if synchronises(effect) && (self.ok || effect == Effect::Unlock) => {
+                self.synchronised(&before.sync);
             }
             Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),
             _ if !tokens.is_empty() => self.completed(tokens),
@@ -183,7 +195,7 @@ impl After<'_> {
     }
 
     /// An operation has started: all there is to say of a call that does nothing else.
-    pub fn start(&self, lessons: Lessons) {
+    pub fn start(&self, lessons: &[Learning]) {
         let request = self.request();
         if !lessons.is_empty() {
             order::postpone(self.rank, request.0, self.here, lessons);
@@ -336,7 +348,7 @@ impl After<'_> {
                 self.with(|tracker, _| tokens.iter().for_each(|token| tracker.cancel(*token)));
             }
             Effect::Parrived if flag && self.ok => {
-                let partition = call.named("partition").map_or(0, |i| self.args.int(i));
+                let partition = call.at.partition.map_or(0, |i| self.args.int(i));
                 self.with(|tracker, out| {
                     for token in tokens {
                         let partition = partition.max(0) as usize;
@@ -423,17 +435,12 @@ fn ready(args: &Args) -> Vec<usize> {
     }
 }
 
-/// The datatype handle at an address.
+/// The request handle at an address.
 ///
 /// # Safety
-/// `address` is a pointer to a handle.
-unsafe fn datatype_at(address: usize, fortran: bool) -> usize {
-    use crate::entry::Word;
+/// As of [`handle_at`].
+#[inline]
+unsafe fn request_at(address: usize, fortran: bool) -> usize {
     // SAFETY: by the caller.
-    unsafe {
-        match fortran {
-            true => crate::library::datatype_from_fortran(*(address as *const c_int)),
-            false => (*(address as *const sys::MPI_Datatype)).word(),
-        }
-    }
+    unsafe { handle_at::<sys::MPI_Request>(address, fortran, request_from_fortran) }
 }

@@ -3,8 +3,9 @@
 use crate::effects::{After, Before, look_at_aliases};
 use crate::library::world;
 use crate::node;
-use crate::order::{self, Lessons};
+use crate::order;
 use crate::rank::{Rank, rank};
+use crate::windows;
 use commsan_engine::Stamp;
 use commsan_mpi::{Args, CALLS, Call, DEPTH, Effect, Place};
 use commsan_sense::inside::Inside;
@@ -73,9 +74,7 @@ pub(crate) fn around(
     if !rank.active() {
         let code = call();
         if args.call.effect == Effect::Begin && code == 0 {
-            let world = world();
-            let shared = node::share(world.rank as usize, world.size as usize);
-            rank.begin(&inside, world, shared);
+            begin(rank, &here);
         }
         return code;
     }
@@ -105,21 +104,59 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
     if args.is_aliased() {
         look_at_aliases(rank, args, here);
     }
-    let ordered = rank.ordered();
-    let lessons = if ordered { order::before(rank, args, here) } else { Lessons::new() };
-    if args.call.effect == Effect::Start {
+    match args.call.effect {
+        Effect::Start => start(rank, args, here, call),
+        Effect::Rma => transfer(rank, args, here, call),
+        _ => pass(rank, args, here, call),
+    }
+}
+
+/// MPI has been initialised.
+#[cold]
+fn begin(rank: &dyn Rank, here: &Here) {
+    let world = world();
+    let shared = node::share(world.rank as usize, world.size as usize);
+    rank.begin(here.thread, world, shared);
+}
+
+/// A call that does nothing but start an operation.
+#[inline]
+fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    let lessons = rank.ordered().then(|| order::before(rank, args, here));
+    let code = call();
+    if code == 0 {
+        After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
+    }
+    code
+}
+
+/// A one-sided operation.
+#[inline]
+fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    if windows::goes_on(rank, args, here) {
         let code = call();
-        if code == 0 {
-            After { rank, args, here, ok: true }.start(lessons);
+        if code != 0 {
+            windows::retract(rank, args, here);
         }
         return code;
     }
+    let transfer = windows::transfer(args);
+    let begun = windows::before_transfer(rank, args, &transfer, here);
+    let code = call();
+    After { rank, args, here, ok: code == 0 }.transferred(&transfer, begun);
+    code
+}
+
+/// Any other call.
+#[inline]
+fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    let lessons = rank.ordered().then(|| order::before(rank, args, here));
     let mut before = Before::default();
     before.look(rank, args, here);
     let code = call();
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
-    after.order(&lessons);
+    after.order(lessons.as_deref().unwrap_or_default());
     code
 }
 

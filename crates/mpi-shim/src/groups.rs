@@ -1,6 +1,5 @@
 //! Who the members of communicators and groups are, as ranks of the job.
 
-use crate::entry::Word;
 use crate::library::{comm_world, handle, null};
 use crate::sys;
 use commsan_mpi::rma::Group;
@@ -78,19 +77,5 @@ unsafe fn members(group: sys::MPI_Group) -> Vec<u32> {
         sys::PMPI_Group_free(world.as_mut_ptr());
         let ranks: Option<Vec<u32>> = translated.into_iter().map(|r| r.try_into().ok()).collect();
         ranks.unwrap_or_default()
-    }
-}
-
-/// The communicator at an address.
-///
-/// # Safety
-/// `address` is a pointer to a handle.
-pub(crate) unsafe fn comm_at(address: usize, fortran: bool) -> usize {
-    // SAFETY: by the caller.
-    unsafe {
-        match fortran {
-            true => crate::library::comm_from_fortran(*(address as *const c_int)),
-            false => (*(address as *const sys::MPI_Comm)).word(),
-        }
     }
 }

@@ -84,13 +84,11 @@ impl Library for Mpi {
     }
 
     fn datatype_at(&self, array: usize, index: usize, fortran: bool) -> Datatype {
-        // SAFETY: an array of handles, one for each rank.
-        let handle = unsafe {
-            match fortran {
-                true => datatype_from_fortran(*(array as *const c_int).add(index)),
-                false => (*(array as *const sys::MPI_Datatype).add(index)).word(),
-            }
-        };
+        let size = if fortran { size_of::<c_int>() } else { size_of::<sys::MPI_Datatype>() };
+        let address = array + index * size;
+        // SAFETY: an element of an array of handles, one for each rank.
+        let handle =
+            unsafe { handle_at::<sys::MPI_Datatype>(address, fortran, datatype_from_fortran) };
         datatypes::describe(handle)
     }
 }
@@ -144,16 +142,21 @@ unsafe fn neighbours(comm: sys::MPI_Comm) -> (Vec<i32>, Vec<i32>) {
     }
 }
 
-/// The request handle at an address of the program, and how far apart such handles lie.
+/// The handle at an address of the program; `from_fortran` is for its kind.
 ///
 /// # Safety
-/// `address` is a request argument, or an element of an array of them.
-pub(crate) unsafe fn request_at(address: usize, fortran: bool) -> usize {
+/// `address` is an argument that points to a handle, or an element of an array of them.
+#[inline]
+pub(crate) unsafe fn handle_at<H: Word + Copy>(
+    address: usize,
+    fortran: bool,
+    from_fortran: fn(c_int) -> usize,
+) -> usize {
     // SAFETY: by the caller.
     unsafe {
         match fortran {
-            true => request_from_fortran(*(address as *const c_int)),
-            false => (*(address as *const sys::MPI_Request)).word(),
+            true => from_fortran(*(address as *const c_int)),
+            false => (*(address as *const H)).word(),
         }
     }
 }
@@ -163,41 +166,31 @@ pub(crate) fn request_size(fortran: bool) -> usize {
     if fortran { size_of::<c_int>() } else { size_of::<sys::MPI_Request>() }
 }
 
-#[cfg(feature = "openmpi")]
-pub(crate) fn request_from_fortran(handle: c_int) -> usize {
-    // SAFETY: a conversion; unknown integers give a null handle.
-    unsafe { sys::PMPI_Request_f2c(handle).word() }
+/// Functions from a Fortran program's integer to the handle it stands for.
+macro_rules! from_fortran {
+    ($($name:ident = $convert:ident),*) => {$(
+        #[cfg(feature = "openmpi")]
+        pub(crate) fn $name(handle: c_int) -> usize {
+            // SAFETY: a conversion; unknown integers give a null handle.
+            unsafe { sys::$convert(handle).word() }
+        }
+
+        // MPICH's handles are the same integers in both languages.
+        #[cfg(feature = "mpich")]
+        pub(crate) fn $name(handle: c_int) -> usize {
+            handle.word()
+        }
+    )*};
 }
 
-#[cfg(feature = "openmpi")]
-pub(crate) fn datatype_from_fortran(handle: c_int) -> usize {
-    // SAFETY: as above.
-    unsafe { sys::PMPI_Type_f2c(handle).word() }
-}
-
-#[cfg(feature = "openmpi")]
-pub(crate) fn comm_from_fortran(handle: c_int) -> usize {
-    // SAFETY: as above.
-    unsafe { sys::PMPI_Comm_f2c(handle).word() }
-}
-
-#[cfg(feature = "openmpi")]
-pub(crate) fn win_from_fortran(handle: c_int) -> usize {
-    // SAFETY: as above.
-    unsafe { sys::PMPI_Win_f2c(handle).word() }
-}
-
-#[cfg(feature = "openmpi")]
-pub(crate) fn group_from_fortran(handle: c_int) -> usize {
-    // SAFETY: as above.
-    unsafe { sys::PMPI_Group_f2c(handle).word() }
-}
-
-#[cfg(feature = "openmpi")]
-pub(crate) fn op_from_fortran(handle: c_int) -> usize {
-    // SAFETY: as above.
-    unsafe { sys::PMPI_Op_f2c(handle).word() }
-}
+from_fortran!(
+    request_from_fortran = PMPI_Request_f2c,
+    datatype_from_fortran = PMPI_Type_f2c,
+    comm_from_fortran = PMPI_Comm_f2c,
+    win_from_fortran = PMPI_Win_f2c,
+    group_from_fortran = PMPI_Group_f2c,
+    op_from_fortran = PMPI_Op_f2c
+);
 
 /// What a type is made of: the same number for a predefined datatype in every process, 0 if that
 /// is not just one.
@@ -251,22 +244,6 @@ pub(crate) mod null {
     }
 }
 
-// MPICH's handles are the same integers in both languages.
-#[cfg(feature = "mpich")]
-pub(crate) fn win_from_fortran(handle: c_int) -> usize {
-    handle.word()
-}
-
-#[cfg(feature = "mpich")]
-pub(crate) fn group_from_fortran(handle: c_int) -> usize {
-    handle.word()
-}
-
-#[cfg(feature = "mpich")]
-pub(crate) fn op_from_fortran(handle: c_int) -> usize {
-    handle.word()
-}
-
 /// What a type is made of: the same number for a predefined datatype in every process, 0 if that
 /// is not just one.
 #[cfg(feature = "mpich")]
@@ -313,21 +290,6 @@ pub(crate) mod null {
     pub(crate) fn comm() -> usize {
         (sys::COMMSAN_COMM_NULL as c_int).word()
     }
-}
-
-#[cfg(feature = "mpich")]
-pub(crate) fn request_from_fortran(handle: c_int) -> usize {
-    handle.word()
-}
-
-#[cfg(feature = "mpich")]
-pub(crate) fn datatype_from_fortran(handle: c_int) -> usize {
-    handle.word()
-}
-
-#[cfg(feature = "mpich")]
-pub(crate) fn comm_from_fortran(handle: c_int) -> usize {
-    handle.word()
 }
 
 /// The value of a key, as far as it matters here; `None` where there is none.

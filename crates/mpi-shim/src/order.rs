@@ -53,7 +53,7 @@ pub(crate) fn hears(call: &Call) -> bool {
 
 impl After<'_> {
     /// A blocking call has returned.
-    pub(crate) fn order(&self, lessons: &Lessons) {
+    pub(crate) fn order(&self, lessons: &[Learning]) {
         if lessons.is_empty() || !self.flag() {
             return;
         }
@@ -69,16 +69,15 @@ fn probe(args: &Args) -> Option<Learning> {
     let at = &args.call.at;
     let (comm, source, tag) = (at.comm?, at.source?, at.received_tag?);
     let (source, tag) = (args.int(source), args.int(tag));
-    if !args.call.name.ends_with("robe") || source == Mpi::PROC_NULL {
+    if !args.call.probes() || source == Mpi::PROC_NULL {
         return None;
     }
     let group = groups::of_comm(args.words[comm]);
-    let matched = args.call.named("message").is_some();
-    Some(Learning::Probe(Envelope { group, source, tag }, matched))
+    Some(Learning::Probe(Envelope { group, source, tag }, at.message.is_some()))
 }
 
 /// A nonblocking call has returned a request.
-pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, lessons: Lessons) {
+pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, lessons: &[Learning]) {
     rank.with(here.thread, &mut |tracker, _| {
         lessons.iter().for_each(|lesson| tracker.learn_at(request, lesson.clone()));
     });
@@ -112,7 +111,7 @@ pub(crate) fn templates(args: &Args) -> smallvec::SmallVec<[Template; 2]> {
     }
     let moves_data = !call.accesses.is_empty();
     if let (Some(dest), Some(tag), true) = (at.dest, at.tag, moves_data) {
-        let synchronous = call.name.contains("ssend") || call.name.contains("Ssend");
+        let synchronous = call.synchronous;
         let (dest, tag) = (args.int(dest), args.int(tag));
         let group = groups::of_comm(comm);
         found.push(Template::Send { group, comm, dest, tag, synchronous });

@@ -2,94 +2,167 @@
 
 use crate::datatypes;
 use crate::effects::After;
-use crate::entry::{Here, Word};
+use crate::entry::Here;
 use crate::groups;
-use crate::library::{Mpi, info_value, is_separate, op_number, type_number, win_from_fortran};
+use crate::library::{
+    Mpi, handle_at, info_value, is_separate, op_number, type_number, win_from_fortran,
+};
 use crate::rank::Rank;
 use crate::sys;
-use commsan_engine::Mode;
-use commsan_mpi::buffers::resolve;
+use commsan_engine::{Access, Footprint, Mode};
+use commsan_mpi::buffers::{Accesses, contiguous, resolve};
 use commsan_mpi::rma::{Atomic, Made, Part, Rules};
-use commsan_mpi::{Args, Effect, Library, Synchronisation, Transfer, combine};
+use commsan_mpi::{Args, Library, Simple, Synchronisation, Transfer, combine};
 use std::ffi::c_int;
 
-/// What must be known or done before the call.
-pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Synchronisation {
-    if args.call.effect == Effect::Rma {
-        let transfer = transfer(args);
-        rank.with(here.thread, &mut |tracker, out| {
-            tracker.look_at_transfer(args, &transfer, here, out);
-        });
-        return Synchronisation::default();
-    }
+/// A window is about to be made.
+pub(crate) fn before_made(rank: &dyn Rank, args: &Args, here: &Here) {
+    let comm = args.call.at.comm.map_or(0, |index| args.words[index]);
+    let (group, part) = (groups::of_comm(comm), part(args));
+    rank.with(here.thread, &mut |tracker, _| tracker.before_window_made(&group, part));
+}
+
+/// A window is about to be freed; returns its handle, which will be gone.
+pub(crate) fn before_freed(rank: &dyn Rank, args: &Args, here: &Here) -> usize {
+    // SAFETY: the call's argument, a pointer to a handle.
+    let window = unsafe { window_at(args.words[0], args.fortran) };
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.before_window_free(args, window, here, out);
+    });
+    window
+}
+
+/// A window is about to be synchronised.
+pub(crate) fn before_sync(rank: &dyn Rank, args: &Args, here: &Here) -> Synchronisation {
     let sync = synchronisation(args);
-    match args.call.effect {
-        Effect::Window => {
-            let comm = args.call.at.comm.map_or(0, |index| args.words[index]);
-            let (group, part) = (groups::of_comm(comm), part(args));
-            rank.with(here.thread, &mut |tracker, _| tracker.before_window_made(&group, part));
-        }
-        Effect::Attach | Effect::Detach | Effect::WindowInfo => {}
-        Effect::WindowFree => {
-            // SAFETY: the call's argument, a pointer to a handle.
-            let window = unsafe { window_at(args.words[0], args.fortran) };
-            rank.with(here.thread, &mut |tracker, out| {
-                tracker.before_window_free(args, window, here, out);
-            });
-        }
-        _ => rank.with(here.thread, &mut |tracker, out| {
-            tracker.before_sync(args, &sync, here, out);
-        }),
-    }
+    rank.with(here.thread, &mut |tracker, out| tracker.before_sync(args, &sync, here, out));
     sync
 }
 
 fn synchronisation(args: &Args) -> Synchronisation {
-    let int = |name| args.call.named(name).map(|index| args.int(index));
-    let group = args.call.named("group").map(|index| groups::of_group(args.words[index]));
+    let at = &args.call.at;
+    let int = |index: Option<usize>| index.map(|index| args.int(index));
+    let group = at.group.map(|index| groups::of_group(args.words[index]));
     Synchronisation {
         ranks: group.unwrap_or_default(),
         // Without a check, nobody is kept away.
-        exclusive: int("lock_type") == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int)
-            && int("assert").is_none_or(|assert| assert & sys::COMMSAN_NOCHECK as c_int == 0),
-        last: int("assert").is_some_and(|assert| assert & sys::COMMSAN_NOSUCCEED as c_int != 0),
-        info: info(args),
+        exclusive: int(at.lock_type) == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int)
+            && int(at.assert).is_none_or(|assert| assert & sys::COMMSAN_NOCHECK as c_int == 0),
+        last: int(at.assert).is_some_and(|assert| assert & sys::COMMSAN_NOSUCCEED as c_int != 0),
+        info: Vec::new(),
+    }
+}
+
+/// A one-sided operation is about to be started; returns whether it goes on where the one before
+/// ended.
+#[inline]
+pub(crate) fn goes_on(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    let Some(next) = simple(args) else { return false };
+    let mut goes_on = false;
+    rank.with(here.thread, &mut |tracker, out| {
+        goes_on = tracker.goes_on(args, &next, here, out);
+    });
+    goes_on
+}
+
+/// The operation as a put or a get of contiguous memory, if it is one.
+#[inline]
+fn simple(args: &Args) -> Option<Simple> {
+    let at = &args.call.at;
+    let (win, target, displacement) = (at.win?, at.peer?, at.displacement?);
+    let (count, datatype) = (at.target_count?, at.target_datatype?);
+    if at.op.is_some() || at.request.is_some() {
+        return None;
+    }
+    let bytes = contiguous(args, &Mpi).filter(|bytes| !bytes.is_empty())?;
+    let size = datatypes::dense(args.words[datatype])? * args.count(count);
+    Some(Simple {
+        window: args.words[win],
+        target: args.int(target),
+        displacement: args.words[displacement] as i64,
+        size: size as u64,
+        mode: args.call.accesses[0].mode,
+        bytes,
+    })
+}
+
+/// The operation that has just been begun has failed.
+#[cold]
+pub(crate) fn retract(rank: &dyn Rank, args: &Args, here: &Here) {
+    let window = args.call.at.win.map_or(0, |index| args.words[index]);
+    rank.with(here.thread, &mut |tracker, _| tracker.retract(window));
+}
+
+/// A one-sided operation is about to be started; returns whether that is all there is to say about
+/// it, unless it fails.
+pub(crate) fn before_transfer(
+    rank: &dyn Rank,
+    args: &Args,
+    transfer: &Transfer,
+    here: &Here,
+) -> bool {
+    let mut accesses = accesses(args);
+    let mut begun = false;
+    rank.with(here.thread, &mut |tracker, out| {
+        begun = tracker.before_transfer(args, &mut accesses, transfer, here, out);
+    });
+    begun
+}
+
+/// The local buffers of a one-sided operation.
+fn accesses(args: &Args) -> Accesses {
+    match contiguous(args, &Mpi) {
+        Some(bytes) => {
+            let mode = args.call.accesses[0].mode;
+            let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
+            [(!bytes.is_empty()).then_some(access), None, None]
+        }
+        None => resolve(args, &Mpi),
     }
 }
 
 impl After<'_> {
-    /// A call about a window has returned. `freed` is the handle it has freed.
-    pub(crate) fn window(&self, sync: &Synchronisation, freed: usize) {
-        let args = self.args;
-        match args.call.effect {
-            Effect::Window => self.made(&sync.info),
-            Effect::WindowFree => {
-                self.with(|tracker, out| tracker.window_freed(freed, self.here, out));
-            }
-            Effect::Attach => {
-                let (window, base, size) = (args.words[0], args.words[1], args.words[2]);
-                self.with(|tracker, _| tracker.attach(window, base..base + size));
-            }
-            Effect::Detach => {
-                self.with(|tracker, _| tracker.detach(args.words[0], args.words[1]));
-            }
-            Effect::WindowInfo => {
-                self.with(|tracker, _| tracker.set_window_info(args.words[0], &sync.info));
-            }
-            Effect::Rma => {
-                let mut accesses = resolve(args, &Mpi);
-                let (transfer, request) = (transfer(args), args.call.at.request);
-                let request = request.map(|_| self.request());
-                self.with(|tracker, out| {
-                    tracker.transfer(args, &mut accesses, &transfer, request, self.here, out);
-                });
-            }
-            Effect::ExposureEnd if !self.flag() => {}
-            _ => self.with(|tracker, out| tracker.after_sync(args, sync, self.here, out)),
+    /// A one-sided operation has been started, or could not be.
+    #[inline]
+    pub(crate) fn transferred(&self, transfer: &Transfer, begun: bool) {
+        match (self.ok, begun) {
+            (true, true) | (false, false) => {}
+            (true, false) => self.begin_transfer(transfer),
+            (false, true) => retract(self.rank, self.args, self.here),
         }
     }
 
-    fn made(&self, info: &[(&str, String)]) {
+    fn begin_transfer(&self, transfer: &Transfer) {
+        let mut accesses = accesses(self.args);
+        let request = self.args.call.at.request.map(|_| self.request());
+        self.with(|tracker, out| {
+            tracker.transfer(self.args, &mut accesses, transfer, request, self.here, out);
+        });
+    }
+
+    pub(crate) fn synchronised(&self, sync: &Synchronisation) {
+        self.with(|tracker, out| tracker.after_sync(self.args, sync, self.here, out));
+    }
+
+    pub(crate) fn attached(&self) {
+        let (window, base, size) = (self.args.words[0], self.args.words[1], self.args.words[2]);
+        self.with(|tracker, _| tracker.attach(window, base..base + size));
+    }
+
+    pub(crate) fn detached(&self) {
+        self.with(|tracker, _| tracker.detach(self.args.words[0], self.args.words[1]));
+    }
+
+    /// The window that had this handle has been freed.
+    pub(crate) fn window_freed(&self, window: usize) {
+        self.with(|tracker, out| tracker.window_freed(window, self.here, out));
+    }
+
+    pub(crate) fn window_told(&self, sync: &Synchronisation) {
+        self.with(|tracker, _| tracker.set_window_info(self.args.words[0], &sync.info));
+    }
+
+    pub(crate) fn window_made(&self, info: &[(&str, String)]) {
         let args = self.args;
         let word = |name| args.call.named(name).map(|index| args.words[index]);
         let comm = word("comm").unwrap_or(0);
@@ -129,7 +202,7 @@ fn part(args: &Args) -> Part {
 }
 
 /// What the info argument says that matters here: before the call, for MPICH 4.0 cuts lists in it.
-fn info(args: &Args) -> Vec<(&'static str, String)> {
+pub(crate) fn info(args: &Args) -> Vec<(&'static str, String)> {
     let Some(info) = args.call.named("info").map(|index| args.words[index]) else {
         return Vec::new();
     };
@@ -139,7 +212,8 @@ fn info(args: &Args) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn transfer(args: &Args) -> Transfer {
+/// What a one-sided operation does at its target.
+pub(crate) fn transfer(args: &Args) -> Transfer {
     let at = &args.call.at;
     let word = |index: Option<usize>| index.map_or(0, |index| args.words[index]);
     let count = at.target_count.map_or(1, |index| args.count(index));
@@ -151,7 +225,7 @@ fn transfer(args: &Args) -> Transfer {
             element.pattern.repeat(count, element.extent)
         }
     };
-    let plain = at.op.is_none() && !args.call.name.contains("Compare_and_swap");
+    let plain = at.op.is_none() && at.compared.is_none();
     let no_op = at.op.is_some_and(|index| Mpi.is_no_op(args.words[index]));
     let reads = no_op || plain && args.call.accesses.iter().all(|rule| rule.mode == Mode::Write);
     let atomic = (!plain).then(|| Atomic {
@@ -172,13 +246,8 @@ fn transfer(args: &Args) -> Transfer {
 /// The window handle at an address.
 ///
 /// # Safety
-/// `address` is a pointer to a handle.
-pub(crate) unsafe fn window_at(address: usize, fortran: bool) -> usize {
+/// As of [`handle_at`].
+unsafe fn window_at(address: usize, fortran: bool) -> usize {
     // SAFETY: by the caller.
-    unsafe {
-        match fortran {
-            true => win_from_fortran(*(address as *const c_int)),
-            false => (*(address as *const sys::MPI_Win)).word(),
-        }
-    }
+    unsafe { handle_at::<sys::MPI_Win>(address, fortran, win_from_fortran) }
 }

@@ -94,7 +94,7 @@ pub fn resolve(args: &Args, library: &impl Library) -> Accesses {
 
 /// What a call with one buffer at most touches, if that is contiguous memory: the usual case,
 /// without building a footprint. The range is empty if it touches nothing.
-#[inline]
+#[inline(always)]
 pub fn contiguous<L: Library>(args: &Args, library: &L) -> Option<Range<usize>> {
     let [rule] = &*args.call.accesses else { return args.call.accesses.is_empty().then_some(0..0) };
     let Extent::Blocks { count, .. } = rule.extent else { return None };
@@ -102,7 +102,8 @@ pub fn contiguous<L: Library>(args: &Args, library: &L) -> Option<Range<usize>> 
         return None;
     }
     let (base, count) = (args.words[rule.buffer], args.count(count));
-    let absent = rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL);
+    let absent = rule.peer.is_some_and(|peer| args.int(peer) == L::PROC_NULL)
+        || rule.op.is_some_and(|op| library.is_no_op(args.words[op]));
     if absent || count == 0 {
         return Some(0..0);
     }

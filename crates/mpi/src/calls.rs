@@ -29,6 +29,10 @@ pub struct Call {
     pub collective: bool,
     /// From whom to whom a collective tells something.
     pub flow: Flow,
+    /// Whether it is a send that is complete only when the receive has started.
+    pub synchronous: bool,
+    /// Its number in the table.
+    pub row: u32,
     /// Where the parameters are that many look for.
     pub at: Positions,
     /// Whether the only access is one run of elements, on every rank.
@@ -109,6 +113,20 @@ pub struct Positions {
     pub received_tag: Option<usize>,
     /// The destination of what it sends.
     pub dest: Option<usize>,
+    /// Where it stores the message it has found, for `MPI_Mrecv`.
+    pub message: Option<usize>,
+    /// The other value of `MPI_Compare_and_swap`.
+    pub compared: Option<usize>,
+    /// What a call that synchronises a window names besides: a group, how to lock, assertions.
+    pub group: Option<usize>,
+    /// See `group`.
+    pub lock_type: Option<usize>,
+    /// See `group`.
+    pub assert: Option<usize>,
+    /// The position in a packed buffer.
+    pub position: Option<usize>,
+    /// The number of a partition.
+    pub partition: Option<usize>,
 }
 
 impl Positions {
@@ -136,6 +154,13 @@ impl Positions {
             source: name("source"),
             received_tag: name("recvtag").or_else(|| name("tag")),
             dest: name("dest"),
+            message: name("message"),
+            compared: name("compare_addr"),
+            group: role(Role::Group),
+            lock_type: name("lock_type"),
+            assert: name("assert"),
+            position: name("position"),
+            partition: name("partition"),
         }
     }
 }
@@ -419,6 +444,11 @@ impl Param {
 }
 
 impl Call {
+    /// Whether it looks for a message and leaves it where it is.
+    pub fn probes(&self) -> bool {
+        self.accesses.is_empty() && self.at.source.is_some()
+    }
+
     /// Whether the status it returns tells something that is needed.
     pub fn needs_status(&self) -> bool {
         let completes_one =
@@ -430,12 +460,6 @@ impl Call {
     pub fn named(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|p| p.name == name)
     }
-}
-
-/// The row of a call in the table.
-pub fn row(call: &'static Call) -> u32 {
-    let offset = std::ptr::from_ref(call).addr().wrapping_sub(CALLS.as_ptr().addr());
-    (offset / size_of::<Call>()) as u32
 }
 
 /// The call with this name; for what is rare.
@@ -515,6 +539,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     large,
                     collective,
                     flow,
+                    synchronous: family == "Ssend",
+                    row: calls.len() as u32,
                     at,
                     simple,
                 });

@@ -27,6 +27,6 @@ pub use calls::{CALLS, Call, Effect, Role};
 pub use place::{DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
 pub use tracker::{
-    Learning, MemoryModel, Operation, Synchronisation, Template, Tracker, Transfer, combine,
+    Learning, MemoryModel, Operation, Simple, Synchronisation, Template, Tracker, Transfer, combine,
 };
 pub use typemap::Datatype;

@@ -6,9 +6,9 @@
 //! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
 
 use crate::calls::Call;
-use crate::place::Site;
+use crate::place::StackId;
 use crate::requests::Token;
-use commsan_engine::Mode;
+use commsan_engine::{Access, Mode};
 use std::ops::Range;
 
 /// A simple pending operation.
@@ -19,12 +19,19 @@ pub(crate) struct Young {
     pub call: &'static Call,
     pub peer: Option<i32>,
     pub tag: Option<i32>,
-    pub site: Site,
+    pub thread: u32,
+    pub stack: StackId,
+    pub pc: usize,
     pub mode: Mode,
     /// The buffer, perhaps empty.
     pub bytes: Range<usize>,
     /// Frame pointer of the function on whose stack the buffer lies.
     pub frame: Option<usize>,
+}
+
+/// Whether an access conflicts with another to contiguous memory.
+pub(crate) fn conflict(access: &Access, mode: Mode, bytes: &Range<usize>) -> bool {
+    (access.mode, mode) != (Mode::Read, Mode::Read) && access.footprint.within(bytes).is_some()
 }
 
 pub(crate) struct Nursery {
@@ -61,17 +68,23 @@ impl Nursery {
         self.young.push(young);
     }
 
-    /// Takes the operation out that the token means, and returns what it touches. Handles are
-    /// unique here.
-    pub fn take(&mut self, token: Token) -> Option<(Range<usize>, Mode)> {
+    /// Takes the operation out that the token means, and returns its call, its place and what it
+    /// touches. Handles are unique here.
+    #[inline]
+    pub fn take(&mut self, token: Token) -> Option<(&'static Call, usize, Mode, Range<usize>)> {
         let means = |y: &Young| y.key == token.key && y.sequence < token.before;
         let index = self.young.iter().position(means)?;
         let young = &self.young[index];
-        let touched = (young.bytes.clone(), young.mode);
+        let touched = (young.call, young.pc, young.mode, young.bytes.clone());
         self.on_stack -= usize::from(young.frame.is_some());
-        self.ranges -= usize::from(!touched.0.is_empty());
+        self.ranges -= usize::from(!young.bytes.is_empty());
         self.young.swap_remove(index);
         Some(touched)
+    }
+
+    /// Whether an operation here conflicts with an access.
+    pub fn meets(&self, access: &Access) -> bool {
+        self.young.iter().any(|young| conflict(access, young.mode, &young.bytes))
     }
 
     /// Whether the token means an operation here.

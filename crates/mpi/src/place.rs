@@ -138,11 +138,17 @@ pub trait Place {
     /// Whether `address` lay on the current thread's stack, below what is in use now.
     fn is_popped(&self, address: usize) -> bool;
 
-    /// The place as a record.
-    fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
+    /// The call stack.
+    #[inline]
+    fn stack(&self, stacks: &mut Stacks) -> StackId {
         let mut frames = [0; DEPTH];
         let depth = self.frames(&mut frames);
-        let stack = stacks.intern(&frames[..depth]);
+        stacks.intern(&frames[..depth])
+    }
+
+    /// The place as a record.
+    fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
+        let stack = self.stack(stacks);
         Site { call, thread: self.thread(), stack, pc: self.pc(), afar: None }
     }
 }

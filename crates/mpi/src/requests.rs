@@ -9,8 +9,7 @@
 use crate::calls::Call;
 use crate::place::Site;
 use commsan_engine::{Access, OpId};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 
 /// A request the program holds.
 pub(crate) struct Request {
@@ -97,7 +96,7 @@ pub(crate) struct Requests {
     slots: Vec<Option<Request>>,
     free: Vec<u32>,
     /// The youngest request of each handle. Libraries reuse handles, so entries stay.
-    by_key: HashMap<usize, u32, BuildHasherDefault<HandleHasher>>,
+    by_key: FxHashMap<usize, u32>,
     /// The last request stored in a variable, by a hash of its address. A collision loses the
     /// older entry, and with it the explanation of a lost request, not the finding.
     by_variable: Box<[(usize, u32, u64)]>,
@@ -113,7 +112,7 @@ impl Requests {
         Requests {
             slots: Vec::new(),
             free: Vec::new(),
-            by_key: HashMap::default(),
+            by_key: FxHashMap::default(),
             by_variable: vec![(0, NONE, 0); VARIABLES].into(),
             next: 1,
         }
@@ -130,13 +129,21 @@ impl Requests {
         self.next - 1
     }
 
+    /// Whether there is no request.
+    pub fn is_empty(&self) -> bool {
+        self.slots.len() == self.free.len()
+    }
+
     /// Whether there is no request with this handle.
     pub fn lack(&self, key: usize) -> bool {
-        self.slots.len() == self.free.len() || self.by_key.get(&key).is_none_or(|s| *s == NONE)
+        self.is_empty() || self.by_key.get(&key).is_none_or(|s| *s == NONE)
     }
 
     /// Whether the variable holds a request that is here.
     pub fn hold(&self, variable: usize) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         let (at, slot, sequence) = self.by_variable[(variable >> 2) % VARIABLES];
         let request = self.slots.get(slot as usize).and_then(Option::as_ref);
         at == variable && request.is_some_and(|r| r.sequence == sequence)
@@ -247,25 +254,5 @@ impl Requests {
 
     pub fn iter(&self) -> impl Iterator<Item = &Request> {
         self.slots.iter().flatten()
-    }
-}
-
-/// Handles are addresses or small integers; multiplying spreads both well enough.
-#[derive(Default)]
-pub(crate) struct HandleHasher(u64);
-
-impl Hasher for HandleHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_usize(*byte as usize);
-        }
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.0 = (self.0 ^ n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
     }
 }

@@ -25,6 +25,7 @@
 
 pub(crate) mod accumulate;
 pub(crate) mod clock;
+pub(crate) mod drafts;
 pub(crate) mod notice;
 pub(crate) mod order;
 pub(crate) mod remote;

@@ -19,10 +19,12 @@ mod order;
 mod persistent;
 mod separate;
 mod synchronise;
+mod transfers;
 
-pub use onesided::{Synchronisation, Transfer, combine};
+pub use onesided::Synchronisation;
 pub use order::{Learning, Template};
 pub use separate::MemoryModel;
+pub use transfers::{Simple, Transfer, combine};
 
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
@@ -34,7 +36,7 @@ use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use concurrent::Retired;
 pub(crate) use concurrent::Threads;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 
@@ -77,7 +79,7 @@ pub struct Tracker {
     /// Operations with a buffer on some stack.
     on_stack: Vec<OpId>,
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
-    allocations: HashMap<usize, usize>,
+    allocations: FxHashMap<usize, usize>,
     rma: OneSided,
     threads: Threads,
     stacks: Stacks,
@@ -106,7 +108,7 @@ impl Tracker {
             informed: 0,
             detached: Vec::new(),
             on_stack: Vec::new(),
-            allocations: HashMap::new(),
+            allocations: FxHashMap::default(),
             rma: OneSided::new(pages),
             threads: Threads::default(),
             stacks: Stacks::new(),
@@ -292,7 +294,9 @@ impl Tracker {
             call: args.call,
             peer,
             tag,
-            site: place.site(Some(&args.call.name), &mut self.stacks),
+            thread: place.thread(),
+            stack: place.stack(&mut self.stacks),
+            pc: place.pc(),
             mode,
             bytes: bytes.clone(),
             frame: if bytes.is_empty() { None } else { place.frame_of(bytes.start) },
@@ -306,18 +310,10 @@ impl Tracker {
             return;
         }
         for young in self.nursery.leave() {
-            let operation = Operation {
-                call: young.call,
-                peer: young.peer,
-                tag: young.tag,
-                window: None,
-                base: None,
-                site: young.site,
-                retired: None,
-                findings: [None; 4],
-                frame: young.frame,
-                on_stack: young.bytes.start,
-            };
+            let Young { call, peer, tag, thread, stack, pc, frame, .. } = young;
+            let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
+            let on_stack = young.bytes.start;
+            let operation = Operation { peer, tag, frame, on_stack, ..Operation::at(call, site) };
             let footprint = Footprint::Dense(young.bytes.clone());
             let id =
                 self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
@@ -328,6 +324,26 @@ impl Tracker {
             }
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
             self.requests.insert_as(request, young.sequence);
+        }
+    }
+
+    /// The same if an access conflicts with one of them, or with one on a window.
+    fn settle_if_met(&mut self, access: &Access) {
+        if self.nursery.meets(access) {
+            self.settle();
+        }
+        if self.rma.windows.meet(access) {
+            self.settle_transfers();
+        }
+    }
+
+    /// An operation is over that was not in the full structures.
+    #[inline]
+    fn end_young(&mut self, call: &'static Call, pc: usize, mode: Mode, bytes: Range<usize>) {
+        self.pages.unmark(bytes.clone(), mode);
+        if self.rma.exposed.is_some() {
+            let access = Access { mode, footprint: Footprint::Dense(bytes) };
+            self.note(&access, call, pc, self.rma.noted_as_of);
         }
     }
 
@@ -345,8 +361,8 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.communicated();
-        if let Some((bytes, mode)) = self.nursery.take(token) {
-            self.pages.unmark(bytes, mode);
+        if let Some((call, pc, mode, bytes)) = self.nursery.take(token) {
+            self.end_young(call, pc, mode, bytes);
             return;
         }
         let mut done = std::mem::take(&mut self.detached);
@@ -568,7 +584,7 @@ impl Tracker {
         if possible.is_continue() {
             return None;
         }
-        self.settle();
+        self.settle_if_met(access);
         let mut found = [const { None }; CONFLICTS];
         let mut count = 0;
         let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {

@@ -4,12 +4,20 @@
 //! it learns. An event of rank r in segment s happens before another if that one's clock has at
 //! least s for r.
 
-use commsan_fabric::Fabric;
+use crate::rma::drafts::{Draft, Drafts};
+use crate::rma::notice::{Announced, Notice, Which};
+use commsan_fabric::{Fabric, LONGEST};
 
-/// This process's clock.
+/// This process's clock, and what it tells others.
 pub struct Clock {
     row: Vec<u32>,
     fabric: Fabric,
+    /// Operations that are told of before anybody can learn of them in another way.
+    pub drafts: Drafts,
+    /// Targets and windows that were told of operations, and not that they are complete.
+    open: Vec<(u32, u64)>,
+    /// Whether somebody could not be told something.
+    pub unheard: bool,
 }
 
 impl Clock {
@@ -18,7 +26,7 @@ impl Clock {
         let mut row = vec![0; fabric.ranks()];
         row[fabric.me()] = 1;
         fabric.publish(&row);
-        Clock { row, fabric }
+        Clock { row, fabric, drafts: Drafts::default(), open: Vec::new(), unheard: false }
     }
 
     /// This process's rank in the job.
@@ -48,6 +56,7 @@ impl Clock {
 
     /// Ends the segment and returns it: others are about to be told of all it contains.
     pub fn end_segment(&mut self) -> u32 {
+        self.post();
         let ended = self.segment();
         self.row[self.fabric.me()] += 1;
         self.fabric.publish(&self.row);
@@ -70,8 +79,68 @@ impl Clock {
 
     /// Adds the present to a cell of a rank, as an unlock does.
     pub fn release(&mut self, rank: u32, cell: u64) {
+        self.post();
         self.fabric.release(rank as usize, cell, &self.row);
         self.end_segment();
+    }
+
+    /// Tells of an operation, though not at once.
+    pub fn announce(&mut self, draft: Draft) {
+        if !self.drafts.has_room(&draft) {
+            self.post();
+        }
+        self.drafts.push(draft);
+    }
+
+    /// Tells of an operation that cannot wait, or is more than one run of bytes.
+    pub fn announce_now(&mut self, to: u32, operation: Announced) {
+        self.post();
+        self.send_operation(to, operation);
+    }
+
+    /// Operations on a rank's part of a window will be complete when the call in progress returns.
+    pub fn complete(&mut self, to: u32, window: u64) {
+        if self.open.contains(&(to, window)) {
+            let (origin, segment) = (self.me(), self.segment());
+            self.tell(to, &Notice::Complete { window, origin, segment, which: Which::All });
+            self.open.retain(|open| *open != (to, window));
+        } else if self.drafts.complete(to, window) {
+            self.post();
+        }
+    }
+
+    /// Tells what was announced and not told yet.
+    pub fn post(&mut self) {
+        if self.drafts.is_empty() {
+            return;
+        }
+        for (to, operation) in self.drafts.take() {
+            self.send_operation(to, operation);
+        }
+    }
+
+    fn send_operation(&mut self, to: u32, operation: Announced) {
+        let place = (to, operation.window);
+        if !operation.complete && !self.open.contains(&place) {
+            self.open.push(place);
+        }
+        self.unheard |= !self.send(to, &Notice::Operation(operation));
+    }
+
+    /// Tells a rank something, after all that was announced.
+    pub fn tell(&mut self, rank: u32, notice: &Notice) {
+        self.post();
+        self.unheard |= !self.send(rank, notice);
+    }
+
+    /// The same where it does no harm if the rank has no room for it.
+    pub fn mention(&mut self, rank: u32, notice: &Notice) {
+        self.post();
+        self.send(rank, notice);
+    }
+
+    fn send(&self, rank: u32, notice: &Notice) -> bool {
+        notice.encode(LONGEST, |words| self.fabric.post(rank as usize, words))
     }
 
     /// Learns what was added to a cell.

@@ -2,6 +2,8 @@
 
 use crate::rma::accumulate::{Atomic, Combine, Rules};
 use commsan_engine::{Mode, Pattern};
+use smallvec::SmallVec;
+use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 
 /// Under what protection an operation was started.
@@ -37,13 +39,17 @@ pub struct Announced {
     pub mode: Mode,
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
+    /// If it stands for several that touch one run of bytes after the other: the size of each.
+    pub each: Option<NonZeroU32>,
+    /// Whether it is complete already, in the same segment.
+    pub complete: bool,
     /// Bytes, relative to the target's base address.
     pub runs: Runs,
 }
 
 /// Evenly spaced runs of bytes; several where the layout is less even.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Runs(pub Vec<Comb>);
+pub struct Runs(pub SmallVec<[Comb; 1]>);
 
 /// `count` runs of `size` bytes, `stride` apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +64,7 @@ pub struct Comb {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// An operation has started.
-    Operation(Box<Announced>),
+    Operation(Announced),
     /// Operations of the origin on this window that came before are complete, as of a segment.
     Complete {
         /// The window's name.
@@ -121,7 +127,12 @@ pub enum Which {
 impl Runs {
     /// The bytes of a pattern moved by `at`.
     pub fn of(pattern: &Pattern, at: i64) -> Runs {
-        let mut combs: Vec<Comb> = Vec::new();
+        if pattern.is_dense() {
+            let (span, (stride, count)) = (pattern.span(), (0, 1));
+            let (start, size) = (at + span.start as i64, (span.end - span.start) as u64);
+            return Runs(SmallVec::from_buf([Comb { start, size, stride, count }]));
+        }
+        let mut combs: SmallVec<[Comb; 1]> = SmallVec::new();
         let span = pattern.span();
         let window = at as isize + span.start..at as isize + span.end;
         let _ = pattern.visit::<()>(at as isize, &window, &mut |run: Range<isize>| {
@@ -145,6 +156,9 @@ impl Runs {
 
     /// As a pattern again.
     pub fn pattern(&self) -> Pattern {
+        if let [Comb { start, size, count: 1, .. }] = *self.0 {
+            return Pattern::dense(start as isize, start as isize + size as isize);
+        }
         Pattern::parts(self.0.iter().map(|comb| {
             let tooth = Pattern::dense(0, comb.size as isize);
             (comb.start as isize, tooth.repeat(comb.count as usize, comb.stride as isize))
@@ -175,7 +189,7 @@ impl Notice {
             Notice::Operation(op) => {
                 let mut all = true;
                 for combs in op.runs.0.chunks((longest - HEAD) / 4) {
-                    let mut words = op.head().to_vec();
+                    let mut words: SmallVec<[u64; HEAD + 4]> = SmallVec::from_slice(&op.head());
                     for comb in combs {
                         words.extend([
                             comb.start as u64,
@@ -215,7 +229,7 @@ impl Notice {
         let [kind, name, from, rest @ ..] = words else { return None };
         let (rank, segment) = halves(*from);
         Some(match (kind & 0xff, rest) {
-            (OPERATION, _) => Notice::Operation(Box::new(Announced::decode(words)?)),
+            (OPERATION, _) => Notice::Operation(Announced::decode(words)?),
             (COMPLETE, [what]) => {
                 let which = match halves(*what) {
                     (0, _) => Which::All,
@@ -260,8 +274,16 @@ impl Announced {
         let datatype = self.atomic.map_or(0, |atomic| atomic.datatype);
         let rules = self.atomic.map_or(0, |atomic| u64::from(atomic.rules.bits()));
         let write = u64::from(self.mode == Mode::Write);
+        let complete = u64::from(self.complete);
+        let each = u64::from(self.each.map_or(0, NonZeroU32::get));
         [
-            OPERATION | write << 8 | atomic << 16 | kind << 24 | rules << 32,
+            OPERATION
+                | write << 8
+                | complete << 9
+                | rules << 10
+                | atomic << 16
+                | kind << 24
+                | each << 32,
             self.window,
             pair(self.origin, self.segment),
             pair(self.call, self.site),
@@ -285,7 +307,7 @@ impl Announced {
             2 => Some(Combine::Swap),
             _ => Some(Combine::Op(op)),
         };
-        let rules = Rules::from_bits((kind >> 32) as u8);
+        let rules = Rules::from_bits((kind >> 10 & 0xf) as u8);
         let atomic = op.map(|op| Atomic { datatype, op, rules });
         let epoch = match kind >> 24 & 0xff {
             1 => Epoch::Fence(count),
@@ -294,6 +316,8 @@ impl Announced {
             4 => Epoch::Exclusive,
             _ => Epoch::None,
         };
+        let each = NonZeroU32::new((kind >> 32) as u32);
+        let complete = kind >> 9 & 1 == 1;
         let mode = if kind >> 8 & 1 == 1 { Mode::Write } else { Mode::Read };
         let comb = |words: &[u64]| Comb {
             start: words[0] as i64,
@@ -303,7 +327,52 @@ impl Announced {
         };
         let runs = Runs(combs.chunks_exact(4).map(comb).collect());
         let window = *window;
-        Some(Announced { window, origin, segment, call, site, number, mode, atomic, epoch, runs })
+        Some(Announced {
+            window,
+            origin,
+            segment,
+            call,
+            site,
+            number,
+            mode,
+            atomic,
+            epoch,
+            each,
+            complete,
+            runs,
+        })
+    }
+
+    /// The first run of bytes.
+    #[inline]
+    pub fn run(&self) -> Comb {
+        self.runs.0[0]
+    }
+
+    /// The bytes of each of the operations that this stands for.
+    #[inline]
+    pub fn size(&self) -> u64 {
+        self.each.map_or(self.run().size, |each| each.get().into())
+    }
+
+    /// Whether it reads or writes one run of bytes, and not atomically.
+    pub fn is_simple(&self) -> bool {
+        self.atomic.is_none() && matches!(*self.runs.0, [Comb { count: 1, .. }])
+    }
+
+    /// Whether an operation that differs only in its bytes goes on where this ends: with as many,
+    /// right behind.
+    #[inline]
+    pub fn goes_on(&self, start: i64, size: u64) -> bool {
+        let fits = (1..=u64::from(u32::MAX)).contains(&size);
+        fits && size == self.size() && self.run().start + self.run().size as i64 == start
+    }
+
+    /// Takes in an operation that goes on where this ends.
+    #[inline]
+    pub fn take_in(&mut self, size: u64) {
+        self.each = NonZeroU32::new(size as u32);
+        self.runs.0[0].size += size;
     }
 }
 
@@ -338,19 +407,22 @@ mod tests {
         fn operations_survive_the_journey(
             (window, origin, segment, call) in any::<(u64, u32, u32, u32)>(),
             (site, number) in any::<(u32, u32)>(),
-            write: bool, atomic in atomics(), epoch in epochs(),
+            write: bool, atomic in atomics(), epoch in epochs(), each: u32, complete: bool,
             runs in prop::collection::vec((0i64..1000, 1u64..50, -90i64..90, 1u64..9), 1..9),
         ) {
             let mode = if write { Mode::Write } else { Mode::Read };
             let comb = |(start, size, stride, count)| Comb { start, size, stride, count };
             let runs = Runs(runs.into_iter().map(comb).collect());
-            let sent =
-                Announced { window, origin, segment, call, site, number, mode, atomic, epoch, runs };
-            let (mut got, mut combs) = (None, Vec::new());
-            Notice::Operation(Box::new(sent.clone())).encode(16, |words| {
+            let each = NonZeroU32::new(each);
+            let sent = Announced {
+                window, origin, segment, call, site, number, mode, atomic, epoch, each, complete,
+                runs,
+            };
+            let (mut got, mut combs) = (None, SmallVec::new());
+            Notice::Operation(sent.clone()).encode(16, |words| {
                 let Some(Notice::Operation(part)) = Notice::decode(words) else { return false };
                 combs.extend(part.runs.0.iter().copied());
-                got = Some(*part);
+                got = Some(part);
                 true
             });
             prop_assert_eq!(Announced { runs: Runs(combs), ..got.unwrap() }, sent);
@@ -372,6 +444,33 @@ mod tests {
             };
             prop_assert_eq!(bytes(&back, 0), bytes(&pattern, at as isize));
         }
+    }
+
+    #[test]
+    fn operations_continue_each_other() {
+        let put = |start, size| Announced {
+            window: 1,
+            origin: 2,
+            segment: 3,
+            call: 4,
+            site: 5,
+            number: 6,
+            mode: Mode::Write,
+            atomic: None,
+            epoch: Epoch::Shared,
+            each: None,
+            complete: false,
+            runs: Runs::of(&Pattern::dense(0, size), start),
+        };
+        let mut first = put(16, 8);
+        for (what, start, size) in [("a gap", 32, 8), ("an overlap", 20, 8), ("a size", 24, 16)] {
+            assert!(!first.goes_on(start, size), "{what}");
+        }
+        assert!(first.goes_on(24, 8));
+        first.take_in(8);
+        assert!(first.goes_on(32, 8) && !first.goes_on(32, 16));
+        assert_eq!(first, Announced { each: NonZeroU32::new(8), ..put(16, 16) });
+        assert!(!put(16, 0).goes_on(16, 0));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::calls::Flow;
 use crate::rma::windows::{Group, mixed};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// From whom a receive takes a message.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ pub struct Channel {
 /// Messages on their way to this rank.
 #[derive(Default)]
 pub struct Messages {
-    channels: HashMap<Channel, Queue>,
+    channels: FxHashMap<Channel, Queue>,
     /// Receives of any source or tag that are not complete.
     wildcards: usize,
 }
@@ -156,7 +157,7 @@ pub struct Collective {
 /// Counts the collectives of each communicator, by its handle.
 #[derive(Default)]
 pub struct Collectives {
-    counts: HashMap<usize, u64>,
+    counts: FxHashMap<usize, u64>,
 }
 
 impl Collectives {

@@ -6,7 +6,9 @@ use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Which};
 use crate::tracker::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::ops::Range;
 
@@ -21,6 +23,8 @@ pub struct Remote {
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
     pub number: u32,
+    /// See [`Announced::each`].
+    pub each: Option<NonZeroU32>,
     /// The rank and its segment whose end comes after the operation's, once that is known.
     pub complete: Option<(u32, u32)>,
     /// This process has seen its effect.
@@ -43,7 +47,7 @@ pub struct Separate {
 impl Remote {
     /// As announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
-        let Announced { window, origin, site, atomic, epoch, number, .. } = *announced;
+        let Announced { window, origin, site, atomic, epoch, number, each, .. } = *announced;
         Remote {
             window,
             call,
@@ -52,7 +56,8 @@ impl Remote {
             atomic,
             epoch,
             number,
-            complete: None,
+            each,
+            complete: announced.complete.then_some((origin, announced.segment)),
             seen: false,
             learned: None,
             separate: None,
@@ -111,6 +116,14 @@ pub struct Meeting {
     pub bytes: Range<usize>,
 }
 
+/// The bytes of the one operation that touches `at`, out of several that are known as one.
+pub fn single(each: Option<NonZeroU32>, all: &Footprint, at: usize) -> Range<usize> {
+    let span = all.span();
+    let Some(each) = each.map(|each| each.get() as usize) else { return span };
+    let start = span.start + at.saturating_sub(span.start) / each * each;
+    start..start + each
+}
+
 /// Operations of others that something may still be concurrent with.
 pub struct Remotes {
     /// Those this process is not ordered after; their bytes are marked for its own accesses.
@@ -121,12 +134,12 @@ pub struct Remotes {
     past: Live<Remote>,
     order: VecDeque<OpId>,
     /// Of `present`, those of a window and origin that are not complete.
-    open: HashMap<(u64, u32), Vec<OpId>>,
+    open: FxHashMap<(u64, u32), Vec<OpId>>,
     /// Of `present`, those that are, by the rank whose segment tells, in the order of segments.
-    complete: HashMap<u32, VecDeque<(u32, OpId)>>,
+    complete: FxHashMap<u32, VecDeque<(u32, OpId)>>,
     /// Of `present`, updates that are over, of windows in the separate memory model, by window: they
     /// stay until the owner synchronises its view.
-    over: HashMap<u64, Vec<OpId>>,
+    over: FxHashMap<u64, Vec<OpId>>,
     /// Of `past`, those that were forgotten for lack of memory.
     pub dropped: u64,
 }
@@ -145,9 +158,9 @@ impl Remotes {
             retired: VecDeque::new(),
             past: Live::unmarked(),
             order: VecDeque::new(),
-            open: HashMap::new(),
-            complete: HashMap::new(),
-            over: HashMap::new(),
+            open: FxHashMap::default(),
+            complete: FxHashMap::default(),
+            over: FxHashMap::default(),
             dropped: 0,
         }
     }
@@ -216,7 +229,14 @@ impl Remotes {
         self.forget_covered(op, row, &footprint);
         let access = Access { mode: op.mode, footprint };
         let id = self.present.begin(&mut [Some(access)], remote);
-        self.open.entry((op.window, op.origin)).or_default().push(id);
+        if !op.complete {
+            self.open.entry((op.window, op.origin)).or_default().push(id);
+            return;
+        }
+        // It may have been put aside while later ones came.
+        let complete = self.complete.entry(op.origin).or_default();
+        let at = complete.partition_point(|(segment, _)| *segment <= op.segment);
+        complete.insert(at, (op.segment, id));
     }
 
     /// Operations of an origin on a window are complete, as of a segment of some rank.

@@ -1,10 +1,12 @@
 //! The windows of a process, and in which epochs it is (MPI 4.1 §12.5).
 
+use crate::calls::Call;
+use crate::nursery::conflict;
 use crate::place::Site;
 use crate::rma::accumulate::Rules;
 use crate::rma::notice::Epoch;
-use commsan_engine::{OpId, Pattern};
-use std::collections::HashMap;
+use commsan_engine::{Access, Mode, OpId, Pattern};
+use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -97,6 +99,20 @@ pub struct Pending {
     pub id: OpId,
 }
 
+/// The same in a form that costs next to nothing, while nothing touches the one run of memory that
+/// it uses.
+#[derive(Clone, Debug)]
+pub struct Young {
+    /// Rank in the window's group.
+    pub target: i32,
+    pub call: &'static Call,
+    pub site: Site,
+    pub mode: Mode,
+    pub bytes: Range<usize>,
+    /// Size of each, if it stands for several whose buffers follow each other.
+    pub each: usize,
+}
+
 /// Segments in which this process held a lock on its own part.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
@@ -139,13 +155,14 @@ pub struct Window {
     pub used: bool,
     pub access: Option<Active>,
     /// How often `MPI_Win_start` has named each rank of the job.
-    pub starts: HashMap<u32, u32>,
+    pub starts: FxHashMap<u32, u32>,
     pub exposure: Option<Active>,
     /// By rank of the job.
-    pub granted: HashMap<u32, Granted>,
+    pub granted: FxHashMap<u32, Granted>,
     pub locks: Vec<Lock>,
     pub held: Vec<Held>,
     pub pending: Vec<Pending>,
+    pub young: Vec<Young>,
     /// The segment that the synchronisation call in progress has ended.
     pub ended: Option<u32>,
     /// Targets with operations that are not known to be complete there.
@@ -155,19 +172,20 @@ pub struct Window {
 }
 
 impl Window {
-    pub fn new(
+    fn new(
         name: u64,
         number: u32,
         made: Made,
         memory: Vec<Range<usize>>,
         site: Site,
+        since: u32,
     ) -> Window {
         Window {
             name,
             number,
             made,
             site,
-            since: 0,
+            since,
             memory,
             attached: Vec::new(),
             published: Vec::new(),
@@ -175,12 +193,13 @@ impl Window {
             fence: None,
             used: false,
             access: None,
-            starts: HashMap::new(),
+            starts: FxHashMap::default(),
             exposure: None,
-            granted: HashMap::new(),
+            granted: FxHashMap::default(),
             locks: Vec::new(),
             held: Vec::new(),
             pending: Vec::new(),
+            young: Vec::new(),
             ended: None,
             unflushed: Vec::new(),
             fetches: Vec::new(),
@@ -234,6 +253,13 @@ impl Window {
         }
     }
 
+    /// An operation on a target has started.
+    pub fn must_flush(&mut self, target: i32) {
+        if !self.unflushed.contains(&target) {
+            self.unflushed.push(target);
+        }
+    }
+
     /// Whether a rank of the job has attached all bytes of a pattern.
     pub fn has_attached(&self, rank: u32, pattern: &Pattern, at: i64) -> bool {
         let at = at as isize;
@@ -269,10 +295,12 @@ impl Window {
 #[derive(Default)]
 pub struct Windows {
     all: Vec<Option<Window>>,
-    by_handle: HashMap<usize, u32>,
-    by_name: HashMap<u64, u32>,
+    by_handle: FxHashMap<usize, u32>,
+    /// The handle and the number that were used last: nearly always the ones asked for.
+    recent: Option<(usize, u32)>,
+    by_name: FxHashMap<u64, u32>,
     /// How many windows each group has made.
-    made: HashMap<u64, u64>,
+    made: FxHashMap<u64, u64>,
 }
 
 impl Windows {
@@ -285,30 +313,43 @@ impl Windows {
         mixed(group.name, self.made.get(&group.name).copied().unwrap_or(0) + 1)
     }
 
-    /// Adds a window and returns its number.
-    pub fn add(&mut self, made: Made, memory: Vec<Range<usize>>, site: Site) -> u32 {
+    /// Adds a window that was made in a segment.
+    pub fn add(&mut self, made: Made, memory: Vec<Range<usize>>, site: Site, since: u32) {
         let number = self.all.len() as u32;
         let name = self.next_name(&made.group);
         *self.made.entry(made.group.name).or_default() += 1;
         self.by_handle.insert(made.handle, number);
+        self.recent = None;
         self.by_name.insert(name, number);
-        self.all.push(Some(Window::new(name, number, made, memory, site)));
-        number
+        self.all.push(Some(Window::new(name, number, made, memory, site, since)));
     }
 
     pub fn remove(&mut self, handle: usize) -> Option<Window> {
         let number = self.by_handle.remove(&handle)?;
+        self.recent = None;
         let window = self.all[number as usize].take()?;
         self.by_name.remove(&window.name);
         Some(window)
     }
 
-    pub fn get(&self, handle: usize) -> Option<&Window> {
-        self.all[*self.by_handle.get(&handle)? as usize].as_ref()
+    #[inline]
+    fn number(&self, handle: usize) -> Option<u32> {
+        match self.recent {
+            Some((recent, number)) if recent == handle => Some(number),
+            _ => self.by_handle.get(&handle).copied(),
+        }
     }
 
+    #[inline]
+    pub fn get(&self, handle: usize) -> Option<&Window> {
+        self.all[self.number(handle)? as usize].as_ref()
+    }
+
+    #[inline]
     pub fn get_mut(&mut self, handle: usize) -> Option<&mut Window> {
-        self.all[*self.by_handle.get(&handle)? as usize].as_mut()
+        let number = self.number(handle)?;
+        self.recent = Some((handle, number));
+        self.all[number as usize].as_mut()
     }
 
     pub fn named(&self, name: u64) -> Option<&Window> {
@@ -323,6 +364,16 @@ impl Windows {
             true => window.attached.push((owner, bytes)),
             false => window.attached.retain(|known| *known != (owner, bytes.clone())),
         }
+    }
+
+    /// Whether an access conflicts with an operation's local buffer.
+    pub fn meet(&self, access: &Access) -> bool {
+        let mut young = self.iter().flat_map(|window| &window.young);
+        young.any(|young| conflict(access, young.mode, &young.bytes))
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Window> {
+        self.all.iter_mut().flatten()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Window> {

@@ -8,12 +8,12 @@ use crate::place::{Findings, Place, Report, Side, Site, StackId, Stacks};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
-use crate::rma::remote::{Meeting, Remote, Remotes, Separate};
+use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
 use crate::rma::windows::Windows;
 use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow, When};
-use commsan_fabric::{Fabric, LONGEST};
+use commsan_fabric::Fabric;
 use commsan_model::{Code, Role};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
 /// Everything about one-sided communication.
@@ -23,28 +23,31 @@ pub(super) struct OneSided {
     pub remotes: Remotes,
     /// `None` where ranks cannot tell each other anything: then only the origin's side is checked.
     pub clock: Option<Clock>,
-    pub outbox: Outbox,
+    /// The words of the notice that is being read.
+    words: Vec<u64>,
+    /// The clock of the operation that is being looked at.
+    row: Vec<u32>,
     pub exposed: Option<Exposed>,
     /// Announced operations of epochs this process has not come to yet.
     pub stashed: Vec<Announced>,
     /// Numbers of places that other ranks may refer to.
-    pub sites: HashMap<(StackId, &'static str), u32>,
+    pub sites: FxHashMap<(StackId, u32), u32>,
     /// Segments in which each origin has ended access epochs on each window.
-    pub completions: HashMap<(u64, u32), Vec<u32>>,
-    pub exposures: HashMap<(u64, u32), Vec<u32>>,
+    pub completions: FxHashMap<(u64, u32), Vec<u32>>,
+    pub exposures: FxHashMap<(u64, u32), Vec<u32>>,
     pub messages: Messages,
     pub collectives: Collectives,
     /// What requests will order when they complete, by handle.
-    pub expected: HashMap<usize, Vec<Learning>>,
+    pub expected: FxHashMap<usize, Vec<Learning>>,
     /// What persistent requests do, by handle.
-    pub templates: HashMap<usize, Vec<Template>>,
+    pub templates: FxHashMap<usize, Vec<Template>>,
     /// The segment in which operations that are just being completed last used their buffers, if
     /// not the present one.
     pub noted_as_of: Option<u32>,
     /// R-versions that only read, by what they use locally: their targets, windows and numbers.
-    pub reads: HashMap<OpId, (u32, u64, u32)>,
+    pub reads: FxHashMap<OpId, (u32, u64, u32)>,
     /// Up to where each rank's notices are worth nothing.
-    pub lost: HashMap<u32, u64>,
+    pub lost: FxHashMap<u32, u64>,
     pub losses: u64,
     /// Operations announced so far.
     pub announced: u32,
@@ -57,15 +60,6 @@ pub(super) struct OneSided {
 /// What the shadow knows a call of the table by; smaller values are addresses of names.
 pub(super) const CALL: usize = 1 << 63;
 
-/// Sends notices.
-pub(super) struct Outbox;
-
-impl Outbox {
-    pub fn send(&self, clock: &Clock, rank: u32, notice: &Notice) -> bool {
-        notice.encode(LONGEST, |words| clock.fabric().post(rank as usize, words))
-    }
-}
-
 impl OneSided {
     pub fn new(pages: Pages) -> OneSided {
         OneSided {
@@ -73,19 +67,20 @@ impl OneSided {
             memory_model: MemoryModel::default(),
             remotes: Remotes::new(pages),
             clock: None,
-            outbox: Outbox,
+            words: Vec::new(),
+            row: Vec::new(),
             exposed: None,
             stashed: Vec::new(),
-            sites: HashMap::new(),
-            completions: HashMap::new(),
-            exposures: HashMap::new(),
+            sites: FxHashMap::default(),
+            completions: FxHashMap::default(),
+            exposures: FxHashMap::default(),
             messages: Messages::default(),
             collectives: Collectives::default(),
-            expected: HashMap::new(),
-            templates: HashMap::new(),
+            expected: FxHashMap::default(),
+            templates: FxHashMap::default(),
             noted_as_of: None,
-            reads: HashMap::new(),
-            lost: HashMap::new(),
+            reads: FxHashMap::default(),
+            lost: FxHashMap::default(),
             losses: 0,
             announced: 0,
             late: false,
@@ -121,14 +116,10 @@ impl Tracker {
         }
     }
 
-    /// Whether order between ranks is of interest.
-    pub fn is_connected(&self) -> bool {
-        self.rma.clock.is_some()
-    }
-
     /// Whether something was lost that could have shown a race.
     pub fn has_gaps(&self) -> bool {
-        self.rma.incomplete || self.rma.remotes.dropped > 0
+        let unheard = self.rma.clock.as_ref().is_some_and(|clock| clock.unheard);
+        unheard || self.rma.incomplete || self.rma.remotes.dropped > 0
     }
 
     pub(super) fn end_segment(&mut self) -> u32 {
@@ -154,12 +145,36 @@ impl Tracker {
         self.end_segment();
     }
 
-    /// Takes all notices.
+    /// Gives and takes all notices.
     pub fn drain(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
-            self.disconnect();
+        if let Some(clock) = &mut self.rma.clock {
+            clock.post();
         }
-        let mut words = Vec::new();
+        self.take_notices(place, out);
+    }
+
+    /// Takes all notices.
+    #[inline]
+    pub(super) fn take_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        let Some(clock) = &self.rma.clock else { return };
+        let fabric = clock.fabric();
+        match fabric.has_notice() || fabric.is_off() || fabric.losses() != self.rma.losses {
+            true => self.take_news(place, out),
+            false => self.rma.late = false,
+        }
+    }
+
+    fn take_news(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
+            return self.disconnect();
+        }
+        self.read_notices(place, out);
+        self.look_for_losses();
+        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
+    }
+
+    fn read_notices(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        let mut words = std::mem::take(&mut self.rma.words);
         while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.fabric().take(&mut words))
         {
             match Notice::decode(&words) {
@@ -167,7 +182,7 @@ impl Tracker {
                 Some(Notice::Operation(op)) if self.has_come_to(&op) => {
                     self.arrived_from_afar(&op, place, out);
                 }
-                Some(Notice::Operation(op)) => self.rma.stashed.push(*op),
+                Some(Notice::Operation(op)) => self.rma.stashed.push(op),
                 Some(Notice::Complete { window, origin, segment, which }) => {
                     self.completed_afar(window, origin, segment, which);
                 }
@@ -183,8 +198,7 @@ impl Tracker {
                 None => self.rma.incomplete = true,
             }
         }
-        self.look_for_losses();
-        self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
+        self.rma.words = words;
     }
 
     /// Whether what a rank told at a position of the ring is worth nothing, as it could not tell
@@ -248,7 +262,9 @@ impl Tracker {
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let Some(clock) = &self.rma.clock else { return };
         let me = clock.me() as usize;
-        let mut row = vec![0; clock.row().len()];
+        let mut row = std::mem::take(&mut self.rma.row);
+        row.clear();
+        row.resize(clock.row().len(), 0);
         clock.fabric().join(op.origin as usize, op.segment, &mut row);
         // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
@@ -259,13 +275,14 @@ impl Tracker {
         row[me] = row[me].max(window.since).max(opened.unwrap_or(0));
         let footprint = Footprint::new(window.made.base, op.runs.pattern());
         let access = Access { mode: op.mode, footprint };
-        let number = window.number;
 
         let meetings = self.rma.remotes.meetings(op, &row, &access.footprint);
         for meeting in meetings {
-            let side = Side { by: &call.name, mode: op.mode, bytes: meeting.bytes.clone() };
+            let one = single(op.each, &access.footprint, meeting.bytes.start);
+            let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
+            let side = Side { by: &call.name, mode: op.mode, bytes };
             let site = Site::afar(&call.name, op.origin, op.site);
-            self.report_meeting(Code::TargetRace, side, site, &meeting, number, out);
+            self.report_meeting(Code::TargetRace, side, site, &meeting, out);
         }
         self.meets_own_operations(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);
@@ -273,6 +290,10 @@ impl Tracker {
         let separate = public.map(|public| Separate { public, over: false });
         let remote = Remote { separate, ..Remote::new(op, call) };
         self.rma.remotes.begin(op, remote, &row, access.footprint);
+        self.rma.row = row;
+        if let Some(clock) = self.rma.clock.as_ref().filter(|_| op.complete) {
+            self.rma.remotes.learn(clock, self.threads.actor.as_ref());
+        }
     }
 
     /// Against buffers of this rank's pending operations.
@@ -288,7 +309,6 @@ impl Tracker {
         if window.is_locked(op.epoch, op.origin) {
             return; // these are under the lock, too
         }
-        let window = window.number;
         for conflict in conflicts.into_iter().flatten() {
             let Some(own) = self.live.get(conflict.id) else { continue };
             if own.retired.is_some() {
@@ -298,7 +318,7 @@ impl Tracker {
             let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
-            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, window, out);
+            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, out);
         }
     }
 
@@ -314,7 +334,6 @@ impl Tracker {
     ) {
         let Some(exposed) = self.rma.exposed.as_ref().filter(|_| !self.rma.late) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
-        let number = window.number;
         let public = window.public_to(known).unwrap_or(known);
         let mut found: Vec<(Past, Range<usize>)> = Vec::new();
         let span = access.footprint.span();
@@ -341,7 +360,7 @@ impl Tracker {
                 false => Code::WindowAccessRace,
             };
             let meeting = Meeting { first: Remote::new(op, call), access: access.clone(), bytes };
-            self.report_past_meeting(code, &past, &meeting, number, place, out);
+            self.report_past_meeting(code, &past, &meeting, place, out);
         }
     }
 
@@ -351,13 +370,12 @@ impl Tracker {
         code: Code,
         past: &Past,
         meeting: &Meeting,
-        window: u32,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         let (site, by) = self.past(past, place);
         let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
-        self.report_meeting(code, side, site, meeting, window, out);
+        self.report_meeting(code, side, site, meeting, out);
     }
 
     /// An access of this rank to window memory.
@@ -382,14 +400,13 @@ impl Tracker {
             if window.is_locked(meeting.first.epoch, meeting.first.origin) {
                 continue;
             }
-            let number = window.number;
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(call, &mut self.stacks);
             let code = match meeting.first.separate {
                 Some(Separate { over: true, .. }) => Code::ViewsDiffer,
                 _ => Code::WindowAccessRace,
             };
-            self.report_meeting(code, side, site, &meeting, number, out);
+            self.report_meeting(code, side, site, &meeting, out);
         }
     }
 
@@ -407,7 +424,7 @@ impl Tracker {
         if !exposed.touches(&access.footprint.span()) {
             return;
         }
-        let by = CALL + crate::calls::row(call) as usize;
+        let by = CALL + call.row as usize;
         let _ = access.footprint.visit::<()>(&access.footprint.span(), &mut |run| {
             exposed.shadow().record(when, run, access.mode, pc, by);
             ControlFlow::Continue(())
@@ -417,33 +434,36 @@ impl Tracker {
     fn report_meeting(
         &mut self,
         code: Code,
-        side: Side,
+        mut side: Side,
         site: Site,
         meeting: &Meeting,
-        window: u32,
         out: &mut dyn Findings,
     ) {
         if self.rma.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
             return;
         }
-        let Remote { call, origin, site: number, .. } = meeting.first;
+        let Remote { call, origin, site: number, each, .. } = meeting.first;
+        let Some(window) = self.rma.windows.named(meeting.first.window) else { return };
         let first = Site::afar(&call.name, origin, number);
         if out.again(code, site.pc, first.pc) {
             return;
         }
-        let made = self.rma.windows.iter().find(|w| w.number == window).map(|w| &w.made);
+        let made = &window.made;
         let operation = Operation {
-            peer: made.and_then(|made| made.own).map(|rank| rank as i32),
-            window: Some(window),
-            base: made.filter(|made| !made.dynamic).map(|made| made.base),
+            peer: made.own.map(|rank| rank as i32),
+            window: Some(window.number),
+            base: (!made.dynamic).then_some(made.base),
             ..Operation::at(call, first)
         };
         let footprint = &meeting.access.footprint;
+        let span = single(each, footprint, meeting.bytes.start);
+        side.bytes.end = side.bytes.end.min(span.end);
+        let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
         let report = Report {
             code,
             access: Some(side),
             operation: &operation,
-            concerned: Some((meeting.access.mode, footprint.span(), footprint.bytes())),
+            concerned: Some((meeting.access.mode, span, touched)),
             sites: &[(Role::Access, site), (Role::Operation, first)],
             threads: false,
         };

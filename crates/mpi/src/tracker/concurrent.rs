@@ -89,6 +89,7 @@ impl Tracker {
             return;
         }
         self.settle();
+        self.settle_transfers();
         let Some(actor) = &self.threads.actor else { return };
         while let Some((id, when)) = self.threads.retired.front().copied()
             && (self.threads.retired.len() > MOST || (actor.all_have_seen)(when))

@@ -73,9 +73,8 @@ impl Tracker {
     /// Looks for operations whose buffer lay in a frame that is gone by now. For programs
     /// without hooks, and functions the compiler inlined.
     pub fn popped(&mut self, call: &'static str, place: &impl Place, out: &mut dyn Findings) {
-        let popped = |young: &Young| {
-            young.site.thread == place.thread() && place.is_popped(young.bytes.start)
-        };
+        let popped =
+            |young: &Young| young.thread == place.thread() && place.is_popped(young.bytes.start);
         if self.nursery.on_stack().any(popped) {
             self.settle();
         }

@@ -1,59 +1,16 @@
-//! One-sided operations of this process: their local buffers, their epochs, their announcement.
+//! The windows of this process: made and freed, synchronised, and the epochs of each.
 
 use super::{Operation, Tracker};
-use crate::buffers::{Accesses, Args};
+use crate::buffers::Args;
 use crate::calls::Effect;
-use crate::nursery::Nursery;
-use crate::place::{Findings, Place, Report, Side, Site};
-use crate::requests::{Request, State};
-use crate::rma::accumulate::{Atomic, Combine};
+use crate::place::{Findings, Place, Report, Site};
 use crate::rma::clock::Clock;
-use crate::rma::notice::{Announced, Notice, Runs, Which};
-use crate::rma::windows::{Active, Group, Lock, Made, Part, Pending, Window, mixed};
-use commsan_engine::{Mode, OpId, Pattern};
+use crate::rma::notice::{Notice, Which};
+use crate::rma::windows::{Active, Group, Lock, Made, Part, Window, Young};
+use commsan_engine::OpId;
 use commsan_model::{Code, Role};
+use smallvec::SmallVec;
 use std::ops::Range;
-
-/// What an operation does at its target.
-#[derive(Clone, Debug)]
-pub struct Transfer {
-    /// The window's handle.
-    pub window: usize,
-    /// Rank in the window's group.
-    pub target: i32,
-    /// In units of the target's part.
-    pub displacement: i64,
-    /// The bytes, relative to the displacement.
-    pub pattern: Pattern,
-    /// Read or write.
-    pub mode: Mode,
-    /// Set for accumulates.
-    pub atomic: Option<Atomic>,
-}
-
-impl Transfer {
-    /// Whether it returns something that was read atomically.
-    fn fetches(&self, args: &Args) -> bool {
-        self.atomic.is_some() && args.call.accesses.iter().any(|rule| rule.mode == Mode::Write)
-    }
-
-    /// Whether others may see it done, and act on that, before the call returns: it must be
-    /// announced earlier.
-    fn writes_atomically(&self) -> bool {
-        self.atomic.is_some() && self.mode == Mode::Write
-    }
-
-    /// Where the displacement lies from the target's base, in bytes.
-    fn offset(&self, window: &Window) -> i64 {
-        let part = window.part(self.target);
-        self.displacement.wrapping_mul(part.map_or(1, |part| part.unit as i64))
-    }
-
-    fn span(&self, window: &Window) -> Range<i64> {
-        let (at, span) = (self.offset(window), self.pattern.span());
-        at + span.start as i64..at + span.end as i64
-    }
-}
 
 /// What a call about a window says beside its target.
 #[derive(Clone, Debug, Default)]
@@ -102,17 +59,14 @@ impl Tracker {
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
         made.separate = self.rma.memory_model.is_separate(made.separate);
-        self.settle();
-        self.nursery = Nursery::closed();
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let memory = made.own_memory();
         if let Some(exposed) = &mut self.rma.exposed {
             self.rma.incomplete |= !memory.iter().all(|bytes| exposed.add(bytes));
         }
         let (handle, since) = (made.handle, self.end_segment());
-        self.rma.windows.add(made, memory, site);
+        self.rma.windows.add(made, memory, site, since);
         if let Some(window) = self.rma.windows.get_mut(handle) {
-            window.since = since;
             window.publish(since);
         }
         self.met_at_window(handle, place, out);
@@ -156,162 +110,13 @@ impl Tracker {
     /// Tells all who could access it.
     fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
         let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get(handle), &rma.clock) else { return };
+        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
         let (window, members) = (window.name, window.made.group.members.clone());
         for rank in members.iter() {
             let (owner, bytes) = (clock.me(), bytes.clone());
             let notice = Notice::Attached { window, owner, bytes, attached };
-            rma.incomplete |= !rma.outbox.send(clock, *rank, &notice);
+            clock.tell(*rank, &notice);
         }
-    }
-
-    /// A one-sided operation is about to start: is it where it may be?
-    pub fn look_at_transfer(
-        &mut self,
-        args: &Args,
-        transfer: &Transfer,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        self.drain(place, out);
-        let Some(window) = self.rma.windows.get(transfer.window) else { return };
-        let Some(world) = window.world(transfer.target) else { return };
-        let number = window.number;
-        let outside = window.epoch(transfer.target) == crate::rma::notice::Epoch::None;
-        let unattached = window.made.dynamic
-            && self.rma.clock.is_some()
-            && !self.rma.incomplete
-            && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
-        let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
-        let made = window.site;
-        let part = window.part(transfer.target);
-        let (size, span) = (part.map_or(0, |part| part.size), transfer.span(window));
-        let size = if window.made.dynamic { 0 } else { size };
-        if outside {
-            self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
-        }
-        if beyond {
-            let bytes = span.start as usize..span.end as usize;
-            let side = Side { by: &args.call.name, mode: transfer.mode, bytes };
-            let site = place.site(Some(&args.call.name), &mut self.stacks);
-            self.report_outside(side, site, transfer.target, number, made, size as usize, out);
-        }
-        if transfer.writes_atomically() {
-            let site = place.site(Some(&args.call.name), &mut self.stacks);
-            self.announce(args, transfer, site, None, out);
-        }
-    }
-
-    /// An operation touches what is not the target's window.
-    #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
-    fn report_outside(
-        &mut self,
-        side: Side,
-        site: Site,
-        target: i32,
-        window: u32,
-        made: Site,
-        size: usize,
-        out: &mut dyn Findings,
-    ) {
-        let Some(call) = made.call.and_then(crate::calls::named) else { return };
-        if out.again(Code::OutsideWindow, site.pc, made.pc) {
-            return;
-        }
-        let operation =
-            Operation { window: Some(window), peer: Some(target), ..Operation::at(call, made) };
-        let report = Report {
-            code: Code::OutsideWindow,
-            access: Some(side),
-            operation: &operation,
-            concerned: Some((Mode::Write, 0..size, size)),
-            sites: &[(Role::Access, site)],
-            threads: false,
-        };
-        out.report(&report, &self.stacks);
-    }
-
-    /// A one-sided operation has started.
-    pub fn transfer(
-        &mut self,
-        args: &Args,
-        accesses: &mut Accesses,
-        transfer: &Transfer,
-        request: Option<(usize, usize)>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        self.settle();
-        self.check(args, accesses, place, out);
-        // Nothing would tell when an operation on an unknown window is complete.
-        let Some(window) = self.rma.windows.get(transfer.window) else { return };
-        let mut operation = Operation::new(args, place, &mut self.stacks);
-        operation.window = Some(window.number);
-        let site = operation.site;
-        let id = self.begin(accesses, operation, place);
-        if let Some((key, variable)) = request {
-            self.requests.insert(Request::new(key, variable, args.call, State::Active(id)));
-        }
-        let Some(window) = self.rma.windows.get_mut(transfer.window) else { return };
-        window.pending.push(Pending { target: transfer.target, id });
-        window.used = true;
-        if !transfer.writes_atomically() {
-            self.announce(args, transfer, site, request.map(|_| id), out);
-        }
-        self.drain(place, out);
-    }
-
-    /// Tells the target.
-    fn announce(
-        &mut self,
-        args: &Args,
-        transfer: &Transfer,
-        site: Site,
-        requested: Option<OpId>,
-        out: &mut dyn Findings,
-    ) {
-        let rma = &mut self.rma;
-        let Some(window) = rma.windows.get_mut(transfer.window) else { return };
-        let (Some(clock), Some(world)) = (&mut rma.clock, window.world(transfer.target)) else {
-            return;
-        };
-        if window.part(transfer.target).is_none()
-            || window.is_beyond(transfer.target, &transfer.span(window))
-        {
-            return; // what that touches is nobody's window
-        }
-        let offset = transfer.offset(window);
-        if transfer.writes_atomically() {
-            clock.release(world, mixed(window.name, offset as u64));
-        }
-        let new = rma.sites.len() as u32;
-        let number = *rma.sites.entry((site.stack, args.call.name.as_str())).or_insert_with(|| {
-            out.site(new, &site, &self.stacks);
-            new
-        });
-        let operation = Announced {
-            window: window.name,
-            origin: clock.me(),
-            segment: clock.segment(),
-            call: crate::calls::row(args.call),
-            site: number,
-            number: rma.announced,
-            mode: transfer.mode,
-            atomic: transfer.atomic.map(|atomic| Atomic { rules: window.made.rules, ..atomic }),
-            epoch: window.epoch(transfer.target),
-            runs: Runs::of(&transfer.pattern, offset),
-        };
-        rma.announced = rma.announced.wrapping_add(1);
-        if let Some(id) = requested.filter(|_| transfer.mode == Mode::Read) {
-            rma.reads.insert(id, (world, window.name, operation.number));
-        }
-        if transfer.fetches(args) {
-            window.fetches.push((transfer.target, offset));
-        }
-        if !window.unflushed.contains(&transfer.target) {
-            window.unflushed.push(transfer.target);
-        }
-        rma.incomplete |= !rma.outbox.send(clock, world, &Notice::Operation(Box::new(operation)));
     }
 
     /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
@@ -322,7 +127,6 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.settle();
         let handle = args.call.at.win.map_or(0, |index| args.words[index]);
         let Some(window) = self.rma.windows.get(handle) else { return };
         if let Some(opened) = misfit(window, args) {
@@ -370,7 +174,11 @@ impl Tracker {
             Effect::WindowSync => self.publish(handle),
             _ => {}
         }
-        self.drain(place, out);
+        match args.call.effect {
+            // What is complete there is still this rank's own affair.
+            Effect::Flush => self.take_notices(place, out),
+            _ => self.drain(place, out),
+        }
     }
 
     /// A synchronisation call has returned, and done what it is for.
@@ -443,14 +251,20 @@ impl Tracker {
     ) {
         self.popped(call, place, out);
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        let concerned = |pending: &Pending| target.is_none_or(|target| pending.target == target);
-        let done: Vec<OpId> =
-            window.pending.iter().filter(|p| concerned(p)).map(|pending| pending.id).collect();
-        window.pending.retain(|pending| !concerned(pending));
+        let concerned = |to: i32| target.is_none_or(|target| to == target);
+        let done: SmallVec<[OpId; 8]> =
+            window.pending.extract_if(.., |p| concerned(p.target)).map(|p| p.id).collect();
+        let mut young = std::mem::take(&mut window.young);
         self.rma.noted_as_of = window.ended.take();
         for id in done {
             self.rma.reads.remove(&id);
             self.finish(id, Some(call), place, out);
+        }
+        for Young { call, site, mode, bytes, .. } in young.extract_if(.., |y| concerned(y.target)) {
+            self.end_young(call, site.pc, mode, bytes);
+        }
+        if let Some(window) = self.rma.windows.get_mut(handle) {
+            window.young = young;
         }
         self.rma.noted_as_of = None;
         self.learn_from_fetches(handle, target, place, out);
@@ -463,40 +277,25 @@ impl Tracker {
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let Some(clock) = &mut rma.clock else { return };
         let concerned = |to: &i32| target.is_none_or(|target| *to == target);
-        let mut told: Vec<u32> = window
-            .unflushed
-            .iter()
-            .filter(|to| concerned(to))
-            .filter_map(|to| window.world(*to))
-            .collect();
+        let to = window.unflushed.iter().filter(|to| concerned(to));
+        let mut told: SmallVec<[u32; 8]> = to.filter_map(|to| window.world(*to)).collect();
         if which != Which::Reads {
             window.unflushed.retain(|to| !concerned(to));
         }
         if let Some(access) = window.access.as_ref().filter(|_| which == Which::Epoch) {
-            told.extend(
-                access
-                    .ranks
-                    .iter()
-                    .filter(|rank| !told.contains(rank))
-                    .copied()
-                    .collect::<Vec<_>>(),
-            );
+            for rank in &access.ranks {
+                if !told.contains(rank) {
+                    told.push(*rank);
+                }
+            }
         }
         let (window, origin, segment) = (window.name, clock.me(), clock.segment());
         for rank in told {
-            let notice = Notice::Complete { window, origin, segment, which };
-            rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
+            match which {
+                Which::All => clock.complete(rank, window),
+                _ => clock.tell(rank, &Notice::Complete { window, origin, segment, which }),
+            }
         }
-    }
-
-    /// The operation of an R-version is complete locally. If it only reads, it has done so.
-    pub(super) fn read_from_afar(&mut self, id: OpId) {
-        let Some((rank, window, number)) = self.rma.reads.remove(&id) else { return };
-        let rma = &mut self.rma;
-        let Some(clock) = &rma.clock else { return };
-        let (origin, segment, which) = (clock.me(), clock.segment(), Which::One(number));
-        let notice = Notice::Complete { window, origin, segment, which };
-        rma.incomplete |= !rma.outbox.send(clock, rank, &notice);
     }
 
     /// The window is about to be freed.
@@ -507,7 +306,6 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.settle();
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, opened) = (window.number, open_epochs(window));
         for opened in opened {
@@ -521,6 +319,7 @@ impl Tracker {
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
         self.update_view(handle, place, out);
+        self.settle_transfers();
         let Some(window) = self.rma.windows.remove(handle) else { return };
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
@@ -574,7 +373,7 @@ impl Tracker {
     }
 
     /// A call that must not be made in the window's present epoch, which `opened` began.
-    fn window_misuse(
+    pub(super) fn window_misuse(
         &mut self,
         code: Code,
         args: &Args,
@@ -649,14 +448,5 @@ impl Made {
     fn own_memory(&self) -> Vec<Range<usize>> {
         let bytes = (!self.dynamic).then(|| self.base..self.base + self.part.size as usize);
         bytes.into_iter().filter(|bytes| !bytes.is_empty()).collect()
-    }
-}
-
-/// How an accumulate combines, from its call and reduction.
-pub fn combine(call: &crate::calls::Call, no_op: bool, op: i32) -> Combine {
-    match (call.name.contains("Compare_and_swap"), no_op) {
-        (true, _) => Combine::Swap,
-        (false, true) => Combine::Nothing,
-        (false, false) => Combine::Op(op),
     }
 }

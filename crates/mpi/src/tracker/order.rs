@@ -7,7 +7,7 @@ use crate::requests::Token;
 use crate::rma::notice::Notice;
 use crate::rma::order::{Collective, Envelope, Expected};
 use crate::rma::windows::{Group, Window};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// What a call, or each start of a request, does that orders ranks.
 #[derive(Clone, Debug)]
@@ -69,11 +69,11 @@ impl Tracker {
         let Some(rank) = group.member(dest) else { return };
         let segment = self.end_segment();
         let rma = &mut self.rma;
-        let Some(clock) = &rma.clock else { return };
+        let Some(clock) = &mut rma.clock else { return };
         let (origin, handle) = (clock.me(), comm as u32);
         let notice = Notice::Message { origin, tag, comm: group.name, handle, segment };
         // If there is no room, the receiver will take this rank's newest clock.
-        rma.outbox.send(clock, rank, &notice);
+        clock.mention(rank, &notice);
     }
 
     /// A receive is about to be posted.
@@ -250,7 +250,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(clock) = &mut self.rma.clock else { return };
-        let mut entered = HashMap::new();
+        let mut entered = FxHashMap::default();
         for rank in teachers {
             match clock.fabric().entered(*rank as usize, key) {
                 Some(segment) => {
@@ -270,7 +270,7 @@ impl Tracker {
     }
 
     /// All members have come after what each had done when it entered.
-    fn synchronised(&mut self, group: &Group, entered: &HashMap<u32, u32>) {
+    fn synchronised(&mut self, group: &Group, entered: &FxHashMap<u32, u32>) {
         let rma = &mut self.rma;
         let everyone = |window: &Window| {
             window.made.group.members.iter().all(|rank| group.members.contains(rank))

@@ -71,7 +71,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(window) = self.rma.windows.get(handle).filter(|w| w.made.separate) else { return };
-        let (name, number) = (window.name, window.number);
+        let name = window.name;
         self.learned(place, out);
         let updates = self.rma.remotes.view_updated(name);
         let stores =
@@ -80,7 +80,7 @@ impl Tracker {
                 None => return,
             };
         for (first, access) in updates {
-            self.meets_stores(&first, &access, &stores, number, place, out);
+            self.meets_stores(&first, &access, &stores, place, out);
         }
     }
 
@@ -110,7 +110,6 @@ impl Tracker {
         first: &Remote,
         access: &Access,
         stores: &[(Past, Range<usize>)],
-        window: u32,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
@@ -132,7 +131,7 @@ impl Tracker {
             }
             let (first, access) = (first.clone(), access.clone());
             let meeting = Meeting { first, access, bytes: bytes.clone() };
-            self.report_past_meeting(Code::ViewsDiffer, past, &meeting, window, place, out);
+            self.report_past_meeting(Code::ViewsDiffer, past, &meeting, place, out);
         }
     }
 }

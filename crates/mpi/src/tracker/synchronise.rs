@@ -44,9 +44,9 @@ impl Tracker {
         for origin in &active.ranks {
             let granted = window.granted.entry(*origin).or_default();
             *granted = Granted { count: granted.count + 1, segment };
-            if let Some(clock) = &rma.clock {
+            if let Some(clock) = &mut rma.clock {
                 let notice = Notice::Exposed { window: window.name, target: clock.me(), segment };
-                rma.incomplete |= !rma.outbox.send(clock, *origin, &notice);
+                clock.tell(*origin, &notice);
             }
         }
         window.publish(segment);
@@ -144,6 +144,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        if self.rma.windows.get(handle).is_none_or(|window| window.fetches.is_empty()) {
+            return;
+        }
         self.drain(place, out);
         let rma = &mut self.rma;
         let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
