@@ -3,7 +3,7 @@
 use commsan_engine::{Mode, Pattern};
 use std::ops::{ControlFlow, Range};
 
-/// How an operation may combine with others at its target (MPI 4.1 §12.7.1).
+/// How an operation may combine with others at its target (MPI 4.1 §12.7.1, §12.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomic {
     /// The predefined datatype, as its Fortran handle; 0 if there is not just one.
