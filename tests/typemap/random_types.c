@@ -452,7 +452,7 @@ static void one(int tag) {
   invent(&o);
   ask(&other, other_member);
   ask(&o, member);
-  // Received elements may not overlap (MPI 4.1 section 5.1.11).
+  // Received elements may not overlap (MPI 4.1 §5.1.11).
   enum kind kind = o.repeats ? SEND : (enum kind)below(3);
   int size = o.bytes, again = below(3) == 0, early = below(2);
   if (again && !other.repeats) {

@@ -135,8 +135,9 @@ fn article(
     write!(
         page,
         "<article id=\"finding-{number}\" class=\"{class}\" data-code=\"{code}\" \
-         aria-labelledby=\"title-{number}\">\n<h2 id=\"title-{number}\"><span \
-         class=\"code\">{class} {code}</span>{title}</h2>\n<p class=\"seen\">{}</p>\n<p>{}</p>\n",
+         aria-labelledby=\"title-{number}\">\n<h2 id=\"title-{number}\"><a class=\"code\" \
+         href=\"#finding-{number}\">{class} {code}</a> {title}</h2>\n<p class=\"seen\">{}.</p>\n\
+         <p>{}.</p>\n",
         Escaped(capitalised(&seen(finding))),
         Prose(&capitalised(&finding.message)),
     )?;
@@ -152,7 +153,7 @@ fn article(
     writeln!(page, "<details>\n<summary>Call stacks</summary>")?;
     for site in &finding.sites {
         let rank = ranks::named(&[site.rank]);
-        let label = Escaped(&site.label);
+        let label = Prose(&site.label);
         writeln!(page, "<h3>{label} ({rank}, thread {})</h3>\n<ol>", site.thread)?;
         for frame in &site.stack {
             writeln!(page, "<li>{}</li>", Prose(&frame_text(report, frame)))?;

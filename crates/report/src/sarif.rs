@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// What relative file names are relative to (§3.4.4): the consumer's checkout.
+/// What relative file names are relative to (SARIF 2.1.0 §3.4.4): the consumer's checkout.
 const ROOT: &str = "SRCROOT";
 
 /// The report as a SARIF log with one run.
@@ -37,7 +37,7 @@ pub fn render(report: &Report) -> String {
                 ROOT,
                 UriBase { description: text("where the program was run") },
             )]),
-            // §3.14.14: columns count code points unless told.
+            // §3.14.27: what columns count.
             column_kind: "unicodeCodePoints",
             results,
         }],

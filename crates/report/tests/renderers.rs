@@ -5,6 +5,7 @@ use commsan_report::terminal::Style;
 use commsan_report::{
     Level, Note, Report, Run, Sources, Suppressed, github, html, json, junit, sarif, terminal,
 };
+use std::collections::HashSet;
 
 const HEAT: &str = "/home/user/heat/src/heat.c";
 const SOLVER: &str = "/home/user/heat/src/solver.f90";
@@ -296,6 +297,97 @@ fn html_loads_nothing() {
     let page = html::render(&report(), &sources());
     for loading in ["http:", "https:", "src=", "@import", "url(", "<link"] {
         assert!(!page.contains(loading), "{loading}");
+    }
+}
+
+/// Checks that elements nest, attributes are quoted and identifiers unique, and that every `&` is
+/// one of the references the renderer writes. Returns the text with the references resolved.
+fn text_of_html(page: &str) -> String {
+    const VOID: [&str; 2] = ["meta", "input"];
+    let (mut text, mut open, mut ids) = (String::new(), Vec::new(), HashSet::new());
+    let mut rest = page.strip_prefix("<!DOCTYPE html>").unwrap();
+    while let Some((before, tagged)) = rest.split_once('<') {
+        text += before;
+        let (tag, after) = tagged.split_once('>').unwrap();
+        rest = after;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{tag}");
+            continue;
+        }
+        let name = tag.split(' ').next().unwrap();
+        assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "<{tag}>");
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric()), "<{tag}>");
+        assert_eq!(tag.matches('"').count() % 2, 0, "<{tag}>");
+        assert!(!tag.contains(['<', '\'']) || name == "meta", "<{tag}>");
+        if let Some((_, id)) = tag.split_once(" id=\"") {
+            assert!(ids.insert(id.split('"').next()), "<{tag}>");
+        }
+        match name {
+            "style" | "script" => rest = rest.split_once(&format!("</{name}>")).unwrap().1,
+            _ if VOID.contains(&name) => {}
+            _ => open.push(name),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    text += rest;
+    for reference in text.split('&').skip(1) {
+        let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
+        assert!(known.iter().any(|name| reference.starts_with(name)), "&{reference}");
+    }
+    let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    plain.replace("&#39;", "'").replace("&amp;", "&")
+}
+
+#[test]
+fn html_is_well_formed() {
+    for report in [Report::default(), report(), one_sided_report()] {
+        text_of_html(&html::render(&report, &sources()));
+    }
+}
+
+#[test]
+fn html_shows_names_as_they_are() {
+    const FILE: &str = "/home/user/<odd> & 'quoted' \"dir\"/a&lt;b.cpp";
+    const FUNCTION: &str = "</code><script>alert(1)</script> T<U&&>::f<'x'>(\"\")";
+    let place = frame(FUNCTION, Some((FILE, 1, 1)));
+    let elsewhere = frame("g<int>", None);
+    let sites = vec![
+        site(Role::Access, "</div><b title='", vec![place.clone(), elsewhere.clone()]),
+        site(Role::Operation, "R&D <i>", vec![elsewhere]),
+    ];
+    let mut odd = finding(Code::SendBufferWritten, "`T<U>` & <b>", sites);
+    odd.why = "</article>".to_owned();
+    odd.help = "a < b && c > d".to_owned();
+    let run = Run {
+        command: vec!["mpirun".to_owned(), "</dd><img src=x onerror=\"f()\">".to_owned()],
+        program: Some("/bin/a<title>&".to_owned()),
+        notes: vec![Note { level: Level::Note, text: "</ul>&".to_owned(), ranks: vec![] }],
+        suppressed: vec![Suppressed {
+            code: "<CS>".to_owned(),
+            reason: "</li>&".to_owned(),
+            file: "<file>".to_owned(),
+            ..report().run.suppressed[0].clone()
+        }],
+        ..report().run
+    };
+    let code = "if (a<b && c>d) puts(\"</div></pre>&amp;\");";
+    let sources = Sources::from_texts([(FILE.to_owned(), code.to_owned())]);
+    let text = text_of_html(&html::render(&Report { findings: vec![odd], run }, &sources));
+    for shown in [
+        "<odd> & 'quoted' \"dir\"/a&lt;b.cpp",
+        FUNCTION,
+        "</div><b title='",
+        "R&D <i>",
+        "T<U> & <b>.",
+        "</article>.",
+        "A < b && c > d.",
+        "</dd><img src=x onerror=\"f()\">",
+        "commsan: a<title>&",
+        "</ul>&",
+        "<CS>, 2 findings by <file>:3: </li>&",
+        code,
+    ] {
+        assert!(text.contains(shown), "{shown} in {text}");
     }
 }
 

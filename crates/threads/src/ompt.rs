@@ -1,4 +1,4 @@
-//! LLVM's OpenMP runtime, and those that are like it, through the tools interface of OpenMP 5.1
+//! LLVM's OpenMP runtime, and those that are like it, through the tools interface of OpenMP 5.2
 //! (chapter 19). Of locks it tells too late, when another thread may have them already: see [`kmp`].
 //!
 //! [`kmp`]: crate::kmp
@@ -26,7 +26,7 @@ type Lookup = unsafe extern "C" fn(*const c_char) -> *const c_void;
 /// runtime are threads that nobody knows.
 ///
 /// # Safety
-/// As OpenMP 5.1, §19.2.1 says.
+/// As OpenMP 5.2, §19.2.1 says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompt_start_tool(version: c_uint, name: *const c_char) -> *mut c_void {
     type Start = unsafe extern "C" fn(c_uint, *const c_char) -> *mut c_void;

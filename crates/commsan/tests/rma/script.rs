@@ -210,7 +210,7 @@ impl Kind {
 }
 
 impl Atomic {
-    /// Same predefined type, same operation or none (MPI 4.1 §12.7.1).
+    /// Same predefined type, same operation or none (MPI 4.1 §12.7.1, §12.2.1).
     pub fn combines_with(self, other: Atomic) -> bool {
         let harmless = |atomic: Atomic| matches!(atomic.reduction, None | Some(Reduction::Nothing));
         self.element == other.element

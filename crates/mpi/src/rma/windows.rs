@@ -399,7 +399,7 @@ mod tests {
             separate,
         };
         let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 0, afar: None };
-        Window::new(1, 0, made, Vec::new(), site)
+        Window::new(1, 0, made, Vec::new(), site, 0)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-// Input and result are one array without MPI_IN_PLACE (MPI 4.1 §6.4); MPICH refuses the call.
+// Input and result are one array without MPI_IN_PLACE (MPI 4.1 §2.3); MPICH refuses the call.
 #include <mpi.h>
 
 int main(int argc, char **argv) {
