@@ -57,6 +57,8 @@ pub struct Operation {
     pub site: Site,
     /// Set when it is complete, as long as some thread may not know.
     retired: Option<Retired>,
+    /// When it is complete, all threads count as knowing.
+    known_to_all: bool,
     /// Findings that want to know where it is completed.
     findings: [Option<NonZeroU32>; 4],
     /// Frame pointer of the function on whose stack the buffer lies.
@@ -366,7 +368,10 @@ impl Tracker {
             return;
         }
         let mut done = std::mem::take(&mut self.detached);
+        let mut certain = true;
         self.requests.each(token, |request| {
+            // Another operation of the same handle may be meant, if the variable is another one.
+            certain &= request.variable == token.variable;
             match std::mem::replace(&mut request.state, State::Inactive) {
                 State::Active(id) => done.push(id),
                 State::Partitions(ids) => done.extend(ids.into_iter().flatten()),
@@ -376,6 +381,9 @@ impl Tracker {
         });
         for id in done.drain(..) {
             self.read_from_afar(id);
+            if !certain {
+                self.doubt(id, place);
+            }
             self.finish(id, Some(call), place, out);
         }
         self.detached = done;
@@ -402,6 +410,7 @@ impl Tracker {
             false
         });
         for id in done {
+            self.doubt(id, place);
             self.finish(id, Some(call), place, out);
         }
     }
@@ -680,6 +689,7 @@ impl Operation {
             base: None,
             site: place.site(Some(&args.call.name), stacks),
             retired: None,
+            known_to_all: false,
             findings: [None; 4],
             frame: None,
             on_stack: 0,
@@ -696,6 +706,7 @@ impl Operation {
             base: None,
             site,
             retired: None,
+            known_to_all: false,
             findings: [None; 4],
             frame: None,
             on_stack: 0,
@@ -703,7 +714,7 @@ impl Operation {
     }
 
     fn copy(&self) -> Operation {
-        Operation { findings: [None; 4], retired: None, ..*self }
+        Operation { findings: [None; 4], retired: None, known_to_all: false, ..*self }
     }
 }
 

@@ -112,6 +112,14 @@ impl Tracker {
         retired.is_some_and(|retired| self.threads.has_seen(retired.when))
     }
 
+    /// Perhaps not this operation is complete but another one of the same handle: if another thread
+    /// has started this, its completion shall order everybody.
+    pub(super) fn doubt(&mut self, id: OpId, place: &impl Place) {
+        if let Some(operation) = self.live.get_mut(id) {
+            operation.known_to_all = operation.site.thread != place.thread();
+        }
+    }
+
     /// Keeps an operation that is complete; false if nobody needs it any more.
     pub(super) fn retire(&mut self, id: OpId, call: &'static str, place: &impl Place) -> bool {
         let Some(actor) = &self.threads.actor else { return false };
@@ -120,7 +128,9 @@ impl Tracker {
             return false;
         }
         let site = place.site(Some(call), &mut self.stacks);
-        let Some(operation) = self.live.get_mut(id) else { return false };
+        let Some(operation) = self.live.get_mut(id).filter(|op| !op.known_to_all) else {
+            return false;
+        };
         operation.retired = Some(Retired { when, site });
         self.threads.retired.push_back((id, when));
         true
