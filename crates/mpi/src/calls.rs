@@ -449,6 +449,15 @@ impl Call {
         self.accesses.is_empty() && self.at.source.is_some()
     }
 
+    /// Whether its active request may be freed: that of a send to one rank (MPI 4.1 §3.7.3), and of an
+    /// R-version, about which the standard is not of one mind (§12.3.5).
+    pub fn may_be_freed(&self) -> bool {
+        let reads_only = self.accesses.iter().all(|rule| rule.mode == Mode::Read);
+        let whole = self.effect != Effect::InitPartitioned;
+        let sends = self.at.dest.is_some() && reads_only && whole;
+        !self.collective && (sends || self.at.win.is_some())
+    }
+
     /// Whether the status it returns tells something that is needed.
     pub fn needs_status(&self) -> bool {
         let completes_one =

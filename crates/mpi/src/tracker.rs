@@ -436,9 +436,8 @@ impl Tracker {
                 State::Inactive | State::Complete => Vec::new(),
             };
             let certain = certain && !request.cancelled;
-            let receives = request.call.accesses.iter().any(|rule| rule.mode == Mode::Write);
-            match certain && (receives || request.call.collective) {
-                true => faulty.extend(ids),
+            match certain && !request.call.may_be_freed() {
+                true => faulty.push(ids),
                 false if request.sequence < informed => told.extend(ids),
                 false => detached.extend(ids),
             }
@@ -447,9 +446,12 @@ impl Tracker {
         for id in told {
             self.end(id);
         }
-        for id in faulty {
-            self.misuse(Code::ActiveRequestFreed, id, call, place, out);
-            self.finish(id, None, place, out);
+        for ids in faulty {
+            // Partitions are one operation.
+            if let Some(first) = ids.first() {
+                self.misuse(Code::ActiveRequestFreed, *first, call, place, out);
+            }
+            ids.into_iter().for_each(|id| self.finish(id, None, place, out));
         }
     }
 

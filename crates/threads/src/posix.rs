@@ -176,6 +176,17 @@ interpose! {
     pthread_once(control, routine), nothing(), agents::meet_all();
 }
 
+around! {
+    // Static variables of C++ functions: who finds one ready reads a byte of its guard, atomically.
+    __cxa_guard_acquire(guard) -> c_int, nothing(), lock(guard as u64);
+    __cxa_guard_release(guard), ready(guard), nothing();
+}
+
+fn ready(guard: usize) {
+    unlock(guard as u64);
+    release(cell(Kind::Atomic, guard as u64));
+}
+
 /// The mutex is locked again whether or not the time is over.
 macro_rules! timed_waits {
     ($($name:ident($($arg:ident: $ty:ty),*);)*) => { $(

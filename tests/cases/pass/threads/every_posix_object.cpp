@@ -110,6 +110,13 @@ int main(int argc, char **argv) {
           }
         });
 
+    struct Put {
+      Put() { put(); }
+    };
+    std::thread maker([] { static Put made; });
+    static Put made;
+    maker.join();
+
     std::once_flag once;
     std::thread other([&] { std::call_once(once, put); });
     std::call_once(once, put);
