@@ -18,6 +18,13 @@ static void put() {
   MPI_Win_flush(1 - rank, win);
 }
 
+static void put_once() {
+  struct Put {
+    Put() { put(); }
+  };
+  static Put made;
+}
+
 template <class Ready, class Wait> static void exchange(Ready ready, Wait wait) {
   std::thread other([&] {
     put();
@@ -110,11 +117,9 @@ int main(int argc, char **argv) {
           }
         });
 
-    struct Put {
-      Put() { put(); }
-    };
-    std::thread maker([] { static Put made; });
-    static Put made;
+    std::thread maker(put_once);
+    put_once();
+    out[2]++;
     maker.join();
 
     std::once_flag once;
