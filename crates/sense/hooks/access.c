@@ -14,14 +14,20 @@
   }
 
 /* Programs of old wait for each other by volatile variables. */
-#define VOLATILE_WRITE(size)                                                                       \
-  HOOK void __tsan_volatile_write##size(void *p) {                                                 \
-    if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0)) __commsan_synchronise(p, COMMSAN_BROADCAST); \
-    if (hits_aligned(p, 1)) return report_write(p, size);                                          \
+#define TELL(p)                                                                                    \
+  do {                                                                                             \
+    if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0))                                           \
+      __commsan_synchronise(p, COMMSAN_BROADCAST);                                                 \
+  } while (0)
+
+#define VOLATILE_WRITE(name, size, hits)                                                           \
+  HOOK void __tsan_##name##size(void *p) {                                                         \
+    TELL(p);                                                                                       \
+    if (hits) return report_write(p, size);                                                        \
   }                                                                                                \
-  HOOK void __tsan_unaligned_volatile_write##size(void *p) {                                       \
-    if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0)) __commsan_synchronise(p, COMMSAN_BROADCAST); \
-    if (hits_unaligned(p, size, 1)) return report_write(p, size);                                  \
+  HOOK void __tsan_##name##size##_pc(void *p, void *pc) {                                          \
+    TELL(p);                                                                                       \
+    if (hits) commsan_look((uintptr_t)p, size, 1, pc, caller_frame);                               \
   }
 
 #define ALIGNED(name, size, write) HOOKS(name, size, write, hits_aligned(p, write))
@@ -45,11 +51,19 @@ KINDS(UNALIGNED, 4)
 KINDS(UNALIGNED, 8)
 KINDS(UNALIGNED, 16)
 
-VOLATILE_WRITE(1)
-VOLATILE_WRITE(2)
-VOLATILE_WRITE(4)
-VOLATILE_WRITE(8)
-VOLATILE_WRITE(16)
+#define VOLATILE(size) VOLATILE_WRITE(volatile_write, size, hits_aligned(p, 1))
+#define UNALIGNED_VOLATILE(size)                                                                   \
+  VOLATILE_WRITE(unaligned_volatile_write, size, hits_unaligned(p, size, 1))
+
+VOLATILE(1)
+VOLATILE(2)
+VOLATILE(4)
+VOLATILE(8)
+VOLATILE(16)
+UNALIGNED_VOLATILE(2)
+UNALIGNED_VOLATILE(4)
+UNALIGNED_VOLATILE(8)
+UNALIGNED_VOLATILE(16)
 
 HOOK void __tsan_vptr_read(void **object) {
   if (hits_aligned(object, 0)) report_read(object, sizeof *object);
