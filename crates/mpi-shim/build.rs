@@ -227,7 +227,7 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
              \x20   static NEXT: Next = Next::new(c\"{symbol}\");\n\
              \x20   let caller = ::commsan_sense::caller!();\n\
              \x20   // SAFETY: the library's own symbol, with the program's arguments.\n\
-             \x20   let next = unsafe {{ ::core::mem::transmute::<*mut c_void, unsafe extern \"C\" fn({types})>(NEXT.get()) }};\n\
+             \x20   let next = unsafe {{ ::core::mem::transmute::<*mut c_void, unsafe extern \"C\" fn({types})>(NEXT.required()) }};\n\
              \x20   // SAFETY: as above.\n\
              \x20   unsafe {{ {body} }}\n\
              }}",

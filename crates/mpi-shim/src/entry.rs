@@ -12,8 +12,7 @@ use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread::{self, Thread};
 use commsan_threads::agents;
-use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::ffi::{CStr, c_int};
 
 /// Whose binding a call came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,34 +231,5 @@ impl Place for Here<'_> {
 
     fn is_popped(&self, address: usize) -> bool {
         self.caller.is_popped(self.thread, address)
-    }
-}
-
-/// The next definition of a symbol after ours.
-pub(crate) struct Next {
-    name: &'static CStr,
-    found: AtomicPtr<c_void>,
-}
-
-impl Next {
-    pub(crate) const fn new(name: &'static CStr) -> Next {
-        Next { name, found: AtomicPtr::new(std::ptr::null_mut()) }
-    }
-
-    /// Its address. The program called the symbol, so some library defines it; where none does
-    /// there is nothing to go on with.
-    pub(crate) fn get(&self) -> *mut c_void {
-        let found = self.found.load(Ordering::Relaxed);
-        if !found.is_null() {
-            return found;
-        }
-        // SAFETY: lookups by name. A library opened with RTLD_LOCAL is found by the second.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        if found.is_null() {
-            eprintln!("commsan: no MPI library in this process defines {:?}", self.name);
-            std::process::abort();
-        }
-        self.found.store(found, Ordering::Relaxed);
-        found
     }
 }

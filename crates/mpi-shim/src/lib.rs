@@ -50,9 +50,10 @@ mod sys {
     reason = "generated, with MPI's names"
 )]
 mod entries {
-    use crate::entry::{Language, Next, Word, around, calling};
+    use crate::entry::{Language, Word, around, calling};
     use crate::fortran::fortran;
     use crate::sys::*;
+    use commsan_sense::next::Next;
     use std::ffi::{c_char, c_int, c_void};
     include!(concat!(env!("OUT_DIR"), "/entries.rs"));
 }

@@ -28,6 +28,18 @@ impl Next {
         if found.is_null() { self.find() } else { found }
     }
 
+    /// Its address. The program called the symbol, so some library defines it; where none does there is
+    /// nothing to go on with.
+    #[inline]
+    pub fn required(&self) -> *mut c_void {
+        let found = self.get();
+        if found.is_null() {
+            eprintln!("commsan: no library in this process defines {:?}", self.name);
+            std::process::abort();
+        }
+        found
+    }
+
     #[cold]
     fn find(&self) -> *mut c_void {
         let name = self.name.as_ptr();

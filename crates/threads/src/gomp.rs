@@ -9,7 +9,7 @@ use crate::{concerns, observer, tasks};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
 type Work = unsafe extern "C" fn(*mut c_void);
-type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
+type CopyData = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 struct Start {
     work: Work,
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
 #[derive(Clone, Copy)]
 struct Wrapped {
     work: Work,
-    copy: Option<Copy>,
+    copy: Option<CopyData>,
     task: tasks::Task,
     /// The program's data, until they have been copied.
     data: *mut c_void,
@@ -195,7 +195,7 @@ unsafe extern "C" fn run(data: *mut c_void) {
 pub unsafe extern "C" fn GOMP_task(
     work: Work,
     data: *mut c_void,
-    copies: Option<Copy>,
+    copies: Option<CopyData>,
     size: c_long,
     align: c_long,
     deferred: bool,
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn GOMP_task(
         fn(
             Work,
             *mut c_void,
-            Option<Copy>,
+            Option<CopyData>,
             c_long,
             c_long,
             bool,
@@ -255,7 +255,7 @@ macro_rules! taskloops {
         pub unsafe extern "C" fn $name(
             work: Work,
             data: *mut c_void,
-            copies: Option<Copy>,
+            copies: Option<CopyData>,
             size: c_long,
             align: c_long,
             flags: c_uint,
@@ -266,7 +266,7 @@ macro_rules! taskloops {
             by: $number,
         ) {
             let next = next!($name, fn(
-                Work, *mut c_void, Option<Copy>, c_long, c_long, c_uint, std::ffi::c_ulong, c_int,
+                Work, *mut c_void, Option<CopyData>, c_long, c_long, c_uint, std::ffi::c_ulong, c_int,
                 $number, $number, $number
             ));
             if concerns() {

@@ -10,30 +10,36 @@ macro_rules! cstr {
     };
 }
 
-/// The next definition of a function, with its type.
+/// The next definition of a function, with its type, and its version if there are several.
 macro_rules! next {
-    ($name:ident, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
-        static NEXT: commsan_sense::next::Next = commsan_sense::next::Next::new(cstr!($name));
+    ($name:ident $([$version:literal])?, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
+        use commsan_sense::next::Next;
+        static NEXT: Next = next!(@find $name $($version)?);
         // SAFETY: the function of this name, which is of this type.
         unsafe {
             std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($ty),*) $(-> $result)?>(
-                NEXT.get(),
+                NEXT.required(),
             )
         }
     }};
+    (@find $name:ident) => { Next::new(cstr!($name)) };
+    (@find $name:ident $version:literal) => { Next::versioned(cstr!($name), $version) };
 }
 
 /// Functions that do something before and after the next definition, which takes words.
 macro_rules! around {
-    ($($name:ident($($arg:ident),*) $(-> $result:ty)?, $before:expr, $after:expr;)*) => { $(
-        /// Interposes the runtime's function.
+    ($(
+        $name:ident $([$version:literal])? ($($arg:ident),*) $(-> $result:ty)?,
+        $before:expr, $after:expr;
+    )*) => { $(
+        /// Interposes the function of this name.
         ///
         /// # Safety
         /// As for that.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case)]
         pub unsafe extern "C" fn $name($($arg: usize),*) $(-> $result)? {
-            let next = next!($name, fn($(around!(@word $arg)),*) $(-> $result)?);
+            let next = next!($name $([$version])?, fn($(around!(@word $arg)),*) $(-> $result)?);
             if !crate::concerns() {
                 // SAFETY: the program's arguments.
                 return unsafe { next($($arg),*) };

@@ -7,10 +7,9 @@
 use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
 use crate::tasks::{lock, nothing, unlock};
 use crate::{concerns, from_program};
-use commsan_sense::next::Next;
 use commsan_sense::{caller, modules};
 use std::cell::Cell as Local;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_void};
 
 type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -57,13 +56,6 @@ extern "C" fn run(start: *mut c_void) -> *mut c_void {
     routine(argument)
 }
 
-type Create = unsafe extern "C" fn(
-    *mut libc::pthread_t,
-    *const libc::pthread_attr_t,
-    Routine,
-    *mut c_void,
-) -> c_int;
-
 /// Interposes `pthread_create`.
 ///
 /// # Safety
@@ -76,9 +68,10 @@ pub unsafe extern "C" fn pthread_create(
     routine: Routine,
     argument: *mut c_void,
 ) -> c_int {
-    static NEXT: Next = Next::new(c"pthread_create");
-    // SAFETY: the C library's function of this name.
-    let next = unsafe { std::mem::transmute::<*mut c_void, Create>(NEXT.get()) };
+    let next = next!(
+        pthread_create,
+        fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Routine, *mut c_void) -> c_int
+    );
     let caller = caller!();
     if !from_program() || agents::current().is_none() || !modules::is_the_programs(caller.pc) {
         // SAFETY: the program's arguments.
@@ -102,20 +95,15 @@ pub unsafe extern "C" fn pthread_create(
 
 /// Functions of the C library that take words and return 0 for success: what is done before, and
 /// after success.
-macro_rules! interpose {
-    ($($name:ident $([$version:literal])? ($($arg:ident),*), $before:expr, $after:expr;)*) => { $(
+macro_rules! on_success {
+    ($($name:ident ($($arg:ident),*), $before:expr, $after:expr;)*) => { $(
         /// Interposes the function of the C library.
         ///
         /// # Safety
         /// As for that.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: usize),*) -> c_int {
-            static NEXT: Next = interpose!(@next $name $($version)?);
-            // SAFETY: the C library's function of this name, with arguments of this size.
-            let next = unsafe {
-                std::mem::transmute::<*mut c_void, unsafe extern "C" fn($(interpose!(@word $arg)),*)
-                    -> c_int>(NEXT.get())
-            };
+            let next = next!($name, fn($(on_success!(@word $arg)),*) -> c_int);
             if !concerns() {
                 // SAFETY: the program's arguments.
                 return unsafe { next($($arg),*) };
@@ -123,14 +111,12 @@ macro_rules! interpose {
             $before;
             // SAFETY: the program's arguments.
             let code = unsafe { next($($arg),*) };
-            if code == 0 || code == libc::EOWNERDEAD || code == libc::PTHREAD_BARRIER_SERIAL_THREAD {
+            if code == 0 || code == libc::EOWNERDEAD {
                 $after;
             }
             code
         }
     )* };
-    (@next $name:ident) => { Next::new(cstr!($name)) };
-    (@next $name:ident $version:literal) => { Next::versioned(cstr!($name), $version) };
     (@word $arg:ident) => { usize };
 }
 
@@ -146,7 +132,7 @@ pub fn prepare() {
     }
 }
 
-interpose! {
+on_success! {
     pthread_join(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
     pthread_tryjoin_np(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
     pthread_timedjoin_np(thread, value, until), nothing(), acquire(ended(thread as libc::pthread_t));
@@ -165,18 +151,24 @@ interpose! {
     pthread_spin_lock(spinlock), nothing(), lock(spinlock as u64);
     pthread_spin_trylock(spinlock), nothing(), lock(spinlock as u64);
     pthread_spin_unlock(spinlock), unlock(spinlock as u64), nothing();
-    pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex), unlock(mutex as u64), lock(mutex as u64);
     sem_post(semaphore), unlock(semaphore as u64), nothing();
     sem_wait(semaphore), nothing(), lock(semaphore as u64);
     sem_trywait(semaphore), nothing(), lock(semaphore as u64);
     sem_timedwait(semaphore, until), nothing(), lock(semaphore as u64);
-    // All before all: who is late for one barrier may order itself after the next, too.
-    pthread_barrier_wait(barrier), unlock(barrier as u64), lock(barrier as u64);
     // Who waits for the routine may go on before who runs it returns here.
     pthread_once(control, routine), nothing(), agents::meet_all();
 }
 
 around! {
+    // All before all: who is late for one barrier may order itself after the next, too.
+    pthread_barrier_wait(barrier) -> c_int, unlock(barrier as u64), lock(barrier as u64);
+    // The mutex is locked again whether or not the time is over.
+    pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex) -> c_int,
+        unlock(mutex as u64), lock(mutex as u64);
+    pthread_cond_timedwait [c"GLIBC_2.3.2"] (condition, mutex, until) -> c_int,
+        unlock(mutex as u64), lock(mutex as u64);
+    pthread_cond_clockwait(condition, mutex, clock, until) -> c_int,
+        unlock(mutex as u64), lock(mutex as u64);
     // Static variables of C++ functions: who finds one ready reads a byte of its guard, atomically.
     __cxa_guard_acquire(guard) -> c_int, nothing(), lock(guard as u64);
     __cxa_guard_release(guard), ready(guard), nothing();
@@ -185,62 +177,4 @@ around! {
 fn ready(guard: usize) {
     unlock(guard as u64);
     release(cell(Kind::Atomic, guard as u64));
-}
-
-/// The mutex is locked again whether or not the time is over.
-macro_rules! timed_waits {
-    ($($name:ident($($arg:ident: $ty:ty),*);)*) => { $(
-        /// Interposes the function of the C library.
-        ///
-        /// # Safety
-        /// As for that.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(condition: usize, mutex: usize, $($arg: $ty),*) -> c_int {
-            static NEXT: Next = interpose!(@next $name c"GLIBC_2.3.2");
-            // SAFETY: the C library's function of this name.
-            let next = unsafe {
-                std::mem::transmute::<*mut c_void, unsafe extern "C" fn(usize, usize, $($ty),*)
-                    -> c_int>(NEXT.get())
-            };
-            if concerns() {
-                unlock(mutex as u64);
-            }
-            // SAFETY: the program's arguments.
-            let code = unsafe { next(condition, mutex, $($arg),*) };
-            if concerns() {
-                lock(mutex as u64);
-            }
-            code
-        }
-    )* };
-}
-
-timed_waits! {
-    pthread_cond_timedwait(until: usize);
-}
-
-/// Interposes the function of the C library, which came later than the others of its kind.
-///
-/// # Safety
-/// As for that.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_cond_clockwait(
-    condition: usize,
-    mutex: usize,
-    clock: c_uint,
-    until: usize,
-) -> c_int {
-    static NEXT: Next = Next::new(c"pthread_cond_clockwait");
-    type Wait = unsafe extern "C" fn(usize, usize, c_uint, usize) -> c_int;
-    // SAFETY: the C library's function of this name.
-    let next = unsafe { std::mem::transmute::<*mut c_void, Wait>(NEXT.get()) };
-    if concerns() {
-        unlock(mutex as u64);
-    }
-    // SAFETY: the program's arguments.
-    let code = unsafe { next(condition, mutex, clock, until) };
-    if concerns() {
-        lock(mutex as u64);
-    }
-    code
 }
