@@ -3,6 +3,7 @@
 //! All of these are plain references into the module that the pass runs on. They are only used
 //! while it runs, and only for what they are: that is the safety argument of every call below.
 
+use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
@@ -94,6 +95,16 @@ impl Module {
         }
         let ty = llvm!(LLVMGetCalledFunctionType(call.0));
         Value(llvm!(LLVMAddFunction(self.0, name.as_ptr(), ty)))
+    }
+
+    /// As a file would contain it.
+    pub fn bitcode(self) -> Vec<u8> {
+        let buffer = llvm!(LLVMWriteBitcodeToMemoryBuffer(self.0));
+        let (begin, length) = (llvm!(LLVMGetBufferStart(buffer)), llvm!(LLVMGetBufferSize(buffer)));
+        // SAFETY: the buffer has this many bytes until it is disposed of.
+        let bytes = unsafe { std::slice::from_raw_parts(begin.cast(), length) }.to_vec();
+        llvm!(LLVMDisposeMemoryBuffer(buffer));
+        bytes
     }
 
     pub fn context(self) -> LLVMContextRef {

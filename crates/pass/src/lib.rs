@@ -1,4 +1,5 @@
-//! A pass plugin for clang and flang: puts commsan's checks into programs.
+//! A pass plugin for clang and flang: puts commsan's checks into programs, and keeps what
+//! `commsan lint` analyses ([`save`]).
 //!
 //! It runs when the optimizer is done, so that loops are vectorized and calls inlined as in a
 //! program without checks, and each access that is left gets its check inline: a load from the
@@ -23,6 +24,7 @@ mod escape;
 mod hooks;
 mod loops;
 mod place;
+mod save;
 mod survey;
 mod threads;
 
@@ -69,6 +71,7 @@ const CHECKED: &str = "sanitize_thread";
 /// Before the optimizer runs: flang has no options for what clang is told by the wrapper.
 extern "C" fn mark(module: LLVMModuleRef) {
     let module = Module(module);
+    save::save(module);
     if module.has_note("llvm.ident") {
         return;
     }

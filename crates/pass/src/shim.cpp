@@ -8,6 +8,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/EscapeEnumerator.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -45,6 +46,18 @@ void commsan_register(PassBuilder &builder, Callback first, Callback last) {
       [=](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Run(first)); });
   builder.registerOptimizerLastEPCallback(
       [=](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Run(last)); });
+}
+
+// Puts bytes into a section of the object file, whether anything refers to them or not.
+void commsan_keep_bytes(LLVMModuleRef in, const char *section, const char *bytes, size_t length) {
+  Module &module = *unwrap(in);
+  auto *data = ConstantDataArray::getRaw(StringRef(bytes, length), length,
+                                         Type::getInt8Ty(module.getContext()));
+  auto *variable = new GlobalVariable(module, data->getType(), true, GlobalValue::PrivateLinkage,
+                                      data, "commsan.kept");
+  variable->setSection(section);
+  variable->setAlignment(Align(4));
+  appendToCompilerUsed(module, {variable});
 }
 
 // Splits the block before an instruction; returns the end of a new block entered, hardly ever,
