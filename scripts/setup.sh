@@ -17,6 +17,8 @@ needs=(
   "clang-19:clang-19"
   "flang-19:flang-new-19"
   "llvm-19-dev:/usr/lib/llvm-19/include/llvm/Passes/PassBuilder.h"
+  "libzstd-dev:/usr/include/zstd.h"
+  "zlib1g-dev:/usr/include/zlib.h"
   "libclang1-19:/usr/lib/llvm-19/lib/libclang.so.1|/usr/lib/x86_64-linux-gnu/libclang-19.so.1"
   "libclang-rt-19-dev:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.ubsan_standalone-x86_64.a"
   "libomp-19-dev:/usr/lib/llvm-19/lib/libomp.so"

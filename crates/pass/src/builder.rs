@@ -2,6 +2,7 @@
 
 use crate::hooks::Hook;
 use crate::ir::{Block, Module, Type, Value};
+use commsan_llvm::llvm;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;

@@ -13,9 +13,6 @@
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
-#[macro_use]
-mod ir;
-
 mod access;
 mod builder;
 mod check;
@@ -29,6 +26,7 @@ mod survey;
 mod threads;
 
 use builder::Builder;
+use commsan_llvm as ir;
 use ir::{Module, Value};
 use llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 use std::ffi::{c_char, c_void};

@@ -1,7 +1,10 @@
-//! LLVM's values, as much of them as a pass needs, over its C interface.
+//! LLVM's values over its C interface, as much of them as commsan needs: the pass plugin changes
+//! modules with it, `commsan-ir` reads them.
 //!
-//! All of these are plain references into the module that the pass runs on. They are only used
-//! while it runs, and only for what they are: that is the safety argument of every call below.
+//! All of these are plain references into a module. They are only used while that module lives, and
+//! only for what they are: that is the safety argument of every call below.
+//!
+//! This crate links no LLVM: a plugin finds it in the compiler, a program links it itself.
 
 use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use llvm_sys::core::*;
@@ -14,6 +17,7 @@ pub use llvm_sys::{
 use std::ffi::{CStr, c_char, c_uint};
 
 /// A call of LLVM's C interface.
+#[macro_export]
 macro_rules! llvm {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: see the head of this module.
@@ -21,7 +25,7 @@ macro_rules! llvm {
     };
 }
 
-/// A module that is being compiled.
+/// A module.
 #[derive(Clone, Copy)]
 pub struct Module(pub LLVMModuleRef);
 
@@ -52,6 +56,7 @@ fn text<'a>(begin: *const c_char, length: usize) -> &'a str {
 }
 
 impl Module {
+    /// Those defined and those declared.
     pub fn functions(self) -> impl Iterator<Item = Value> {
         values(llvm!(LLVMGetFirstFunction(self.0)), LLVMGetNextFunction)
     }
@@ -67,6 +72,7 @@ impl Module {
         !llvm!(LLVMGetNamedMetadata(self.0, name.as_ptr().cast(), name.len())).is_null()
     }
 
+    /// Adds metadata of this name.
     pub fn add_note(self, name: &str) {
         llvm!(LLVMGetOrInsertNamedMetadata(self.0, name.as_ptr().cast(), name.len()));
     }
@@ -107,6 +113,7 @@ impl Module {
         bytes
     }
 
+    /// Where its types and metadata live.
     pub fn context(self) -> LLVMContextRef {
         llvm!(LLVMGetModuleContext(self.0))
     }
@@ -125,16 +132,19 @@ impl Module {
         llvm!(LLVMABISizeOfType(self.layout(), ty.0))
     }
 
+    /// Bytes from the begin of a structure to a field.
     pub fn field_offset(self, structure: Type, field: u64) -> u64 {
         llvm!(LLVMOffsetOfElement(self.layout(), structure.0, field as c_uint))
     }
 }
 
 impl Type {
+    /// Number, pointer, array, …
     pub fn kind(self) -> TypeKind {
         llvm!(LLVMGetTypeKind(self.0))
     }
 
+    /// The type of a field of a structure.
     pub fn field(self, index: u64) -> Type {
         Type(llvm!(LLVMStructGetTypeAtIndex(self.0, index as c_uint)))
     }
@@ -149,10 +159,12 @@ impl Type {
         llvm!(LLVMGetVectorSize(self.0))
     }
 
+    /// Integers of so many bits.
     pub fn integer(module: Module, bits: u32) -> Type {
         Type(llvm!(LLVMIntTypeInContext(module.context(), bits)))
     }
 
+    /// Plain pointers.
     pub fn pointer(module: Module) -> Type {
         Type(llvm!(LLVMPointerTypeInContext(module.context(), 0)))
     }
@@ -179,30 +191,36 @@ impl Type {
         llvm!(LLVMGetPointerAddressSpace(pointer.0)) == 0
     }
 
+    /// A constant of this integer type.
     pub fn constant(self, value: u64) -> Value {
         Value(llvm!(LLVMConstInt(self.0, value, 0)))
     }
 
+    /// Zero of this type.
     pub fn null(self) -> Value {
         Value(llvm!(LLVMConstNull(self.0)))
     }
 }
 
 impl Value {
+    /// Its type.
     pub fn ty(self) -> Type {
         Type(llvm!(LLVMTypeOf(self.0)))
     }
 
+    /// The name in the module; often empty, but for functions and global variables.
     pub fn name<'a>(self) -> &'a str {
         let mut length = 0;
         let begin = llvm!(LLVMGetValueName2(self.0, &raw mut length));
         text(begin, length)
     }
 
+    /// One operand.
     pub fn operand(self, index: u32) -> Value {
         Value(llvm!(LLVMGetOperand(self.0, index)))
     }
 
+    /// All operands, those of calls with the callee last.
     pub fn operands(self) -> impl Iterator<Item = Value> {
         (0..llvm!(LLVMGetNumOperands(self.0)) as u32).map(move |index| self.operand(index))
     }
@@ -227,6 +245,7 @@ impl Value {
         }
     }
 
+    /// Whether it is the address of a global variable.
     pub fn is_global_variable(self) -> bool {
         !llvm!(LLVMIsAGlobalVariable(self.0)).is_null()
     }
@@ -293,6 +312,7 @@ impl Value {
         (!next.is_null()).then_some(Value(next))
     }
 
+    /// Of loads, stores, atomic operations and copies.
     pub fn is_volatile(self) -> bool {
         llvm!(LLVMGetVolatile(self.0)) != 0
     }
@@ -313,16 +333,19 @@ impl Value {
         (!function.is_null()).then_some(Value(function))
     }
 
+    /// Lets a call enter another function.
     pub fn set_callee(self, function: Value) {
         let last = llvm!(LLVMGetNumOperands(self.0)) as c_uint - 1;
         llvm!(LLVMSetOperand(self.0, last, function.0));
     }
 
+    /// Adds an attribute to a call.
     pub fn add_call_attribute(self, module: Module, name: &str) {
         let attribute = llvm!(LLVMCreateEnumAttribute(module.context(), attribute_kind(name), 0));
         llvm!(LLVMAddCallSiteAttribute(self.0, FUNCTION, attribute));
     }
 
+    /// How many arguments a call has.
     pub fn arguments(self) -> u32 {
         llvm!(LLVMGetNumArgOperands(self.0))
     }
@@ -357,6 +380,7 @@ impl Value {
         is_instruction.then(|| Block(llvm!(LLVMGetInstructionParent(self.0))))
     }
 
+    /// Puts `new` where `old` is an operand.
     pub fn replace_operand(self, old: Value, new: Value) {
         for (index, operand) in self.operands().enumerate() {
             if operand == old {
@@ -371,6 +395,7 @@ impl Value {
         block.instructions().take_while(|i| *i != other).any(|i| i == self)
     }
 
+    /// Removes an instruction without uses.
     pub fn erase(self) {
         llvm!(LLVMInstructionEraseFromParent(self.0));
     }
@@ -387,6 +412,7 @@ impl Value {
         (llvm!(LLVMCountIncoming(self.0)) == 2).then(|| [from(0), from(1)])
     }
 
+    /// Adds values to a phi, each from a block.
     pub fn add_incoming(self, incoming: &[(Value, Block)]) {
         for (value, block) in incoming {
             let (mut value, mut block) = (value.0, block.0);
@@ -405,6 +431,7 @@ impl Value {
 
 /// Functions.
 impl Value {
+    /// Of a function, the entry first.
     pub fn blocks(self) -> impl Iterator<Item = Block> {
         let some = |block: LLVMBasicBlockRef| (!block.is_null()).then_some(Block(block));
         std::iter::successors(some(llvm!(LLVMGetFirstBasicBlock(self.0))), move |block| {
@@ -412,25 +439,30 @@ impl Value {
         })
     }
 
+    /// The first instruction of a function's entry.
     pub fn first_instruction(self) -> Value {
         Value(llvm!(LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(self.0))))
     }
 
+    /// Whether a function has no body here.
     pub fn is_declaration(self) -> bool {
         llvm!(LLVMIsDeclaration(self.0)) != 0
     }
 
+    /// Whether a function has the attribute of this name.
     pub fn has_attribute(self, name: &str) -> bool {
         let kind = attribute_kind(name);
         !llvm!(LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, kind)).is_null()
     }
 
+    /// Adds an attribute to a function.
     pub fn add_attribute(self, module: Module, name: &str, value: u64) {
         let attribute =
             llvm!(LLVMCreateEnumAttribute(module.context(), attribute_kind(name), value));
         llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, attribute));
     }
 
+    /// Adds an attribute with a text to a function.
     pub fn add_text_attribute(self, module: Module, name: &str, value: &str) {
         let attribute = llvm!(LLVMCreateStringAttribute(
             module.context(),
@@ -442,6 +474,7 @@ impl Value {
         llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, attribute));
     }
 
+    /// Removes an attribute of a function.
     pub fn remove_attribute(self, name: &str) {
         llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, attribute_kind(name)));
     }
@@ -466,20 +499,20 @@ fn attribute_kind(name: &str) -> c_uint {
 }
 
 impl Block {
+    /// In order, the terminator last.
     pub fn instructions(self) -> impl Iterator<Item = Value> {
         values(llvm!(LLVMGetFirstInstruction(self.0)), LLVMGetNextInstruction)
     }
 
+    /// The instruction that says where to go on.
     pub fn terminator(self) -> Option<Value> {
         let end = llvm!(LLVMGetBasicBlockTerminator(self.0));
         (!end.is_null()).then_some(Value(end))
     }
 
+    /// Where it may go on.
     pub fn successors(self) -> impl Iterator<Item = Block> {
-        let end = self.terminator();
-        let count = end.map_or(0, |end| llvm!(LLVMGetNumSuccessors(end.0)));
-        end.into_iter()
-            .flat_map(move |end| (0..count).map(move |i| Block(llvm!(LLVMGetSuccessor(end.0, i)))))
+        self.terminator().into_iter().flat_map(Value::successors)
     }
 
     /// Lets its end lead to another block.
@@ -496,7 +529,134 @@ impl Block {
         Value(llvm!(LLVMBasicBlockAsValue(self.0))).users().any(|user| user.parent().is_none())
     }
 
+    /// An empty block, placed before this one.
     pub fn new_block_before(self, module: Module) -> Block {
         Block(llvm!(LLVMInsertBasicBlockInContext(module.context(), self.0, c"".as_ptr())))
+    }
+}
+
+/// What only readers of whole modules ask.
+impl Module {
+    /// Global variables, those defined and those declared.
+    pub fn globals(self) -> impl Iterator<Item = Value> {
+        values(llvm!(LLVMGetFirstGlobal(self.0)), LLVMGetNextGlobal)
+    }
+
+    /// The file it was compiled from.
+    pub fn source_name<'a>(self) -> &'a str {
+        let mut length = 0;
+        let begin = llvm!(LLVMGetSourceFileName(self.0, &raw mut length));
+        text(begin, length)
+    }
+
+    /// Bytes of a type in memory; 0 of a type that is not known.
+    pub fn size(self, ty: Type) -> u64 {
+        if llvm!(LLVMTypeIsSized(ty.0)) == 0 { 0 } else { self.array_stride(ty) }
+    }
+}
+
+/// What only readers of whole modules ask.
+impl Type {
+    /// How many fields a structure has.
+    pub fn fields(self) -> u32 {
+        llvm!(LLVMCountStructElementTypes(self.0))
+    }
+
+    /// How many elements an array has.
+    pub fn length(self) -> u64 {
+        llvm!(LLVMGetArrayLength2(self.0))
+    }
+}
+
+/// What only readers of whole modules ask.
+impl Value {
+    /// Of a function.
+    pub fn parameters(self) -> impl Iterator<Item = Value> {
+        values(llvm!(LLVMGetFirstParam(self.0)), LLVMGetNextParam)
+    }
+
+    /// Whether it is the address of a function.
+    pub fn is_function(self) -> bool {
+        !llvm!(LLVMIsAFunction(self.0)).is_null()
+    }
+
+    /// Whether it is a null pointer.
+    pub fn is_null(self) -> bool {
+        !llvm!(LLVMIsAConstantPointerNull(self.0)).is_null()
+    }
+
+    /// What another name is for.
+    pub fn aliased(self) -> Option<Value> {
+        let alias = !llvm!(LLVMIsAGlobalAlias(self.0)).is_null();
+        alias.then(|| Value(llvm!(LLVMAliasGetAliasee(self.0))))
+    }
+
+    /// Of a global variable or function: the type of what is there.
+    pub fn value_type(self) -> Type {
+        Type(llvm!(LLVMGlobalGetValueType(self.0)))
+    }
+
+    /// The value of a global variable at the start, if it is defined here.
+    pub fn initializer(self) -> Option<Value> {
+        let value = llvm!(LLVMGetInitializer(self.0));
+        (!value.is_null()).then_some(Value(value))
+    }
+
+    /// A part of a constant structure or array.
+    pub fn element(self, index: u32) -> Option<Value> {
+        let part = llvm!(LLVMGetAggregateElement(self.0, index));
+        (!part.is_null()).then_some(Value(part))
+    }
+
+    /// Of an alloca.
+    pub fn allocated_type(self) -> Type {
+        Type(llvm!(LLVMGetAllocatedType(self.0)))
+    }
+
+    /// What a call calls: a function or a pointer to one.
+    pub fn called_value(self) -> Value {
+        Value(llvm!(LLVMGetCalledValue(self.0)))
+    }
+
+    /// The function that a call calls, by whatever name.
+    pub fn called(self) -> Option<Value> {
+        let value = self.called_value();
+        Some(value.aliased().unwrap_or(value)).filter(|value| value.is_function())
+    }
+
+    /// Whether a call enters inline assembly.
+    pub fn is_assembly(self) -> bool {
+        !llvm!(LLVMIsAInlineAsm(self.called_value().0)).is_null()
+    }
+
+    /// Where an invoke goes on: normally, and after an exception.
+    pub fn destinations(self) -> [Block; 2] {
+        [Block(llvm!(LLVMGetNormalDest(self.0))), Block(llvm!(LLVMGetUnwindDest(self.0)))]
+    }
+
+    /// Of a terminator.
+    pub fn successors(self) -> impl Iterator<Item = Block> {
+        let count = llvm!(LLVMGetNumSuccessors(self.0));
+        (0..count).map(move |index| Block(llvm!(LLVMGetSuccessor(self.0, index))))
+    }
+
+    /// Of a branch, if it has one.
+    pub fn condition(self) -> Option<Value> {
+        let conditional = llvm!(LLVMIsConditional(self.0)) != 0;
+        conditional.then(|| Value(llvm!(LLVMGetCondition(self.0))))
+    }
+
+    /// The constants of a switch, each for the successor after the default.
+    pub fn cases(self) -> impl Iterator<Item = i64> {
+        self.operands().skip(2).step_by(2).map(|case| case.as_integer().unwrap_or(i64::MIN))
+    }
+
+    /// Of a phi: values with the blocks they come from.
+    pub fn all_incoming(self) -> impl Iterator<Item = (Value, Block)> {
+        let count = llvm!(LLVMCountIncoming(self.0));
+        (0..count).map(move |index| {
+            let value = Value(llvm!(LLVMGetIncomingValue(self.0, index)));
+            (value, Block(llvm!(LLVMGetIncomingBlock(self.0, index))))
+        })
     }
 }

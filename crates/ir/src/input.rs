@@ -1,0 +1,149 @@
+//! Files that contain bitcode: programs, libraries, objects, archives, `.bc` and `.ll`.
+
+use crate::{Program, promote, read, saved};
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSection};
+use std::path::{Path, PathBuf};
+
+/// Why a file cannot be analysed.
+#[derive(Debug)]
+pub enum Error {
+    /// It cannot be read.
+    Unreadable(PathBuf, std::io::Error),
+    /// It is nothing that contains code.
+    Unknown(PathBuf),
+    /// It contains code, but none of it as bitcode.
+    NoBitcode(PathBuf),
+    /// Its bitcode is damaged.
+    Damaged(PathBuf, saved::Damage),
+    /// LLVM does not read its bitcode, and why.
+    Rejected(PathBuf, String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Unreadable(path, error) => write!(f, "cannot read `{}`: {error}", path.display()),
+            Error::Unknown(path) => {
+                write!(f, "`{}` is no program, library, object or bitcode", path.display())
+            }
+            Error::NoBitcode(path) => write!(f, "`{}` contains no bitcode", path.display()),
+            Error::Damaged(path, damage) => write!(f, "`{}`: {damage}", path.display()),
+            Error::Rejected(path, why) => {
+                write!(f, "LLVM does not read the bitcode in `{}`: {why}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Error {
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Error::Unreadable(..) => "check the path and its permissions",
+            Error::Unknown(..) => "name what `commsan cc` made: a program, library or object file",
+            Error::NoBitcode(..) => {
+                "compile with clang or flang through `commsan cc` (OMPI_CC=clang-19 or \
+                 MPICH_CC=clang-19 for mpicc); for other compilers, use `commsan lint -p BUILD`"
+            }
+            Error::Damaged(..) => "compile and link it again",
+            Error::Rejected(..) => {
+                "it may come from a compiler newer than LLVM 19, which commsan reads; compile it with \
+                 clang-19"
+            }
+        }
+    }
+}
+
+/// Bitcode or its text form.
+enum Module {
+    Bitcode(Vec<u8>),
+    Text(Vec<u8>),
+}
+
+impl Program {
+    /// Reads everything in these files as one program.
+    ///
+    /// # Errors
+    /// When a file cannot be read, contains no bitcode, or LLVM rejects it.
+    pub fn load(paths: &[PathBuf]) -> Result<Program, Error> {
+        let mut program = Program::default();
+        let mut linker = read::Linker::default();
+        for path in paths {
+            for module in modules_of(path)? {
+                let (bytes, text) = match &module {
+                    Module::Bitcode(bytes) => (bytes, false),
+                    Module::Text(bytes) => (bytes, true),
+                };
+                read::module(&mut program, &mut linker, bytes, text)
+                    .map_err(|why| Error::Rejected(path.clone(), why))?;
+            }
+        }
+        program.functions.iter_mut().for_each(promote::promote);
+        Ok(program)
+    }
+}
+
+fn modules_of(path: &Path) -> Result<Vec<Module>, Error> {
+    let bytes = std::fs::read(path).map_err(|e| Error::Unreadable(path.to_owned(), e))?;
+    let found = match Kind::of(path, &bytes) {
+        Kind::Elf => of_elf(path, &bytes)?,
+        Kind::Archive => of_archive(path, &bytes)?,
+        Kind::Bitcode => of_section(path, &bytes)?,
+        Kind::Text => vec![Module::Text(bytes)],
+        Kind::Unknown => return Err(Error::Unknown(path.to_owned())),
+    };
+    if found.is_empty() { Err(Error::NoBitcode(path.to_owned())) } else { Ok(found) }
+}
+
+enum Kind {
+    Elf,
+    Archive,
+    Bitcode,
+    Text,
+    Unknown,
+}
+
+impl Kind {
+    fn of(path: &Path, bytes: &[u8]) -> Kind {
+        match bytes {
+            [0x7f, b'E', b'L', b'F', ..] => Kind::Elf,
+            [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => Kind::Archive,
+            [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => Kind::Bitcode,
+            _ if path.extension().is_some_and(|extension| extension == "ll") => Kind::Text,
+            _ => Kind::Unknown,
+        }
+    }
+}
+
+fn of_elf(path: &Path, bytes: &[u8]) -> Result<Vec<Module>, Error> {
+    let elf = object::File::parse(bytes).map_err(|_| Error::Unknown(path.to_owned()))?;
+    let mut found = Vec::new();
+    for section in elf.sections().filter(|s| s.name() == Ok(saved::SECTION)) {
+        let data = section.uncompressed_data().map_err(|_| Error::Unknown(path.to_owned()))?;
+        found.extend(of_section(path, &data)?);
+    }
+    Ok(found)
+}
+
+fn of_archive(path: &Path, bytes: &[u8]) -> Result<Vec<Module>, Error> {
+    let damaged = |_| Error::Unknown(path.to_owned());
+    let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
+    let mut found = Vec::new();
+    for member in archive.members() {
+        let data = member.and_then(|member| member.data(bytes)).map_err(damaged)?;
+        found.extend(match Kind::of(Path::new(""), data) {
+            Kind::Elf => of_elf(path, data)?,
+            Kind::Bitcode => of_section(path, data)?,
+            _ => Vec::new(),
+        });
+    }
+    Ok(found)
+}
+
+fn of_section(path: &Path, bytes: &[u8]) -> Result<Vec<Module>, Error> {
+    let found = saved::modules(bytes).map_err(|damage| Error::Damaged(path.to_owned(), damage))?;
+    Ok(found.into_iter().map(|module| Module::Bitcode(module.to_vec())).collect())
+}

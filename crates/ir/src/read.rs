@@ -1,0 +1,279 @@
+//! From LLVM's modules to a [`Program`]: functions and global variables are joined by name as a linker
+//! joins them, each module is forgotten once read.
+
+mod code;
+mod debug;
+
+use crate::{Body, Function, FunctionId, Global, GlobalId, Value};
+use crate::{FileId, Place, Program};
+use commsan_llvm::{self as ir, Opcode, TypeKind, llvm};
+use llvm_sys::core::*;
+use llvm_sys::ir_reader::LLVMParseIRInContext;
+use llvm_sys::prelude::*;
+use rustc_hash::FxHashMap;
+use std::ffi::CStr;
+
+/// Entries of a global variable's initial value that are kept.
+const INITIAL: usize = 4096;
+
+/// Symbols that modules share.
+#[derive(Debug, Default)]
+pub struct Linker {
+    functions: FxHashMap<String, FunctionId>,
+    globals: FxHashMap<String, GlobalId>,
+    files: FxHashMap<String, FileId>,
+}
+
+/// Adds a module, bitcode or text, to the program.
+///
+/// # Errors
+/// What LLVM says of a module it does not read.
+pub fn module(
+    program: &mut Program,
+    linker: &mut Linker,
+    bytes: &[u8],
+    text: bool,
+) -> Result<(), String> {
+    let name = if text { c"module.ll" } else { c"module.bc" };
+    let context = Context(llvm!(LLVMContextCreate()));
+    let (begin, length) = (bytes.as_ptr().cast(), bytes.len());
+    let buffer = llvm!(LLVMCreateMemoryBufferWithMemoryRangeCopy(begin, length, name.as_ptr()));
+    let mut module = std::ptr::null_mut();
+    let mut message = std::ptr::null_mut();
+    // The buffer is LLVM's now.
+    if llvm!(LLVMParseIRInContext(context.0, buffer, &raw mut module, &raw mut message)) != 0 {
+        // SAFETY: LLVM has written a text, to be disposed of.
+        let why = unsafe { CStr::from_ptr(message) }.to_string_lossy().trim().to_owned();
+        llvm!(LLVMDisposeMessage(message));
+        return Err(why);
+    }
+    // What is known of variables is then said by calls, which 19's C interface can read.
+    llvm!(LLVMSetIsNewDbgInfoFormat(module, 0));
+    Reader::new(program, linker, ir::Module(module)).read();
+    llvm!(LLVMDisposeModule(module));
+    Ok(())
+}
+
+/// Owns what belongs to one module.
+struct Context(LLVMContextRef);
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        llvm!(LLVMContextDispose(self.0));
+    }
+}
+
+/// Reads one module.
+struct Reader<'p> {
+    program: &'p mut Program,
+    linker: &'p mut Linker,
+    module: ir::Module,
+    number: u32,
+    functions: FxHashMap<ir::Value, FunctionId>,
+    globals: FxHashMap<ir::Value, GlobalId>,
+    files: FxHashMap<LLVMMetadataRef, FileId>,
+}
+
+impl<'p> Reader<'p> {
+    fn new(program: &'p mut Program, linker: &'p mut Linker, module: ir::Module) -> Reader<'p> {
+        program.modules.push(module.source_name().to_owned());
+        let number = program.modules.len() as u32 - 1;
+        let (functions, globals, files) = Default::default();
+        Reader { program, linker, module, number, functions, globals, files }
+    }
+
+    fn read(&mut self) {
+        let functions: Vec<_> = self.module.functions().collect();
+        for function in functions.iter().filter(|f| !f.is_declaration()) {
+            self.define(*function);
+        }
+        let globals: Vec<_> = self.module.globals().collect();
+        for global in globals {
+            self.define_global(global);
+        }
+    }
+
+    fn define(&mut self, function: ir::Value) {
+        let id = self.function(function);
+        // Of functions in headers each module has one; the first stays.
+        if self.program[id].body.is_some() {
+            return;
+        }
+        let (shown, at) = self.subprogram(function);
+        let body = self.body(function);
+        let known = &mut self.program.functions[id.0 as usize];
+        known.module = self.number;
+        known.at = at;
+        known.shown = shown.unwrap_or_else(|| source_name(&known.name).to_owned());
+        known.body = Some(body);
+    }
+
+    fn body(&mut self, function: ir::Value) -> Body {
+        code::Reader::new(self, function).read()
+    }
+
+    /// The program's function for one of this module.
+    fn function(&mut self, function: ir::Value) -> FunctionId {
+        if let Some(id) = self.functions.get(&function) {
+            return *id;
+        }
+        let name = function.name().to_owned();
+        let known = self.linker.functions.get(&name).copied().filter(|_| !function.is_internal());
+        let id = known.unwrap_or_else(|| {
+            let id = FunctionId(self.program.functions.len() as u32);
+            if !function.is_internal() {
+                self.linker.functions.insert(name.clone(), id);
+            }
+            self.program.functions.push(Function {
+                shown: source_name(&name).to_owned(),
+                name,
+                module: self.number,
+                at: Place::default(),
+                params: function.parameters().count() as u32,
+                param_names: FxHashMap::default(),
+                body: None,
+                address_taken: false,
+            });
+            id
+        });
+        self.functions.insert(function, id);
+        id
+    }
+
+    /// The program's global variable for one of this module.
+    fn global(&mut self, global: ir::Value) -> GlobalId {
+        if let Some(id) = self.globals.get(&global) {
+            return *id;
+        }
+        let name = global.name().to_owned();
+        let known = self.linker.globals.get(&name).copied().filter(|_| !global.is_internal());
+        let id = known.unwrap_or_else(|| {
+            let id = GlobalId(self.program.globals.len() as u32);
+            if !global.is_internal() {
+                self.linker.globals.insert(name.clone(), id);
+            }
+            let size = self.module.size(global.value_type());
+            let constant = global.is_constant_global();
+            let initial = Vec::new();
+            self.program.globals.push(Global { name, size, constant, defined: false, initial });
+            id
+        });
+        self.globals.insert(global, id);
+        id
+    }
+
+    fn define_global(&mut self, global: ir::Value) {
+        let Some(content) = global.initializer() else { return };
+        let id = self.global(global);
+        if std::mem::replace(&mut self.program.globals[id.0 as usize].defined, true) {
+            return;
+        }
+        let mut initial = Vec::new();
+        self.content(content, 0, &mut initial);
+        let known = &mut self.program.globals[id.0 as usize];
+        known.size = self.module.size(global.value_type());
+        known.initial = initial;
+    }
+
+    /// Integers and addresses in a constant, by offset.
+    fn content(&mut self, constant: ir::Value, at: u64, found: &mut Vec<(u64, Value)>) {
+        if found.len() >= INITIAL {
+            return;
+        }
+        let ty = constant.ty();
+        let parts = match ty.kind() {
+            TypeKind::LLVMStructTypeKind => ty.fields(),
+            TypeKind::LLVMArrayTypeKind => ty.length().min(INITIAL as u64) as u32,
+            _ => {
+                let value = self.constant(constant);
+                if value != Value::Opaque {
+                    found.push((at, value));
+                }
+                return;
+            }
+        };
+        for index in 0..parts {
+            let offset = if ty.kind() == TypeKind::LLVMStructTypeKind {
+                self.module.field_offset(ty, u64::from(index))
+            } else {
+                self.module.size(ty.element()) * u64::from(index)
+            };
+            if let Some(part) = constant.element(index) {
+                self.content(part, at + offset, found);
+            }
+        }
+    }
+
+    /// A constant; functions in it are used for more than calls.
+    fn constant(&mut self, constant: ir::Value) -> Value {
+        if let Some(number) = constant.as_integer() {
+            return Value::Int(number);
+        }
+        if constant.is_null() {
+            return Value::Int(0);
+        }
+        if constant.is_function() {
+            let id = self.function(constant);
+            self.program.functions[id.0 as usize].address_taken = true;
+            return Value::Function(id);
+        }
+        if constant.is_global_variable() {
+            return Value::Global(self.global(constant), 0);
+        }
+        if let Some(aliased) = constant.aliased() {
+            return self.constant(aliased);
+        }
+        match constant.opcode() {
+            Some(Opcode::LLVMGetElementPtr) => {
+                let base = self.constant(constant.operand(0));
+                let (offset, scaled) = self.offset(constant);
+                match base {
+                    Value::Global(id, at) if scaled.is_empty() => {
+                        Value::Global(id, at.wrapping_add(offset))
+                    }
+                    Value::Int(at) if scaled.is_empty() => Value::Int(at.wrapping_add(offset)),
+                    _ => Value::Opaque,
+                }
+            }
+            Some(
+                Opcode::LLVMBitCast
+                | Opcode::LLVMIntToPtr
+                | Opcode::LLVMPtrToInt
+                | Opcode::LLVMTrunc
+                | Opcode::LLVMAddrSpaceCast,
+            ) => self.constant(constant.operand(0)),
+            _ => Value::Opaque,
+        }
+    }
+
+    /// What an address computation adds to its base: bytes, and indices with their scales.
+    fn offset(&mut self, computation: ir::Value) -> (i64, Vec<(ir::Value, i64)>) {
+        let mut bytes = 0i64;
+        let mut scaled = Vec::new();
+        let mut ty = computation.source_element_type();
+        for (place, index) in computation.operands().skip(1).enumerate() {
+            if place > 0 && ty.kind() == TypeKind::LLVMStructTypeKind {
+                let field = index.as_integer().unwrap_or(0) as u64;
+                bytes = bytes.wrapping_add(self.module.field_offset(ty, field) as i64);
+                ty = ty.field(field);
+                continue;
+            }
+            if place > 0 {
+                ty = ty.element();
+            }
+            let scale = self.module.size(ty) as i64;
+            match index.as_integer() {
+                Some(index) => bytes = bytes.wrapping_add(index.wrapping_mul(scale)),
+                None => scaled.push((index, scale)),
+            }
+        }
+        (bytes, scaled)
+    }
+}
+
+/// The name in the source, as far as the name for the linker tells it.
+fn source_name(name: &str) -> &str {
+    const OUTLINED: [&str; 2] = [".omp_outlined", "..omp_par"];
+    let outlined = OUTLINED.iter().filter_map(|suffix| name.find(suffix)).min();
+    &name[..outlined.unwrap_or(name.len())]
+}
