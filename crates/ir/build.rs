@@ -7,7 +7,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=LLVM_CONFIG");
     let tool = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-19".into());
     println!("cargo::rustc-link-search=native={}", ask(&tool, &["--libdir"]).trim());
-    for library in names(&ask(&tool, &["--link-static", "--libs", "irreader", "core"])) {
+    for library in names(&ask(&tool, &["--link-static", "--libs", "irreader", "target"])) {
         println!("cargo::rustc-link-lib=static={library}");
     }
     let system = ask(&tool, &["--link-static", "--system-libs"]);

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::options::{Color, TABLE};
 use crate::settings::Settings;
-use crate::{compile, config, doctor, exec, exit_code, explain, report, run};
+use crate::{compile, config, doctor, exec, exit_code, explain, lint, report, run};
 use clap::builder::styling;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -14,6 +14,7 @@ const AFTER_HELP: &str = "\
 Typical use:
   commsan run -- mpirun -n 4 ./app          check a program as it is
   commsan cc mpicc -g -O2 -c halo.c         compile so that every load and store is seen, too
+  commsan lint ./app                        find mistakes without running it
   commsan explain CS-BUF-01                 what a finding means and how to fix it
   commsan doctor ./app                      why something does not work
 
@@ -43,6 +44,8 @@ enum Subcommands {
     /// The same for Fortran
     #[command(disable_help_flag = true)]
     Fc(Compile),
+    /// Analyse a program without running it: commsan lint ./app
+    Lint(lint::Arguments),
     /// Explain a finding code; without one, list them all
     Explain {
         /// Such as CS-BUF-01
@@ -152,6 +155,7 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
         Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) => {
             Err(Failure::new(exit_code::USAGE, "the language comes first: `commsan cc mpicc …`"))
         }
+        Subcommands::Lint(arguments) => lint::main(&arguments, &load(&Flags(arguments.flags()))?),
         Subcommands::Explain { code } => explain::main(code.as_deref()),
         Subcommands::Doctor { app, json } => doctor::main(app.as_deref(), json),
         Subcommands::Report(arguments) => {

@@ -13,6 +13,7 @@ mod explain;
 mod failure;
 mod install;
 mod job;
+mod lint;
 mod options;
 mod output;
 mod program;

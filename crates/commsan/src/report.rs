@@ -131,6 +131,12 @@ fn write_files(run: &RunDirectory, report: &Report, sources: &Sources, options: 
         warn(&error.to_string(), &[]);
         well = false;
     }
+    write_all(report, sources, options) && well
+}
+
+/// Writes the files that the options name; says what fails, and whether all was well.
+pub fn write_all(report: &Report, sources: &Sources, options: &Options) -> bool {
+    let mut well = true;
     let files = [
         (&options.json, Format::Json),
         (&options.sarif, Format::Sarif),
@@ -170,6 +176,14 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Prints a report on standard output.
+pub fn print(report: &Report, sources: &Sources, format: Format) {
+    out(&match format {
+        Format::Terminal => terminal::render(report, sources, style(&std::io::stdout())),
+        _ => render(report, sources, format),
+    });
+}
+
 /// Renders an earlier run again.
 pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
     let run = RunDirectory::open(&arguments.directory)
@@ -177,16 +191,14 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     let suppressions = suppressions(&settings.options)?;
     let report = Report::from_run(&run, &Preparation { suppressions });
     let sources = Sources::load(&report);
-    let text = if arguments.gen_suppressions {
-        suppress::gen_suppressions(&report.findings)
-    } else if arguments.format == Format::Terminal && arguments.output.is_none() {
-        terminal::render(&report, &sources, style(&std::io::stdout()))
-    } else {
-        render(&report, &sources, arguments.format)
+    let text = |format| match arguments.gen_suppressions {
+        true => suppress::gen_suppressions(&report.findings),
+        false => render(&report, &sources, format),
     };
     match &arguments.output {
-        Some(path) => write(path, &text)?,
-        None => out(&text),
+        Some(path) => write(path, &text(arguments.format))?,
+        None if arguments.gen_suppressions => out(&text(arguments.format)),
+        None => print(&report, &sources, arguments.format),
     }
     let code = if report.findings.is_empty() { 0 } else { settings.options.exit_code.0 };
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))

@@ -23,7 +23,9 @@ pub enum Error {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Error::Unreadable(path, error) => write!(f, "cannot read `{}`: {error}", path.display()),
+            Error::Unreadable(path, error) => {
+                write!(f, "cannot read `{}`: {error}", path.display())
+            }
             Error::Unknown(path) => {
                 write!(f, "`{}` is no program, library, object or bitcode", path.display())
             }

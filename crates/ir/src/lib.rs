@@ -15,6 +15,7 @@
 
 pub mod graph;
 pub mod input;
+mod print;
 mod promote;
 mod read;
 pub mod saved;

@@ -1,6 +1,6 @@
 //! A finding as a person reads it: symbolised, merged over ranks and repetitions.
 
-use crate::Code;
+use crate::{Code, Severity};
 use serde::{Deserialize, Serialize};
 
 /// One problem in the program, with every place that takes part in it.
@@ -15,16 +15,27 @@ pub struct Finding {
     pub title: String,
     /// One sentence about this occurrence.
     pub message: String,
-    /// How often it was observed, over all ranks.
+    /// How often it was observed, over all ranks; 0 of what a static analysis finds.
     pub count: u64,
     /// Ranks in `MPI_COMM_WORLD` that observed it, ascending.
     pub ranks: Vec<u32>,
+    /// Whether it is only suspected: some ways through the program lead there, and nobody has seen
+    /// whether they are taken. Static analyses alone suspect.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub possible: bool,
     /// The places involved, the offending one first.
     pub sites: Vec<Site>,
     /// Why the sites are not ordered: the last synchronisation and the missing edge.
     pub why: String,
     /// How to fix it.
     pub help: String,
+}
+
+impl Finding {
+    /// How bad it is: what is only suspected is a warning.
+    pub fn severity(&self) -> Severity {
+        if self.possible { Severity::Warning } else { self.code.severity() }
+    }
 }
 
 /// One side of a finding.
@@ -86,4 +97,6 @@ pub enum Role {
     Return,
     /// Where the only copy of the request was overwritten.
     Overwrite,
+    /// What leads there: a condition, a construct, a call.
+    Cause,
 }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     for finding in &report.findings {
-        let command = match finding.code.severity() {
+        let command = match finding.severity() {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };

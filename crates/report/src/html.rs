@@ -128,7 +128,7 @@ fn article(
     finding: &Finding,
 ) -> std::fmt::Result {
     let (code, title) = (finding.code, Escaped(&finding.title));
-    let class = match code.severity() {
+    let class = match finding.severity() {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
@@ -152,9 +152,11 @@ fn article(
     )?;
     writeln!(page, "<details>\n<summary>Call stacks</summary>")?;
     for site in &finding.sites {
-        let rank = ranks::named(&[site.rank]);
-        let label = Prose(&site.label);
-        writeln!(page, "<h3>{label} ({rank}, thread {})</h3>\n<ol>", site.thread)?;
+        write!(page, "<h3>{}", Prose(&site.label))?;
+        if finding.count > 0 {
+            write!(page, " ({}, thread {})", ranks::named(&[site.rank]), site.thread)?;
+        }
+        writeln!(page, "</h3>\n<ol>")?;
         for frame in &site.stack {
             writeln!(page, "<li>{}</li>", Prose(&frame_text(report, frame)))?;
         }

@@ -13,12 +13,12 @@ pub fn render(report: &Report) -> String {
     let mut suite = TestSuite::new(crate::facts::file_name(program));
     for &code in Code::ALL {
         let mut findings = report.findings.iter().filter(|f| f.code == code).peekable();
-        if findings.peek().is_none() && report.run.ranks > 0 {
+        if findings.peek().is_none() && report.run.has_looked() {
             suite.add_test_case(case(code.title().to_owned(), code, TestCaseStatus::success()));
         }
         for finding in findings {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(&*finding.message).set_type(match code.severity() {
+            status.set_message(&*finding.message).set_type(match finding.severity() {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
             });
@@ -26,7 +26,7 @@ pub fn render(report: &Report) -> String {
             suite.add_test_case(case(name(report, finding), code, status));
         }
     }
-    if report.run.ranks == 0 {
+    if !report.run.has_looked() {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_message("no rank was checked");
         suite.add_test_case(TestCase::new("commsan checks the program", status));
@@ -60,7 +60,10 @@ fn description(report: &Report, finding: &Finding) -> String {
     let mut text = format!("why: {}\nhelp: {}\n", finding.why, finding.help);
     for site in &finding.sites {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{} ({}):", site.label, ranks::named(&[site.rank]));
+        let _ = match finding.count {
+            0 => writeln!(text, "\n{}:", site.label),
+            _ => writeln!(text, "\n{} ({}):", site.label, ranks::named(&[site.rank])),
+        };
         for frame in &site.stack {
             let _ = writeln!(text, "  {}", frame_text(report, frame));
         }

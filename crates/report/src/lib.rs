@@ -71,6 +71,18 @@ pub struct Run {
     pub notes: Vec<Note>,
     /// What was suppressed, by entry of the suppression file.
     pub suppressed: Vec<Suppressed>,
+    /// What was analysed, where nothing ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysed: Option<Analysed>,
+}
+
+/// What a static analysis has looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysed {
+    /// Source files compiled.
+    pub files: usize,
+    /// Functions defined in them.
+    pub functions: usize,
 }
 
 /// How a report is made.
@@ -117,13 +129,37 @@ impl Report {
             working_directory: info.directory,
             notes: notes.into_sorted(),
             suppressed,
+            analysed: None,
+        };
+        Report { findings, run }
+    }
+
+    /// What a static analysis has found, and what it has to say besides.
+    pub fn from_analysis(
+        findings: Vec<Finding>,
+        remarks: Vec<String>,
+        analysed: Analysed,
+        command: Vec<String>,
+        options: &Options,
+    ) -> Report {
+        let mut notes = notes::Notes::default();
+        remarks.into_iter().for_each(|remark| notes.add(remark, None));
+        let (findings, suppressed) = options.suppressions.apply(findings);
+        notes.add_unused(&suppressed);
+        let run = Run {
+            command,
+            working_directory: std::env::current_dir().unwrap_or_default(),
+            notes: notes.into_sorted(),
+            suppressed,
+            analysed: Some(analysed),
+            ..Run::default()
         };
         Report { findings, run }
     }
 
     /// How many findings have this severity.
     pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.code.severity() == severity).count()
+        self.findings.iter().filter(|finding| finding.severity() == severity).count()
     }
 
     /// The codes that occur, ascending.
@@ -136,6 +172,11 @@ impl Report {
 }
 
 impl Run {
+    /// Whether something was checked at all.
+    pub fn has_looked(&self) -> bool {
+        self.ranks > 0 || self.analysed.is_some()
+    }
+
     /// `file` as a person names it: relative to the working directory if it lies below.
     pub fn shown<'f>(&self, file: &'f str) -> &'f str {
         let below = Path::new(file).strip_prefix(&self.working_directory).ok();

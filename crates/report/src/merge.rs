@@ -69,6 +69,7 @@ impl Group {
             title: code.title().to_owned(),
             message: fill(row.message, &facts),
             count: self.count,
+            possible: false,
             ranks: self.ranks.into_iter().collect(),
             sites: sites(&best, &facts),
             why: fill(row.why, &facts),

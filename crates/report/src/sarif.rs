@@ -69,7 +69,7 @@ fn invocation(report: &Report) -> Invocation {
         exit_code: run.exit,
         start_time_utc: (!run.started.is_empty()).then(|| run.started.clone()),
         // §3.20.14: whether the tool worked, not whether it found nothing.
-        execution_successful: run.ranks > 0,
+        execution_successful: run.has_looked(),
         tool_execution_notifications: run.notes.iter().map(notification).collect(),
     }
 }
@@ -90,7 +90,7 @@ fn result(report: &Report, finding: &Finding, rules: &[Code]) -> ResultObject {
     ResultObject {
         rule_id: finding.code.id(),
         rule_index: rules.binary_search(&finding.code).unwrap_or_default(),
-        level: level(finding.code.severity()),
+        level: level(finding.severity()),
         message: text(format!("{}; {}", finding.message, finding.why)),
         locations: first.map(|site| location(report, finding, site)).into_iter().collect(),
         related_locations: related.collect(),

@@ -51,27 +51,26 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
 pub fn summary(report: &Report) -> String {
     let found = match report.findings.len() {
         0 => "no findings".to_owned(),
-        1 => "1 finding".to_owned(),
-        count => format!("{count} findings"),
+        count => number(count, "finding"),
     };
     let mut details = Vec::new();
     for (severity, name) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
         match report.count(severity) {
             0 => {}
-            1 => details.push(format!("1 {name}")),
-            count => details.push(format!("{count} {name}s")),
+            count => details.push(number(count, name)),
         }
     }
     let mut line = format!("commsan: {found}");
     if report.findings.len() > 1 {
         let _ = write!(line, " ({})", details.join(", "));
     }
-    match report.run.ranks {
-        1 => line += " in 1 rank",
-        count => {
-            let _ = write!(line, " in {count} ranks");
+    line += &match (&report.run.analysed, report.run.ranks) {
+        (Some(analysed), _) => {
+            let (functions, files) = (analysed.functions, analysed.files);
+            format!(" in {} of {}", number(functions, "function"), number(files, "file"))
         }
-    }
+        (None, ranks) => format!(" in {}", number(ranks as usize, "rank")),
+    };
     if report.run.unchecked > 0 {
         let _ = write!(line, ", {} of them not checked", report.run.unchecked);
     }
@@ -86,6 +85,11 @@ pub fn summary(report: &Report) -> String {
     line
 }
 
+/// `1 rank`, `2 ranks`.
+fn number(count: usize, of: &str) -> String {
+    if count == 1 { format!("1 {of}") } else { format!("{count} {of}s") }
+}
+
 /// A note with the ranks it concerns: `ranks 0-3: …`.
 pub(crate) fn note_text(note: &Note) -> String {
     match &*note.ranks {
@@ -97,6 +101,8 @@ pub(crate) fn note_text(note: &Note) -> String {
 /// `seen 12 times, by ranks 0-3, 6`.
 pub(crate) fn seen(finding: &Finding) -> String {
     let times = match finding.count {
+        0 if finding.possible => return "suspected by analysis, without a run".to_owned(),
+        0 => return "found by analysis, without a run".to_owned(),
         1 => "once".to_owned(),
         count => format!("{count} times"),
     };
@@ -104,7 +110,7 @@ pub(crate) fn seen(finding: &Finding) -> String {
 }
 
 fn diagnostic<'r>(report: &'r Report, finding: &'r Finding, sources: &'r Sources) -> Group<'r> {
-    let level = match finding.code.severity() {
+    let level = match finding.severity() {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };

@@ -43,6 +43,7 @@ fn finding(code: Code, message: &str, sites: Vec<Site>) -> Finding {
         title: code.title().to_owned(),
         message: message.to_owned(),
         count: 1,
+        possible: false,
         ranks: vec![0],
         sites,
         why: "the operation started at heat.c:12 and is complete only after MPI_Waitall at \
@@ -61,6 +62,7 @@ fn report() -> Report {
     let inlined = Frame { inlined: true, ..frame("pack", Some((HEAT, 6, 17))) };
     let write = Finding {
         count: 4096,
+        possible: false,
         ranks: vec![0, 1, 2, 3, 6],
         ..finding(
             Code::SendBufferWritten,
@@ -144,6 +146,7 @@ fn report() -> Report {
                     ranks: vec![2, 3, 4],
                 },
             ],
+            analysed: None,
             suppressed: vec![Suppressed {
                 code: "CS-REQ-01".to_owned(),
                 reason: "freed by the library at exit".to_owned(),
@@ -163,6 +166,7 @@ fn one_sided_report() -> Report {
     let in_rank = |rank, site| Site { rank, ..site };
     let race = Finding {
         count: 12,
+        possible: false,
         ranks: vec![1, 2],
         why: "nothing orders the read at halo.c:17 in rank 1 before the operation starts at \
               halo.c:8 in rank 0, or after it is complete at the target; MPI_Barrier completes no \

@@ -75,8 +75,10 @@ impl<'r, 'p> Reader<'r, 'p> {
                 self.call(instruction, names)
             }
             Opcode::LLVMPHI => {
-                let (values, from): (SmallVec<_>, Vec<_>) =
-                    instruction.all_incoming().map(|(v, b)| (self.value(v), self.blocks[&b])).unzip();
+                let (values, from): (SmallVec<_>, Vec<_>) = instruction
+                    .all_incoming()
+                    .map(|(v, b)| (self.value(v), self.blocks[&b]))
+                    .unzip();
                 (Op::Phi(from.into()), values)
             }
             Opcode::LLVMSelect => (Op::Select, self.all(instruction)),
@@ -139,8 +141,8 @@ impl<'r, 'p> Reader<'r, 'p> {
         names: &mut FxHashMap<InstId, Box<str>>,
     ) -> (Op, SmallVec<[Value; 2]>) {
         let name = call.callee_name();
-        if name == "llvm.dbg.declare" {
-            if let Some((address, name)) = self.module.declared(call)
+        if let Some(address) = declaration(name) {
+            if let Some((address, name)) = self.module.declared(call, address)
                 && let Some(id) = self.instructions.get(&ir::Value(address))
             {
                 names.insert(*id, name.into());
@@ -192,6 +194,16 @@ impl<'r, 'p> Reader<'r, 'p> {
         } else {
             self.module.constant(value)
         }
+    }
+}
+
+/// Which operand of a call that says what a variable is called is the variable's address.
+fn declaration(name: &str) -> Option<u32> {
+    match name {
+        "llvm.dbg.declare" => Some(0),
+        // Instead, where the optimizer will run.
+        "llvm.dbg.assign" => Some(4),
+        _ => None,
     }
 }
 

@@ -36,10 +36,14 @@ impl Reader<'_> {
         (name, Place { file: self.file(subprogram), line, column: 0 })
     }
 
-    /// The variable that a call of `llvm.dbg.declare` is about, and its address.
-    pub(super) fn declared(&mut self, call: ir::Value) -> Option<(LLVMValueRef, String)> {
+    /// The variable that a call of `llvm.dbg.declare` is about, and its address, which is this operand.
+    pub(super) fn declared(
+        &mut self,
+        call: ir::Value,
+        address: u32,
+    ) -> Option<(LLVMValueRef, String)> {
         const NAME: usize = 1;
-        let address = call.operand(0);
+        let address = call.operand(address);
         let kind = llvm!(LLVMGetMetadataKind(LLVMValueAsMetadata(address.0)));
         if !matches!(kind, LLVMMetadataKind::LLVMLocalAsMetadataMetadataKind) {
             return None;

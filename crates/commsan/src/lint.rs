@@ -1,0 +1,182 @@
+//! `commsan lint`: static analysis of a program, without running it.
+
+mod baseline;
+mod compile;
+
+use crate::exit_code;
+use crate::failure::Failure;
+use crate::output::out;
+use crate::report::{self, Format};
+use crate::settings::Settings;
+use commsan_ir::Program;
+use commsan_lint::{Level, levels};
+use commsan_model::Severity;
+use commsan_report::{Analysed, Options as Preparation, Report, Sources, suppress};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// `commsan lint`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Programs, libraries and objects compiled by `commsan cc` with clang or flang, bitcode, or source
+    /// files
+    files: Vec<PathBuf>,
+    /// Directory with compile_commands.json: analyses all sources named there
+    #[arg(short = 'p', long = "build", value_name = "DIR")]
+    build: Option<PathBuf>,
+    /// Thread level that MPI is initialised with, if not the one that the program asks for
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    thread_level: Option<LevelName>,
+    /// In which threads functions run that nobody in the program calls
+    #[arg(long, value_enum, value_name = "WHERE", default_value = "main")]
+    initial_context: ContextName,
+    /// Fail for suspicions, too, not only for what is certain
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "suspected")]
+    deny: Deny,
+    /// Findings that are known: a JSON report of an earlier lint
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// How to write the report
+    #[arg(long, value_enum, default_value = "terminal")]
+    format: Format,
+    /// Also write the report as JSON there
+    #[arg(long, value_name = "FILE")]
+    json: Option<String>,
+    /// Also write the report as SARIF 2.1.0
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<String>,
+    /// Also write the report as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<String>,
+    /// Also write the report as one HTML page
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
+    /// Findings that are known: file of suppressions; can be given more than once
+    #[arg(long, value_name = "FILE")]
+    suppressions: Vec<String>,
+    /// Print suppressions that would cover the findings
+    #[arg(long)]
+    gen_suppressions: bool,
+    /// Exit code when there are findings
+    #[arg(long, value_name = "N")]
+    exit_code: Option<String>,
+    /// Colours: auto, always, never
+    #[arg(long, value_name = "WHEN")]
+    color: Option<String>,
+    /// Print what was read instead of analysing it
+    #[arg(long, hide = true)]
+    print_ir: bool,
+    /// Options for the compiler, for source files
+    #[arg(last = true, value_name = "OPTIONS")]
+    options: Vec<String>,
+}
+
+/// What makes the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Deny {
+    /// Only what is certain
+    Certain,
+    /// Suspicions as well
+    Suspected,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LevelName {
+    Single,
+    Funneled,
+    Serialized,
+    Multiple,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ContextName {
+    /// In the first thread, outside parallel regions
+    Main,
+    /// In all threads of a parallel region
+    Parallel,
+    /// In one thread of a parallel region, any of them
+    Single,
+    /// In the first thread of a parallel region
+    Master,
+}
+
+impl Arguments {
+    /// Those that are options of the table.
+    pub fn flags(&self) -> Vec<(String, String)> {
+        let named = [
+            ("exit_code", &self.exit_code),
+            ("color", &self.color),
+            ("json", &self.json),
+            ("sarif", &self.sarif),
+            ("junit", &self.junit),
+            ("html", &self.html),
+        ];
+        let pair = |name: &str, value: &String| (name.to_owned(), value.clone());
+        let one = named.iter().filter_map(|(name, value)| Some(pair(name, value.as_ref()?)));
+        let suppressions = self.suppressions.iter().map(|value| pair("suppressions", value));
+        one.chain(suppressions).collect()
+    }
+
+    fn analysis(&self) -> commsan_lint::Options {
+        commsan_lint::Options {
+            level: self.thread_level.map(|level| match level {
+                LevelName::Single => Level::Single,
+                LevelName::Funneled => Level::Funneled,
+                LevelName::Serialized => Level::Serialized,
+                LevelName::Multiple => Level::Multiple,
+            }),
+            context: match self.initial_context {
+                ContextName::Main => levels::Context::Main,
+                ContextName::Parallel => levels::Context::Parallel,
+                ContextName::Single => levels::Context::Single,
+                ContextName::Master => levels::Context::Master,
+            },
+        }
+    }
+}
+
+/// Analyses and reports.
+pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
+    let suppressions = report::suppressions(&settings.options)?;
+    let known = arguments.baseline.as_deref().map(baseline::read).transpose()?.unwrap_or_default();
+    let sources = compile::Sources::of(arguments.build.as_deref(), &arguments.files)?;
+    let compiled = sources.compile(&arguments.options)?;
+    let program = Program::load(&compiled.files)
+        .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()).help(error.help()))?;
+    if arguments.print_ir {
+        out(&program.to_string());
+        return Ok(ExitCode::from(exit_code::OK));
+    }
+    let mut analysis = commsan_lint::analyse(&program, &arguments.analysis());
+    if !program.has_lines {
+        analysis.notes.push(
+            "the program was compiled without line numbers: compile with `-g` to see lines"
+                .to_owned(),
+        );
+    }
+    analysis.findings.retain(|finding| !known.contains(finding));
+    let analysed = Analysed { files: program.modules.len(), functions: program.defined().count() };
+    let command = std::env::args().collect();
+    let preparation = Preparation { suppressions };
+    let (findings, notes) = (analysis.findings, analysis.notes);
+    let report = Report::from_analysis(findings, notes, analysed, command, &preparation);
+    show(&report, arguments, settings)
+}
+
+fn show(report: &Report, arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
+    let sources = Sources::load(report);
+    if arguments.gen_suppressions {
+        out(&suppress::gen_suppressions(&report.findings));
+    } else {
+        report::print(report, &sources, arguments.format);
+    }
+    if !report::write_all(report, &sources, &settings.options) {
+        return Ok(ExitCode::from(exit_code::REPORT));
+    }
+    let counts = match arguments.deny {
+        Deny::Certain => report.count(Severity::Error),
+        Deny::Suspected => report.findings.len(),
+    };
+    let code = if counts == 0 { 0 } else { settings.options.exit_code.0 };
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))
+}

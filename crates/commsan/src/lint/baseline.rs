@@ -1,0 +1,51 @@
+//! Findings of an earlier lint: what an old program has is not news.
+
+use crate::exit_code;
+use crate::failure::Failure;
+use commsan_model::{Code, Finding};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// What is known of old.
+#[derive(Default)]
+pub struct Baseline {
+    known: HashSet<(Code, Vec<Key>)>,
+}
+
+/// A site without its line, which changes with everything above it.
+type Key = (Option<String>, Option<String>, String);
+
+impl Baseline {
+    /// Whether a finding is known: its code, and files, functions and words of all sites.
+    pub fn contains(&self, finding: &Finding) -> bool {
+        self.known.contains(&key(finding))
+    }
+}
+
+fn key(finding: &Finding) -> (Code, Vec<Key>) {
+    let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let site = |site: &commsan_model::Site| {
+        (site.file.as_deref().map(file), site.function.clone(), without_numbers(&site.label))
+    };
+    (finding.code, finding.sites.iter().map(site).collect())
+}
+
+/// Labels name lines, too.
+fn without_numbers(label: &str) -> String {
+    label.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// Reads the JSON report of an earlier lint.
+pub fn read(path: &Path) -> Result<Baseline, Failure> {
+    #[derive(serde::Deserialize)]
+    struct Report {
+        findings: Vec<Finding>,
+    }
+    let unusable = |what: String| {
+        let what = format!("cannot use the baseline `{}`: {what}", path.display());
+        Failure::new(exit_code::USAGE, what).help("write one by `commsan lint --json FILE …`")
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
+    let report: Report = serde_json::from_str(&text).map_err(|e| unusable(e.to_string()))?;
+    Ok(Baseline { known: report.findings.iter().map(key).collect() })
+}

@@ -1,0 +1,49 @@
+//! Static analyses of a whole program, and the findings they lead to.
+//!
+//! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular to
+//! an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
+//!
+//! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
+//!
+//! [`Finding::possible`]: commsan_model::Finding::possible
+
+pub mod levels;
+mod mpi;
+mod openmp;
+mod places;
+
+pub use levels::Level;
+pub use mpi::{Calls, Mpi};
+
+use commsan_ir::Program;
+use commsan_model::Finding;
+
+/// What the user knows better than the program tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The level that MPI is initialised with, instead of what the program asks for.
+    pub level: Option<Level>,
+    /// In which threads functions run that nobody in the program calls.
+    pub context: levels::Context,
+}
+
+/// What the analyses say of a program.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    /// In the order of their places.
+    pub findings: Vec<Finding>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// Runs all analyses.
+pub fn analyse(program: &Program, options: &Options) -> Analysis {
+    let calls = Calls::of(program);
+    let mut analysis = Analysis::default();
+    levels::check(program, &calls, options, &mut analysis);
+    let place = |finding: &Finding| {
+        finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
+    };
+    analysis.findings.sort_by_key(|finding| (place(finding), finding.code));
+    analysis
+}

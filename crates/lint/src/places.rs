@@ -1,0 +1,56 @@
+//! Sites of findings.
+
+use commsan_ir::{FunctionId, Inst, Place, Program};
+use commsan_model::{Frame, Role, Site};
+
+/// A site at an instruction of a function.
+pub fn site(
+    program: &Program,
+    function: FunctionId,
+    inst: &Inst,
+    role: Role,
+    label: String,
+) -> Site {
+    at(program, function, inst.at, role, label)
+}
+
+/// A site at a place in a function.
+pub fn at(program: &Program, function: FunctionId, at: Place, role: Role, label: String) -> Site {
+    let frame = frame(program, function, at);
+    Site {
+        role,
+        label,
+        file: frame.file.clone(),
+        line: frame.line,
+        column: frame.column,
+        function: frame.function.clone(),
+        rank: 0,
+        thread: 0,
+        stack: vec![frame],
+    }
+}
+
+/// A place in a function, as a frame of a call stack.
+pub fn frame(program: &Program, function: FunctionId, at: Place) -> Frame {
+    let known = |number: u32| at.file.and((number > 0).then_some(number));
+    Frame {
+        function: Some(program[function].shown.clone()),
+        file: at.file.map(|file| program[file].clone()),
+        line: known(at.line),
+        column: known(at.column),
+        module: program.modules[program[function].module as usize].clone(),
+        offset: 0,
+        inlined: false,
+    }
+}
+
+/// `line 12`, or `halo.c:12` where another file was spoken of.
+pub fn line(program: &Program, place: Place, spoken: Option<Place>) -> String {
+    let Some(file) = place.file else { return "an unknown line".to_owned() };
+    if spoken.is_some_and(|spoken| spoken.file == place.file) {
+        return format!("line {}", place.line);
+    }
+    let path = &*program[file];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    format!("{name}:{}", place.line)
+}
