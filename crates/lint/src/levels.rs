@@ -1,7 +1,32 @@
-//! Thread levels.
+//! Thread levels: which one the program needs, which calls break the one it asks for, and calls that
+//! no level allows (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
+//! Applications, Euro-Par 2015; MPI 4.1 §11.6).
+//!
+//! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical` and
+//! locks, explicit tasks, tests of `omp_get_thread_num`, `pthread_create`; through calls of functions
+//! of the program, in every context that they are called in.
+//!
+//! **What is missed.** Functions called through pointers, threads of C++ and of other libraries, sections
+//! in Fortran (flang makes loops of them: the level is then too high, not too low), barriers that only
+//! some threads of a team reach. An `if` clause or a team's size that is not constant counts as many
+//! threads.
+//!
+//! **What is never reported.** Calls that two threads may only make one after the other for these reasons:
+//! a barrier on every way between them, the same lock, `depend` clauses, the same thread. A lock that is
+//! not known counts as the same lock, and one section never runs beside itself. Collectives of all threads at once are reported only on a
+//! communicator that all threads name alike.
 
-use crate::{Analysis, Calls, Options};
-use commsan_ir::Program;
+mod concurrent;
+mod instances;
+mod report;
+mod word;
+
+use crate::mpi::Calls;
+use crate::{Analysis, Options};
+use commsan_ir::{FunctionId, InstId, Program};
+use instances::Instances;
+use rustc_hash::FxHashSet;
+use word::{Letter, Spot};
 
 /// MPI's thread levels (MPI 4.1 §11.6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,5 +66,89 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// Checks.
-pub fn check(_: &Program, _: &Calls, _: &Options, _: &mut Analysis) {}
+impl Level {
+    /// From the value of MPI's constant, which is the same in MPICH and in Open MPI.
+    fn from_constant(value: i64) -> Option<Level> {
+        let levels = [Level::Single, Level::Funneled, Level::Serialized, Level::Multiple];
+        usize::try_from(value).ok().and_then(|value| levels.get(value)).copied()
+    }
+}
+
+impl Context {
+    fn word(self) -> Vec<Letter> {
+        let outside = Spot { function: FunctionId(u32::MAX), inst: InstId(u32::MAX) };
+        let team = Letter::Parallel(outside);
+        match self {
+            Context::Main => vec![],
+            Context::Parallel => vec![team],
+            Context::Single => vec![team, Letter::Single(outside)],
+            Context::Master => vec![team, Letter::Master(outside)],
+        }
+    }
+}
+
+/// What the program asks for when it initialises MPI.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    level: Level,
+    /// The call, unless the user has said the level.
+    at: Option<Spot>,
+}
+
+/// Finds violations and says which level the program needs.
+pub fn check(program: &Program, calls: &Calls, options: &Options, analysis: &mut Analysis) {
+    let roots = roots(program);
+    let context = if is_program(program) { Context::Main } else { options.context };
+    let instances = Instances::of(program, calls, &roots, &context.word());
+    if instances.events.is_empty() {
+        return;
+    }
+    let asked =
+        options.level.map(|level| Asked { level, at: None }).or_else(|| asked(program, calls));
+    let pairs = concurrent::pairs(&instances);
+    report::Report { instances: &instances, pairs: &pairs, asked }.write(analysis);
+}
+
+/// `main`, in C and in Fortran.
+const MAINS: [&str; 2] = ["main", "_QQmain"];
+
+fn is_program(program: &Program) -> bool {
+    program.defined().any(|(_, function, _)| MAINS.contains(&&*function.name))
+}
+
+/// Functions that nobody in the program calls or names.
+fn roots(program: &Program) -> Vec<FunctionId> {
+    let mut called = FxHashSet::default();
+    for (id, _, body) in program.defined() {
+        for callee in body.code.iter().flat_map(instances::mentioned) {
+            if callee != id {
+                called.insert(callee);
+            }
+        }
+    }
+    program.defined().map(|(id, ..)| id).filter(|id| !called.contains(id)).collect()
+}
+
+/// The level named where MPI is initialised; none where it is not known, or where there are several.
+fn asked(program: &Program, calls: &Calls) -> Option<Asked> {
+    let mut found: Option<Asked> = None;
+    for (function, _, body) in program.defined() {
+        for (index, inst) in body.code.iter().enumerate() {
+            let Some(mpi) = calls.at(inst) else { continue };
+            let level = match &*mpi.name {
+                "MPI_Init" => Level::Single,
+                "MPI_Init_thread" => {
+                    let index = if mpi.by_reference { 0 } else { 2 };
+                    Level::from_constant(mpi.integer(program, body, inst, index)?)?
+                }
+                _ => continue,
+            };
+            if found.is_some_and(|other| other.level != level) {
+                return None;
+            }
+            let spot = Spot { function, inst: InstId(index as u32) };
+            found.get_or_insert(Asked { level, at: Some(spot) });
+        }
+    }
+    found
+}

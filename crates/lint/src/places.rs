@@ -1,18 +1,7 @@
 //! Sites of findings.
 
-use commsan_ir::{FunctionId, Inst, Place, Program};
+use commsan_ir::{FunctionId, Place, Program};
 use commsan_model::{Frame, Role, Site};
-
-/// A site at an instruction of a function.
-pub fn site(
-    program: &Program,
-    function: FunctionId,
-    inst: &Inst,
-    role: Role,
-    label: String,
-) -> Site {
-    at(program, function, inst.at, role, label)
-}
 
 /// A site at a place in a function.
 pub fn at(program: &Program, function: FunctionId, at: Place, role: Role, label: String) -> Site {

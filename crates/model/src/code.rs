@@ -112,6 +112,8 @@ codes! {
         "threads in collectives of one communicator at once", "CS-THR-04.md";
     RequestShared = "CS-THR-05", Error,
         "threads complete one request at once", "CS-THR-05.md";
+    ForbiddenNesting = "CS-OMP-01", Error,
+        "OpenMP construct where it must not be nested", "CS-OMP-01.md";
 }
 
 impl Code {

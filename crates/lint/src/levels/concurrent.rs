@@ -1,0 +1,298 @@
+//! Which calls of MPI may run at once: those in regions of one team that no barrier separates
+//! (Algorithm 2 of the paper, between functions, too).
+//!
+//! All threads of a team pass its constructs in the same order. So of two calls that different threads
+//! may make, both are under way at once if a way leads from the end of the one's region to the
+//! other without a barrier. Calls and returns are matched: a way leads up to callers of the function that
+//! it starts in, and down into functions from which it comes back only where it went in.
+
+use super::instances::{Entered, Event, Instances, Number, State};
+use super::word::{Letter, Spot, Who, region, who};
+use crate::openmp::{Runtime, runtime};
+use commsan_ir::{BlockId, InstId, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Two calls of MPI by different threads, not ordered. They may be the same call.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Numbers of [`Instances::events`].
+    pub events: [usize; 2],
+    /// The construct after which nobody waits.
+    pub cause: Letter,
+}
+
+/// All pairs of a program, each once.
+pub fn pairs(instances: &Instances) -> Vec<Pair> {
+    let mut by_spot: FxHashMap<(Number, InstId), usize> = FxHashMap::default();
+    for (index, event) in instances.events.iter().enumerate() {
+        by_spot.insert((event.instance, event.spot.inst), index);
+    }
+    let through = through(instances);
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
+    for (index, event) in instances.events.iter().enumerate() {
+        let Some((team, end)) = region(&event.word) else { continue };
+        if who(&event.word) == Who::Many || instances.mpi_of(event).is_free_of_levels() {
+            continue;
+        }
+        let cause = event.word[end - 1];
+        let mut search = Search::new(instances, &through, event, team, end);
+        search.run();
+        for other in search.reached.iter().filter_map(|place| by_spot.get(place)) {
+            let pair = [index.min(*other), index.max(*other)];
+            let places = pair.map(|event| instances.events[event].spot);
+            if may_overlap(instances, event, &instances.events[*other]) && seen.insert(places) {
+                found.push(Pair { events: pair, cause });
+            }
+        }
+    }
+    found
+}
+
+/// Whether nothing in their words keeps two calls apart.
+fn may_overlap(instances: &Instances, one: &Event, other: &Event) -> bool {
+    if instances.mpi_of(other).is_free_of_levels() || who(&other.word) == Who::Many {
+        return false;
+    }
+    let (Some((team, _)), first) = (region(&one.word), &one.word) else { return false };
+    let spawned = first[team..].iter().chain(&other.word).any(|letter| letter.is_spawned());
+    // Of another team there is nothing to say, unless it runs beside this one.
+    if !spawned && other.word.get(..team) != Some(&first[..team]) {
+        return false;
+    }
+    let inside = |word: &[Letter]| word[team.min(word.len())..].to_vec();
+    let (mine, others) = (inside(first), inside(&other.word));
+    let masters =
+        [&mine, &others].map(|word| matches!(word.first(), Some(Letter::Master(_))) && !spawned);
+    let lock = |letter: &Letter| match letter {
+        Letter::Lock(_, what) => Some(*what),
+        _ => None,
+    };
+    let locked = mine.iter().filter_map(lock).any(|a| {
+        // Locks that cannot be told apart may be the same.
+        others.iter().filter_map(lock).any(|b| a == b || a == UNKNOWN || b == UNKNOWN)
+    });
+    // Each section is run once for each time that the threads come to all of them.
+    let same_section = match (mine.iter().find(is_section), others.iter().find(is_section)) {
+        (Some(one), Some(other)) => one == other,
+        _ => false,
+    };
+    let ordered = |word: &[Letter]| word.iter().any(|l| matches!(l, Letter::Task(_, true)));
+    !(masters == [true, true] || locked || same_section || ordered(&mine) && ordered(&others))
+}
+
+fn is_section(letter: &&Letter) -> bool {
+    matches!(letter, Letter::Section(..))
+}
+
+const UNKNOWN: commsan_ir::Value = commsan_ir::Value::Opaque;
+
+/// By instance: whether a way leads from its entry to its end without a barrier.
+fn through(instances: &Instances) -> Vec<bool> {
+    let mut through = vec![false; instances.all.len()];
+    loop {
+        let mut changed = false;
+        for number in 0..instances.all.len() {
+            if !through[number] && passes(instances, number, &through) {
+                through[number] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return through;
+        }
+    }
+}
+
+fn passes(instances: &Instances, number: Number, through: &[bool]) -> bool {
+    let body = instances.body(number);
+    let mut seen = vec![false; body.blocks.len()];
+    let mut open = vec![BlockId(0)];
+    while let Some(block) = open.pop() {
+        if std::mem::replace(&mut seen[block.0 as usize], true) {
+            continue;
+        }
+        let stops = body.instructions(block).any(|(id, inst)| {
+            let callee = instances.all[number].calls.get(&id);
+            runtime(instances.program, inst) == Some(Runtime::Barrier)
+                || callee.is_some_and(|(callee, how)| *how == Entered::Called && !through[*callee])
+        });
+        if stops {
+            continue;
+        }
+        if body.end(block).is_some_and(|end| end.op == Op::Return) {
+            return true;
+        }
+        open.extend(&body[block].next);
+    }
+    false
+}
+
+/// A walk over all places that threads may be at while another is at an event.
+struct Search<'s, 'p> {
+    instances: &'s Instances<'p>,
+    through: &'s [bool],
+    /// The region of the event: up to here, its words are those of one thread.
+    region: Vec<Letter>,
+    /// What ends the walk.
+    ends: Ends,
+    open: Vec<Step>,
+    seen: FxHashSet<Step>,
+    /// Calls of MPI.
+    reached: FxHashSet<(Number, InstId)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// A barrier of the team.
+    Barrier,
+    /// Also where the tasks are waited for.
+    Task,
+    /// Only where the thread is waited for.
+    Thread,
+}
+
+/// The begin of a block.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Step {
+    instance: Number,
+    block: BlockId,
+    /// The first instruction to look at.
+    from: usize,
+    /// Whether the way has gone into a function and has to come back where it went in.
+    down: bool,
+    /// Whether it has left the event's region.
+    left: bool,
+}
+
+impl<'s, 'p> Search<'s, 'p> {
+    fn new(
+        instances: &'s Instances<'p>,
+        through: &'s [bool],
+        event: &Event,
+        team: usize,
+        end: usize,
+    ) -> Self {
+        let spawned = event.word[team..].iter().rposition(|letter| letter.is_spawned());
+        let spawned = spawned.map(|at| event.word[team + at]);
+        let ends = match spawned {
+            None => Ends::Barrier,
+            Some(Letter::Thread(_)) => Ends::Thread,
+            Some(_) => Ends::Task,
+        };
+        let region = event.word[..end].to_vec();
+        let (open, seen, reached) = Default::default();
+        let mut search = Search { instances, through, region, ends, open, seen, reached };
+        match spawned {
+            // What runs beside its maker does so from where it is made.
+            Some(letter) => search.start_after(letter.spot(), true),
+            None => {
+                let step = (event.instance, event.block, event.spot.inst);
+                search.push_after(step.0, step.1, step.2, false, false);
+            }
+        }
+        search
+    }
+
+    fn start_after(&mut self, spot: Spot, left: bool) {
+        for number in 0..self.instances.all.len() {
+            if self.instances.all[number].function == spot.function {
+                let body = self.instances.body(number);
+                let blocks = body.block_ids().filter(|b| body[*b].code.contains(&spot.inst));
+                for block in blocks.collect::<Vec<_>>() {
+                    self.push_after(number, block, spot.inst, false, left);
+                }
+            }
+        }
+    }
+
+    fn push_after(&mut self, instance: Number, block: BlockId, id: InstId, down: bool, left: bool) {
+        let code = &self.instances.body(instance)[block].code;
+        let from = code.iter().position(|at| *at == id).map_or(code.len(), |at| at + 1);
+        self.push(Step { instance, block, from, down, left });
+    }
+
+    fn push(&mut self, step: Step) {
+        if self.seen.insert(step.clone()) {
+            self.open.push(step);
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some(step) = self.open.pop() {
+            self.walk(step);
+        }
+    }
+
+    /// Goes through a block.
+    fn walk(&mut self, step: Step) {
+        let Step { instance, block, from, down, mut left } = step;
+        let body = self.instances.body(instance);
+        let known = &self.instances.all[instance];
+        let Some(mut state) = known.states[block.0 as usize].clone() else { return };
+        for (index, (id, inst)) in body.instructions(block).enumerate() {
+            self.instances.step(instance, id, inst, &mut state);
+            if index < from {
+                continue;
+            }
+            left |= self.has_left(instance, &state);
+            if self.stops(runtime(self.instances.program, inst)) {
+                return;
+            }
+            if left && self.instances.mpi.at(inst).is_some() {
+                self.reached.insert((instance, id));
+            }
+            let called = known.calls.get(&id).copied();
+            if let Some((callee, how)) = called {
+                // A team is waited for; what it does meanwhile is done by other teams.
+                let enters = how != Entered::Forked;
+                if enters {
+                    let left = left || how == Entered::Spawned;
+                    self.push(Step {
+                        instance: callee,
+                        block: BlockId(0),
+                        from: 0,
+                        down: true,
+                        left,
+                    });
+                }
+                if how == Entered::Called && !self.through[callee] && self.ends != Ends::Thread {
+                    return;
+                }
+            }
+        }
+        if body.end(block).is_some_and(|end| end.op == Op::Return) && !down {
+            self.ascend(instance, left);
+        }
+        for next in &body[block].next {
+            self.push(Step { instance, block: *next, from: 0, down, left });
+        }
+    }
+
+    fn ascend(&mut self, instance: Number, left: bool) {
+        for (caller, call) in &self.instances.all[instance].callers {
+            let how = self.instances.all[*caller].calls.get(call).map(|(_, how)| *how);
+            // The end of a team is a barrier, a task or thread goes nowhere.
+            if how != Some(Entered::Called) {
+                continue;
+            }
+            let body = self.instances.body(*caller);
+            let block = body.block_ids().find(|block| body[*block].code.contains(call));
+            if let Some(block) = block {
+                self.push_after(*caller, block, *call, false, left);
+            }
+        }
+    }
+
+    fn stops(&self, runtime: Option<Runtime>) -> bool {
+        match self.ends {
+            Ends::Barrier => runtime == Some(Runtime::Barrier),
+            Ends::Task => matches!(runtime, Some(Runtime::Barrier | Runtime::TaskWait)),
+            Ends::Thread => runtime == Some(Runtime::Join),
+        }
+    }
+
+    fn has_left(&self, instance: Number, state: &State) -> bool {
+        !self.instances.word(instance, state).starts_with(&self.region)
+    }
+}
