@@ -273,6 +273,7 @@ impl Report<'_, '_> {
             Letter::Single(_) => {
                 "this region is entered by whichever thread comes first".to_owned()
             }
+            Letter::Section(..) => "each section is run by any thread of the team".to_owned(),
             Letter::Task(..) => "this task is run by any thread of the team".to_owned(),
             Letter::Thread(_) => "this thread is another than the first".to_owned(),
             Letter::Parallel(_) => "this parallel region has several threads".to_owned(),
