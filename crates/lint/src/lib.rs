@@ -8,6 +8,7 @@
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
 pub mod levels;
+pub mod memory;
 mod mpi;
 mod openmp;
 mod places;

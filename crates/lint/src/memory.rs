@@ -1,0 +1,130 @@
+//! What pointers point to, in the whole program: inclusion-based, field-sensitive, without regard to
+//! the order of statements or to who calls (Andersen 1994; fields as offsets after Pearce et al. 2007).
+//!
+//! ```text
+//! let memory = Memory::of(&program, &calls);
+//! memory.targets(function, value)    // where a value may point: objects and offsets
+//! memory.content(pointer)            // what may be stored there
+//! memory.callees(function, call)     // whom an indirect call may reach
+//! ```
+//!
+//! Handles count as pointers: a call of MPI that makes one makes an object ([`Object::Made`]), so that
+//! two communicators, windows or requests can be told apart. Predefined handles are globals with Open
+//! MPI and [`Object::Handle`] with MPICH.
+//!
+//! **Sound** but for pointers made from other integers, and for accesses beyond the object they begin
+//! in: what a value may point to is in its set, [`Object::Outside`] standing for everything that the
+//! program does not define and does not keep to itself. At most [`FIELDS`] offsets of an object are
+//! told apart; beyond that, and behind variable indices, the offset is unknown.
+
+mod build;
+mod solve;
+
+use crate::Calls;
+use commsan_ir::{FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
+use rustc_hash::FxHashMap;
+use solve::{Node, Solver};
+
+/// Offsets of one object that are told apart.
+pub const FIELDS: usize = 64;
+
+/// Something that has an address, or a handle that stands for something.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Object {
+    /// All instances of a local variable.
+    Local(FunctionId, InstId),
+    /// A global variable.
+    Global(GlobalId),
+    /// All that a call has made, and stored through this argument or, without one, returned: memory
+    /// of the heap, handles of MPI.
+    Made(FunctionId, InstId, Option<u8>),
+    /// A function.
+    Function(FunctionId),
+    /// A predefined handle of MPICH.
+    Handle(i64),
+    /// Anything that libraries or callers know of.
+    Outside,
+}
+
+/// A place in an object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Pointer {
+    /// The object.
+    pub object: Object,
+    /// Bytes from its begin, if known.
+    pub at: Option<i64>,
+}
+
+/// What pointers of a program point to.
+#[derive(Debug)]
+pub struct Memory {
+    solver: Solver,
+    values: FxHashMap<(FunctionId, Value), Node>,
+    functions: Vec<u32>,
+}
+
+impl Memory {
+    /// Of a program.
+    pub fn of(program: &Program, calls: &Calls) -> Memory {
+        build::Builder::new(program, calls).build()
+    }
+
+    /// Where a value of a function may point; nothing if it is no pointer.
+    pub fn targets(&self, function: FunctionId, value: Value) -> Vec<Pointer> {
+        match value {
+            Value::Global(id, at) => {
+                vec![Pointer { object: Object::Global(id), at: Some(at) }]
+            }
+            Value::Function(id) => vec![Pointer { object: Object::Function(id), at: Some(0) }],
+            Value::Int(number) if is_handle(number) => {
+                vec![Pointer { object: Object::Handle(number), at: Some(0) }]
+            }
+            Value::Int(_) | Value::Opaque => Vec::new(),
+            Value::Inst(_) | Value::Param(_) => {
+                let node = self.values.get(&(function, value));
+                node.map(|node| self.solver.pointers(*node)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// What may be stored at a place, or anywhere in the object if the offset is unknown.
+    pub fn content(&self, pointer: Pointer) -> Vec<Pointer> {
+        self.solver.content(pointer)
+    }
+
+    /// Whether libraries or callers may know the object's address.
+    pub fn escapes(&self, object: Object) -> bool {
+        self.solver.escapes(object)
+    }
+
+    /// Whom a call may reach. None if it may be somebody the program does not define.
+    pub fn callees(&self, function: FunctionId, call: &Inst) -> Option<Vec<FunctionId>> {
+        match call.op {
+            Op::Call(commsan_ir::Callee::Direct(callee)) => Some(vec![callee]),
+            Op::Call(commsan_ir::Callee::Indirect) => {
+                let targets = self.targets(function, *call.args.last()?);
+                let callee = |target: &Pointer| match target.object {
+                    // Another number of parameters than the call has: not this one.
+                    Object::Function(id) if self.takes(id, call.args.len() - 1) => Some(Some(id)),
+                    Object::Function(_) => None,
+                    Object::Outside => Some(None),
+                    _ => None,
+                };
+                targets.iter().filter_map(callee).collect()
+            }
+            _ => None,
+        }
+    }
+
+    fn takes(&self, function: FunctionId, arguments: usize) -> bool {
+        self.functions[function.0 as usize] as usize <= arguments
+    }
+}
+
+/// Whether a number is a predefined communicator or datatype of MPICH.
+fn is_handle(number: i64) -> bool {
+    const COMMUNICATOR: u32 = 0x44;
+    const DATATYPE: u32 = 0x4c;
+    let Ok(number) = u32::try_from(number & 0xffff_ffff) else { return false };
+    matches!(number >> 24, COMMUNICATOR | DATATYPE)
+}

@@ -1,0 +1,599 @@
+//! From instructions to the solver's rules.
+
+use super::solve::{Node, Solver};
+use super::{Memory, Object, Pointer, is_handle};
+use crate::{Calls, Mpi};
+use commsan_ir::{Callee, FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
+use commsan_mpi::{Effect, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What functions of the C library do with pointers.
+enum Library {
+    /// Returns new memory.
+    Allocates,
+    /// Returns new memory with the content of the first argument, or that.
+    Reallocates,
+    /// Stores new memory through the first argument.
+    AllocatesInto,
+    /// Copies memory from the second argument to the first.
+    Copies,
+    /// Returns its first argument, or a place in it, and keeps none.
+    ReturnsFirst,
+    /// Keeps none of its arguments and returns no pointer to what it was given.
+    Forgets,
+}
+
+impl Library {
+    fn of(name: &str) -> Option<Library> {
+        Some(match name {
+            "malloc"
+            | "calloc"
+            | "aligned_alloc"
+            | "memalign"
+            | "valloc"
+            | "mmap"
+            | "strdup"
+            | "_Znwm"
+            | "_Znam"
+            | "_ZnwmSt11align_val_t"
+            | "_ZnamSt11align_val_t"
+            | "_ZnwmRKSt9nothrow_t"
+            | "_ZnamRKSt9nothrow_t"
+            | "__cxa_allocate_exception" => Library::Allocates,
+            "realloc" | "reallocarray" => Library::Reallocates,
+            "posix_memalign" => Library::AllocatesInto,
+            "memcpy" | "memmove" | "mempcpy" | "__memcpy_chk" | "__memmove_chk" => Library::Copies,
+            "strcpy" | "strncpy" | "strcat" | "strchr" | "strrchr" | "strstr" | "memset"
+            | "memchr" | "fgets" | "bsearch" => Library::ReturnsFirst,
+            "free"
+            | "cfree"
+            | "munmap"
+            | "printf"
+            | "fprintf"
+            | "snprintf"
+            | "sprintf"
+            | "puts"
+            | "fputs"
+            | "fputc"
+            | "putchar"
+            | "fflush"
+            | "fclose"
+            | "exit"
+            | "abort"
+            | "atoi"
+            | "atof"
+            | "atol"
+            | "strtol"
+            | "strtod"
+            | "strlen"
+            | "strcmp"
+            | "strncmp"
+            | "memcmp"
+            | "fread"
+            | "fwrite"
+            | "fscanf"
+            | "sscanf"
+            | "scanf"
+            | "perror"
+            | "usleep"
+            | "sleep"
+            | "nanosleep"
+            | "gettimeofday"
+            | "clock_gettime"
+            | "pthread_join"
+            | "pthread_mutex_lock"
+            | "pthread_mutex_unlock"
+            | "pthread_barrier_wait"
+            | "_ZdlPv"
+            | "_ZdaPv"
+            | "_ZdlPvm"
+            | "_ZdaPvm" => Library::Forgets,
+            _ if name.starts_with("_FortranA") || name.starts_with("llvm.") => Library::Forgets,
+            _ => return None,
+        })
+    }
+}
+
+/// Turns a program into sets and rules.
+pub struct Builder<'p> {
+    program: &'p Program,
+    calls: &'p Calls,
+    solver: Solver,
+    values: FxHashMap<(FunctionId, Value), Node>,
+    returns: FxHashMap<FunctionId, Node>,
+    /// Copies of memory: to, from.
+    copies: Vec<(Node, Node)>,
+    /// Calls through pointers: caller, call, the set of the callee.
+    indirect: Vec<(FunctionId, InstId, Node)>,
+    bound: FxHashSet<(FunctionId, InstId, FunctionId)>,
+    /// Functions that are known outside.
+    called_back: FxHashSet<FunctionId>,
+    /// A pointer to everything outside.
+    outside: Node,
+}
+
+impl<'p> Builder<'p> {
+    pub fn new(program: &'p Program, calls: &'p Calls) -> Builder<'p> {
+        let mut solver = Solver::default();
+        let outside = solver.node();
+        let anything = Pointer { object: Object::Outside, at: None };
+        solver.add(outside, anything);
+        let content = solver.field(anything);
+        solver.add(content, anything);
+        // What is known outside is known there wholly: its content, and what is stored into it.
+        solver.load(content, content);
+        solver.store(content, content);
+        let (values, returns, copies, indirect) = Default::default();
+        let (bound, called_back) = Default::default();
+        Builder {
+            program,
+            calls,
+            solver,
+            values,
+            returns,
+            copies,
+            indirect,
+            bound,
+            called_back,
+            outside,
+        }
+    }
+
+    pub fn build(mut self) -> Memory {
+        for (number, global) in self.program.globals.iter().enumerate() {
+            self.global(GlobalId(number as u32), global);
+        }
+        let program = self.program;
+        let mut called = vec![false; program.functions.len()];
+        for (id, _, body) in program.defined() {
+            for block in &body.blocks {
+                for inst in &block.code {
+                    if let Op::Call(Callee::Direct(callee)) = body[*inst].op {
+                        called[callee.0 as usize] = true;
+                    }
+                    self.instruction(id, *inst, &body[*inst]);
+                }
+            }
+        }
+        // Without a caller in the program, others may call it.
+        for (id, ..) in
+            program.defined().filter(|(id, f, _)| !f.address_taken && !called[id.0 as usize])
+        {
+            self.pass_anything(id);
+        }
+        loop {
+            self.solver.run();
+            let mut changed = self.bind_indirect();
+            changed |= self.call_back();
+            for (to, from) in self.copies.clone() {
+                changed |= self.solver.copy_objects(to, from);
+            }
+            if !changed {
+                break;
+            }
+        }
+        let functions = program.functions.iter().map(|function| function.params).collect();
+        Memory { solver: self.solver, values: self.values, functions }
+    }
+
+    fn global(&mut self, id: GlobalId, global: &commsan_ir::Global) {
+        for (at, value) in &global.initial {
+            if let Some(pointer) = constant(*value) {
+                let field = Pointer { object: Object::Global(id), at: Some(*at as i64) };
+                let field = self.solver.field(field);
+                self.solver.add(field, pointer);
+            }
+        }
+        if !global.defined && !global.name.starts_with("ompi_") {
+            let own = self.solver.node();
+            self.solver.add(own, Pointer { object: Object::Global(id), at: None });
+            let outside = self.outside;
+            self.solver.store(outside, own);
+        }
+    }
+
+    fn pass_anything(&mut self, function: FunctionId) {
+        for number in 0..self.program[function].params {
+            let param = self.value(function, Value::Param(number));
+            let outside = self.outside;
+            self.solver.copy(outside, param);
+        }
+    }
+
+    /// The set of a value.
+    fn value(&mut self, function: FunctionId, value: Value) -> Node {
+        let key = match value {
+            Value::Inst(_) | Value::Param(_) => (function, value),
+            // Constants are the same everywhere.
+            _ => (FunctionId(0), value),
+        };
+        if let Some(node) = self.values.get(&key) {
+            return *node;
+        }
+        let node = self.solver.node();
+        if let Some(pointer) = constant(value) {
+            self.solver.add(node, pointer);
+        }
+        self.values.insert(key, node);
+        node
+    }
+
+    fn returned(&mut self, function: FunctionId) -> Node {
+        *self.returns.entry(function).or_insert_with(|| self.solver.node())
+    }
+
+    fn made(&mut self, function: FunctionId, inst: InstId, through: Option<u8>) -> Node {
+        let node = self.solver.node();
+        let object = Object::Made(function, inst, through);
+        self.solver.add(node, Pointer { object, at: Some(0) });
+        node
+    }
+
+    fn instruction(&mut self, function: FunctionId, id: InstId, inst: &Inst) {
+        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
+        let result = Value::Inst(id);
+        match &inst.op {
+            Op::Alloca(_) => {
+                let node = self.value(function, result);
+                self.solver.add(node, Pointer { object: Object::Local(function, id), at: Some(0) });
+            }
+            Op::Load(_) => {
+                let (address, to) = (self.value(function, arg(0)), self.value(function, result));
+                self.solver.load(address, to);
+                self.copies_of_aggregates(function, result, address);
+            }
+            Op::Store(size) => {
+                let value = self.value(function, arg(0));
+                let address = self.value(function, arg(1));
+                self.solver.store(address, value);
+                self.copy_aggregate(function, *size, arg(0), address);
+            }
+            Op::Atomic(_) => {
+                let address = self.value(function, arg(0));
+                let to = self.value(function, result);
+                self.solver.load(address, to);
+                for value in &inst.args[1..] {
+                    let value = self.value(function, *value);
+                    self.solver.store(address, value);
+                }
+            }
+            Op::Offset(bytes, scales) => {
+                let (base, to) = (self.value(function, arg(0)), self.value(function, result));
+                self.solver.shift(base, to, scales.is_empty().then_some(*bytes));
+            }
+            Op::Copy => {
+                let (to, from) = (self.value(function, arg(0)), self.value(function, arg(1)));
+                self.copies.push((to, from));
+            }
+            Op::Call(_) => self.call(function, id, inst),
+            Op::Phi(_) | Op::Cast => self.join(function, result, &inst.args, Some(0)),
+            Op::Select => self.join(function, result, &inst.args[1..], Some(0)),
+            Op::Binary(_) | Op::Mix => self.join(function, result, &inst.args, None),
+            Op::Return => {
+                let to = self.returned(function);
+                for value in &inst.args {
+                    let value = self.value(function, *value);
+                    self.solver.copy(value, to);
+                }
+            }
+            Op::Nop
+            | Op::Fill
+            | Op::Compare(_)
+            | Op::Goto
+            | Op::Branch
+            | Op::Switch(_)
+            | Op::Unreachable => {}
+        }
+    }
+
+    fn join(&mut self, function: FunctionId, result: Value, from: &[Value], by: Option<i64>) {
+        let to = self.value(function, result);
+        for value in from {
+            let value = self.value(function, *value);
+            self.solver.shift(value, to, by);
+        }
+    }
+
+    /// A whole structure that is loaded holds all pointers in it.
+    fn copies_of_aggregates(&mut self, function: FunctionId, loaded: Value, address: Node) {
+        let Value::Inst(id) = loaded else { return };
+        let Some(body) = &self.program[function].body else { return };
+        if matches!(body[id].op, Op::Load(size) if size > WORD) {
+            let anywhere = self.solver.node();
+            self.solver.shift(address, anywhere, None);
+            let to = self.value(function, loaded);
+            self.solver.load(anywhere, to);
+        }
+    }
+
+    /// A whole structure that is stored after it was loaded is copied; any other may have its
+    /// pointers anywhere.
+    fn copy_aggregate(&mut self, function: FunctionId, size: u32, value: Value, address: Node) {
+        if size <= WORD {
+            return;
+        }
+        if let (Value::Inst(id), Some(body)) = (value, &self.program[function].body)
+            && matches!(body[id].op, Op::Load(_))
+        {
+            let from = self.value(function, body[id].args[0]);
+            self.copies.push((address, from));
+            return;
+        }
+        let anywhere = self.solver.node();
+        self.solver.shift(address, anywhere, None);
+        let value = self.value(function, value);
+        self.solver.store(anywhere, value);
+    }
+
+    fn call(&mut self, function: FunctionId, id: InstId, inst: &Inst) {
+        match inst.op {
+            Op::Call(Callee::Direct(callee)) => self.bind(function, id, inst, callee),
+            Op::Call(Callee::Indirect) => {
+                let callee = self.value(function, inst.args[inst.args.len() - 1]);
+                self.indirect.push((function, id, callee));
+            }
+            _ => {
+                let to = self.value(function, Value::Inst(id));
+                self.give_away(function, &inst.args, to);
+            }
+        }
+    }
+
+    fn bind_indirect(&mut self) -> bool {
+        let before = self.bound.len();
+        for (function, id, set) in self.indirect.clone() {
+            let Some(body) = &self.program[function].body else { continue };
+            for pointer in self.solver.pointers(set) {
+                let callee = match pointer.object {
+                    Object::Function(callee) => callee,
+                    // Marked as if the caller called itself.
+                    Object::Outside => {
+                        if self.bound.insert((function, id, FunctionId(u32::MAX))) {
+                            let to = self.value(function, Value::Inst(id));
+                            self.give_away(function, &body[id].args, to);
+                        }
+                        continue;
+                    }
+                    _ => continue,
+                };
+                if self.bound.insert((function, id, callee)) {
+                    self.bind(function, id, &body[id], callee);
+                }
+            }
+        }
+        self.bound.len() > before
+    }
+
+    /// Functions whose address is known outside are called with anything.
+    fn call_back(&mut self) -> bool {
+        let known = self.solver.content(Pointer { object: Object::Outside, at: None });
+        let functions = known.iter().filter_map(|pointer| match pointer.object {
+            Object::Function(id) => Some(id),
+            _ => None,
+        });
+        let mut changed = false;
+        for id in functions.collect::<Vec<_>>() {
+            if self.called_back.insert(id) {
+                self.pass_anything(id);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Arguments become parameters, and what is returned the result.
+    fn bind(&mut self, function: FunctionId, id: InstId, inst: &Inst, callee: FunctionId) {
+        let program = self.program;
+        let to = self.value(function, Value::Inst(id));
+        if program[callee].body.is_some() {
+            for (number, argument) in (0..program[callee].params).zip(&inst.args) {
+                let argument = self.value(function, *argument);
+                let param = self.value(callee, Value::Param(number));
+                self.solver.copy(argument, param);
+            }
+            let from = self.returned(callee);
+            self.solver.copy(from, to);
+        } else if let Some(mpi) = self.calls.get(callee) {
+            self.mpi(function, id, inst, mpi);
+        } else if !self.library(function, id, inst, &program[callee].name) {
+            self.give_away(function, &inst.args, to);
+        }
+    }
+
+    fn library(&mut self, function: FunctionId, id: InstId, inst: &Inst, name: &str) -> bool {
+        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
+        // Who starts threads passes arguments on: the function, and where its parameters begin.
+        let thread = match name {
+            "pthread_create" => Some((2, 0, 3)),
+            "__kmpc_fork_call" | "__kmpc_fork_teams" => Some((2, 2, 3)),
+            _ => None,
+        };
+        if let Some((entry, first, from)) = thread {
+            let Value::Function(callee) = arg(entry) else { return false };
+            for (number, argument) in (first..).zip(inst.args.iter().skip(from)) {
+                let argument = self.value(function, *argument);
+                let param = self.value(callee, Value::Param(number));
+                self.solver.copy(argument, param);
+            }
+            return true;
+        }
+        let Some(library) = Library::of(name) else { return false };
+        let to = self.value(function, Value::Inst(id));
+        match library {
+            Library::Allocates => {
+                let made = self.made(function, id, None);
+                self.solver.copy(made, to);
+            }
+            Library::Reallocates => {
+                let made = self.made(function, id, None);
+                self.solver.copy(made, to);
+                let old = self.value(function, arg(0));
+                self.copies.push((made, old));
+            }
+            Library::AllocatesInto => {
+                let made = self.made(function, id, Some(0));
+                let address = self.value(function, arg(0));
+                self.solver.store(address, made);
+            }
+            Library::Copies => {
+                let (target, source) = (self.value(function, arg(0)), self.value(function, arg(1)));
+                self.copies.push((target, source));
+                self.solver.shift(target, to, None);
+            }
+            Library::ReturnsFirst => {
+                let first = self.value(function, arg(0));
+                self.solver.shift(first, to, None);
+            }
+            Library::Forgets => {}
+        }
+        true
+    }
+
+    /// MPI keeps no pointers, but makes handles and memory, and moves data that may be pointers.
+    fn mpi(&mut self, function: FunctionId, id: InstId, inst: &Inst, mpi: &Mpi) {
+        if let Some(extra) = extra_state(mpi) {
+            let value = inst.args.get(extra).copied().unwrap_or(Value::Opaque);
+            let to = self.value(function, Value::Inst(id));
+            self.give_away(function, &[value], to);
+        }
+        for (number, argument) in inst.args.iter().enumerate() {
+            if makes_handle(mpi, number) {
+                let made = self.made(function, id, u8::try_from(number).ok());
+                let address = self.value(function, *argument);
+                self.solver.store(address, made);
+            }
+        }
+    }
+
+    /// Others may do anything with these, and return anything.
+    fn give_away(&mut self, function: FunctionId, arguments: &[Value], result: Node) {
+        let outside = self.outside;
+        for argument in arguments {
+            let argument = self.value(function, *argument);
+            self.solver.store(outside, argument);
+        }
+        self.solver.load(outside, result);
+    }
+}
+
+/// Bytes of the largest pointer.
+const WORD: u32 = 8;
+
+fn constant(value: Value) -> Option<Pointer> {
+    let object = match value {
+        Value::Global(id, at) => return Some(Pointer { object: Object::Global(id), at: Some(at) }),
+        Value::Function(id) => Object::Function(id),
+        Value::Int(number) if is_handle(number) => Object::Handle(number),
+        _ => return None,
+    };
+    Some(Pointer { object, at: Some(0) })
+}
+
+/// The argument that MPI hands to functions of the program.
+fn extra_state(mpi: &Mpi) -> Option<usize> {
+    match &*mpi.name {
+        "MPI_Grequest_start" => Some(3),
+        "MPI_Comm_create_keyval" | "MPI_Win_create_keyval" | "MPI_Type_create_keyval" => Some(3),
+        "MPI_Register_datarep" => Some(4),
+        _ => None,
+    }
+}
+
+/// Whether a call stores a new handle, or the address of new memory, through this argument.
+fn makes_handle(mpi: &Mpi, number: usize) -> bool {
+    let Some(call) = mpi.call else { return MAKERS.contains(&(&*mpi.name, number)) };
+    call.params.get(number).is_some_and(|param| match &*param.name {
+        "comm_out" | "win_out" | "baseptr" => true,
+        "message" => call.probes(),
+        "base" => call.effect == Effect::MemAlloc,
+        _ => param.role == Role::Request && stores_request(call.effect),
+    })
+}
+
+/// Whether a call with this effect writes a new request.
+fn stores_request(effect: Effect) -> bool {
+    matches!(effect, Effect::Start | Effect::Init | Effect::InitPartitioned | Effect::Rma)
+}
+
+/// Calls that make handles and are not in the table of calls: which argument.
+const MAKERS: [(&str, usize); 12] = [
+    ("MPI_Type_contiguous", 2),
+    ("MPI_Type_vector", 4),
+    ("MPI_Type_create_hvector", 4),
+    ("MPI_Type_indexed", 4),
+    ("MPI_Type_create_struct", 4),
+    ("MPI_Type_create_subarray", 6),
+    ("MPI_Type_create_resized", 3),
+    ("MPI_Type_dup", 1),
+    ("MPI_Op_create", 2),
+    ("MPI_Group_incl", 3),
+    ("MPI_Comm_group", 1),
+    ("MPI_Comm_create_group", 3),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::FIELDS;
+
+    fn object(number: u32) -> Object {
+        Object::Global(GlobalId(number))
+    }
+
+    fn at(number: u32, at: i64) -> Pointer {
+        Pointer { object: object(number), at: Some(at) }
+    }
+
+    #[test]
+    fn fields_are_told_apart_and_a_variable_index_is_all_of_them() {
+        let mut solver = Solver::default();
+        let [structure, first, second, loaded, any, all] = [(); 6].map(|()| solver.node());
+        solver.add(structure, at(0, 0));
+        let field = solver.node();
+        solver.shift(structure, field, Some(8));
+        solver.add(first, at(1, 0));
+        solver.add(second, at(2, 0));
+        solver.store(structure, first);
+        solver.store(field, second);
+        solver.load(field, loaded);
+        solver.shift(structure, any, None);
+        solver.load(any, all);
+        solver.run();
+        assert_eq!(solver.pointers(loaded), [at(2, 0)]);
+        assert_eq!(solver.pointers(all), [at(1, 0), at(2, 0)]);
+    }
+
+    #[test]
+    fn a_pointer_that_walks_in_a_loop_ends() {
+        let mut solver = Solver::default();
+        let [walking, next] = [(); 2].map(|()| solver.node());
+        solver.add(walking, at(0, 0));
+        solver.shift(walking, next, Some(8));
+        solver.copy(next, walking);
+        solver.run();
+        let found = solver.pointers(walking);
+        assert!(found.len() <= FIELDS + 2, "{}", found.len());
+        assert!(found.contains(&Pointer { object: object(0), at: None }));
+    }
+
+    #[test]
+    fn copied_objects_bring_their_fields() {
+        let mut solver = Solver::default();
+        let [from, to, held, loaded] = [(); 4].map(|()| solver.node());
+        solver.add(from, at(0, 0));
+        solver.add(to, at(1, 16));
+        solver.add(held, at(2, 4));
+        let field = solver.node();
+        solver.shift(from, field, Some(8));
+        solver.store(field, held);
+        solver.run();
+        while solver.copy_objects(to, from) {
+            solver.run();
+        }
+        let moved = solver.node();
+        solver.shift(to, moved, Some(8));
+        solver.load(moved, loaded);
+        solver.run();
+        assert_eq!(solver.pointers(loaded), [at(2, 4)]);
+    }
+}
