@@ -80,26 +80,40 @@ pub fn dominators(body: &Body) -> Vec<Option<BlockId>> {
 /// By block: the block that every way from it to the function's end goes through first. None where
 /// that is the end itself, and of blocks that are not reached.
 ///
-/// Ways that end in a call that does not return, as `MPI_Abort`, are not looked at, unless all do. A
-/// function that loops for ever is taken to end where its first loop begins.
+/// Ways that end in a call that does not return, as `MPI_Abort`, are looked at only from blocks from which
+/// all ways do. A function that loops for ever is taken to end where its first loop begins.
 pub fn post_dominators(body: &Body) -> Vec<Option<BlockId>> {
     let flow = Flow::of(body);
-    let mut graph = nodes(body);
-    let exit = graph.add_node(());
     let ends = |wanted: fn(&Op) -> bool| {
         let end = move |block: &&BlockId| body.end(**block).is_some_and(|end| wanted(&end.op));
         flow.order.iter().filter(end).copied().collect::<Vec<_>>()
     };
-    let mut last = ends(|op| *op == Op::Return);
-    if last.is_empty() {
-        last = ends(|op| *op == Op::Unreachable);
+    let returns = ends(|op| *op == Op::Return);
+    let returning = reaching(&flow, &returns);
+    let mut found = towards(body, &flow, &returns, &returning);
+    if flow.order.iter().all(|block| returning[block.0 as usize]) {
+        return found;
     }
-    let mut kept = reaching(&flow, &last);
-    if !flow.order.is_empty() && !kept[0] {
+    let mut last = ends(|op| matches!(op, Op::Return | Op::Unreachable));
+    let mut ending = reaching(&flow, &last);
+    if !flow.order.is_empty() && !ending[0] {
         last.extend(flow.first_loop());
-        kept = reaching(&flow, &last);
+        ending = reaching(&flow, &last);
     }
-    for block in &last {
+    let others = towards(body, &flow, &last, &ending);
+    for block in flow.order.iter().map(|block| block.0 as usize) {
+        if !returning[block] {
+            found[block] = others[block];
+        }
+    }
+    found
+}
+
+/// Post-dominators for a function that ends after these blocks, and has no others than the marked ones.
+fn towards(body: &Body, flow: &Flow, last: &[BlockId], kept: &[bool]) -> Vec<Option<BlockId>> {
+    let mut graph = nodes(body);
+    let exit = graph.add_node(());
+    for block in last {
         graph.add_edge(node(*block), exit, ());
     }
     for block in flow.order.iter().filter(|block| kept[block.0 as usize]) {

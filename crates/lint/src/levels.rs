@@ -110,14 +110,14 @@ pub fn check(program: &Program, calls: &Calls, options: &Options, analysis: &mut
 }
 
 /// `main`, in C and in Fortran.
-const MAINS: [&str; 2] = ["main", "_QQmain"];
+pub(crate) const MAINS: [&str; 2] = ["main", "_QQmain"];
 
 fn is_program(program: &Program) -> bool {
     program.defined().any(|(_, function, _)| MAINS.contains(&&*function.name))
 }
 
 /// Functions that nobody in the program calls or names.
-fn roots(program: &Program) -> Vec<FunctionId> {
+pub(crate) fn roots(program: &Program) -> Vec<FunctionId> {
     let mut called = FxHashSet::default();
     for (id, _, body) in program.defined() {
         for callee in body.code.iter().flat_map(instances::mentioned) {

@@ -3,10 +3,12 @@
 //! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular to
 //! an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
 //!
+//! - `collectives`: whether all ranks call the same ones, in the same order.
 //! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
+mod collectives;
 pub mod levels;
 pub mod memory;
 mod mpi;
@@ -41,7 +43,9 @@ pub struct Analysis {
 pub fn analyse(program: &Program, options: &Options) -> Analysis {
     let calls = Calls::of(program);
     let mut analysis = Analysis::default();
+    let memory = memory::Memory::of(program, &calls);
     levels::check(program, &calls, options, &mut analysis);
+    collectives::check(program, &calls, &memory, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
     };

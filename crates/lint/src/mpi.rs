@@ -99,7 +99,7 @@ impl Mpi {
 }
 
 /// The constant at an address: of a variable that only this constant is ever stored to.
-fn stored(program: &Program, body: &Body, address: Value) -> Option<i64> {
+pub fn stored(program: &Program, body: &Body, address: Value) -> Option<i64> {
     match address {
         Value::Global(id, at) => {
             let global = &program[id];

@@ -1,0 +1,350 @@
+//! Collectives that not all ranks call, or not in the same order (after PARCOACH: Saillard, Carribault,
+//! Barthou, IJHPCA 2014; Huchant et al. 2019; MPI 4.1 §6.14).
+//!
+//! Two questions. Which conditions differ between ranks ([`uniform`])? And do the ways from such a
+//! condition to where they meet again call the same collectives on the same communicators, in
+//! the same order ([`terms`])? If not, some ranks wait for others that never come.
+//!
+//! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant. Everything
+//! else is possible: a condition may come out the same on all ranks after all.
+//!
+//! **What is missed.** Loops over the same collective that go round differently often on two sides of a
+//! condition; collectives on communicators that are not known, or of which ranks of other communicators
+//! decide; ways that end in `MPI_Abort` or in `exit` with a failure; what is reached by exceptions.
+//!
+//! **What is never reported.** Conditions on data that a broadcast or an all-to-all reduction has made
+//! the same for all; on the number of ranks; on command lines and files that all ranks read; collectives of
+//! a part of the ranks under a condition on ranks of the whole; two conditions on opposite answers to one
+//! question, which together call the same on all ranks.
+
+mod comm;
+mod terms;
+mod uniform;
+
+use crate::memory::Memory;
+use crate::{Analysis, Calls, levels, places};
+use comm::{Comm, Comms, Labels, OTHER, RANK};
+use commsan_ir::{FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_model::{Code, Finding, Role, Site};
+use rustc_hash::{FxHashMap, FxHashSet};
+use terms::{Choice, Event, Question, Term, TermId, Terms, View};
+use uniform::Differing;
+
+/// Finds collectives that do not match.
+pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
+    let mut comms = Comms::new(program, calls, memory);
+    let roots = levels::roots(program);
+    let differing = uniform::differing(&mut comms, &roots);
+    if differing.conditions.is_empty() && differing.roots.is_empty() {
+        return;
+    }
+    let mut terms = Terms::new(&comms);
+    for (function, ..) in program.defined() {
+        terms.of(function);
+    }
+    let (callers, settled, found) = (callers(program, memory), FxHashSet::default(), Vec::new());
+    let mut check = Check {
+        program,
+        comms: &comms,
+        terms: &terms,
+        differing: &differing,
+        callers,
+        settled,
+        found,
+    };
+    for (function, term) in terms.functions() {
+        check.term(term, levels::MAINS.contains(&&*program[function].name));
+    }
+    check.roots();
+    analysis.findings.extend(check.found);
+}
+
+struct Check<'c, 'p> {
+    program: &'p Program,
+    comms: &'c Comms<'p>,
+    terms: &'c Terms<'c, 'p>,
+    differing: &'c Differing,
+    /// By function: who calls it.
+    callers: FxHashMap<FunctionId, Vec<(FunctionId, InstId)>>,
+    /// Branches whose question was asked before, with the whole coming out the same.
+    settled: FxHashSet<(FunctionId, InstId)>,
+    found: Vec<Finding>,
+}
+
+/// A collective on one way, or none where the other way has one.
+type Call<'e> = Option<(&'e Event, Comm)>;
+
+impl Check<'_, '_> {
+    /// Looks at all choices in a term, each with what follows it.
+    fn term(&mut self, term: TermId, whole: bool) {
+        let terms = self.terms;
+        let mut sequence = Vec::new();
+        terms.flatten(term, &mut sequence);
+        for (place, term) in sequence.iter().enumerate() {
+            match terms.get(*term) {
+                Term::Choice(choice) => {
+                    self.choice(choice, &sequence[place + 1..], whole);
+                    for way in choice.ways.iter().flatten() {
+                        self.term(*way, false);
+                    }
+                }
+                Term::Loop(round) => self.term(*round, false),
+                _ => {}
+            }
+        }
+    }
+
+    fn choice(&mut self, choice: &Choice, rest: &[TermId], whole: bool) {
+        let place = (choice.function, choice.inst);
+        let Some(labels) = self.differing.conditions.get(&place).copied() else { return };
+        if self.settled.contains(&place) {
+            return;
+        }
+        // The end of `main` may come early; elsewhere callers go on.
+        let rest = if whole { rest } else { self.correlated(choice, rest) };
+        let ways: Vec<_> =
+            choice.ways.iter().enumerate().filter_map(|(n, w)| Some((n, (*w)?))).collect();
+        let hash = |number: usize, way: TermId, any_comm: bool| {
+            let mut view = View { labels: Some(labels), any_comm, whole, ..View::default() };
+            view.answers.extend(Terms::answer(choice, number));
+            let all: Vec<_> = [way].into_iter().chain(rest.iter().copied()).collect();
+            self.terms.hash_all(&all, &view)
+        };
+        let same = |any_comm: bool| {
+            let hashes = ways.iter().map(|(number, way)| hash(*number, *way, any_comm));
+            hashes.collect::<FxHashSet<_>>().len() < 2
+        };
+        if same(false) {
+            let later = rest.iter().filter_map(|term| match self.terms.get(*term) {
+                Term::Choice(later) if asks_the_same(choice, later) => {
+                    Some((later.function, later.inst))
+                }
+                _ => None,
+            });
+            self.settled.extend(later.collect::<Vec<_>>());
+            return;
+        }
+        let calls = |way: TermId, number: usize| {
+            let mut view = View { labels: Some(labels), ..View::default() };
+            view.answers.extend(Terms::answer(choice, number));
+            let mut found = Vec::new();
+            self.terms.events(way, &view, &mut found);
+            found
+        };
+        let called: Vec<_> = ways.iter().map(|(number, way)| calls(*way, *number)).collect();
+        let unknown = called.iter().flatten().any(|(_, comm)| *comm == Comm::Unknown);
+        if unknown && same(true) {
+            return;
+        }
+        let Some((one, other)) = first_difference(&called) else { return };
+        let finding = self.mismatch(choice, labels, one, other);
+        self.found.extend(finding);
+    }
+
+    /// Only what asks the same question again can make up for a difference.
+    fn correlated<'r>(&self, choice: &Choice, rest: &'r [TermId]) -> &'r [TermId] {
+        let last = rest.iter().rposition(|term| match self.terms.get(*term) {
+            Term::Choice(later) => asks_the_same(choice, later),
+            _ => false,
+        });
+        &rest[..last.map_or(0, |last| last + 1)]
+    }
+
+    fn mismatch(&self, choice: &Choice, labels: Labels, one: Call, other: Call) -> Option<Finding> {
+        let body = self.program[choice.function].body.as_ref()?;
+        let branch = &body[choice.inst];
+        let loops = matches!(branch.op, Op::Branch) && one.is_some() != other.is_some();
+        let name = self.variable(choice.function, branch);
+        let (event, _) = one.or(other)?;
+        let mut sites =
+            vec![self.site(event, Role::Access, format!("`{}` on some ranks", event.name))];
+        let message = match (one, other) {
+            (Some((one, _)), Some((other, _))) => {
+                let role = Role::Operation;
+                let label = format!("`{}` on others", other.name);
+                sites.push(self.site(other, role, label));
+                let here = self.inst(one)?.at;
+                let line = places::line(self.program, self.inst(other)?.at, Some(here));
+                format!("some ranks call `{}`, others `{}` ({line})", one.name, other.name)
+            }
+            _ => format!("`{}` is not called by all ranks, or not equally often", event.name),
+        };
+        let what = match &name {
+            Some(name) => format!("`{name}`"),
+            None => "this condition".to_owned(),
+        };
+        let why = match labels & !OTHER {
+            0 => format!(
+                "{what} may differ between ranks: it comes from a message, the clock or the host"
+            ),
+            _ => format!("{what} differs between ranks, as it follows from the rank"),
+        };
+        let label = match branch.op {
+            Op::Call(_) => "which function this calls depends on the rank",
+            _ if loops => "whether it is called, and how often, depends on this condition",
+            _ => "which of them is called depends on this condition",
+        };
+        sites.push(places::at(
+            self.program,
+            choice.function,
+            branch.at,
+            Role::Cause,
+            label.to_owned(),
+        ));
+        let mut finding = finding(Code::CollectivesDiffer, message, sites, why);
+        finding.possible = !self.is_certain(choice);
+        finding.help = match (one, other) {
+            (Some(_), Some(_)) => "call the collectives in the same order on all ranks".to_owned(),
+            _ => format!(
+                "call `{}` on all ranks of the communicator, outside the condition; or let all ranks \
+                 agree on the condition first (`MPI_Allreduce`, `MPI_Bcast`)",
+                event.name
+            ),
+        };
+        Some(finding)
+    }
+
+    /// Whether both ways are certain to be taken: the rank is compared with a constant.
+    fn is_certain(&self, choice: &Choice) -> bool {
+        const DEEPEST: usize = 4;
+        let asked = choice.question.map(Question::of);
+        asked.is_some_and(|value| self.is_rank(choice.function, value, DEEPEST))
+    }
+
+    /// Whether a value, or what is at an address, is the rank as `MPI_Comm_rank` has said it.
+    fn is_rank(&self, function: FunctionId, value: Value, depth: usize) -> bool {
+        let targets = self.comms.memory.targets(function, value);
+        if !targets.is_empty() {
+            return targets.iter().all(|target| self.differing.ranks.contains(target));
+        }
+        let (Value::Param(number), Some(depth)) = (value, depth.checked_sub(1)) else {
+            return false;
+        };
+        let mut callers = self.callers.get(&function).into_iter().flatten().peekable();
+        callers.peek().is_some()
+            && callers.all(|(caller, call)| {
+                let Some(body) = &self.program[*caller].body else { return false };
+                let passed = body[*call].args.get(number as usize);
+                passed.is_some_and(|value| self.is_rank(*caller, terms::named(body, *value), depth))
+            })
+    }
+
+    /// The name of a variable that a condition depends on.
+    fn variable(&self, function: FunctionId, branch: &Inst) -> Option<String> {
+        let function = &self.program[function];
+        let body = function.body.as_ref()?;
+        let mut open = vec![*branch.args.first()?];
+        let mut seen = FxHashSet::default();
+        // What counts rounds is compared with something that says more.
+        let mut counter = None;
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Global(id, _) => return Some(self.program[id].name.clone()),
+                Value::Param(number) => {
+                    if let Some(name) = function.param_names.get(&number) {
+                        return Some(name.to_string());
+                    }
+                }
+                Value::Inst(id) if seen.insert(id) => {
+                    match (&body[id].op, body.names.get(&id)) {
+                        (Op::Phi(_), Some(name)) => counter = Some(name.to_string()),
+                        (_, Some(name)) => return Some(name.to_string()),
+                        _ => {}
+                    }
+                    if !matches!(body[id].op, Op::Call(_)) {
+                        open.extend(body[id].args.iter().rev());
+                    }
+                }
+                _ => {}
+            }
+        }
+        counter
+    }
+
+    /// Roots that follow from the rank.
+    fn roots(&mut self) {
+        let mut places: Vec<_> = self.differing.roots.iter().collect();
+        places.sort_unstable();
+        for ((function, id), labels) in places {
+            let Some(body) = &self.program[*function].body else { continue };
+            let inst = &body[*id];
+            let Some(mpi) = self.comms.calls.at(inst) else { continue };
+            let Some(name) = terms::collective(mpi) else { continue };
+            let Some(comm) = self.comms.of_call(*function, inst, mpi) else { continue };
+            if labels & RANK == 0 || !self.comms.differ(*function, comm, *labels) {
+                continue;
+            }
+            let event = Event { function: *function, inst: *id, name, comm };
+            let label = format!("the root of this `{name}` depends on the rank");
+            let sites = vec![self.site(&event, Role::Access, label)];
+            let message = format!("`{name}` is called with different roots by different ranks");
+            let why = "all ranks must name the same root (MPI 4.1 §6.1)".to_owned();
+            let mut finding = finding(Code::RootsDiffer, message, sites, why);
+            finding.possible = true;
+            finding.help = "name the same root on all ranks, a constant or a value that all have \
+                            received by a broadcast"
+                .to_owned();
+            self.found.push(finding);
+        }
+    }
+
+    fn inst(&self, event: &Event) -> Option<&Inst> {
+        Some(&self.program[event.function].body.as_ref()?[event.inst])
+    }
+
+    fn site(&self, event: &Event, role: Role, label: String) -> Site {
+        let at = self.inst(event).map(|inst| inst.at).unwrap_or_default();
+        places::at(self.program, event.function, at, role, label)
+    }
+}
+
+fn callers(program: &Program, memory: &Memory) -> FxHashMap<FunctionId, Vec<(FunctionId, InstId)>> {
+    let mut callers: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for (function, _, body) in program.defined() {
+        for (index, inst) in body.code.iter().enumerate() {
+            for callee in memory.callees(function, inst).unwrap_or_default() {
+                callers.entry(callee).or_default().push((function, InstId(index as u32)));
+            }
+        }
+    }
+    callers
+}
+
+fn asks_the_same(one: &Choice, other: &Choice) -> bool {
+    match (one.question, other.question) {
+        (Some(one), Some(other)) => one.is_about(other),
+        _ => false,
+    }
+}
+
+/// The first calls in which two ways differ.
+fn first_difference<'e>(called: &[Vec<(&'e Event, Comm)>]) -> Option<(Call<'e>, Call<'e>)> {
+    let (first, others) = called.split_first()?;
+    let key = |call: &(&Event, Comm)| (call.0.name, call.1);
+    for other in others {
+        let length = first.len().max(other.len());
+        for place in 0..length {
+            let (one, two) = (first.get(place).copied(), other.get(place).copied());
+            if one.as_ref().map(key) != two.as_ref().map(key) {
+                return Some(if one.is_some() { (one, two) } else { (two, None) });
+            }
+        }
+    }
+    // The same calls, arranged differently.
+    let longest = called.iter().max_by_key(|calls| calls.len())?;
+    longest.first().map(|call| (Some(*call), None))
+}
+
+fn finding(code: Code, message: String, sites: Vec<Site>, why: String) -> Finding {
+    Finding {
+        code,
+        title: code.title().to_owned(),
+        message,
+        count: 0,
+        ranks: Vec::new(),
+        possible: false,
+        sites,
+        why,
+        help: String::new(),
+    }
+}

@@ -1,0 +1,185 @@
+//! Communicators: which one a call names, and which ranks it has.
+
+use crate::memory::{Memory, Object};
+use crate::{Calls, Mpi};
+use commsan_ir::{FunctionId, Inst, InstId, Program, Value};
+use rustc_hash::FxHashMap;
+
+/// A communicator, or a window of one, as far as it is known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Comm {
+    /// `MPI_COMM_WORLD`.
+    World,
+    /// `MPI_COMM_SELF`: of one rank, who cannot disagree with himself.
+    Own,
+    /// Made by a call.
+    Made(Object),
+    /// What the function is called with; whether as an address.
+    Param(u32, bool),
+    /// One of several, or unknown.
+    Unknown,
+}
+
+/// Which ranks a communicator has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Group {
+    /// All of the program.
+    All,
+    /// Some; different ones may have different communicators of one name.
+    Part,
+}
+
+/// What makes values differ between ranks, one bit each.
+pub type Labels = u64;
+
+/// The rank in all of the program.
+pub const RANK: Labels = 1;
+/// What only some ranks have received, or each sees in its own way: messages, the clock, the host.
+pub const OTHER: Labels = 2;
+
+/// Finds communicators.
+pub struct Comms<'p> {
+    pub program: &'p Program,
+    pub calls: &'p Calls,
+    pub memory: &'p Memory,
+    /// Communicators of some ranks, each with a bit for its ranks' numbers.
+    labels: FxHashMap<Object, u32>,
+}
+
+impl<'p> Comms<'p> {
+    pub fn new(program: &'p Program, calls: &'p Calls, memory: &'p Memory) -> Comms<'p> {
+        Comms { program, calls, memory, labels: FxHashMap::default() }
+    }
+
+    /// The communicator, window or file that a call of MPI names; none if it names none.
+    pub fn of_call(&self, function: FunctionId, inst: &Inst, mpi: &Mpi) -> Option<Comm> {
+        if mpi.name == "MPI_Finalize" {
+            return Some(Comm::World);
+        }
+        let call = mpi.call;
+        let at = call.and_then(|call| call.at.comm.or(call.at.win));
+        let at = at.or_else(|| call?.params.iter().position(|p| HANDLES.contains(&&*p.name)));
+        let at = at.or_else(|| mpi.name.starts_with("MPI_File_").then_some(0))?;
+        let passed = *inst.args.get(at)?;
+        // Calls that free take the address, in C too.
+        let frees = call.is_some_and(|call| call.params[at].name.ends_with("_inout"))
+            || mpi.name == "MPI_File_close";
+        Some(self.resolve(function, passed, mpi.by_reference || frees))
+    }
+
+    /// The communicator that a value is, or that is at an address.
+    pub fn resolve(&self, function: FunctionId, value: Value, by_reference: bool) -> Comm {
+        let body = self.program[function].body.as_ref();
+        if by_reference {
+            let constant = body.and_then(|body| crate::mpi::stored(self.program, body, value));
+            match constant {
+                Some(0 | MPICH_WORLD) => return Comm::World,
+                Some(1 | MPICH_SELF) => return Comm::Own,
+                _ => {}
+            }
+        }
+        if let Value::Param(number) = value {
+            return Comm::Param(number, by_reference);
+        }
+        let mut targets = self.memory.targets(function, value);
+        if by_reference {
+            targets = targets.into_iter().flat_map(|at| self.memory.content(at)).collect();
+        }
+        let mut objects: Vec<_> = targets.into_iter().map(|target| target.object).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        match &*objects {
+            [one] => self.predefined(*one).unwrap_or(Comm::Made(*one)),
+            _ => Comm::Unknown,
+        }
+    }
+
+    fn predefined(&self, object: Object) -> Option<Comm> {
+        match object {
+            Object::Handle(MPICH_WORLD) => Some(Comm::World),
+            Object::Handle(MPICH_SELF) => Some(Comm::Own),
+            Object::Global(id) => match &*self.program[id].name {
+                "ompi_mpi_comm_world" => Some(Comm::World),
+                "ompi_mpi_comm_self" => Some(Comm::Own),
+                _ => Some(Comm::Unknown),
+            },
+            Object::Made(..) => None,
+            _ => Some(Comm::Unknown),
+        }
+    }
+
+    /// Which ranks a communicator of a function has.
+    pub fn group(&self, function: FunctionId, comm: Comm) -> Group {
+        match comm {
+            Comm::World => Group::All,
+            Comm::Made(object) => self.group_of(object, 0),
+            Comm::Param(number, by_reference) => {
+                let mut targets = self.memory.targets(function, Value::Param(number));
+                if by_reference {
+                    targets = targets.into_iter().flat_map(|at| self.memory.content(at)).collect();
+                }
+                let all = |object| match self.predefined(object) {
+                    Some(comm) => comm == Comm::World,
+                    None => self.group_of(object, 0) == Group::All,
+                };
+                match targets.iter().all(|target| all(target.object)) && !targets.is_empty() {
+                    true => Group::All,
+                    false => Group::Part,
+                }
+            }
+            Comm::Own | Comm::Unknown => Group::Part,
+        }
+    }
+
+    /// Duplicates have the ranks of what they are made of, and so have windows and files.
+    fn group_of(&self, object: Object, depth: usize) -> Group {
+        const DEEPEST: usize = 8;
+        let Object::Made(function, id, _) = object else { return Group::Part };
+        let Some(inst) = self.inst(function, id) else { return Group::Part };
+        let Some(mpi) = self.calls.at(inst) else { return Group::Part };
+        let same = ["MPI_Comm_dup", "MPI_Comm_idup", "MPI_Win_", "MPI_File_open"];
+        if depth > DEEPEST || !same.iter().any(|name| mpi.name.starts_with(name)) {
+            return Group::Part;
+        }
+        match self.of_call(function, inst, mpi) {
+            Some(Comm::Made(object)) => self.group_of(object, depth + 1),
+            Some(comm) => self.group(function, comm),
+            None => Group::Part,
+        }
+    }
+
+    fn inst(&self, function: FunctionId, id: InstId) -> Option<&Inst> {
+        self.program[function].body.as_ref()?.code.get(id.0 as usize)
+    }
+
+    /// The label of numbers that differ between the ranks of a communicator.
+    pub fn label(&mut self, function: FunctionId, comm: Comm) -> Labels {
+        let Comm::Made(object) = comm else { return RANK };
+        if self.group(function, comm) == Group::All {
+            return RANK;
+        }
+        let next = self.labels.len() as u32 + 2;
+        match *self.labels.entry(object).or_insert(next) {
+            bit @ 2..64 => 1 << bit,
+            _ => RANK,
+        }
+    }
+
+    /// Whether ranks of a communicator may differ in values with these labels.
+    pub fn differ(&self, function: FunctionId, comm: Comm, labels: Labels) -> bool {
+        match (comm, self.group(function, comm)) {
+            (Comm::Own | Comm::Unknown, _) => false,
+            (_, Group::All) => labels != 0,
+            (Comm::Made(object), Group::Part) => {
+                self.labels.get(&object).is_some_and(|bit| *bit < 64 && labels & (1 << bit) != 0)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Parameters other than communicators and windows that name a group of ranks.
+const HANDLES: [&str; 4] = ["comm_inout", "win_inout", "fh", "win"];
+
+const MPICH_WORLD: i64 = 0x4400_0000;
+const MPICH_SELF: i64 = 0x4400_0001;

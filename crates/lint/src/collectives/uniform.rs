@@ -1,0 +1,621 @@
+//! Which values differ between ranks.
+//!
+//! A value carries labels of what makes it differ: the rank in a communicator, received data, the
+//! clock. Labels follow data through variables, memory and calls, and control: what is stored on one side
+//! of a condition that differs, differs. A collective that gives all the same takes them away.
+//!
+//! Forward over each function, memory by place (flow-sensitive), for each combination of labels that a
+//! function is called with. Of a function with many such combinations they are joined.
+
+use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
+use crate::memory::{Object, Pointer};
+use crate::openmp::{Runtime, runtime};
+use commsan_ir::graph::{Flow, post_dominators};
+use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Value};
+use commsan_mpi::{Call, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Combinations of labels that one function is looked at with.
+const CONTEXTS: usize = 8;
+/// How often one combination is looked at again.
+const ROUNDS: usize = 40;
+
+/// What differs between ranks, for a whole program.
+#[derive(Debug, Default)]
+pub struct Differing {
+    /// Of conditions, by their branches, and of pointers that are called, by the calls.
+    pub conditions: FxHashMap<(FunctionId, InstId), Labels>,
+    /// Of the root that a collective names.
+    pub roots: FxHashMap<(FunctionId, InstId), Labels>,
+    /// Where `MPI_Comm_rank` has stored a rank.
+    pub ranks: FxHashSet<Pointer>,
+}
+
+/// Labels of memory: by object, by offset.
+type Memory = FxHashMap<Object, SmallVec<[(Option<i64>, Labels); 2]>>;
+
+/// A function with the labels of what it is called with.
+#[derive(Default)]
+struct Context {
+    function: Option<FunctionId>,
+    /// Of the conditions that decide whether it is called.
+    control: Labels,
+    params: Vec<Labels>,
+    entry: Memory,
+    exit: Memory,
+    /// Objects whose labels it changes.
+    touched: FxHashSet<Object>,
+    result: Labels,
+    callers: FxHashSet<usize>,
+    rounds: usize,
+}
+
+/// What is the same for all contexts of a function.
+struct Shape {
+    flow: Flow,
+    ranks: Vec<Option<u32>>,
+    /// By block: the blocks whose conditions decide whether it runs.
+    controllers: Vec<SmallVec<[BlockId; 2]>>,
+}
+
+struct Analysis<'a, 'p> {
+    comms: &'a mut Comms<'p>,
+    contexts: Vec<Context>,
+    known: FxHashMap<(FunctionId, Labels, Vec<Labels>), usize>,
+    of_function: FxHashMap<FunctionId, Vec<usize>>,
+    shapes: FxHashMap<FunctionId, Rc<Shape>>,
+    open: Vec<usize>,
+    queued: FxHashSet<usize>,
+    found: Differing,
+}
+
+/// Looks at everything that is reached from `roots`.
+pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
+    let (contexts, known, of_function, shapes, open, queued, found) = Default::default();
+    let mut analysis =
+        Analysis { comms, contexts, known, of_function, shapes, open, queued, found };
+    for root in roots {
+        let params = vec![0; analysis.comms.program[*root].params as usize];
+        analysis.context(*root, 0, params);
+    }
+    while let Some(number) = analysis.open.pop() {
+        analysis.queued.remove(&number);
+        analysis.look(number);
+    }
+    analysis.found
+}
+
+impl Analysis<'_, '_> {
+    /// The context of these labels; a new one is looked at soon.
+    fn context(&mut self, function: FunctionId, control: Labels, params: Vec<Labels>) -> usize {
+        let key = (function, control, params);
+        if let Some(number) = self.known.get(&key) {
+            return *number;
+        }
+        let ours = self.of_function.entry(function).or_default();
+        if ours.len() >= CONTEXTS {
+            // The last one stands for all others.
+            let number = ours[CONTEXTS - 1];
+            let context = &mut self.contexts[number];
+            let mut changed = control & !context.control != 0;
+            context.control |= control;
+            for (known, new) in context.params.iter_mut().zip(&key.2) {
+                changed |= new & !*known != 0;
+                *known |= new;
+            }
+            self.known.insert(key, number);
+            if changed {
+                self.queue(number);
+            }
+            return number;
+        }
+        let number = self.contexts.len();
+        ours.push(number);
+        let params = key.2.clone();
+        let function = Some(function);
+        self.contexts.push(Context { function, control, params, ..Context::default() });
+        self.known.insert(key, number);
+        self.queue(number);
+        number
+    }
+
+    fn queue(&mut self, number: usize) {
+        if self.queued.insert(number) {
+            self.open.push(number);
+        }
+    }
+
+    fn shape(&mut self, function: FunctionId, body: &Body) -> Rc<Shape> {
+        let shape = self.shapes.entry(function).or_insert_with(|| Rc::new(Shape::of(body)));
+        Rc::clone(shape)
+    }
+
+    fn look(&mut self, number: usize) {
+        self.contexts[number].rounds += 1;
+        let Some(function) = self.contexts[number].function else { return };
+        if self.contexts[number].rounds > ROUNDS {
+            return;
+        }
+        let program = self.comms.program;
+        let Some(body) = program[function].body.as_ref() else { return };
+        let shape = self.shape(function, body);
+        let mut pass = Pass {
+            number,
+            function,
+            body,
+            shape: &shape,
+            values: vec![0; body.code.len()],
+            control: vec![0; body.blocks.len()],
+            result: 0,
+            touched: FxHashSet::default(),
+            exit: Memory::default(),
+        };
+        let mut states: Vec<Option<Memory>> = vec![None; body.blocks.len()];
+        states[0] = Some(self.contexts[number].entry.clone());
+        let mut open: std::collections::BTreeSet<u32> = [0].into();
+        while let Some(rank) = open.pop_first() {
+            let block = shape.flow.order[rank as usize];
+            let Some(mut memory) = states[block.0 as usize].clone() else { continue };
+            let changed = self.block(&mut pass, block, &mut memory);
+            for next in &body[block].next {
+                let known = &mut states[next.0 as usize];
+                let grown = match known {
+                    Some(known) => join(known, &memory),
+                    None => {
+                        *known = Some(memory.clone());
+                        true
+                    }
+                };
+                if grown {
+                    open.extend(shape.ranks[next.0 as usize]);
+                }
+            }
+            if changed {
+                // Values that are used in blocks seen before, and conditions that decide about them.
+                open.extend(shape.flow.order.iter().enumerate().filter_map(|(rank, block)| {
+                    states[block.0 as usize].as_ref().map(|_| rank as u32)
+                }));
+            }
+        }
+        self.finish(pass);
+    }
+
+    fn finish(&mut self, pass: Pass) {
+        let Pass { number, function, body, values, result, touched, exit, .. } = pass;
+        for block in body.block_ids() {
+            for (id, inst) in body.instructions(block) {
+                let decides = match inst.op {
+                    Op::Branch | Op::Switch(_) => inst.args.first(),
+                    Op::Call(Callee::Indirect) => inst.args.last(),
+                    _ => None,
+                };
+                let labels = decides
+                    .map_or(0, |decides| value(*decides, &values, &self.contexts[number].params));
+                if labels != 0 {
+                    *self.found.conditions.entry((function, id)).or_default() |= labels;
+                }
+            }
+        }
+        let context = &mut self.contexts[number];
+        if context.result != result || context.touched != touched || context.exit != exit {
+            (context.result, context.touched, context.exit) = (result, touched, exit);
+            for caller in context.callers.clone() {
+                self.queue(caller);
+            }
+        }
+    }
+
+    /// Goes through a block; says whether a value has got new labels.
+    fn block(&mut self, pass: &mut Pass, block: BlockId, memory: &mut Memory) -> bool {
+        let params = self.contexts[pass.number].params.clone();
+        let mut control = self.contexts[pass.number].control;
+        for controller in &pass.shape.controllers[block.0 as usize] {
+            let condition = pass.body.end(*controller).and_then(|end| end.args.first());
+            let decides = condition.map_or(0, |condition| value(*condition, &pass.values, &params));
+            control |= decides | pass.control[controller.0 as usize];
+        }
+        let mut changed =
+            std::mem::replace(&mut pass.control[block.0 as usize], control) != control;
+        for (id, inst) in pass.body.instructions(block) {
+            let labels = self.instruction(pass, block, id, inst, control, &params, memory);
+            let known = &mut pass.values[id.0 as usize];
+            changed |= labels & !*known != 0;
+            *known |= labels;
+        }
+        changed
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all of them change from call to call")]
+    fn instruction(
+        &mut self,
+        pass: &mut Pass,
+        block: BlockId,
+        id: InstId,
+        inst: &Inst,
+        control: Labels,
+        params: &[Labels],
+        memory: &mut Memory,
+    ) -> Labels {
+        let of = |arg: &Value, pass: &Pass| value(*arg, &pass.values, params);
+        let all = |pass: &Pass| inst.args.iter().fold(0, |labels, arg| labels | of(arg, pass));
+        match &inst.op {
+            Op::Load(_) => {
+                let targets = self.comms.memory.targets(pass.function, inst.args[0]);
+                of(&inst.args[0], pass) | read(memory, &targets)
+            }
+            Op::Store(_) => {
+                let labels = all(pass) | control;
+                let targets = self.comms.memory.targets(pass.function, inst.args[1]);
+                pass.write(memory, &targets, labels);
+                0
+            }
+            Op::Copy => {
+                let from = self.comms.memory.targets(pass.function, inst.args[1]);
+                let labels = all(pass) | control | read(memory, &from);
+                let to = self.comms.memory.targets(pass.function, inst.args[0]);
+                pass.write(memory, &to, labels);
+                0
+            }
+            Op::Fill | Op::Atomic(_) => {
+                let labels = all(pass) | control;
+                let to = self.comms.memory.targets(pass.function, inst.args[0]);
+                let before = read(memory, &to);
+                pass.write(memory, &to, labels);
+                labels | before
+            }
+            Op::Phi(from) => {
+                let mut labels = all(pass);
+                let differ = inst.args.windows(2).any(|pair| pair[0] != pair[1]);
+                if differ {
+                    // Which of the values it is depends on the way taken.
+                    let ways = from.iter().map(|from| pass.decided(*from, block, params));
+                    labels |= ways.fold(0, |a, b| a | b) & !pass.control[block.0 as usize];
+                }
+                labels
+            }
+            Op::Call(_) => self.call(pass, id, inst, control, params, memory),
+            Op::Return => {
+                let labels = all(pass);
+                pass.result |= labels;
+                join(&mut pass.exit, memory);
+                0
+            }
+            Op::Nop | Op::Alloca(_) | Op::Goto | Op::Branch | Op::Switch(_) | Op::Unreachable => 0,
+            Op::Offset(..) | Op::Select | Op::Binary(_) | Op::Compare(_) | Op::Cast | Op::Mix => {
+                all(pass)
+            }
+        }
+    }
+
+    fn call(
+        &mut self,
+        pass: &mut Pass,
+        id: InstId,
+        inst: &Inst,
+        control: Labels,
+        params: &[Labels],
+        memory: &mut Memory,
+    ) -> Labels {
+        let labels: Vec<_> =
+            inst.args.iter().map(|arg| value(*arg, &pass.values, params)).collect();
+        let calls = self.comms.calls;
+        if let Some(mpi) = calls.at(inst) {
+            return self.mpi(pass, id, inst, mpi, &labels, control, memory);
+        }
+        let together = labels.iter().fold(0, |a, b| a | b);
+        let (callees, labels) = match runtime(self.comms.program, inst) {
+            // The thread's numbers come first; they are the same on all ranks.
+            Some(Runtime::Fork(Some(callee))) => {
+                let passed = labels.iter().skip(3).copied();
+                (vec![callee], [0, 0].into_iter().chain(passed).collect())
+            }
+            Some(_) => return 0,
+            None => match self.comms.memory.callees(pass.function, inst) {
+                Some(callees) => (callees, labels),
+                None => (Vec::new(), labels),
+            },
+        };
+        let program = self.comms.program;
+        let defined: Vec<_> =
+            callees.iter().copied().filter(|callee| program[*callee].body.is_some()).collect();
+        if defined.is_empty() {
+            // Somebody else's: what it returns or stores depends on what it is given.
+            let stores = together | control;
+            if stores != 0 {
+                for arg in &inst.args {
+                    let targets = self.comms.memory.targets(pass.function, *arg);
+                    pass.add(memory, &targets, stores);
+                }
+            }
+            let name = match inst.op {
+                Op::Call(Callee::Direct(callee)) => &*program[callee].name,
+                _ => "",
+            };
+            return together | if DIFFERS.contains(&name) { OTHER } else { 0 };
+        }
+        let mut result = 0;
+        let before = memory.clone();
+        for (place, callee) in defined.iter().enumerate() {
+            let mut passed = labels.clone();
+            passed.resize(program[*callee].params as usize, 0);
+            let number = self.context(*callee, control, passed);
+            let context = &mut self.contexts[number];
+            context.callers.insert(pass.number);
+            if join(&mut context.entry, &before) {
+                self.queue(number);
+            }
+            let context = &self.contexts[number];
+            result |= context.result;
+            for object in &context.touched {
+                pass.touched.insert(*object);
+                let after = context.exit.get(object).cloned().unwrap_or_default();
+                if place == 0 {
+                    memory.insert(*object, after);
+                } else {
+                    join(memory, &[(*object, after)].into_iter().collect());
+                }
+            }
+        }
+        result
+    }
+
+    /// What a call of MPI does to labels.
+    #[expect(clippy::too_many_arguments, reason = "all of them change from call to call")]
+    fn mpi(
+        &mut self,
+        pass: &mut Pass,
+        id: InstId,
+        inst: &Inst,
+        mpi: &crate::Mpi,
+        labels: &[Labels],
+        control: Labels,
+        memory: &mut Memory,
+    ) -> Labels {
+        let function = pass.function;
+        let comm = self.comms.of_call(function, inst, mpi);
+        let name = &*mpi.name;
+        // Results: which argument, and how they differ.
+        if let Some((from, to)) = rank_results(name) {
+            let comm = self.comms.resolve(function, inst.args[0], mpi.by_reference);
+            let label = match name {
+                "MPI_Group_rank" => RANK,
+                _ => self.comms.label(function, comm),
+            };
+            for arg in inst.args.iter().take(to + 1).skip(from) {
+                let targets = self.comms.memory.targets(function, *arg);
+                pass.write(memory, &targets, label | control);
+                if name == "MPI_Comm_rank" {
+                    self.found.ranks.extend(targets);
+                }
+            }
+            return 0;
+        }
+        if matches!(name, "MPI_Wtime" | "MPI_Get_processor_name") {
+            for arg in &inst.args {
+                let targets = self.comms.memory.targets(function, *arg);
+                pass.write(memory, &targets, OTHER);
+            }
+            return OTHER;
+        }
+        let Some(call) = mpi.call else { return 0 };
+        if let Some(root) = call.at.root.and_then(|root| labels.get(root)) {
+            let at = inst.args[call.at.root.unwrap_or(0)];
+            let stored = match mpi.by_reference {
+                true => read(memory, &self.comms.memory.targets(function, at)),
+                false => 0,
+            };
+            if root | stored != 0 {
+                *self.found.roots.entry((function, id)).or_default() |= root | stored;
+            }
+        }
+        let everybody = call.collective && comm.is_some_and(|comm| self.everybody(function, comm));
+        for (place, param) in call.params.iter().enumerate() {
+            let Some(arg) = inst.args.get(place) else { continue };
+            let label = match param.role {
+                Role::Buffer if writes(call, place) && uniform(name) && everybody => 0,
+                Role::Buffer if writes(call, place) => OTHER,
+                // Flags and indices are a matter of time: they come to the same in the end.
+                Role::Status => OTHER,
+                _ => continue,
+            };
+            let targets = self.comms.memory.targets(function, *arg);
+            if label == 0 {
+                pass.clear(memory, &targets);
+            } else {
+                pass.write(memory, &targets, label | control);
+            }
+        }
+        0
+    }
+
+    fn everybody(&self, function: FunctionId, comm: Comm) -> bool {
+        self.comms.group(function, comm) == Group::All
+    }
+}
+
+/// A look at one context.
+struct Pass<'b> {
+    number: usize,
+    function: FunctionId,
+    body: &'b Body,
+    shape: &'b Shape,
+    values: Vec<Labels>,
+    /// By block: labels of the conditions that decide whether it runs.
+    control: Vec<Labels>,
+    result: Labels,
+    touched: FxHashSet<Object>,
+    exit: Memory,
+}
+
+impl Pass<'_> {
+    /// Labels of whether the way from a block to another is taken.
+    fn decided(&self, from: BlockId, to: BlockId, params: &[Labels]) -> Labels {
+        let mut labels = self.control[from.0 as usize];
+        if let Some(end) = self.body.end(from)
+            && matches!(end.op, Op::Branch | Op::Switch(_))
+            && self.body[from].next.iter().any(|next| *next != to)
+        {
+            labels |= value(end.args[0], &self.values, params);
+        }
+        labels
+    }
+
+    /// What was there is gone if it is certain where it is written.
+    fn write(&mut self, memory: &mut Memory, targets: &[Pointer], labels: Labels) {
+        match targets {
+            [one]
+                if one.at.is_some()
+                    && !matches!(one.object, Object::Made(..) | Object::Outside) =>
+            {
+                let known = memory.get(&one.object).map_or(0, |entries| {
+                    entries.iter().filter(|(at, _)| *at == one.at).fold(0, |a, (_, b)| a | b)
+                });
+                if known | labels == 0 {
+                    return;
+                }
+                self.touched.insert(one.object);
+                let entries = memory.entry(one.object).or_default();
+                entries.retain(|(at, _)| *at != one.at);
+                if labels != 0 {
+                    entries.push((one.at, labels));
+                    entries.sort_unstable();
+                }
+            }
+            several => self.add(memory, several, labels),
+        }
+    }
+
+    fn add(&mut self, memory: &mut Memory, targets: &[Pointer], labels: Labels) {
+        for target in targets.iter().filter(|_| labels != 0) {
+            // Everything that is not known would be everything.
+            if matches!(target.object, Object::Outside | Object::Function(_)) {
+                continue;
+            }
+            self.touched.insert(target.object);
+            let entries = memory.entry(target.object).or_default();
+            match entries.iter_mut().find(|(at, _)| *at == target.at) {
+                Some((_, known)) => *known |= labels,
+                None => {
+                    entries.push((target.at, labels));
+                    entries.sort_unstable();
+                }
+            }
+        }
+    }
+
+    /// All ranks have the same there, from that place of the object on.
+    fn clear(&mut self, memory: &mut Memory, targets: &[Pointer]) {
+        for target in targets {
+            if let Some(entries) = memory.get_mut(&target.object) {
+                self.touched.insert(target.object);
+                match target.at {
+                    Some(begin) => entries.retain(|(at, _)| at.is_some_and(|at| at < begin)),
+                    None => entries.clear(),
+                }
+            }
+        }
+    }
+}
+
+impl Shape {
+    fn of(body: &Body) -> Shape {
+        let flow = Flow::of(body);
+        let post_dominators = post_dominators(body);
+        let mut controllers = vec![SmallVec::<[BlockId; 2]>::new(); body.blocks.len()];
+        for block in flow.order.iter().filter(|block| body[**block].next.len() > 1) {
+            for next in &body[*block].next {
+                let mut at = Some(*next);
+                while let Some(dependent) =
+                    at.filter(|at| Some(*at) != post_dominators[block.0 as usize])
+                {
+                    let ours = &mut controllers[dependent.0 as usize];
+                    if !ours.contains(block) {
+                        ours.push(*block);
+                    }
+                    at = post_dominators[dependent.0 as usize];
+                }
+            }
+        }
+        Shape { ranks: flow.ranks(), flow, controllers }
+    }
+}
+
+fn value(value: Value, values: &[Labels], params: &[Labels]) -> Labels {
+    match value {
+        Value::Inst(id) => values[id.0 as usize],
+        Value::Param(number) => params.get(number as usize).copied().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn read(memory: &Memory, targets: &[Pointer]) -> Labels {
+    let mut labels = 0;
+    for target in targets {
+        for (at, known) in memory.get(&target.object).into_iter().flatten() {
+            if at.is_none() || target.at.is_none() || *at == target.at {
+                labels |= known;
+            }
+        }
+    }
+    labels
+}
+
+/// Adds one state to another; says whether that has grown.
+fn join(to: &mut Memory, from: &Memory) -> bool {
+    let mut grown = false;
+    for (object, entries) in from {
+        for (at, labels) in entries {
+            let known = to.entry(*object).or_default();
+            match known.iter_mut().find(|(other, _)| other == at) {
+                Some((_, known)) => {
+                    grown |= labels & !*known != 0;
+                    *known |= labels;
+                }
+                None => {
+                    known.push((*at, *labels));
+                    known.sort_unstable();
+                    grown |= *labels != 0;
+                }
+            }
+        }
+    }
+    grown
+}
+
+/// Calls that tell the rank or what follows from it, with the first and last argument that they store it
+/// to.
+fn rank_results(name: &str) -> Option<(usize, usize)> {
+    Some(match name {
+        "MPI_Comm_rank" | "MPI_Group_rank" => (1, 1),
+        "MPI_Cart_coords" => (3, 3),
+        "MPI_Cart_shift" => (3, 4),
+        "MPI_Cart_get" => (4, 4),
+        "MPI_Cart_rank" => (2, 2),
+        "MPI_Graph_neighbors" | "MPI_Dist_graph_neighbors" => (3, 3),
+        "MPI_Graph_neighbors_count" => (2, 2),
+        "MPI_Dist_graph_neighbors_count" => (1, 2),
+        _ => return None,
+    })
+}
+
+/// Whether a call, or the operation it starts, writes a buffer.
+fn writes(call: &Call, place: usize) -> bool {
+    call.accesses
+        .iter()
+        .any(|access| access.buffer == place && access.mode == commsan_engine::Mode::Write)
+}
+
+/// Whether a collective gives all ranks the same.
+fn uniform(name: &str) -> bool {
+    let name = name.trim_start_matches("MPI_").to_lowercase();
+    let name = name.trim_end_matches("_init").trim_end_matches("_c");
+    let name = name.strip_prefix('i').filter(|rest| BLOCKING.contains(rest)).unwrap_or(name);
+    BLOCKING.contains(&name)
+}
+
+const BLOCKING: [&str; 4] = ["bcast", "allreduce", "allgather", "allgatherv"];
+
+/// Functions of the C library whose results are not the same on all ranks.
+const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];
