@@ -2,6 +2,7 @@
 
 mod baseline;
 mod compile;
+mod fortran;
 
 use crate::exit_code;
 use crate::failure::Failure;

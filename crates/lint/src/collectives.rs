@@ -27,7 +27,7 @@ use comm::{Comm, Comms, Labels, OTHER, RANK};
 use commsan_ir::{FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_model::{Code, Finding, Role, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
-use terms::{Choice, Event, Question, Term, TermId, Terms, View};
+use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
 use uniform::Differing;
 
 /// Finds collectives that do not match.
@@ -104,17 +104,17 @@ impl Check<'_, '_> {
         let rest = if whole { rest } else { self.correlated(choice, rest) };
         let ways: Vec<_> =
             choice.ways.iter().enumerate().filter_map(|(n, w)| Some((n, (*w)?))).collect();
-        let hash = |number: usize, way: TermId, any_comm: bool| {
-            let mut view = View { labels: Some(labels), any_comm, whole, ..View::default() };
+        let hash = |number: usize, way: TermId, any_comm: bool, only: Only| {
+            let mut view = View { labels: Some(labels), any_comm, whole, only, ..View::default() };
             view.answers.extend(Terms::answer(choice, number));
             let all: Vec<_> = [way].into_iter().chain(rest.iter().copied()).collect();
             self.terms.hash_all(&all, &view)
         };
-        let same = |any_comm: bool| {
-            let hashes = ways.iter().map(|(number, way)| hash(*number, *way, any_comm));
+        let same = |any_comm: bool, only: Only| {
+            let hashes = ways.iter().map(|(number, way)| hash(*number, *way, any_comm, only));
             hashes.collect::<FxHashSet<_>>().len() < 2
         };
-        if same(false) {
+        if same(false, Only::Any) {
             let later = rest.iter().filter_map(|term| match self.terms.get(*term) {
                 Term::Choice(later) if asks_the_same(choice, later) => {
                     Some((later.function, later.inst))
@@ -133,7 +133,12 @@ impl Check<'_, '_> {
         };
         let called: Vec<_> = ways.iter().map(|(number, way)| calls(*way, *number)).collect();
         let unknown = called.iter().flatten().any(|(_, comm)| *comm == Comm::Unknown);
-        if unknown && same(true) {
+        let comms: FxHashSet<_> = called.iter().flatten().map(|(_, comm)| *comm).collect();
+        let commute = || {
+            let each = comms.iter().all(|comm| same(false, Only::Of(*comm)));
+            comms.len() > 1 && each && same(false, Only::Blocking)
+        };
+        if unknown && same(true, Only::Any) || commute() {
             return;
         }
         let Some((one, other)) = first_difference(&called) else { return };
@@ -274,7 +279,7 @@ impl Check<'_, '_> {
             if labels & RANK == 0 || !self.comms.differ(*function, comm, *labels) {
                 continue;
             }
-            let event = Event { function: *function, inst: *id, name, comm };
+            let event = Event { function: *function, inst: *id, name, comm, nonblocking: false };
             let label = format!("the root of this `{name}` depends on the rank");
             let sites = vec![self.site(&event, Role::Access, label)];
             let message = format!("`{name}` is called with different roots by different ranks");

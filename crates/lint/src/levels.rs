@@ -25,6 +25,7 @@ use crate::mpi::Calls;
 use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
 use instances::Instances;
+pub(crate) use instances::tested;
 use rustc_hash::FxHashSet;
 use word::{Letter, Spot};
 

@@ -1,6 +1,7 @@
 //! From sources to bitcode, where the build has kept none: each file is compiled once more, by clang or
 //! flang, up to where optimization would begin.
 
+use super::fortran;
 use crate::exit_code;
 use crate::failure::{Failure, warn};
 use std::ffi::{OsStr, OsString};
@@ -113,6 +114,7 @@ impl Sources {
             Failure::new(exit_code::SETUP, what).help("set TMPDIR to a directory with space")
         })?;
         let directory = Directory(directory);
+        let fortran = self.fortran(&directory.0);
         let next = AtomicUsize::new(0);
         let made = Mutex::new(Vec::new());
         let workers = std::thread::available_parallelism().map_or(2, usize::from);
@@ -123,7 +125,7 @@ impl Sources {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         let Some(unit) = self.units.get(number) else { break };
                         let output = directory.0.join(format!("{number}.bc"));
-                        let result = unit.compile(options, &output).map(|()| output);
+                        let result = unit.compile(options, &fortran, &output).map(|()| output);
                         if let Ok(mut made) = made.lock() {
                             made.push((number, result));
                         }
@@ -150,26 +152,48 @@ impl Sources {
     }
 }
 
+impl Sources {
+    /// What flang needs for MPI, if there is Fortran with MPI.
+    fn fortran(&self, directory: &Path) -> Vec<OsString> {
+        let fortran = self.units.iter().find(|unit| {
+            Language::of(&unit.source) == Some(Language::Fortran) && unit.has_mpi_wrapper()
+        });
+        let wrapper = fortran.and_then(|unit| unit.command.first());
+        wrapper.map_or_else(Vec::new, |wrapper| fortran::includes(FLANG, wrapper, directory))
+    }
+}
+
 impl Unit {
-    fn compile(&self, options: &[String], output: &Path) -> Result<(), String> {
+    fn has_mpi_wrapper(&self) -> bool {
+        self.command.first().is_some_and(|compiler| {
+            let name = Path::new(compiler).file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("mpi") && in_path(compiler)
+        })
+    }
+
+    fn compile(
+        &self,
+        options: &[String],
+        fortran: &[OsString],
+        output: &Path,
+    ) -> Result<(), String> {
         let language = Language::of(&self.source).unwrap_or(Language::C);
         let Some((compiler, build)) = self.command.split_first() else {
             return Err("the compile command is empty".to_owned());
         };
-        let name = Path::new(compiler).file_name().unwrap_or_default().to_string_lossy();
-        let wrapper = name.starts_with("mpi") && in_path(compiler);
-        let mut command = Command::new(if wrapper {
-            compiler.as_os_str()
-        } else {
-            OsStr::new(language.compiler())
-        });
+        let wrapper = language != Language::Fortran && self.has_mpi_wrapper();
+        let compiler = if wrapper { compiler.as_os_str() } else { OsStr::new(language.compiler()) };
+        let mut command = Command::new(compiler);
         if wrapper {
             // Of Open MPI, MPICH, and what descends from it.
-            for (variable, compiler) in [("CC", CLANG), ("CXX", CLANGXX), ("FC", FLANG)] {
+            for (variable, compiler) in [("CC", CLANG), ("CXX", CLANGXX)] {
                 for library in ["OMPI", "MPICH", "I_MPI"] {
                     command.env(format!("{library}_{variable}"), compiler);
                 }
             }
+        }
+        if language == Language::Fortran {
+            command.args(fortran);
         }
         command.current_dir(&self.directory).args(build).args(options);
         if language != Language::Fortran {

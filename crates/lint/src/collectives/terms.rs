@@ -6,9 +6,12 @@
 //! over the same collective go round equally often is taken for granted.
 
 use super::comm::{Comm, Comms, Labels};
+use crate::levels;
 use crate::memory::Memory;
+use crate::openmp::{Runtime, runtime, task_entry};
 use commsan_ir::graph::{Flow, post_dominators};
-use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, InstId, Op, Program, Value};
+use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_mpi::Effect;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -19,6 +22,8 @@ pub struct Event {
     pub inst: InstId,
     pub name: &'static str,
     pub comm: Comm,
+    /// Whether it returns before others have come.
+    pub nonblocking: bool,
 }
 
 /// Number of a term.
@@ -91,6 +96,31 @@ pub struct View<'v> {
     pub again: bool,
     /// Sequences go on to the end of the program.
     pub whole: bool,
+    /// Only these collectives count.
+    pub only: Only,
+}
+
+/// Collectives whose order is compared. That of nonblocking ones matters on each communicator, but
+/// not between communicators (MPI 4.1 §6.12).
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Only {
+    /// All.
+    #[default]
+    Any,
+    /// Those that block.
+    Blocking,
+    /// Those of one communicator.
+    Of(Comm),
+}
+
+impl View<'_> {
+    fn includes(&self, event: &Event, comm: Comm) -> bool {
+        match self.only {
+            Only::Any => true,
+            Only::Blocking => !event.nonblocking,
+            Only::Of(only) => comm == only,
+        }
+    }
 }
 
 impl<'a, 'p> Terms<'a, 'p> {
@@ -171,8 +201,7 @@ impl<'a, 'p> Terms<'a, 'p> {
             Term::Empty => {}
             Term::Event(event) => {
                 let comm = self.comm(event, view);
-                let differ = |labels| self.comms.differ(event.function, comm, labels);
-                if view.labels.is_none_or(differ) {
+                if self.matters(event, comm, view) {
                     *some = true;
                     event.name.hash(hasher);
                     if !view.any_comm {
@@ -254,7 +283,7 @@ impl<'a, 'p> Terms<'a, 'p> {
         match self.get(term) {
             Term::Event(event) => {
                 let comm = self.comm(event, view);
-                view.labels.is_none_or(|labels| self.comms.differ(event.function, comm, labels))
+                self.matters(event, comm, view)
             }
             Term::Sequence(terms) => terms.iter().any(|term| self.calls(*term, view)),
             Term::Choice(choice) => choice.ways.iter().flatten().any(|way| self.calls(*way, view)),
@@ -277,6 +306,11 @@ impl<'a, 'p> Terms<'a, 'p> {
             comm = passed.get(number as usize).copied().unwrap_or(Comm::Unknown);
         }
         comm
+    }
+
+    fn matters(&self, event: &Event, comm: Comm, view: &View) -> bool {
+        let differ = |labels| self.comms.differ(event.function, comm, labels);
+        view.includes(event, comm) && view.labels.is_none_or(differ)
     }
 
     /// The way that is taken if the answer is known.
@@ -305,7 +339,7 @@ impl<'a, 'p> Terms<'a, 'p> {
         match self.get(term) {
             Term::Event(event) => {
                 let comm = self.comm(event, view);
-                if view.labels.is_none_or(|l| self.comms.differ(event.function, comm, l)) {
+                if self.matters(event, comm, view) {
                     found.push((event, comm));
                 }
             }
@@ -408,7 +442,10 @@ impl Reader<'_, '_, '_> {
         if end.op == Op::Unreachable {
             return None;
         }
-        if next.len() > 1 {
+        if let Some(way) = self.way_of_one_thread(end) {
+            // Some thread of the team goes there.
+            sequence.extend(self.way(next[way], meet, false));
+        } else if next.len() > 1 {
             let ways: Vec<_> = next.iter().map(|next| self.way(*next, meet, false)).collect();
             let question = question(self.body, end.args[0], &end.op);
             if ways.iter().flatten().any(|way| *way != EMPTY) {
@@ -419,6 +456,14 @@ impl Reader<'_, '_, '_> {
             }
         }
         Some((sequence, false))
+    }
+
+    /// Where a branch leads that lets one thread of a team in.
+    fn way_of_one_thread(&self, end: &Inst) -> Option<usize> {
+        let condition = end.args.first().filter(|_| end.op == Op::Branch)?;
+        let test = levels::tested(self.terms.comms.program, self.body, *condition)?;
+        let one = matches!(test.what, Runtime::Enter(_) | Runtime::ThreadNumber);
+        one.then_some(usize::from(!test.when))
     }
 
     fn sequence(&mut self, mut terms: Vec<TermId>) -> TermId {
@@ -440,11 +485,16 @@ impl Reader<'_, '_, '_> {
             if comm == Comm::Own {
                 return None;
             }
-            let function = self.function;
-            return Some(self.terms.add(Term::Event(Event { function, inst: id, name, comm })));
+            let nonblocking = mpi.call.is_some_and(|call| call.effect == Effect::Start);
+            let event = Event { function: self.function, inst: id, name, comm, nonblocking };
+            return Some(self.terms.add(Term::Event(event)));
         }
-        let callee = match crate::openmp::runtime(comms.program, inst) {
-            Some(crate::openmp::Runtime::Fork(callee)) => callee?,
+        let callee = match runtime(comms.program, inst) {
+            // Some time from here on.
+            Some(Runtime::Fork(callee) | Runtime::Create(callee)) => callee?,
+            Some(Runtime::Task { task, .. } | Runtime::TaskLoop(task)) => {
+                task_entry(comms.program, self.body, task)?
+            }
             Some(_) => return None,
             None => match inst.op {
                 Op::Call(Callee::Direct(callee)) => callee,
@@ -522,7 +572,6 @@ fn loops(body: &Body, post_dominators: &[Option<BlockId>]) -> FxHashMap<BlockId,
 
 /// The name under which a call takes part in the order of collectives; none if it does not.
 pub fn collective(mpi: &crate::Mpi) -> Option<&'static str> {
-    use commsan_mpi::Effect;
     if let Some(call) = mpi.call {
         let other = matches!(
             call.effect,
@@ -552,7 +601,7 @@ const OTHERS: [&str; 8] = [
 ];
 
 /// Whether a call ends the program as if all were well.
-fn is_exit(program: &Program, body: &Body, inst: &commsan_ir::Inst) -> bool {
+fn is_exit(program: &Program, body: &Body, inst: &Inst) -> bool {
     let Op::Call(Callee::Direct(callee)) = inst.op else { return false };
     match &*program[callee].name {
         "exit" | "_exit" | "quick_exit" | "_Exit" => inst.args.first() == Some(&Value::Int(0)),
@@ -618,9 +667,14 @@ fn relevant(comms: &Comms) -> FxHashSet<FunctionId> {
             {
                 open.push(id);
             }
-            if let Some(crate::openmp::Runtime::Fork(Some(callee))) =
-                crate::openmp::runtime(program, inst)
-            {
+            let started = match runtime(program, inst) {
+                Some(Runtime::Fork(callee) | Runtime::Create(callee)) => callee,
+                Some(Runtime::Task { task, .. } | Runtime::TaskLoop(task)) => {
+                    task_entry(program, body, task)
+                }
+                _ => None,
+            };
+            if let Some(callee) = started {
                 callers.entry(callee).or_default().push(id);
             }
             for callee in memory.callees(id, inst).unwrap_or_default() {

@@ -356,17 +356,17 @@ impl State {
 }
 
 /// A condition that asks the runtime.
-struct Test {
-    what: Runtime,
+pub struct Test {
+    pub what: Runtime,
     call: InstId,
     /// With which the result is compared.
     number: i64,
-    /// Which way is taken if the answer is yes.
-    when: bool,
+    /// Whether the first way is taken if the answer is yes.
+    pub when: bool,
 }
 
 /// What a branch's condition asks.
-fn tested(program: &Program, body: &Body, condition: Value) -> Option<Test> {
+pub fn tested(program: &Program, body: &Body, condition: Value) -> Option<Test> {
     let Value::Inst(id) = condition else { return None };
     let inst = &body[id];
     let (comparison, number) = match (&inst.op, &*inst.args) {
