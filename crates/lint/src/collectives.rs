@@ -18,6 +18,7 @@
 //! question, which together call the same on all ranks.
 
 mod comm;
+mod reach;
 mod terms;
 mod uniform;
 

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 use solve::{Node, Solver};
 
 /// Offsets of one object that are told apart.
-pub const FIELDS: usize = 64;
+pub const FIELDS: usize = 512;
 
 /// Something that has an address, or a handle that stands for something.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,6 +84,21 @@ impl Memory {
                 let node = self.values.get(&(function, value));
                 node.map(|node| self.solver.pointers(*node)).unwrap_or_default()
             }
+        }
+    }
+
+    /// Whether any place that a value of a function may point to is like this.
+    pub fn any_target(
+        &self,
+        function: FunctionId,
+        value: Value,
+        mut like: impl FnMut(&Pointer) -> bool,
+    ) -> bool {
+        match value {
+            Value::Inst(_) | Value::Param(_) => {
+                self.values.get(&(function, value)).is_some_and(|node| self.solver.any(*node, like))
+            }
+            constant => self.targets(function, constant).iter().any(&mut like),
         }
     }
 

@@ -8,13 +8,16 @@
 //! function is called with. Of a function with many such combinations they are joined.
 
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
+use super::reach;
 use crate::memory::{Object, Pointer};
 use crate::openmp::{Runtime, runtime};
+use commsan_engine::Mode;
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Value};
 use commsan_mpi::{Call, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Combinations of labels that one function is looked at with.
@@ -55,7 +58,6 @@ struct Context {
 /// What is the same for all contexts of a function.
 struct Shape {
     flow: Flow,
-    ranks: Vec<Option<u32>>,
     /// By block: the blocks whose conditions decide whether it runs.
     controllers: Vec<SmallVec<[BlockId; 2]>>,
 }
@@ -66,25 +68,77 @@ struct Analysis<'a, 'p> {
     known: FxHashMap<(FunctionId, Labels, Vec<Labels>), usize>,
     of_function: FxHashMap<FunctionId, Vec<usize>>,
     shapes: FxHashMap<FunctionId, Rc<Shape>>,
-    open: Vec<usize>,
-    queued: FxHashSet<usize>,
+    /// Contexts to look at, called functions first.
+    open: BTreeSet<(u32, usize)>,
+    /// By function: its place among those that are called before those that call them.
+    order: Vec<u32>,
+    /// Functions in which anything can differ.
+    relevant: FxHashSet<FunctionId>,
+    targets: FxHashMap<(FunctionId, Value), Rc<[Pointer]>>,
     found: Differing,
 }
 
 /// Looks at everything that is reached from `roots`.
 pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
-    let (contexts, known, of_function, shapes, open, queued, found) = Default::default();
-    let mut analysis =
-        Analysis { comms, contexts, known, of_function, shapes, open, queued, found };
+    let (contexts, known, of_function, shapes, open, targets, found) = Default::default();
+    let relevant = reach::functions(comms.program, comms.calls, comms.memory);
+    let order = callees_first(comms, roots);
+    let mut analysis = Analysis {
+        comms,
+        contexts,
+        known,
+        of_function,
+        shapes,
+        open,
+        order,
+        relevant,
+        targets,
+        found,
+    };
     for root in roots {
         let params = vec![0; analysis.comms.program[*root].params as usize];
         analysis.context(*root, 0, params);
     }
-    while let Some(number) = analysis.open.pop() {
-        analysis.queued.remove(&number);
+    while let Some((_, number)) = analysis.open.pop_first() {
         analysis.look(number);
     }
     analysis.found
+}
+
+/// By function: its place in an order in which, but for recursion, called functions come first.
+fn callees_first(comms: &Comms, roots: &[FunctionId]) -> Vec<u32> {
+    let program = comms.program;
+    let callees = |function: FunctionId| {
+        let mut callees = Vec::new();
+        if let Some(body) = &program[function].body {
+            for inst in body.code.iter().filter(|inst| matches!(inst.op, Op::Call(_))) {
+                callees.extend(reach::started(program, body, inst).map(|(callee, _)| callee));
+                callees.extend(comms.memory.callees(function, inst).unwrap_or_default());
+            }
+        }
+        callees
+    };
+    let mut order = vec![u32::MAX; program.functions.len()];
+    let mut seen = vec![false; program.functions.len()];
+    let mut next = 0;
+    for root in roots {
+        let mut path = vec![(*root, callees(*root))];
+        seen[root.0 as usize] = true;
+        while let Some((function, open)) = path.last_mut() {
+            match open.pop() {
+                Some(callee) if !std::mem::replace(&mut seen[callee.0 as usize], true) => {
+                    path.push((callee, callees(callee)));
+                }
+                Some(_) => {}
+                None => {
+                    order[function.0 as usize] = next;
+                    next += 1;
+                    path.pop();
+                }
+            }
+        }
+    }
+    order
 }
 
 impl Analysis<'_, '_> {
@@ -122,9 +176,15 @@ impl Analysis<'_, '_> {
     }
 
     fn queue(&mut self, number: usize) {
-        if self.queued.insert(number) {
-            self.open.push(number);
-        }
+        let function = self.contexts[number].function;
+        let place = function.map_or(u32::MAX, |function| self.order[function.0 as usize]);
+        self.open.insert((place, number));
+    }
+
+    fn targets(&mut self, function: FunctionId, value: Value) -> Rc<[Pointer]> {
+        let memory = self.comms.memory;
+        let known = self.targets.entry((function, value));
+        Rc::clone(known.or_insert_with(|| memory.targets(function, value).into()))
     }
 
     fn shape(&mut self, function: FunctionId, body: &Body) -> Rc<Shape> {
@@ -154,29 +214,17 @@ impl Analysis<'_, '_> {
         };
         let mut states: Vec<Option<Memory>> = vec![None; body.blocks.len()];
         states[0] = Some(self.contexts[number].entry.clone());
-        let mut open: std::collections::BTreeSet<u32> = [0].into();
-        while let Some(rank) = open.pop_first() {
-            let block = shape.flow.order[rank as usize];
-            let Some(mut memory) = states[block.0 as usize].clone() else { continue };
-            let changed = self.block(&mut pass, block, &mut memory);
-            for next in &body[block].next {
-                let known = &mut states[next.0 as usize];
-                let grown = match known {
-                    Some(known) => join(known, &memory),
-                    None => {
-                        *known = Some(memory.clone());
-                        true
+        let mut changed = true;
+        while std::mem::replace(&mut changed, false) {
+            for block in &shape.flow.order {
+                let Some(mut memory) = states[block.0 as usize].clone() else { continue };
+                changed |= self.block(&mut pass, *block, &mut memory);
+                for next in &body[*block].next {
+                    match &mut states[next.0 as usize] {
+                        Some(known) => changed |= join(known, &memory),
+                        unseen => *unseen = Some(memory.clone()),
                     }
-                };
-                if grown {
-                    open.extend(shape.ranks[next.0 as usize]);
                 }
-            }
-            if changed {
-                // Values that are used in blocks seen before, and conditions that decide about them.
-                open.extend(shape.flow.order.iter().enumerate().filter_map(|(rank, block)| {
-                    states[block.0 as usize].as_ref().map(|_| rank as u32)
-                }));
             }
         }
         self.finish(pass);
@@ -242,25 +290,25 @@ impl Analysis<'_, '_> {
         let all = |pass: &Pass| inst.args.iter().fold(0, |labels, arg| labels | of(arg, pass));
         match &inst.op {
             Op::Load(_) => {
-                let targets = self.comms.memory.targets(pass.function, inst.args[0]);
+                let targets = self.targets(pass.function, inst.args[0]);
                 of(&inst.args[0], pass) | read(memory, &targets)
             }
             Op::Store(_) => {
                 let labels = all(pass) | control;
-                let targets = self.comms.memory.targets(pass.function, inst.args[1]);
+                let targets = self.targets(pass.function, inst.args[1]);
                 pass.write(memory, &targets, labels);
                 0
             }
             Op::Copy => {
-                let from = self.comms.memory.targets(pass.function, inst.args[1]);
+                let from = self.targets(pass.function, inst.args[1]);
                 let labels = all(pass) | control | read(memory, &from);
-                let to = self.comms.memory.targets(pass.function, inst.args[0]);
+                let to = self.targets(pass.function, inst.args[0]);
                 pass.write(memory, &to, labels);
                 0
             }
             Op::Fill | Op::Atomic(_) => {
                 let labels = all(pass) | control;
-                let to = self.comms.memory.targets(pass.function, inst.args[0]);
+                let to = self.targets(pass.function, inst.args[0]);
                 let before = read(memory, &to);
                 pass.write(memory, &to, labels);
                 labels | before
@@ -318,14 +366,20 @@ impl Analysis<'_, '_> {
             },
         };
         let program = self.comms.program;
-        let defined: Vec<_> =
-            callees.iter().copied().filter(|callee| program[*callee].body.is_some()).collect();
+        let mut defined = callees;
+        defined.retain(|callee| program[*callee].body.is_some());
+        let known = !defined.is_empty();
+        // Where nothing differs, nothing changes.
+        defined.retain(|callee| self.relevant.contains(callee));
+        if known && defined.is_empty() {
+            return 0;
+        }
         if defined.is_empty() {
             // Somebody else's: what it returns follows from what it is given; what it stores is taken
             // not to, but to be stored on some ranks only.
             if control != 0 {
                 for arg in &inst.args {
-                    let targets = self.comms.memory.targets(pass.function, *arg);
+                    let targets = self.targets(pass.function, *arg);
                     pass.add(memory, &targets, control);
                 }
             }
@@ -384,17 +438,17 @@ impl Analysis<'_, '_> {
                 _ => self.comms.label(function, comm),
             };
             for arg in inst.args.iter().take(to + 1).skip(from) {
-                let targets = self.comms.memory.targets(function, *arg);
+                let targets = self.targets(function, *arg);
                 pass.write(memory, &targets, label | control);
                 if name == "MPI_Comm_rank" {
-                    self.found.ranks.extend(targets);
+                    self.found.ranks.extend(targets.iter().copied());
                 }
             }
             return 0;
         }
         if matches!(name, "MPI_Wtime" | "MPI_Get_processor_name") {
             for arg in &inst.args {
-                let targets = self.comms.memory.targets(function, *arg);
+                let targets = self.targets(function, *arg);
                 pass.write(memory, &targets, OTHER);
             }
             return OTHER;
@@ -403,7 +457,7 @@ impl Analysis<'_, '_> {
         if let Some(root) = call.at.root.and_then(|root| labels.get(root)) {
             let at = inst.args[call.at.root.unwrap_or(0)];
             let stored = match mpi.by_reference {
-                true => read(memory, &self.comms.memory.targets(function, at)),
+                true => read(memory, &self.targets(function, at)),
                 false => 0,
             };
             if root | stored != 0 {
@@ -420,7 +474,7 @@ impl Analysis<'_, '_> {
                 Role::Status => OTHER,
                 _ => continue,
             };
-            let targets = self.comms.memory.targets(function, *arg);
+            let targets = self.targets(function, *arg);
             if label == 0 {
                 pass.clear(memory, &targets);
             } else {
@@ -538,7 +592,7 @@ impl Shape {
                 }
             }
         }
-        Shape { ranks: flow.ranks(), flow, controllers }
+        Shape { flow, controllers }
     }
 }
 
@@ -600,11 +654,20 @@ fn rank_results(name: &str) -> Option<(usize, usize)> {
     })
 }
 
+/// Whether a call stores something that may differ.
+pub fn is_source(mpi: &crate::Mpi) -> bool {
+    let stores = |call: &Call| {
+        let buffers = call.accesses.iter().any(|access| access.mode == Mode::Write);
+        buffers || call.params.iter().any(|param| param.role == Role::Status)
+    };
+    rank_results(&mpi.name).is_some()
+        || matches!(&*mpi.name, "MPI_Wtime" | "MPI_Get_processor_name")
+        || mpi.call.is_some_and(stores)
+}
+
 /// Whether a call, or the operation it starts, writes a buffer.
 fn writes(call: &Call, place: usize) -> bool {
-    call.accesses
-        .iter()
-        .any(|access| access.buffer == place && access.mode == commsan_engine::Mode::Write)
+    call.accesses.iter().any(|access| access.buffer == place && access.mode == Mode::Write)
 }
 
 /// Whether a collective gives all ranks the same.
@@ -618,4 +681,4 @@ fn uniform(name: &str) -> bool {
 const BLOCKING: [&str; 4] = ["bcast", "allreduce", "allgather", "allgatherv"];
 
 /// Functions of the C library whose results are not the same on all ranks.
-const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];
+pub const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];

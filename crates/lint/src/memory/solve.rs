@@ -4,6 +4,9 @@ use super::{FIELDS, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+/// Places of one object that one set tells apart: who steps through it has none.
+const PLACES: usize = 64;
+
 /// A set of pointers: those that a value, or a field of an object, may hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(u32);
@@ -139,6 +142,11 @@ impl Solver {
         }
     }
 
+    /// Whether a set holds a pointer like this.
+    pub fn any(&self, node: Node, like: impl FnMut(&Pointer) -> bool) -> bool {
+        self.sets[node.0 as usize].pointers.iter().any(like)
+    }
+
     /// What a set holds, in order.
     pub fn pointers(&self, node: Node) -> Vec<Pointer> {
         let mut pointers: Vec<_> = self.sets[node.0 as usize].pointers.iter().copied().collect();
@@ -240,8 +248,8 @@ impl Solver {
     /// The offset, unless the set has so many of this object already that a loop must be at work.
     fn reached(&self, to: Node, object: Object, at: Option<i64>) -> Option<i64> {
         let pointers = &self.sets[to.0 as usize].pointers;
-        let many = pointers.len() >= FIELDS
-            && pointers.iter().filter(|pointer| pointer.object == object).count() >= FIELDS;
+        let many = pointers.len() >= PLACES
+            && pointers.iter().filter(|pointer| pointer.object == object).count() >= PLACES;
         at.filter(|_| !many)
     }
 

@@ -1,0 +1,213 @@
+//! Where anything can differ between ranks at all: a quick look without regard to order, places in
+//! objects, or who calls. Most functions of most programs drop out here.
+
+use super::uniform::{DIFFERS, is_source};
+use crate::Calls;
+use crate::memory::{Memory, Object};
+use crate::openmp::{Runtime, runtime, task_entry};
+use commsan_ir::{Body, Callee, FunctionId, Op, Program, Value};
+use rustc_hash::FxHashSet;
+
+/// Functions in which something may differ, or which call such functions, or MPI.
+pub fn functions(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<FunctionId> {
+    let mut reach = Reach {
+        program,
+        calls,
+        memory,
+        values: program
+            .functions
+            .iter()
+            .map(|f| vec![false; f.body.as_ref().map_or(0, |body| body.code.len())])
+            .collect(),
+        params: program.functions.iter().map(|f| vec![false; f.params as usize]).collect(),
+        controlled: vec![false; program.functions.len()],
+        results: vec![false; program.functions.len()],
+        objects: FxHashSet::default(),
+        changed: true,
+    };
+    while std::mem::replace(&mut reach.changed, false) {
+        for (id, _, body) in program.defined() {
+            reach.look(id, body);
+        }
+    }
+    reach.found()
+}
+
+struct Reach<'p> {
+    program: &'p Program,
+    calls: &'p Calls,
+    memory: &'p Memory,
+    values: Vec<Vec<bool>>,
+    params: Vec<Vec<bool>>,
+    /// Functions that are called, or do something, only if a condition that differs says so.
+    controlled: Vec<bool>,
+    results: Vec<bool>,
+    objects: FxHashSet<Object>,
+    changed: bool,
+}
+
+impl Reach<'_> {
+    fn look(&mut self, id: FunctionId, body: &Body) {
+        let function = id.0 as usize;
+        for (index, inst) in body.code.iter().enumerate() {
+            let differs = inst.args.iter().any(|arg| self.differs(function, *arg));
+            let control = self.controlled[function];
+            let result = match &inst.op {
+                Op::Nop => continue,
+                Op::Load(_) => differs || self.is_in(id, inst.args[0]),
+                Op::Store(_) => {
+                    self.store(id, inst.args[1], differs || control);
+                    false
+                }
+                Op::Copy => {
+                    let from = self.is_in(id, inst.args[1]);
+                    self.store(id, inst.args[0], differs || control || from);
+                    false
+                }
+                Op::Fill | Op::Atomic(_) => {
+                    self.store(id, inst.args[0], differs || control);
+                    differs || self.is_in(id, inst.args[0])
+                }
+                // Which way was taken.
+                Op::Phi(_) => differs || control,
+                Op::Branch | Op::Switch(_) => {
+                    self.changed |= differs && !control;
+                    self.controlled[function] |= differs;
+                    false
+                }
+                Op::Return => {
+                    self.changed |= differs && !self.results[function];
+                    self.results[function] |= differs;
+                    false
+                }
+                Op::Call(_) => self.call(id, body, inst, differs, control),
+                _ => differs,
+            };
+            if result && !std::mem::replace(&mut self.values[function][index], true) {
+                self.changed = true;
+            }
+        }
+    }
+
+    fn call(
+        &mut self,
+        id: FunctionId,
+        body: &Body,
+        inst: &commsan_ir::Inst,
+        differs: bool,
+        control: bool,
+    ) -> bool {
+        if let Some(mpi) = self.calls.at(inst) {
+            if is_source(mpi) {
+                inst.args.iter().for_each(|arg| self.store(id, *arg, true));
+            }
+            return mpi.name == "MPI_Wtime";
+        }
+        let callees = started(self.program, body, inst)
+            .map(|(callee, from)| (vec![callee], from))
+            .or_else(|| Some((self.memory.callees(id, inst)?, 0)));
+        let Some((callees, from)) = callees else { return differs };
+        let mut result = false;
+        for callee in callees {
+            let number = callee.0 as usize;
+            if self.program[callee].body.is_none() {
+                if control {
+                    inst.args.iter().for_each(|arg| self.store(id, *arg, true));
+                }
+                result |= differs || DIFFERS.contains(&&*self.program[callee].name);
+                continue;
+            }
+            self.changed |= control && !self.controlled[number];
+            self.controlled[number] |= control;
+            let shift = if from == 0 { 0 } else { 2 };
+            for (place, arg) in inst.args.iter().skip(from).enumerate() {
+                let differs = self.differs(id.0 as usize, *arg);
+                if let Some(known) = self.params[number].get_mut(place + shift)
+                    && differs
+                    && !*known
+                {
+                    *known = true;
+                    self.changed = true;
+                }
+            }
+            result |= self.results[number];
+        }
+        result
+    }
+
+    fn differs(&self, function: usize, value: Value) -> bool {
+        match value {
+            Value::Inst(id) => self.values[function][id.0 as usize],
+            Value::Param(number) => {
+                self.params[function].get(number as usize).copied().unwrap_or(false)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_in(&self, function: FunctionId, address: Value) -> bool {
+        !self.objects.is_empty()
+            && self.memory.any_target(function, address, |p| self.objects.contains(&p.object))
+    }
+
+    fn store(&mut self, function: FunctionId, address: Value, differs: bool) {
+        if !differs {
+            return;
+        }
+        for target in self.memory.targets(function, address) {
+            if !matches!(target.object, Object::Outside | Object::Function(_) | Object::Handle(_)) {
+                self.changed |= self.objects.insert(target.object);
+            }
+        }
+    }
+
+    /// With those that call them.
+    fn found(&self) -> FxHashSet<FunctionId> {
+        let mut callers = vec![Vec::new(); self.program.functions.len()];
+        let mut open = Vec::new();
+        for (id, _, body) in self.program.defined() {
+            let number = id.0 as usize;
+            let own = self.values[number].contains(&true)
+                || self.params[number].contains(&true)
+                || self.controlled[number]
+                || body.code.iter().any(|inst| self.calls.at(inst).is_some());
+            if own {
+                open.push(id);
+            }
+            for inst in &body.code {
+                let Op::Call(_) = inst.op else { continue };
+                let started = started(self.program, body, inst).map(|(callee, _)| callee);
+                let called = self.memory.callees(id, inst).unwrap_or_default();
+                for callee in started.into_iter().chain(called) {
+                    callers[callee.0 as usize].push(id);
+                }
+            }
+        }
+        let mut found = FxHashSet::default();
+        while let Some(function) = open.pop() {
+            if found.insert(function) {
+                open.extend(&callers[function.0 as usize]);
+            }
+        }
+        found
+    }
+}
+
+/// The function that a call starts in other threads, and the first argument that it is given.
+pub fn started(
+    program: &Program,
+    body: &Body,
+    inst: &commsan_ir::Inst,
+) -> Option<(FunctionId, usize)> {
+    if !matches!(inst.op, Op::Call(Callee::Direct(_))) {
+        return None;
+    }
+    match runtime(program, inst)? {
+        Runtime::Fork(callee) => Some((callee?, 3)),
+        Runtime::Create(callee) => Some((callee?, 3)),
+        Runtime::Task { task, .. } | Runtime::TaskLoop(task) => {
+            Some((task_entry(program, body, task)?, usize::MAX))
+        }
+        _ => None,
+    }
+}
