@@ -126,10 +126,10 @@ fn through(instances: &Instances) -> Vec<bool> {
 
 fn passes(instances: &Instances, number: Number, through: &[bool]) -> bool {
     let body = instances.body(number);
-    let mut seen = vec![false; body.blocks.len()];
-    let mut open = vec![BlockId(0)];
-    while let Some(block) = open.pop() {
-        if std::mem::replace(&mut seen[block.0 as usize], true) {
+    let mut seen = FxHashSet::default();
+    let mut open = vec![(BlockId(0), false)];
+    while let Some((block, begun)) = open.pop() {
+        if !seen.insert((block, begun)) {
             continue;
         }
         let stops = body.instructions(block).any(|(id, inst)| {
@@ -143,7 +143,7 @@ fn passes(instances: &Instances, number: Number, through: &[bool]) -> bool {
         if body.end(block).is_some_and(|end| end.op == Op::Return) {
             return true;
         }
-        open.extend(&body[block].next);
+        open.extend(instances.shape(number).ways(body, block, begun));
     }
     false
 }
@@ -179,6 +179,8 @@ struct Step {
     block: BlockId,
     /// The first instruction to look at.
     from: usize,
+    /// Whether a loop begins here.
+    begun: bool,
     /// Whether the way has gone into a function and has to come back where it went in.
     down: bool,
     /// Whether it has left the event's region.
@@ -205,7 +207,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut search = Search { instances, through, region, ends, open, seen, reached };
         match spawned {
             // What runs beside its maker does so from where it is made.
-            Some(letter) => search.start_after(letter.spot(), true),
+            Some(letter) => search.start_at(letter.spot()),
             None => {
                 let step = (event.instance, event.block, event.spot.inst);
                 search.push_after(step.0, step.1, step.2, false, false);
@@ -214,11 +216,18 @@ impl<'s, 'p> Search<'s, 'p> {
         search
     }
 
-    fn start_after(&mut self, spot: Spot, left: bool) {
+    fn start_at(&mut self, spot: Spot) {
         for number in self.instances.of_function(spot.function) {
-            if let Some(block) = self.block_of(*number, spot.inst) {
-                self.push_after(*number, block, spot.inst, false, left);
+            let Some(block) = self.block_of(*number, spot.inst) else { continue };
+            let body = self.instances.body(*number);
+            let asked = runtime(self.instances.program, &body[spot.inst]);
+            // The tasks of a `taskloop` run beside each other, too.
+            let own = self.instances.all[*number].calls.get(&spot.inst);
+            if let (Some(Runtime::TaskLoop(_)), Some((instance, _))) = (asked, own) {
+                let (instance, block) = (*instance, BlockId(0));
+                self.push(Step { instance, block, from: 0, begun: false, down: true, left: true });
             }
+            self.push_after(*number, block, spot.inst, false, true);
         }
     }
 
@@ -230,7 +239,7 @@ impl<'s, 'p> Search<'s, 'p> {
     fn push_after(&mut self, instance: Number, block: BlockId, id: InstId, down: bool, left: bool) {
         let code = &self.instances.body(instance)[block].code;
         let from = code.iter().position(|at| *at == id).map_or(code.len(), |at| at + 1);
-        self.push(Step { instance, block, from, down, left });
+        self.push(Step { instance, block, from, begun: false, down, left });
     }
 
     fn push(&mut self, step: Step) {
@@ -247,7 +256,7 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// Goes through a block.
     fn walk(&mut self, step: Step) {
-        let Step { instance, block, from, down, mut left } = step;
+        let Step { instance, block, from, begun, down, mut left } = step;
         let body = self.instances.body(instance);
         let known = &self.instances.all[instance];
         let Some(mut state) = self.instances.state(instance, block).cloned() else { return };
@@ -277,6 +286,7 @@ impl<'s, 'p> Search<'s, 'p> {
                         instance: callee,
                         block: BlockId(0),
                         from: 0,
+                        begun: false,
                         down: true,
                         left,
                     });
@@ -289,8 +299,8 @@ impl<'s, 'p> Search<'s, 'p> {
         if body.end(block).is_some_and(|end| end.op == Op::Return) && !down {
             self.ascend(instance, left);
         }
-        for next in &body[block].next {
-            self.push(Step { instance, block: *next, from: 0, down, left });
+        for (block, begun) in self.instances.shape(instance).ways(body, block, begun) {
+            self.push(Step { instance, block, from: 0, begun, down, left });
         }
     }
 

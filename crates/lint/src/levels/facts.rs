@@ -3,7 +3,7 @@
 use super::kinds::{Kind, Kinds};
 use crate::Calls;
 use crate::openmp::{Runtime, Scope, runtime};
-use commsan_ir::{Binary, Body, Callee, Compare, FunctionId, InstId, Op, Program, Value};
+use commsan_ir::{Binary, BlockId, Body, Callee, Compare, FunctionId, InstId, Op, Program, Value};
 
 /// How far conditions are looked into.
 const DEEPEST: u32 = 16;
@@ -76,14 +76,17 @@ impl Facts<'_> {
                 self.fact(*one, false, depth).or_else(|| self.fact(*two, false, depth))
             }
             // `&&` and `||` whose result is kept.
-            (Op::Phi(_), values) => {
-                let decides = |value: &&Value| match value {
+            (Op::Phi(from), values) => {
+                let decides = |value: &Value| match value {
                     Value::Int(number) => (*number != 0) == holds,
                     _ => true,
                 };
-                let mut deciding = values.iter().filter(decides);
+                let mut deciding = values.iter().zip(from).filter(|(value, _)| decides(value));
                 match (deciding.next(), deciding.next()) {
-                    (Some(only), None) => self.fact(*only, holds, depth),
+                    (Some((only, from)), None) => {
+                        let told = self.fact(*only, holds, depth);
+                        told.or_else(|| self.way_to(*from, depth))
+                    }
                     _ => None,
                 }
             }
@@ -94,6 +97,15 @@ impl Facts<'_> {
             _ => self.truth(condition, holds, depth),
         }
         .map(|(fact, at)| (fact, if at.0 == u32::MAX { id } else { at }))
+    }
+
+    /// What taking the only way to a block says.
+    fn way_to(&self, block: BlockId, depth: u32) -> Option<(Fact, InstId)> {
+        let leads = |from: &BlockId| self.body[*from].next.contains(&block);
+        let mut from = self.body.block_ids().filter(leads);
+        let (Some(only), None) = (from.next(), from.next()) else { return None };
+        let end = self.body.end(only).filter(|end| end.op == Op::Branch)?;
+        self.fact(end.args[0], self.body[only].next[0] == block, depth)
     }
 
     fn comparison(
@@ -163,7 +175,9 @@ impl Facts<'_> {
                 self.fact(value, holds, depth).or_else(|| self.of_flag(value, holds))
             }
             Op::Atomic(_) => Some((Fact::Sees, id)),
-            Op::Load(_) if self.is_flag_of_main(inst.args[0]) => holds.then_some((Fact::Main, id)),
+            Op::Load(_) if self.is_flag_of_main(inst.args[0]) => {
+                Some((if holds { Fact::Main } else { Fact::NotNumber(0) }, id))
+            }
             Op::Call(Callee::Direct(callee)) => match self.constant(*callee) {
                 Some(number) if (number != 0) != holds => Some((Fact::Never, id)),
                 _ => self.of_flag(value, holds),

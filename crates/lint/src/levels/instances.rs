@@ -132,7 +132,7 @@ impl<'p> Instances<'p> {
     }
 
     /// What its function looks like.
-    fn shape(&self, number: Number) -> &'p Shape {
+    pub fn shape(&self, number: Number) -> &'p Shape {
         let shape = self.shapes.get(self.all[number].function);
         shape.expect("only functions with shapes have instances")
     }

@@ -9,7 +9,7 @@ use super::kinds::Kinds;
 use super::word::{Letter, Spot};
 use crate::Calls;
 use crate::openmp::{Runtime, Scope, runtime};
-use commsan_ir::graph::{Flow, post_dominators};
+use commsan_ir::graph::{Flow, loops, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,6 +20,7 @@ pub struct Shape {
     pub order: Vec<BlockId>,
     /// By block: the state where it begins; none if nobody gets there.
     pub states: Vec<Option<State>>,
+    loops: FxHashMap<BlockId, FxHashSet<BlockId>>,
 }
 
 /// The constructs that a place of a function is in, beyond those of its entry.
@@ -141,7 +142,8 @@ impl<'p> Shapes<'p> {
                 }
             }
         }
-        self.shapes.insert(function, Shape { order: flow.order, states });
+        self.shapes
+            .insert(function, Shape { loops: loops(body, &flow), order: flow.order, states });
         let effect = effect.map(State::into_effect).unwrap_or_default();
         let known = self.effects.entry(function).or_default();
         let changed = *known != effect;
@@ -295,6 +297,24 @@ fn returns_to(body: &Body, block: BlockId, from: BlockId, without: BlockId) -> b
         }
     }
     false
+}
+
+impl Shape {
+    /// Where the end of a block leads to, and whether that begins a loop. Loops are taken to run once at
+    /// least: from where one has just begun, no way leads out of it.
+    pub fn ways<'s>(
+        &'s self,
+        body: &'s Body,
+        block: BlockId,
+        begun: bool,
+    ) -> impl Iterator<Item = (BlockId, bool)> + 's {
+        let inside = self.loops.get(&block).filter(|_| begun);
+        let ways = body[block].next.iter().copied();
+        let ways = ways.filter(move |next| inside.is_none_or(|inside| inside.contains(next)));
+        ways.map(move |next| {
+            (next, self.loops.get(&next).is_some_and(|inside| !inside.contains(&block)))
+        })
+    }
 }
 
 impl State {
