@@ -26,7 +26,16 @@ pub enum Kind {
 #[derive(Debug, Default)]
 pub struct Values {
     insts: Vec<Option<Kind>>,
-    params: Vec<Option<Kind>>,
+    params: Vec<Param>,
+    /// What is in local variables that are no values.
+    content: FxHashMap<InstId, Kind>,
+}
+
+/// A parameter, and what it points to if that is a variable of the caller's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Param {
+    itself: Option<Kind>,
+    pointee: Option<Kind>,
 }
 
 /// Kinds of all values in functions that several threads run.
@@ -59,9 +68,26 @@ impl Values {
     fn of(&self, value: Value) -> Option<Kind> {
         match value {
             Value::Inst(id) => self.insts.get(id.0 as usize).copied().flatten(),
-            Value::Param(number) => self.params.get(number as usize).copied().flatten(),
+            Value::Param(number) => self.params.get(number as usize)?.itself,
             _ => Some(Kind::Same),
         }
+    }
+
+    /// Of what is at an address.
+    fn at(&self, body: &Body, address: Value) -> Option<Kind> {
+        let pointee = match address {
+            Value::Param(number) => self.params.get(number as usize)?.pointee,
+            _ => None,
+        };
+        match local(body, address) {
+            Some(variable) => self.content.get(&variable).copied(),
+            None => pointee.or_else(|| self.of(address).map(Kind::computed)),
+        }
+    }
+
+    fn passed(&self, body: &Body, arg: Value) -> Param {
+        let pointee = local(body, arg).and_then(|variable| self.content.get(&variable).copied());
+        Param { itself: self.of(arg), pointee }
     }
 }
 
@@ -77,7 +103,8 @@ impl Kinds {
         let mut kinds = Kinds::default();
         let mut open = kinds.enter_all(program, wanted);
         for function in others {
-            let params = vec![Some(Kind::Different); program[*function].params as usize];
+            let param = Param { itself: Some(Kind::Different), pointee: None };
+            let params = vec![param; program[*function].params as usize];
             kinds.enter(program, *function, &params);
             open.push(*function);
         }
@@ -126,7 +153,8 @@ impl Kinds {
                 };
                 let count = program[entry].params as usize;
                 let kind = |n| if n < own { Kind::Different } else { Kind::Same };
-                let params: Vec<_> = (0..count).map(|n| Some(kind(n))).collect();
+                let param = |n| Param { itself: Some(kind(n)), pointee: None };
+                let params: Vec<_> = (0..count).map(param).collect();
                 self.enter(program, entry, &params);
                 begun.push(entry);
             }
@@ -135,13 +163,16 @@ impl Kinds {
     }
 
     /// Whether a function's parameters change by being called with such arguments.
-    fn enter(&mut self, program: &Program, function: FunctionId, args: &[Option<Kind>]) -> bool {
+    fn enter(&mut self, program: &Program, function: FunctionId, args: &[Param]) -> bool {
         let count = program[function].params as usize;
         let values = self.of.entry(function).or_default();
-        values.params.resize(count, None);
+        values.params.resize(count, Param::default());
         let mut changed = false;
         for (param, arg) in values.params.iter_mut().zip(args) {
-            let joined = join([*param, *arg].into_iter());
+            let joined = Param {
+                itself: join([param.itself, arg.itself].into_iter()),
+                pointee: join([param.pointee, arg.pointee].into_iter()),
+            };
             changed |= joined != *param;
             *param = joined;
         }
@@ -154,11 +185,11 @@ impl Kinds {
         program: &Program,
         function: FunctionId,
         body: &Body,
-    ) -> Vec<(FunctionId, Vec<Option<Kind>>)> {
+    ) -> Vec<(FunctionId, Vec<Param>)> {
         let Some(values) = self.of.get(&function) else { return Vec::new() };
         let call = |inst: &Inst| match inst.op {
             Op::Call(Callee::Direct(callee)) if program[callee].body.is_some() => {
-                Some((callee, inst.args.iter().map(|arg| values.of(*arg)).collect()))
+                Some((callee, inst.args.iter().map(|arg| values.passed(body, *arg)).collect()))
             }
             _ => None,
         };
@@ -169,14 +200,12 @@ impl Kinds {
     fn pass(&mut self, program: &Program, mpi: &Calls, function: FunctionId, body: &Body) -> bool {
         let mut values = self.of.remove(&function).unwrap_or_default();
         values.insts.resize(body.code.len(), None);
-        // What is in local variables that are no values.
-        let mut content: FxHashMap<InstId, Kind> = FxHashMap::default();
         let mut result = None;
         loop {
             let mut changed = false;
             for (index, inst) in body.code.iter().enumerate() {
-                self.fill(program, mpi, body, inst, &values, &mut content, &mut changed);
-                let kind = self.result_of(program, mpi, body, inst, &values, &content);
+                changed |= fill(program, mpi, body, inst, &mut values);
+                let kind = self.result_of(program, mpi, body, inst, &values);
                 if inst.op == Op::Return {
                     result = join(inst.args.iter().map(|arg| values.of(*arg)).chain([result]));
                 }
@@ -192,39 +221,6 @@ impl Kinds {
         known != Some(result)
     }
 
-    /// What an instruction puts into local variables.
-    #[expect(clippy::too_many_arguments, reason = "one step of `pass`")]
-    fn fill(
-        &self,
-        program: &Program,
-        mpi: &Calls,
-        body: &Body,
-        inst: &Inst,
-        values: &Values,
-        content: &mut FxHashMap<InstId, Kind>,
-        changed: &mut bool,
-    ) {
-        let filled = |value: &Value| match value {
-            Value::Inst(id) if matches!(body[*id].op, Op::Alloca(_)) => Some(*id),
-            _ => None,
-        };
-        let (places, kind) = match inst.op {
-            Op::Store(_) => (&inst.args[1..2], values.of(inst.args[0])),
-            Op::Copy => (&inst.args[..1], Some(Kind::Different)),
-            Op::Call(_) => (&inst.args[..], Some(filled_by(program, mpi, inst))),
-            _ => return,
-        };
-        let Some(kind) = kind else { return };
-        for id in places.iter().filter_map(filled) {
-            let known = content.get(&id).copied();
-            let joined = known.map_or(kind, |known| known.or(kind));
-            if known != Some(joined) {
-                *changed = true;
-                content.insert(id, joined);
-            }
-        }
-    }
-
     fn result_of(
         &self,
         program: &Program,
@@ -232,17 +228,11 @@ impl Kinds {
         body: &Body,
         inst: &Inst,
         values: &Values,
-        content: &FxHashMap<InstId, Kind>,
     ) -> Option<Kind> {
         let args = || inst.args.iter().map(|arg| values.of(*arg));
         match inst.op {
             Op::Alloca(_) | Op::Atomic(_) => Some(Kind::Different),
-            Op::Load(_) => match inst.args[0] {
-                Value::Inst(id) if matches!(body[id].op, Op::Alloca(_)) => {
-                    content.get(&id).copied()
-                }
-                address => values.of(address).map(Kind::computed),
-            },
+            Op::Load(_) => values.at(body, inst.args[0]),
             Op::Call(Callee::Direct(callee)) => match runtime(program, inst) {
                 Some(Runtime::ThreadNumber) => Some(Kind::Number),
                 Some(_) => Some(Kind::Same),
@@ -258,6 +248,47 @@ impl Kinds {
             _ => join(args()).map(Kind::computed),
         }
     }
+}
+
+/// The local variable that an address is of.
+fn local(body: &Body, address: Value) -> Option<InstId> {
+    match address {
+        Value::Inst(id) if matches!(body[id].op, Op::Alloca(_)) => Some(id),
+        _ => None,
+    }
+}
+
+/// Notes what an instruction puts into local variables; says whether that is new.
+fn fill(program: &Program, mpi: &Calls, body: &Body, inst: &Inst, values: &mut Values) -> bool {
+    let (places, kind) = match inst.op {
+        Op::Store(_) => (1..2, values.of(inst.args[0])),
+        Op::Copy => (0..1, Some(Kind::Different)),
+        Op::Call(_) => (0..inst.args.len(), Some(filled_by(program, mpi, inst))),
+        _ => return false,
+    };
+    let Some(kind) = kind else { return false };
+    let mut changed = false;
+    for place in places {
+        let Some(variable) = local(body, inst.args[place]) else { continue };
+        if only_reads(program, inst, place) {
+            continue;
+        }
+        let known = values.content.get(&variable).copied();
+        let joined = known.map_or(kind, |known| known.or(kind));
+        if known != Some(joined) {
+            values.content.insert(variable, joined);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Whether a call does no more with this argument than to read from there.
+fn only_reads(program: &Program, call: &Inst, place: usize) -> bool {
+    let Op::Call(Callee::Direct(callee)) = call.op else { return false };
+    let Some(body) = program[callee].body.as_ref() else { return false };
+    let param = Value::Param(place as u32);
+    body.code.iter().all(|inst| matches!(inst.op, Op::Load(_)) || !inst.args.contains(&param))
 }
 
 /// What a call leaves in a local variable whose address it is given.
