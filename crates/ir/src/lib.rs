@@ -19,6 +19,7 @@ mod print;
 mod promote;
 mod read;
 pub mod saved;
+mod trial;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
