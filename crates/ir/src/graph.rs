@@ -4,6 +4,7 @@ use crate::{BlockId, Body, Op};
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Blocks that a function's entry reaches, and how.
@@ -138,6 +139,39 @@ fn reaching(flow: &Flow, last: &[BlockId]) -> Vec<bool> {
     reaching
 }
 
+/// Loops with one entry: the blocks of each, by the block that it begins with.
+pub fn loops(body: &Body, flow: &Flow) -> FxHashMap<BlockId, FxHashSet<BlockId>> {
+    let ranks = flow.ranks();
+    let rank = |block: BlockId| ranks[block.0 as usize];
+    let again = |header: BlockId| {
+        let from = flow.previous[header.0 as usize].iter().copied();
+        from.filter(move |from| rank(*from) >= rank(header))
+    };
+    let mut found = FxHashMap::default();
+    if flow.order.iter().all(|block| again(*block).next().is_none()) {
+        return found;
+    }
+    let dominators = dominators(body);
+    let dominates = |header: BlockId, block: BlockId| {
+        let mut above = std::iter::successors(Some(block), |at| dominators[at.0 as usize]);
+        above.any(|at| at == header)
+    };
+    for header in &flow.order {
+        let mut open: Vec<_> = again(*header).filter(|from| dominates(*header, *from)).collect();
+        if open.is_empty() {
+            continue;
+        }
+        let mut blocks = FxHashSet::from_iter([*header]);
+        while let Some(block) = open.pop() {
+            if blocks.insert(block) {
+                open.extend(&flow.previous[block.0 as usize]);
+            }
+        }
+        found.insert(*header, blocks);
+    }
+    found
+}
+
 /// By block: where its dominance ends, for a tree of immediate dominators (Cytron et al. 1991).
 pub fn frontiers(flow: &Flow, dominators: &[Option<BlockId>]) -> Vec<Vec<BlockId>> {
     let mut frontiers = vec![Vec::new(); dominators.len()];
@@ -209,6 +243,17 @@ mod tests {
     fn a_loop_without_end_has_post_dominators() {
         let body = body(&[&[1], &[2, 3], &[1], &[1]]);
         assert_eq!(post_dominators(&body)[2], Some(BlockId(1)));
+    }
+
+    #[test]
+    fn loops_are_found_within_each_other() {
+        // 0 → 1 → 2 ⇄ 3, 2 → 1, 1 → 4
+        let body = body(&[&[1], &[2, 4], &[3, 1], &[2], &[]]);
+        let found = loops(&body, &Flow::of(&body));
+        let set = |blocks: &[u32]| blocks.iter().copied().map(BlockId).collect::<FxHashSet<_>>();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[&BlockId(1)], set(&[1, 2, 3]));
+        assert_eq!(found[&BlockId(2)], set(&[2, 3]));
     }
 
     /// Whether `to` is reached from `from` without `avoided`.

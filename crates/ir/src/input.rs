@@ -1,5 +1,6 @@
 //! Files that contain bitcode: programs, libraries, objects, archives, `.bc` and `.ll`.
 
+use crate::trial::{self, Ending};
 use crate::{Program, promote, read, saved};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
@@ -18,6 +19,8 @@ pub enum Error {
     Damaged(PathBuf, saved::Damage),
     /// LLVM does not read its bitcode, and why.
     Rejected(PathBuf, String),
+    /// LLVM crashes when it reads its bitcode, and how.
+    Fatal(PathBuf, Ending),
 }
 
 impl std::fmt::Display for Error {
@@ -34,6 +37,13 @@ impl std::fmt::Display for Error {
             Error::Rejected(path, why) => {
                 write!(f, "LLVM does not read the bitcode in `{}`: {why}", path.display())
             }
+            Error::Fatal(path, ending) => {
+                write!(
+                    f,
+                    "LLVM crashes when it reads the bitcode in `{}` ({ending})",
+                    path.display()
+                )
+            }
         }
     }
 }
@@ -48,9 +58,10 @@ impl Error {
             Error::Unknown(..) => "name what `commsan cc` made: a program, library or object file",
             Error::NoBitcode(..) => {
                 "compile with clang or flang through `commsan cc` (OMPI_CC=clang-19 or \
-                 MPICH_CC=clang-19 for mpicc); for other compilers, use `commsan lint -p BUILD`"
+                 MPICH_CC=clang-19 for mpicc), and do not strip it; for other compilers, name the \
+                 sources, or use `commsan lint -p BUILD`"
             }
-            Error::Damaged(..) => "compile and link it again",
+            Error::Damaged(..) | Error::Fatal(..) => "it is damaged: compile and link it again",
             Error::Rejected(..) => {
                 "it may come from a compiler newer than LLVM 19, which commsan reads; compile it with \
                  clang-19"
@@ -59,28 +70,38 @@ impl Error {
     }
 }
 
-/// Bitcode or its text form.
-enum Module {
-    Bitcode(Vec<u8>),
-    Text(Vec<u8>),
+/// A module, before LLVM has seen it.
+struct Module {
+    bytes: Vec<u8>,
+    /// As text, not as bitcode.
+    text: bool,
+    /// Whether a compiler has just written it, or its checksum is right.
+    trusted: bool,
 }
 
 impl Program {
-    /// Reads everything in these files as one program.
+    /// Reads everything in these files as one program: those that the user names, and those that have
+    /// just been made for this.
+    ///
+    /// The process must have one thread.
     ///
     /// # Errors
     /// When a file cannot be read, contains no bitcode, or LLVM rejects it.
-    pub fn load(paths: &[PathBuf]) -> Result<Program, Error> {
+    pub fn load(named: &[PathBuf], made: &[PathBuf]) -> Result<Program, Error> {
         let mut program = Program::default();
         let mut linker = read::Linker::default();
-        for path in paths {
+        let trusted = std::iter::repeat_n(false, named.len()).chain(std::iter::repeat(true));
+        for (path, trusted) in named.iter().chain(made).zip(trusted) {
             for module in modules_of(path)? {
-                let (bytes, text) = match &module {
-                    Module::Bitcode(bytes) => (bytes, false),
-                    Module::Text(bytes) => (bytes, true),
+                let add = |program: &mut Program, linker: &mut read::Linker| {
+                    read::module(program, linker, &module.bytes, module.text)
                 };
-                read::module(&mut program, &mut linker, bytes, text)
-                    .map_err(|why| Error::Rejected(path.clone(), why))?;
+                if !(trusted || module.trusted) {
+                    let attempt =
+                        || drop(add(&mut Program::default(), &mut read::Linker::default()));
+                    trial::survives(attempt).map_err(|how| Error::Fatal(path.clone(), how))?;
+                }
+                add(&mut program, &mut linker).map_err(|why| Error::Rejected(path.clone(), why))?;
             }
         }
         program.functions.iter_mut().for_each(promote::promote);
@@ -94,7 +115,7 @@ fn modules_of(path: &Path) -> Result<Vec<Module>, Error> {
         Kind::Elf => of_elf(path, &bytes)?,
         Kind::Archive => of_archive(path, &bytes)?,
         Kind::Bitcode => of_section(path, &bytes)?,
-        Kind::Text => vec![Module::Text(bytes)],
+        Kind::Text => vec![Module { bytes, text: true, trusted: false }],
         Kind::Unknown => return Err(Error::Unknown(path.to_owned())),
     };
     if found.is_empty() { Err(Error::NoBitcode(path.to_owned())) } else { Ok(found) }
@@ -112,7 +133,7 @@ impl Kind {
     fn of(path: &Path, bytes: &[u8]) -> Kind {
         match bytes {
             [0x7f, b'E', b'L', b'F', ..] => Kind::Elf,
-            [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => Kind::Archive,
+            _ if bytes.starts_with(b"!<arch>") || bytes.starts_with(b"!<thin>") => Kind::Archive,
             [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => Kind::Bitcode,
             _ if path.extension().is_some_and(|extension| extension == "ll") => Kind::Text,
             _ => Kind::Unknown,
@@ -135,7 +156,17 @@ fn of_archive(path: &Path, bytes: &[u8]) -> Result<Vec<Module>, Error> {
     let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
     let mut found = Vec::new();
     for member in archive.members() {
-        let data = member.and_then(|member| member.data(bytes)).map_err(damaged)?;
+        let member = member.map_err(damaged)?;
+        if member.is_thin() {
+            let name = String::from_utf8_lossy(member.name()).into_owned();
+            let of_member = modules_of(&path.with_file_name(name));
+            match of_member {
+                Err(Error::NoBitcode(_) | Error::Unknown(_)) => {}
+                found_there => found.extend(found_there?),
+            }
+            continue;
+        }
+        let data = member.data(bytes).map_err(damaged)?;
         found.extend(match Kind::of(Path::new(""), data) {
             Kind::Elf => of_elf(path, data)?,
             Kind::Bitcode => of_section(path, data)?,
@@ -147,5 +178,10 @@ fn of_archive(path: &Path, bytes: &[u8]) -> Result<Vec<Module>, Error> {
 
 fn of_section(path: &Path, bytes: &[u8]) -> Result<Vec<Module>, Error> {
     let found = saved::modules(bytes).map_err(|damage| Error::Damaged(path.to_owned(), damage))?;
-    Ok(found.into_iter().map(|module| Module::Bitcode(module.to_vec())).collect())
+    let module = |saved: saved::Saved| Module {
+        bytes: saved.bitcode.to_vec(),
+        text: false,
+        trusted: saved.verified,
+    };
+    Ok(found.into_iter().map(module).collect())
 }

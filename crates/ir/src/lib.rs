@@ -19,6 +19,7 @@ mod print;
 mod promote;
 mod read;
 pub mod saved;
+mod trial;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -123,7 +124,8 @@ pub enum Op {
     Load(u32),
     /// \[value, address\]: so many bytes.
     Store(u32),
-    /// \[address, value…\]: reads and writes so many bytes in one step.
+    /// \[address, value…\]: reads so many bytes, and writes them if there are values, in one step; also
+    /// volatile loads.
     Atomic(u32),
     /// \[base, index…\]: the base, plus bytes, plus each index times its scale in bytes.
     Offset(i64, Box<[i64]>),

@@ -5,7 +5,7 @@ mod code;
 mod debug;
 
 use crate::{Body, Function, FunctionId, Global, GlobalId, Value};
-use crate::{FileId, Place, Program};
+use crate::{FileId, Place, Program, saved};
 use commsan_llvm::{self as ir, Opcode, TypeKind, llvm};
 use llvm_sys::core::*;
 use llvm_sys::ir_reader::LLVMParseIRInContext;
@@ -47,11 +47,37 @@ pub fn module(
         llvm!(LLVMDisposeMessage(message));
         return Err(why);
     }
-    // What is known of variables is then said by calls, which 19's C interface can read.
-    llvm!(LLVMSetIsNewDbgInfoFormat(module, 0));
-    Reader::new(program, linker, ir::Module(module)).read();
+    let kept = kept(ir::Module(module));
+    if kept.is_none() {
+        // What is known of variables is then said by calls, which 19's C interface can read.
+        llvm!(LLVMSetIsNewDbgInfoFormat(module, 0));
+        Reader::new(program, linker, ir::Module(module)).read();
+    }
     llvm!(LLVMDisposeModule(module));
+    let kept = kept.unwrap_or_default();
+    for inner in saved::modules(&kept).map_err(|damage| damage.to_string())? {
+        self::module(program, linker, inner.bitcode, false)?;
+    }
     Ok(())
+}
+
+/// What commsan's plugin has kept in a module that is bitcode still, for optimization when it is linked: the
+/// module as it was before checks were added.
+fn kept(module: ir::Module) -> Option<Vec<u8>> {
+    module.globals().find_map(|global| {
+        let section = llvm!(LLVMGetSection(global.0));
+        // SAFETY: LLVM returns a C string or null.
+        let named = !section.is_null()
+            && unsafe { CStr::from_ptr(section) }.to_bytes() == saved::SECTION.as_bytes();
+        let content = global.initializer().filter(|_| named)?;
+        if llvm!(LLVMIsConstantString(content.0)) == 0 {
+            return None;
+        }
+        let mut length = 0;
+        let begin = llvm!(LLVMGetAsString(content.0, &raw mut length));
+        // SAFETY: LLVM returns that many bytes, which live as long as the module.
+        Some(unsafe { std::slice::from_raw_parts(begin.cast(), length) }.to_vec())
+    })
 }
 
 /// Owns what belongs to one module.

@@ -31,11 +31,20 @@ impl std::fmt::Display for Damage {
     }
 }
 
+/// A module in a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Saved<'s> {
+    /// The bitcode.
+    pub bitcode: &'s [u8],
+    /// Whether it is as commsan's plugin wrote it.
+    pub verified: bool,
+}
+
 /// The modules in a section, or in a file of bitcode.
 ///
 /// # Errors
 /// When something in it is not a module; what comes after it is then unknown.
-pub fn modules(section: &[u8]) -> Result<Vec<&[u8]>, Damage> {
+pub fn modules(section: &[u8]) -> Result<Vec<Saved<'_>>, Damage> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < section.len() {
@@ -49,7 +58,7 @@ pub fn modules(section: &[u8]) -> Result<Vec<&[u8]>, Damage> {
             }
             Some(BARE) => {
                 let end = end_of_bare(section, at)?;
-                found.push(&section[at..end]);
+                found.push(Saved { bitcode: &section[at..end], verified: false });
                 at = end;
             }
             _ => return Err(Damage::NoModule(at)),
@@ -59,7 +68,7 @@ pub fn modules(section: &[u8]) -> Result<Vec<&[u8]>, Damage> {
 }
 
 /// The module in the wrapper at `at`, and where what follows begins.
-fn wrapped(section: &[u8], at: usize) -> Result<(&[u8], usize), Damage> {
+fn wrapped(section: &[u8], at: usize) -> Result<(Saved<'_>, usize), Damage> {
     let field = |n: usize| word(section, at + 4 * n).ok_or(Damage::CutOff(at));
     let begin = at + field(2)? as usize;
     let end = begin + field(3)? as usize;
@@ -69,7 +78,7 @@ fn wrapped(section: &[u8], at: usize) -> Result<(&[u8], usize), Damage> {
     if begin < expected || ours && field(6)? != crc32fast::hash(module) {
         return Err(Damage::Changed(at));
     }
-    Ok((module, end))
+    Ok((Saved { bitcode: module, verified: ours }, end))
 }
 
 /// Where a module without wrapper ends: it is a sequence of blocks that say how long they are
@@ -122,7 +131,9 @@ mod tests {
     fn bare_modules_end_where_their_blocks_do() {
         let (one, two) = (bare(&[7, 8]), bare(&[]));
         let section = [&*one, &*saved(b"abc"), &*two].concat();
-        assert_eq!(modules(&section), Ok(vec![&*one, b"abc", &*two]));
+        let expected = [(&*one, false), (b"abc", true), (&*two, false)];
+        let expected = expected.map(|(bitcode, verified)| Saved { bitcode, verified });
+        assert_eq!(modules(&section).as_deref(), Ok(&expected[..]));
         assert_eq!(modules(&one[..16]), Err(Damage::CutOff(0)));
     }
 
@@ -137,7 +148,8 @@ mod tests {
                     bytes
                 })
                 .collect();
-            let expected: Vec<&[u8]> = parts.iter().map(|(module, _)| &**module).collect();
+            let expected: Vec<_> =
+                parts.iter().map(|(bitcode, _)| Saved { bitcode, verified: true }).collect();
             prop_assert_eq!(modules(&section), Ok(expected));
         }
 

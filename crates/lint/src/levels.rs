@@ -2,31 +2,45 @@
 //! no level allows (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
 //! Applications, Euro-Par 2015; MPI 4.1 §11.6).
 //!
-//! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical` and
-//! locks, explicit tasks, tests of `omp_get_thread_num`, `pthread_create`; through calls of functions
-//! of the program, in every context that they are called in.
+//! **How.** Each function is looked at once: which constructs, locks and tests of the thread's number each
+//! place is in ([`shape`]), the last with the help of which values differ between threads ([`kinds`]).
+//! From `main` on, each function is then taken in every word that it is called in ([`instances`]). A
+//! word says who gets to a call, and so which level it needs ([`word`]); a walk from each call to the next
+//! barrier says which others may run at the same time ([`concurrent`]).
 //!
-//! **What is missed.** Functions called through pointers, threads of C++ and of other libraries, sections
-//! in Fortran (flang makes loops of them: the level is then too high, not too low), barriers that only
+//! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical` and
+//! locks, also taken and given back by functions of the program, explicit tasks, tests of
+//! `omp_get_thread_num`, `omp_in_parallel` and `MPI_Is_thread_main`, threads of POSIX and C; through calls
+//! of functions of the program, in every context that they are called in. Threads of C++ are other threads
+//! than the first; which of their calls run at once is not known.
+//!
+//! **What is missed.** Functions called through pointers, threads of other libraries, barriers that only
 //! some threads of a team reach. An `if` clause or a team's size that is not constant counts as many
 //! threads.
 //!
 //! **What is never reported.** Calls that two threads may only make one after the other for these reasons:
-//! a barrier on every way between them, the same lock, `depend` clauses, the same thread. A lock that is
-//! not known counts as the same lock, and one section never runs beside itself. Collectives of all threads at once are reported only on a
-//! communicator that all threads name alike.
+//! a barrier on every way between them, the same lock, `depend` clauses, the same thread. What is not known
+//! counts as ordered: a lock that cannot be told from another, what comes after a wait or after a look at
+//! an atomic or volatile variable, a thread chosen by a number that is not constant, or by a value of its
+//! own. Levels that the program finds provided, and compares with, count as asked for. Collectives of all
+//! threads at once are reported only on a communicator that all threads name alike.
 
 mod concurrent;
+mod facts;
 mod instances;
+mod kinds;
+mod provided;
 mod report;
+mod shape;
 mod word;
 
 use crate::mpi::Calls;
 use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
 use instances::Instances;
-pub(crate) use instances::tested;
+use kinds::Kinds;
 use rustc_hash::FxHashSet;
+use shape::Shapes;
 use word::{Letter, Spot};
 
 /// MPI's thread levels (MPI 4.1 §11.6.2).
@@ -77,13 +91,12 @@ impl Level {
 
 impl Context {
     fn word(self) -> Vec<Letter> {
-        let outside = Spot { function: FunctionId(u32::MAX), inst: InstId(u32::MAX) };
-        let team = Letter::Parallel(outside);
+        let team = Letter::Parallel(OUTSIDE, None);
         match self {
             Context::Main => vec![],
             Context::Parallel => vec![team],
-            Context::Single => vec![team, Letter::Single(outside)],
-            Context::Master => vec![team, Letter::Master(outside)],
+            Context::Single => vec![team, Letter::Single(OUTSIDE)],
+            Context::Master => vec![team, Letter::Master(OUTSIDE)],
         }
     }
 }
@@ -96,18 +109,28 @@ struct Asked {
     at: Option<Spot>,
 }
 
+/// A place that is not in the program.
+const OUTSIDE: Spot = Spot { function: FunctionId(u32::MAX), inst: InstId(u32::MAX) };
+
 /// Finds violations and says which level the program needs.
 pub fn check(program: &Program, calls: &Calls, options: &Options, analysis: &mut Analysis) {
-    let roots = roots(program);
     let context = if is_program(program) { Context::Main } else { options.context };
-    let instances = Instances::of(program, calls, &roots, &context.word());
+    let enter = |root| (root, entered(program, root, context));
+    let roots: Vec<_> = roots(program).into_iter().map(enter).collect();
+    let relevant = instances::relevant(program, calls);
+    let threads: Vec<_> = roots.iter().filter(|(_, word)| !word.is_empty()).map(|r| r.0).collect();
+    let kinds = Kinds::of(program, calls, &relevant, &threads);
+    let shapes = Shapes::of(program, calls, &kinds, &relevant);
+    let instances = Instances::of(program, calls, &shapes, &roots, &context.word());
     if instances.events.is_empty() {
         return;
     }
-    let asked =
-        options.level.map(|level| Asked { level, at: None }).or_else(|| asked(program, calls));
+    let asked = match options.level {
+        Some(level) => Some(Asked { level, at: None }),
+        None => asked(program, calls),
+    };
     let pairs = concurrent::pairs(&instances);
-    report::Report { instances: &instances, pairs: &pairs, asked }.write(analysis);
+    report::Report::new(&instances, &pairs, asked).write(analysis);
 }
 
 /// `main`, in C and in Fortran.
@@ -130,8 +153,29 @@ pub(crate) fn roots(program: &Program) -> Vec<FunctionId> {
     program.defined().map(|(id, ..)| id).filter(|id| !called.contains(id)).collect()
 }
 
-/// The level named where MPI is initialised; none where it is not known, or where there are several.
+/// The word that a function is entered in that nobody calls.
+fn entered(program: &Program, function: FunctionId, context: Context) -> Vec<Letter> {
+    if is_thread_of_cxx(&program[function].name) {
+        return vec![Letter::Thread(OUTSIDE)];
+    }
+    context.word()
+}
+
+/// What libstdc++ lets a `std::thread` run.
+fn is_thread_of_cxx(name: &str) -> bool {
+    name.starts_with("_ZNSt6thread11_State_impl") && name.ends_with("6_M_runEv")
+}
+
+/// The level named where MPI is initialised, or a higher one that the program finds provided; none where
+/// it is not known, or where there are several.
 fn asked(program: &Program, calls: &Calls) -> Option<Asked> {
+    let asked = named(program, calls)?;
+    let level = provided::compared(program, calls).map_or(asked.level, |l| l.max(asked.level));
+    Some(Asked { level, ..asked })
+}
+
+/// The level named where MPI is initialised.
+fn named(program: &Program, calls: &Calls) -> Option<Asked> {
     let mut found: Option<Asked> = None;
     for (function, _, body) in program.defined() {
         for (index, inst) in body.code.iter().enumerate() {

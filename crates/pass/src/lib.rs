@@ -69,7 +69,9 @@ const CHECKED: &str = "sanitize_thread";
 /// Before the optimizer runs: flang has no options for what clang is told by the wrapper.
 extern "C" fn mark(module: LLVMModuleRef) {
     let module = Module(module);
-    save::save(module);
+    if save::is_wanted() {
+        save::save(module);
+    }
     if module.has_note("llvm.ident") {
         return;
     }

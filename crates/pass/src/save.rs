@@ -29,6 +29,11 @@ const HEADER: u32 = 28;
 /// Of the section's parts, see the shim.
 const ALIGNMENT: usize = 4;
 
+/// Unless the user has switched it off: `COMMSAN_LINT=off`.
+pub fn is_wanted() -> bool {
+    std::env::var_os("COMMSAN_LINT").is_none_or(|value| value != "off")
+}
+
 /// Adds the module's own bitcode to it.
 pub fn save(module: Module) {
     let bitcode = module.bitcode();

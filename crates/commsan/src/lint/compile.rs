@@ -24,7 +24,10 @@ pub struct Sources {
 
 /// What a program is read from; temporary files disappear with it.
 pub struct Compiled {
-    pub files: Vec<PathBuf>,
+    /// Files that the user has named.
+    pub named: Vec<PathBuf>,
+    /// What sources have been compiled to.
+    pub made: Vec<PathBuf>,
     _directory: Option<Directory>,
 }
 
@@ -106,7 +109,7 @@ impl Sources {
     /// Compiles what is not compiled yet. What does not compile is left out, with a warning.
     pub fn compile(self, options: &[String]) -> Result<Compiled, Failure> {
         if self.units.is_empty() {
-            return Ok(Compiled { files: self.binaries, _directory: None });
+            return Ok(Compiled { named: self.binaries, made: Vec::new(), _directory: None });
         }
         let directory = std::env::temp_dir().join(format!("commsan-lint-{}", std::process::id()));
         std::fs::create_dir_all(&directory).map_err(|error| {
@@ -135,7 +138,7 @@ impl Sources {
         });
         let mut made = made.into_inner().unwrap_or_default();
         made.sort_by_key(|(number, _)| *number);
-        let mut files = self.binaries;
+        let mut files = Vec::new();
         for (number, result) in made {
             match result {
                 Ok(file) => files.push(file),
@@ -144,11 +147,11 @@ impl Sources {
                 }
             }
         }
-        if files.is_empty() {
+        if files.is_empty() && self.binaries.is_empty() {
             let failure = Failure::new(exit_code::REPORT, "no source could be compiled");
             return Err(failure.help("commsan lint compiles with clang-19 and flang-new-19"));
         }
-        Ok(Compiled { files, _directory: Some(directory) })
+        Ok(Compiled { named: self.binaries, made: files, _directory: Some(directory) })
     }
 }
 

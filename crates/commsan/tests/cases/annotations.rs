@@ -51,6 +51,16 @@ pub struct Mark {
 impl Case {
     /// Reads a program below `root`.
     pub fn read(root: &Path, path: &Path) -> Result<Case, String> {
+        let case = Case::read_part(root, path)?;
+        if case.marks.is_empty() == case.name.starts_with(&Kind::Fail.to_string()) {
+            let problem = "programs under `fail` have marks, those under `pass` none";
+            return Err(format!("{}: {problem}", path.display()));
+        }
+        Ok(case)
+    }
+
+    /// Reads a program, or one file of several.
+    pub fn read_part(root: &Path, path: &Path) -> Result<Case, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         let name = path.strip_prefix(root).unwrap_or(path).with_extension("");
         let kind = match name.components().next() {
@@ -82,10 +92,6 @@ impl Case {
             for mark in text.split(&format!("{comment}~")).skip(1) {
                 case.marks.push(Mark::parse(mark, line).map_err(at)?);
             }
-        }
-        if case.marks.is_empty() == (kind == Kind::Fail) {
-            let problem = "programs under `fail` have marks, those under `pass` none";
-            return Err(format!("{}: {problem}", path.display()));
         }
         Ok(case)
     }

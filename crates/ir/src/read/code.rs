@@ -56,6 +56,10 @@ impl<'r, 'p> Reader<'r, 'p> {
                 let count = instruction.operand(0).as_integer();
                 (Op::Alloca(count.map(|count| each * count as u64)), SmallVec::new())
             }
+            // What another thread may change meanwhile.
+            Opcode::LLVMLoad if instruction.is_atomic() || instruction.is_volatile() => {
+                (Op::Atomic(self.size(instruction.ty())), self.all(instruction))
+            }
             Opcode::LLVMLoad => (Op::Load(self.size(instruction.ty())), self.all(instruction)),
             Opcode::LLVMStore => {
                 (Op::Store(self.size(instruction.operand(0).ty())), self.all(instruction))

@@ -32,7 +32,7 @@ impl Reader<'_> {
         self.program.has_lines = true;
         let line = llvm!(LLVMDISubprogramGetLine(subprogram));
         let name = self.operands(subprogram).get(NAME).and_then(|name| string(*name));
-        let name = name.filter(|name| !name.contains(".omp_outlined"));
+        let name = name.filter(|name| super::source_name(name) == name);
         (name, Place { file: self.file(subprogram), line, column: 0 })
     }
 

@@ -6,9 +6,8 @@
 //! over the same collective go round equally often is taken for granted.
 
 use super::comm::{Comm, Comms, Labels};
-use crate::levels;
 use crate::memory::Memory;
-use crate::openmp::{Runtime, runtime, task_entry};
+use crate::openmp::{self, Runtime, runtime, task_entry};
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::Effect;
@@ -461,7 +460,7 @@ impl Reader<'_, '_, '_> {
     /// Where a branch leads that lets one thread of a team in.
     fn way_of_one_thread(&self, end: &Inst) -> Option<usize> {
         let condition = end.args.first().filter(|_| end.op == Op::Branch)?;
-        let test = levels::tested(self.terms.comms.program, self.body, *condition)?;
+        let test = openmp::tested(self.terms.comms.program, self.body, *condition)?;
         let one = matches!(test.what, Runtime::Enter(_) | Runtime::ThreadNumber);
         one.then_some(usize::from(!test.when))
     }

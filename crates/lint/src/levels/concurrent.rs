@@ -6,10 +6,11 @@
 //! other without a barrier. Calls and returns are matched: a way leads up to callers of the function that
 //! it starts in, and down into functions from which it comes back only where it went in.
 
-use super::instances::{Entered, Event, Instances, Number, State};
+use super::instances::{Entered, Event, Instances, Number};
+use super::shape::State;
 use super::word::{Letter, Spot, Who, region, who};
 use crate::openmp::{Runtime, runtime};
-use commsan_ir::{BlockId, InstId, Op};
+use commsan_ir::{BlockId, Inst, InstId, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Two calls of MPI by different threads, not ordered. They may be the same call.
@@ -32,7 +33,9 @@ pub fn pairs(instances: &Instances) -> Vec<Pair> {
     let mut found = Vec::new();
     for (index, event) in instances.events.iter().enumerate() {
         let Some((team, end)) = region(&event.word) else { continue };
-        if who(&event.word) == Who::Many || instances.mpi_of(event).is_free_of_levels() {
+        let alone = team == 0 && !event.word.iter().any(|letter| letter.is_spawned());
+        let many = who(&event.word) == Who::Many;
+        if alone || many || instances.mpi_of(event).is_free_of_levels() {
             continue;
         }
         let cause = event.word[end - 1];
@@ -60,25 +63,42 @@ fn may_overlap(instances: &Instances, one: &Event, other: &Event) -> bool {
     if !spawned && other.word.get(..team) != Some(&first[..team]) {
         return false;
     }
-    let inside = |word: &[Letter]| word[team.min(word.len())..].to_vec();
-    let (mine, others) = (inside(first), inside(&other.word));
-    let masters =
-        [&mine, &others].map(|word| matches!(word.first(), Some(Letter::Master(_))) && !spawned);
-    let lock = |letter: &Letter| match letter {
-        Letter::Lock(_, what) => Some(*what),
-        _ => None,
+    let (mine, others) = (&first[team..], other.word.get(team..).unwrap_or_default());
+    let unknown = |letter: &Letter| match letter {
+        Letter::Guard(_) => true,
+        Letter::Thread(spot) => instances.thread_at(*spot).is_none_or(|f| instances.may_wait(f)),
+        _ => false,
     };
-    let locked = mine.iter().filter_map(lock).any(|a| {
+    let guarded = mine.iter().chain(others).any(unknown);
+    let locked = mine.iter().filter_map(|l| l.lock()).any(|a| {
         // Locks that cannot be told apart may be the same.
-        others.iter().filter_map(lock).any(|b| a == b || a == UNKNOWN || b == UNKNOWN)
+        others.iter().filter_map(|l| l.lock()).any(|b| a == b || a == UNKNOWN || b == UNKNOWN)
     });
     // Each section is run once for each time that the threads come to all of them.
     let same_section = match (mine.iter().find(is_section), others.iter().find(is_section)) {
         (Some(one), Some(other)) => one == other,
         _ => false,
     };
-    let ordered = |word: &[Letter]| word.iter().any(|l| matches!(l, Letter::Task(_, true)));
-    !(masters == [true, true] || locked || same_section || ordered(&mine) && ordered(&others))
+    let depends = |word: &[Letter]| word.iter().any(|l| matches!(l, Letter::Task(_, true)));
+    let same_thread = !spawned && are_one_thread(mine, others);
+    !(same_thread || guarded || locked || same_section || depends(mine) && depends(others))
+}
+
+/// Whether two places of a team are certain to be, or may be, reached by the same thread only.
+fn are_one_thread(mine: &[Letter], others: &[Letter]) -> bool {
+    // By its number in the team; some place's is not known.
+    let number = |letter: &Letter| match letter {
+        Letter::Master(_) => Some(Some(0)),
+        Letter::Numbered(_, number) => Some(*number),
+        Letter::MainThread(_) => Some(None),
+        _ => None,
+    };
+    let of = |word: &[Letter]| word.iter().find_map(number);
+    match (of(mine), of(others)) {
+        (Some(Some(one)), Some(Some(other))) => one == other,
+        (Some(_), Some(_)) => true,
+        _ => false,
+    }
 }
 
 fn is_section(letter: &&Letter) -> bool {
@@ -106,10 +126,10 @@ fn through(instances: &Instances) -> Vec<bool> {
 
 fn passes(instances: &Instances, number: Number, through: &[bool]) -> bool {
     let body = instances.body(number);
-    let mut seen = vec![false; body.blocks.len()];
-    let mut open = vec![BlockId(0)];
-    while let Some(block) = open.pop() {
-        if std::mem::replace(&mut seen[block.0 as usize], true) {
+    let mut seen = FxHashSet::default();
+    let mut open = vec![(BlockId(0), false)];
+    while let Some((block, begun)) = open.pop() {
+        if !seen.insert((block, begun)) {
             continue;
         }
         let stops = body.instructions(block).any(|(id, inst)| {
@@ -123,7 +143,7 @@ fn passes(instances: &Instances, number: Number, through: &[bool]) -> bool {
         if body.end(block).is_some_and(|end| end.op == Op::Return) {
             return true;
         }
-        open.extend(&body[block].next);
+        open.extend(instances.shape(number).ways(body, block, begun));
     }
     false
 }
@@ -148,7 +168,7 @@ enum Ends {
     Barrier,
     /// Also where the tasks are waited for.
     Task,
-    /// Only where the thread is waited for.
+    /// Only where the thread is waited for, or may be.
     Thread,
 }
 
@@ -159,6 +179,8 @@ struct Step {
     block: BlockId,
     /// The first instruction to look at.
     from: usize,
+    /// Whether a loop begins here.
+    begun: bool,
     /// Whether the way has gone into a function and has to come back where it went in.
     down: bool,
     /// Whether it has left the event's region.
@@ -185,7 +207,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut search = Search { instances, through, region, ends, open, seen, reached };
         match spawned {
             // What runs beside its maker does so from where it is made.
-            Some(letter) => search.start_after(letter.spot(), true),
+            Some(letter) => search.start_at(letter.spot()),
             None => {
                 let step = (event.instance, event.block, event.spot.inst);
                 search.push_after(step.0, step.1, step.2, false, false);
@@ -194,22 +216,30 @@ impl<'s, 'p> Search<'s, 'p> {
         search
     }
 
-    fn start_after(&mut self, spot: Spot, left: bool) {
-        for number in 0..self.instances.all.len() {
-            if self.instances.all[number].function == spot.function {
-                let body = self.instances.body(number);
-                let blocks = body.block_ids().filter(|b| body[*b].code.contains(&spot.inst));
-                for block in blocks.collect::<Vec<_>>() {
-                    self.push_after(number, block, spot.inst, false, left);
-                }
+    fn start_at(&mut self, spot: Spot) {
+        for number in self.instances.of_function(spot.function) {
+            let Some(block) = self.block_of(*number, spot.inst) else { continue };
+            let body = self.instances.body(*number);
+            let asked = runtime(self.instances.program, &body[spot.inst]);
+            // The tasks of a `taskloop` run beside each other, too.
+            let own = self.instances.all[*number].calls.get(&spot.inst);
+            if let (Some(Runtime::TaskLoop(_)), Some((instance, _))) = (asked, own) {
+                let (instance, block) = (*instance, BlockId(0));
+                self.push(Step { instance, block, from: 0, begun: false, down: true, left: true });
             }
+            self.push_after(*number, block, spot.inst, false, true);
         }
+    }
+
+    fn block_of(&self, number: Number, inst: InstId) -> Option<BlockId> {
+        let body = self.instances.body(number);
+        body.block_ids().find(|block| body[*block].code.contains(&inst))
     }
 
     fn push_after(&mut self, instance: Number, block: BlockId, id: InstId, down: bool, left: bool) {
         let code = &self.instances.body(instance)[block].code;
         let from = code.iter().position(|at| *at == id).map_or(code.len(), |at| at + 1);
-        self.push(Step { instance, block, from, down, left });
+        self.push(Step { instance, block, from, begun: false, down, left });
     }
 
     fn push(&mut self, step: Step) {
@@ -226,17 +256,21 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// Goes through a block.
     fn walk(&mut self, step: Step) {
-        let Step { instance, block, from, down, mut left } = step;
+        let Step { instance, block, from, begun, down, mut left } = step;
         let body = self.instances.body(instance);
         let known = &self.instances.all[instance];
-        let Some(mut state) = known.states[block.0 as usize].clone() else { return };
+        let Some(mut state) = self.instances.state(instance, block).cloned() else { return };
+        left = left || self.has_left(instance, &state);
         for (index, (id, inst)) in body.instructions(block).enumerate() {
+            if !matches!(inst.op, Op::Call(_)) {
+                continue;
+            }
             self.instances.step(instance, id, inst, &mut state);
             if index < from {
                 continue;
             }
-            left |= self.has_left(instance, &state);
-            if self.stops(runtime(self.instances.program, inst)) {
+            left = left || self.has_left(instance, &state);
+            if self.stops(inst) {
                 return;
             }
             if left && self.instances.mpi.at(inst).is_some() {
@@ -245,13 +279,14 @@ impl<'s, 'p> Search<'s, 'p> {
             let called = known.calls.get(&id).copied();
             if let Some((callee, how)) = called {
                 // A team is waited for; what it does meanwhile is done by other teams.
-                let enters = how != Entered::Forked;
+                let enters = how != Entered::Forked || self.ends == Ends::Thread;
                 if enters {
                     let left = left || how == Entered::Spawned;
                     self.push(Step {
                         instance: callee,
                         block: BlockId(0),
                         from: 0,
+                        begun: false,
                         down: true,
                         left,
                     });
@@ -264,8 +299,8 @@ impl<'s, 'p> Search<'s, 'p> {
         if body.end(block).is_some_and(|end| end.op == Op::Return) && !down {
             self.ascend(instance, left);
         }
-        for next in &body[block].next {
-            self.push(Step { instance, block: *next, from: 0, down, left });
+        for (block, begun) in self.instances.shape(instance).ways(body, block, begun) {
+            self.push(Step { instance, block, from: 0, begun, down, left });
         }
     }
 
@@ -276,23 +311,23 @@ impl<'s, 'p> Search<'s, 'p> {
             if how != Some(Entered::Called) {
                 continue;
             }
-            let body = self.instances.body(*caller);
-            let block = body.block_ids().find(|block| body[*block].code.contains(call));
-            if let Some(block) = block {
+            if let Some(block) = self.block_of(*caller, *call) {
                 self.push_after(*caller, block, *call, false, left);
             }
         }
     }
 
-    fn stops(&self, runtime: Option<Runtime>) -> bool {
+    fn stops(&self, inst: &Inst) -> bool {
+        let asked = runtime(self.instances.program, inst);
         match self.ends {
-            Ends::Barrier => runtime == Some(Runtime::Barrier),
-            Ends::Task => matches!(runtime, Some(Runtime::Barrier | Runtime::TaskWait)),
-            Ends::Thread => runtime == Some(Runtime::Join),
+            Ends::Barrier => asked == Some(Runtime::Barrier),
+            Ends::Task => matches!(asked, Some(Runtime::Barrier | Runtime::TaskWait)),
+            Ends::Thread => self.instances.waits_at(inst),
         }
     }
 
     fn has_left(&self, instance: Number, state: &State) -> bool {
-        !self.instances.word(instance, state).starts_with(&self.region)
+        let word = self.instances.word(instance, state);
+        word.is_some_and(|word| !word.starts_with(&self.region))
     }
 }

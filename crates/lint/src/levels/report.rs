@@ -14,12 +14,38 @@ const DEEPEST: usize = 16;
 
 /// All that is known.
 pub struct Report<'r, 'p> {
-    pub instances: &'r Instances<'p>,
-    pub pairs: &'r [Pair],
-    pub asked: Option<Asked>,
+    instances: &'r Instances<'p>,
+    pairs: &'r [Pair],
+    asked: Option<Asked>,
+    /// The word of the thread that initialises MPI, if that is another than the first.
+    main: Option<&'r [Letter]>,
 }
 
-impl Report<'_, '_> {
+impl<'r, 'p> Report<'r, 'p> {
+    pub fn new(
+        instances: &'r Instances<'p>,
+        pairs: &'r [Pair],
+        asked: Option<Asked>,
+    ) -> Report<'r, 'p> {
+        let initialises = |event: &&Event| {
+            matches!(&*instances.mpi_of(event).name, "MPI_Init" | "MPI_Init_thread")
+        };
+        let main = instances.events.iter().filter(initialises).find_map(|event| {
+            let thread = event.word.iter().rposition(|l| matches!(l, Letter::Thread(_)))?;
+            Some(&event.word[..=thread])
+        });
+        Report { instances, pairs, asked, main }
+    }
+
+    /// The level that a call needs on its own. Where the main thread is not the first (MPI 4.1
+    /// §11.6.1), nothing is said of calls by other threads.
+    fn needed(&self, event: &Event) -> Level {
+        match self.main {
+            None => needed(&event.word),
+            Some(main) => event.word.strip_prefix(main).map_or(Level::Single, needed),
+        }
+    }
+
     pub fn write(&self, analysis: &mut Analysis) {
         let findings = &mut analysis.findings;
         let excluded = self.excluded();
@@ -36,7 +62,7 @@ impl Report<'_, '_> {
         let events = self.instances.events.iter();
         let single = events.filter(|event| !self.instances.mpi_of(event).is_free_of_levels());
         let highest = single
-            .map(|event| (needed(&event.word), event))
+            .map(|event| (self.needed(event), event))
             .max_by_key(|(level, event)| (*level, std::cmp::Reverse(self.at(event.spot))));
         let (mut level, mut because) = highest?;
         if let Some(pair) = self.pairs.first() {
@@ -62,9 +88,9 @@ impl Report<'_, '_> {
         let mut found = Vec::new();
         // Of several contexts the worst is told.
         let mut events: Vec<_> = self.instances.events.iter().collect();
-        events.sort_by_key(|event| std::cmp::Reverse(needed(&event.word)));
+        events.sort_by_key(|event| std::cmp::Reverse(self.needed(event)));
         for event in events {
-            let level = needed(&event.word);
+            let level = self.needed(event);
             let free = self.instances.mpi_of(event).is_free_of_levels();
             // Under MPI_THREAD_SERIALIZED any thread may call; what is left are calls at once.
             if level <= asked.level || asked.level >= Level::Serialized || free {
@@ -267,7 +293,7 @@ impl Report<'_, '_> {
 
     /// The innermost construct that decides who gets to a place.
     fn construct(&self, word: &[Letter], by: &str) -> Option<Site> {
-        let letter = word.iter().rev().find(|letter| self.inst(letter.spot()).is_some())?;
+        let letter = word.iter().rev().find(|letter| self.at(letter.spot()).file.is_some())?;
         let label = format!("this {} lets {by} in", letter.name());
         let label = match letter {
             Letter::Single(_) => {
@@ -276,8 +302,10 @@ impl Report<'_, '_> {
             Letter::Section(..) => "each section is run by any thread of the team".to_owned(),
             Letter::Task(..) => "this task is run by any thread of the team".to_owned(),
             Letter::Thread(_) => "this thread is another than the first".to_owned(),
-            Letter::Parallel(_) => "this parallel region has several threads".to_owned(),
+            Letter::Parallel(..) => "this parallel region has several threads".to_owned(),
             Letter::Share(_) => "the iterations are divided among the threads".to_owned(),
+            Letter::Numbered(..) => "this test lets one thread in".to_owned(),
+            Letter::Guard(_) => "what comes before is waited for here".to_owned(),
             _ => label,
         };
         Some(self.site(letter.spot(), Role::Cause, label))

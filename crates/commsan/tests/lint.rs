@@ -1,0 +1,128 @@
+//! Runs `commsan lint` on the programs under `tests/lint`, with both MPI libraries: as objects that
+//! `commsan cc` has made, with and without optimization, and as sources.
+//!
+//! A program says in comments what has to be found where, as those under `tests/cases` do, see
+//! `docs/test-cases.md`; nothing else may be found. A directory is one program of several files.
+//!
+//! `cargo test -p commsan --test lint -- levels` runs the trials whose names contain `levels`.
+
+#[path = "cases/annotations.rs"]
+#[expect(dead_code, reason = "nothing is run here")]
+mod annotations;
+#[path = "lint/compare.rs"]
+mod compare;
+#[path = "lint/tools.rs"]
+mod tools;
+
+use annotations::{Case, Kind};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tools::{Tools, Way};
+
+/// One program, of one file or all those of a directory.
+struct Program {
+    /// `fail/levels/single.c`.
+    name: String,
+    files: Vec<Case>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let repository = repository.canonicalize().unwrap_or(repository);
+    let tools = match Tools::find(&repository) {
+        Ok(tools) => Arc::new(tools),
+        Err(missing) => {
+            let trial = Trial::test("tools", move || Err(missing.into()));
+            return libtest_mimic::run(&arguments, vec![trial]).exit_code();
+        }
+    };
+    let root = repository.join("tests/lint");
+    let mut trials = Vec::new();
+    let mut names = BTreeSet::new();
+    for path in programs(&root) {
+        let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
+        match Program::read(&root, &path, &name) {
+            Ok(program) => trials.extend(trials_of(Arc::new(program), &tools)),
+            Err(problem) => trials.push(Trial::test(name.clone(), move || Err(problem.into()))),
+        }
+        names.insert(name);
+    }
+    trials.push(Trial::test("every failing program has a corrected twin", move || twins(&names)));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// What is in `root/fail/AREA` and `root/pass/AREA`.
+fn programs(root: &Path) -> Vec<PathBuf> {
+    let kinds = [Kind::Fail, Kind::Pass].map(|kind| root.join(kind.to_string()));
+    let areas = kinds.iter().flat_map(|kind| entries(kind));
+    areas.flat_map(|area| entries(&area)).collect()
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let read = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut found: Vec<_> = read.map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
+impl Program {
+    fn read(root: &Path, path: &Path, name: &str) -> Result<Program, String> {
+        let sources = if path.is_dir() { entries(path) } else { vec![path.to_owned()] };
+        let sources = sources.iter().filter(|path| tools::Language::of(path).is_some());
+        let files: Result<Vec<_>, _> = sources.map(|path| Case::read_part(root, path)).collect();
+        let files = files?;
+        let marked = files.iter().any(|file| !file.marks.is_empty());
+        if marked != name.starts_with(&Kind::Fail.to_string()) {
+            return Err("programs under fail have marks, others none".to_owned());
+        }
+        Ok(Program { name: name.to_owned(), files })
+    }
+
+    /// Exit code of `commsan lint`.
+    fn exit(&self) -> i32 {
+        self.files.first().map_or(0, |file| file.exit)
+    }
+}
+
+fn trials_of(program: Arc<Program>, tools: &Arc<Tools>) -> Vec<Trial> {
+    let fits = |way: &&Way| {
+        let mut wanted = program.files.iter().filter_map(|file| file.mpi.as_deref());
+        wanted.all(|mpi| mpi == way.mpi)
+    };
+    let trial = |way: &'static Way| {
+        let (program, tools) = (Arc::clone(&program), Arc::clone(tools));
+        Trial::test(format!("{} [{way}]", program.name), move || check(&program, &tools, way))
+    };
+    tools::WAYS.iter().filter(fits).map(trial).collect()
+}
+
+fn check(program: &Program, tools: &Tools, way: &Way) -> Result<(), Failed> {
+    let run = tools.lint(program, way)?;
+    let mut problems = Vec::new();
+    if run.exit != Some(program.exit()) {
+        problems.push(format!("exit code {:?} instead of {}", run.exit, program.exit()));
+    }
+    match compare::differences(&program.files, &run.report) {
+        Ok(differences) => problems.extend(differences),
+        Err(problem) => problems.push(problem),
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{}\n\n$ {}\n{}", problems.join("\n"), run.command, run.output).into())
+}
+
+fn twins(names: &BTreeSet<String>) -> Result<(), Failed> {
+    let prefix = format!("{}/", Kind::Fail);
+    let failing = names.iter().filter_map(|name| name.strip_prefix(&prefix));
+    let alone: Vec<_> =
+        failing.filter(|name| !names.contains(&format!("{}/{name}", Kind::Pass))).collect();
+    if alone.is_empty() {
+        return Ok(());
+    }
+    Err(format!("missing under tests/lint/pass: {}", alone.join(", ")).into())
+}

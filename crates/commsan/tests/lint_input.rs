@@ -1,0 +1,230 @@
+//! What `commsan lint` is given: every kind of file that it reads, and every kind that it cannot read, which
+//! it says, with advice, and without a crash.
+//!
+//! The compilers, plugin included, are those that `make build` has installed.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use support::{Outcome, Place, outcome};
+
+/// A program with one finding, at line 9.
+const PROGRAM: &str = "#include <mpi.h>
+static int value;
+void send(void);
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+#pragma omp parallel
+#pragma omp single
+  MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  send();
+  MPI_Finalize();
+  return 0;
+}
+";
+const OTHER: &str = "void send(void) {}\n";
+const FINDING: &str = "CS-THR-01";
+
+fn place() -> Place {
+    let place = Place::new();
+    fs::write(place.path("a.c"), PROGRAM).unwrap();
+    fs::write(place.path("b.c"), OTHER).unwrap();
+    place
+}
+
+/// Runs a shell command that has to succeed; `$CC` compiles for lint, `$PLAIN` is the compiler alone.
+fn shell(place: &Place, script: &str) {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/dist");
+    let commsan = built.join("bin/commsan");
+    let output = Command::new("sh")
+        .args(["-ec", script])
+        .current_dir(&place.directory)
+        .env("CC", format!("{} cc mpicc.mpich -fopenmp -g", commsan.display()))
+        .env("PLAIN", "mpicc.mpich -fopenmp -g")
+        .env("MPICH_CC", "clang-19")
+        .env("COMMSAN_LIB", built.join("lib/commsan"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}\n{told}\n`make build` comes first");
+}
+
+fn lint(place: &Place, arguments: &[&str]) -> Outcome {
+    outcome(place.commsan(&[&["lint"], arguments].concat()).env("NO_COLOR", "1"))
+}
+
+#[track_caller]
+fn finds(outcome: &Outcome) {
+    outcome.ends_with(66);
+    assert!(outcome.out.contains(FINDING) && outcome.out.contains("a.c:9"), "{}", outcome.out);
+}
+
+#[test]
+fn objects_programs_libraries_and_archives_are_read() {
+    let place = place();
+    shell(
+        &place,
+        "$CC -c a.c && $CC -c b.c && $CC a.o b.o -o program
+         $CC -fPIC -shared a.c b.c -o library.so
+         ar rc archive.a a.o b.o && ar rcT thin.a a.o b.o",
+    );
+    for files in [&["a.o", "b.o"][..], &["program"], &["library.so"], &["archive.a"], &["thin.a"]] {
+        finds(&lint(&place, files));
+    }
+}
+
+#[test]
+fn what_waits_for_optimization_at_link_time_is_read() {
+    let place = place();
+    for option in ["-flto", "-flto=thin", "-flto -ffat-lto-objects"] {
+        shell(&place, &format!("$CC -O2 {option} -c a.c -o lto.o"));
+        finds(&lint(&place, &["lto.o"]));
+    }
+}
+
+#[test]
+fn bitcode_and_its_text_are_read() {
+    let place = place();
+    shell(
+        &place,
+        "$PLAIN -c -emit-llvm a.c -o a.bc && $PLAIN -S -emit-llvm a.c -o a.ll
+         $PLAIN -c -fembed-bitcode a.c -o embedded.o",
+    );
+    for file in ["a.bc", "a.ll", "embedded.o"] {
+        finds(&lint(&place, &[file]));
+    }
+}
+
+#[test]
+fn code_without_bitcode_is_told_apart() {
+    let place = place();
+    shell(
+        &place,
+        "MPICH_CC=gcc $PLAIN -c a.c -o gcc.o && ar rc gcc.a gcc.o
+         $CC a.c b.c -o program && strip program
+         : > empty && echo text > text.txt && printf '!<arch>\\n' > empty.a",
+    );
+    for file in ["gcc.o", "gcc.a", "program", "empty.a"] {
+        let result = lint(&place, &[file]);
+        result.ends_with(74).says(&format!("`{file}` contains no bitcode"));
+        result.says("commsan cc").says("strip").says("-p BUILD");
+    }
+    for file in ["empty", "text.txt"] {
+        lint(&place, &[file]).ends_with(74).says(&format!("`{file}` is no program"));
+    }
+    lint(&place, &["nosuch.o"]).ends_with(74).says("cannot read `nosuch.o`");
+    lint(&place, &["."]).ends_with(74).says("cannot read `.`");
+    lint(&place, &[]).ends_with(2).says("nothing to analyse");
+}
+
+#[test]
+fn damage_is_noticed() {
+    let place = place();
+    shell(
+        &place,
+        "$CC -c a.c && $PLAIN -c -emit-llvm a.c -o a.bc
+         objcopy -O binary -j .llvmbc a.o saved && head -c 2000 saved > cut
+         objcopy --update-section .llvmbc=cut a.o cut.o
+         printf 'BC\\300\\336garbage that is no bitcode' > garbage.bc && head -c 3000 a.bc > cut.bc",
+    );
+    lint(&place, &["cut.o"]).ends_with(74).says("is cut off").says("compile and link it again");
+    let mut saved = fs::read(place.path("saved")).unwrap();
+    let middle = saved.len() / 2;
+    saved[middle] ^= 0x55;
+    fs::write(place.path("changed"), saved).unwrap();
+    shell(&place, "objcopy --update-section .llvmbc=changed a.o changed.o");
+    lint(&place, &["changed.o"]).ends_with(74).says("is damaged");
+    lint(&place, &["garbage.bc"]).ends_with(74).says("garbage.bc");
+    lint(&place, &["cut.bc"]).ends_with(74).says("cut.bc");
+}
+
+/// Bare bitcode has no checksum, and LLVM's reader does not survive everything.
+#[test]
+fn no_change_of_bare_bitcode_is_a_silent_end() {
+    let place = place();
+    shell(&place, "$PLAIN -c -emit-llvm a.c -o a.bc");
+    let whole = fs::read(place.path("a.bc")).unwrap();
+    // Spread over the file, always the same.
+    for step in 0..24 {
+        let mut changed = whole.clone();
+        let at = 16 + step * (whole.len() - 16) / 24;
+        changed[at..].iter_mut().take(3).for_each(|byte| *byte ^= 0x29 + step as u8);
+        fs::write(place.path("changed.bc"), changed).unwrap();
+        let result = lint(&place, &["changed.bc"]);
+        assert!(matches!(result.code, Some(0 | 66 | 74)), "byte {at}: {:?}", result.code);
+        assert!(result.code != Some(74) || result.err.contains("changed.bc"), "{}", result.err);
+    }
+}
+
+#[test]
+fn without_line_numbers_functions_are_named() {
+    let place = place();
+    shell(&place, "$PLAIN -g0 -c -emit-llvm a.c -o a.bc");
+    let result = lint(&place, &["a.bc"]);
+    result.ends_with(66);
+    assert!(result.out.contains("compile with `-g`"), "{}", result.out);
+    assert!(result.out.contains("`main`"), "{}", result.out);
+}
+
+#[test]
+fn sources_that_do_not_compile_are_left_out() {
+    let place = place();
+    fs::write(place.path("bad.c"), "int f( {\n").unwrap();
+    let result = lint(&place, &["a.c", "bad.c", "--", "-fopenmp"]);
+    finds(&result);
+    result.says("`bad.c` left out").says("error: ");
+    lint(&place, &["bad.c"]).ends_with(74).says("no source could be compiled");
+    lint(&place, &["nosuch.c"]).ends_with(74).says("`nosuch.c` left out");
+}
+
+#[test]
+fn a_build_is_read_from_its_compile_commands() {
+    let place = place();
+    let project = "cmake_minimum_required(VERSION 3.16)
+project(two LANGUAGES C)
+find_package(MPI REQUIRED)
+find_package(OpenMP REQUIRED)
+add_executable(program a.c b.c)
+target_compile_options(program PRIVATE -O3 -fno-tree-vectorize -Wall)
+target_link_libraries(program PRIVATE MPI::MPI_C OpenMP::OpenMP_C)
+";
+    fs::write(place.path("CMakeLists.txt"), project).unwrap();
+    shell(
+        &place,
+        "cmake -S . -B build -DCMAKE_C_COMPILER=gcc -DMPI_C_COMPILER=mpicc.mpich \\
+           -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > log && cmake --build build >> log",
+    );
+    let result = lint(&place, &["-p", "build"]);
+    finds(&result);
+    assert!(result.out.contains("of 2 files"), "{}", result.out);
+    // The objects themselves are gcc's.
+    lint(&place, &["build/program"]).ends_with(74).says("contains no bitcode");
+}
+
+#[test]
+fn builds_that_cannot_be_read_say_what_is_needed() {
+    let place = place();
+    let advice = "CMAKE_EXPORT_COMPILE_COMMANDS";
+    lint(&place, &["-p", "nosuch"]).ends_with(74).says("compile_commands.json").says(advice);
+    let write = |text: &str| fs::write(place.path("compile_commands.json"), text).unwrap();
+    for text in ["", "{", "{}", "[1]", "[{\"file\": \"a.c\"}]"] {
+        write(text);
+        lint(&place, &["-p", "."]).ends_with(74).says("compile_commands.json").says(advice);
+    }
+    write("[]");
+    lint(&place, &["-p", "."]).ends_with(2).says("nothing to analyse");
+    let entry = |directory: &str, rest: &str| {
+        write(&format!("[{{\"directory\": \"{directory}\", \"file\": \"a.c\"{rest}}}]"));
+        lint(&place, &["-p", "."])
+    };
+    let here: PathBuf = place.directory.path().canonicalize().unwrap();
+    let here = here.to_string_lossy().into_owned();
+    entry(&here, "").ends_with(74).says("the compile command is empty");
+    entry("/nosuch", ", \"command\": \"cc -c a.c\"").ends_with(74).says("/nosuch");
+    entry(&here, ", \"command\": \"mpicc 'unfinished\"").ends_with(74).says("left out");
+    finds(&entry(&here, ", \"command\": \"mpicc.mpich -fopenmp -c a.c -o a.o\""));
+}

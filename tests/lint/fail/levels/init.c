@@ -1,0 +1,16 @@
+// After plain MPI_Init there must be one thread only.
+#include <mpi.h>
+
+static int mine, sum;
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+#pragma omp parallel
+  {
+    mine++;
+#pragma omp master
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); //~ CS-THR-01 access
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,16 @@
+! After `nowait` another thread is in the next region.
+program main
+  implicit none
+  include 'mpif.h'
+  integer :: ierr, provided, value
+  call MPI_Init_thread(MPI_THREAD_SERIALIZED, provided, ierr)
+!$omp parallel
+!$omp single
+  call MPI_Send(value, 1, MPI_INTEGER, 1, 0, MPI_COMM_WORLD, ierr) !~ CS-THR-02 access
+!$omp end single nowait
+!$omp single
+  call MPI_Recv(value, 1, MPI_INTEGER, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr) !~ CS-THR-02 operation
+!$omp end single
+!$omp end parallel
+  call MPI_Finalize(ierr)
+end program

@@ -1,0 +1,21 @@
+// Any thread may run a section.
+#include <mpi.h>
+
+static int out;
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+#pragma omp parallel
+  {
+#pragma omp sections nowait
+    {
+#pragma omp section
+      MPI_Send(&out, 1, MPI_INT, 1, 0, MPI_COMM_WORLD); //~ CS-THR-01 access
+#pragma omp section
+      out++;
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}

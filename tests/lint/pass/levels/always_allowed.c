@@ -1,0 +1,21 @@
+// Some calls are allowed to all threads at any time.
+#include <mpi.h>
+
+static int value;
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+#pragma omp parallel
+  {
+    int initialized, level, length;
+    double start = MPI_Wtime();
+    MPI_Initialized(&initialized);
+    MPI_Query_thread(&level);
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    MPI_Get_library_version(text, &length);
+    if (MPI_Wtime() < start || !initialized) value++;
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,18 @@
+// Critical sections of different names do not keep each other out.
+#include <mpi.h>
+
+static int in, out;
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+#pragma omp parallel
+  {
+#pragma omp critical(send)
+    MPI_Send(&out, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+#pragma omp critical(send)
+    MPI_Recv(&in, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Finalize();
+  return 0;
+}

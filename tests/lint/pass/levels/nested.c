@@ -1,0 +1,22 @@
+// A region within a region: its first thread is the one that got there.
+#include <mpi.h>
+
+static int value;
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp master
+    {
+#pragma omp parallel num_threads(2)
+      {
+#pragma omp master
+        MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+      }
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}
