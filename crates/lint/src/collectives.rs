@@ -130,6 +130,9 @@ impl Check<'_, '_> {
             view.answers.extend(Terms::answer(choice, number));
             let mut found = Vec::new();
             self.terms.events(way, &view, &mut found);
+            if !self.terms.stops(way) {
+                rest.iter().for_each(|term| self.terms.events(*term, &view, &mut found));
+            }
             found
         };
         let called: Vec<_> = ways.iter().map(|(number, way)| calls(*way, *number)).collect();

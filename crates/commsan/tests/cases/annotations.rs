@@ -46,6 +46,8 @@ pub struct Mark {
     pub ranks: Option<BTreeSet<u32>>,
     /// How often it is observed, over all ranks; any number if absent.
     pub count: Option<u64>,
+    /// Whether an analysis only suspects it.
+    pub possible: bool,
 }
 
 impl Case {
@@ -124,9 +126,11 @@ impl Mark {
         };
         let code = code.parse().map_err(|error| format!("{error}"))?;
         let role = serde_json::from_value(role.into()).map_err(|error| format!("{error}"))?;
-        let mut mark = Mark { code, role, line, function: None, ranks: None, count: None };
+        let mut mark =
+            Mark { code, role, line, function: None, ranks: None, count: None, possible: false };
         for word in words {
             match word.split_once('=') {
+                None if word == "possible" => mark.possible = true,
                 Some(("func", name)) => mark.function = Some(name.to_owned()),
                 Some(("ranks", list)) => {
                     let ranks: Result<_, _> = list.split(',').map(str::parse).collect();
@@ -136,7 +140,11 @@ impl Mark {
                     let count = number.parse().map_err(|error| format!("`{word}`: {error}"))?;
                     mark.count = Some(count);
                 }
-                _ => return Err(format!("`{word}` is no `func=NAME`, `ranks=0,1` or `count=2`")),
+                _ => {
+                    return Err(format!(
+                        "`{word}` is no `func=NAME`, `ranks=0,1`, `count=2` or `possible`"
+                    ));
+                }
             }
         }
         Ok(mark)

@@ -5,8 +5,8 @@ use commsan_model::{Code, Finding, Role};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A site as far as marks describe it: code, role, file, line.
-type Site = (Code, String, String, u32);
+/// A site as far as marks describe it: code, role, file, line, whether it is only suspected.
+type Site = (Code, String, String, u32, bool);
 
 /// What was expected and is not there, and what is there and was not expected.
 pub fn differences(files: &[Case], report: &Path) -> Result<Vec<String>, String> {
@@ -19,33 +19,35 @@ pub fn differences(files: &[Case], report: &Path) -> Result<Vec<String>, String>
     let seen: BTreeSet<Site> = findings.iter().flat_map(sites).collect();
     let marked: BTreeSet<Site> = files.iter().flat_map(marks).collect();
     let missing = marked.difference(&seen).map(|site| format!("missing: {}", shown(site)));
-    let unexpected = seen.difference(&marked).map(|site| format!("unexpected: {}", shown(site)));
+    // What led to a finding need not be marked.
+    let unexpected = seen.difference(&marked).filter(|site| site.1 != role_name(Role::Cause));
+    let unexpected = unexpected.map(|site| format!("unexpected: {}", shown(site)));
     Ok(missing.chain(unexpected).collect())
 }
 
-/// Those that take part; what led to it is not marked.
 fn sites(finding: &Finding) -> impl Iterator<Item = Site> {
-    let part = |role: Role| !matches!(role, Role::Completion | Role::Cause);
-    finding.sites.iter().filter(move |site| part(site.role)).map(|site| {
+    finding.sites.iter().filter(|site| site.role != Role::Completion).map(|site| {
         let file = site.file.as_deref().map_or_else(String::new, base_name);
-        key(finding.code, site.role, file, site.line.unwrap_or(0))
+        key(finding.code, site.role, file, site.line.unwrap_or(0), finding.possible)
     })
 }
 
 fn marks(file: &Case) -> impl Iterator<Item = Site> {
     let name = base_name(&file.source.to_string_lossy());
-    file.marks.iter().map(move |mark| key(mark.code, mark.role, name.clone(), mark.line))
+    file.marks
+        .iter()
+        .map(move |mark| key(mark.code, mark.role, name.clone(), mark.line, mark.possible))
 }
 
 /// Of two calls at once either may be the first.
-fn key(code: Code, role: Role, file: String, line: u32) -> Site {
-    let alike =
-        code.is_symmetric() || matches!(code, Code::CallsConcurrent | Code::CollectivesConcurrent);
-    (code, if alike { "either".to_owned() } else { role_name(role) }, file, line)
+fn key(code: Code, role: Role, file: String, line: u32, possible: bool) -> Site {
+    let alike = code.is_symmetric() && role != Role::Cause;
+    (code, if alike { "either".to_owned() } else { role_name(role) }, file, line, possible)
 }
 
-fn shown((code, role, file, line): &Site) -> String {
-    format!("{code} {role} at {file}:{line}")
+fn shown((code, role, file, line, possible): &Site) -> String {
+    let possible = if *possible { " possible" } else { "" };
+    format!("{code} {role}{possible} at {file}:{line}")
 }
 
 fn base_name(path: &str) -> String {

@@ -261,7 +261,7 @@ impl<'a, 'p> Terms<'a, 'p> {
     }
 
     /// Whether the program ends with a term.
-    fn stops(&self, term: TermId) -> bool {
+    pub fn stops(&self, term: TermId) -> bool {
         match self.get(term) {
             Term::Stop => true,
             Term::Sequence(terms) => terms.last().is_some_and(|last| self.stops(*last)),

@@ -10,6 +10,7 @@
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
 use super::reach;
 use crate::memory::{Object, Pointer};
+use crate::mpi::stored;
 use crate::openmp::{Runtime, runtime};
 use commsan_engine::Mode;
 use commsan_ir::graph::{Flow, post_dominators};
@@ -456,7 +457,9 @@ impl Analysis<'_, '_> {
         let Some(call) = mpi.call else { return 0 };
         if let Some(root) = call.at.root.and_then(|root| labels.get(root)) {
             let at = inst.args[call.at.root.unwrap_or(0)];
-            let stored = match mpi.by_reference {
+            // A constant's copy differs from none, though it is made on some ranks only.
+            let constant = stored(self.comms.program, pass.body, at).is_some();
+            let stored = match mpi.by_reference && !constant {
                 true => read(memory, &self.targets(function, at)),
                 false => 0,
             };

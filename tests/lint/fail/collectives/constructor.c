@@ -1,0 +1,15 @@
+/* A communicator is duplicated by some ranks of it. */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  MPI_Comm copy;
+  if (rank == 0) //~ CS-COL-01 cause
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy); //~ CS-COL-01 access
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

@@ -1,0 +1,19 @@
+/* Rank 0 ends as if all were well, the others go on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  if (rank == 0) { //~ CS-COL-01 cause
+    puts("nothing to do");
+    exit(0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

@@ -1,0 +1,16 @@
+/* A rank leaves the loop earlier. */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  for (int i = 0; i < 10; i++) {
+    MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access
+    if (rank == 3) break; //~ CS-COL-01 cause
+  }
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

@@ -1,0 +1,16 @@
+/* A rank skips the barrier in each round. */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  for (int i = 0; i < 10; i++) {
+    if (rank == 0) continue; //~ CS-COL-01 cause
+    MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access
+  }
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

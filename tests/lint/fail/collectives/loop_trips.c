@@ -1,0 +1,14 @@
+/* A loop goes round as often as the rank says. */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  for (int i = 0; i < rank; i++) //~ CS-COL-01 cause possible
+    MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access possible
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

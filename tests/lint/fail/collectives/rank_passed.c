@@ -1,0 +1,18 @@
+/* The rank is passed to the function with the condition. */
+#include <mpi.h>
+
+static void step(int me) {
+  if (me == 0) //~ CS-COL-01 cause
+    MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  step(rank);
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

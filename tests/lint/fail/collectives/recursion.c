@@ -1,0 +1,19 @@
+/* Each rank recurses as deep as its rank says. */
+#include <mpi.h>
+
+static void down(int depth) {
+  if (depth == 0) return; //~ CS-COL-01 cause possible
+  MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access possible
+  down(depth - 1);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  down(rank);
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

@@ -1,0 +1,23 @@
+/* Two names of one communicator. */
+#include <mpi.h>
+
+struct solver {
+  int steps;
+  MPI_Comm comm;
+};
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  struct solver solver;
+  MPI_Comm_dup(MPI_COMM_WORLD, &solver.comm);
+  MPI_Comm same = solver.comm;
+  if (rank == 0) MPI_Barrier(solver.comm);
+  else MPI_Barrier(same);
+  MPI_Comm_free(&solver.comm);
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}

@@ -1,0 +1,17 @@
+/* The collective is called through a pointer. Corrected. */
+#include <mpi.h>
+
+static void nothing(void) {}
+static void sync(void) { MPI_Barrier(MPI_COMM_WORLD); }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double x = 1, y = 0;
+  void (*work)(void) = size == 1 ? nothing : sync;
+  work();
+  MPI_Finalize();
+  return (int)(x - y) & 0;
+}
