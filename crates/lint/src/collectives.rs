@@ -125,7 +125,7 @@ impl Check<'_, '_> {
             self.settled.extend(later.collect::<Vec<_>>());
             return;
         }
-        let calls = |way: TermId, number: usize| {
+        let calls = |way: TermId, number: usize, rest: &[TermId]| {
             let mut view = View { labels: Some(labels), ..View::default() };
             view.answers.extend(Terms::answer(choice, number));
             let mut found = Vec::new();
@@ -135,7 +135,12 @@ impl Check<'_, '_> {
             }
             found
         };
-        let called: Vec<_> = ways.iter().map(|(number, way)| calls(*way, *number)).collect();
+        let called = |rest: &[TermId]| -> Vec<_> {
+            ways.iter().map(|(number, way)| calls(*way, *number, rest)).collect()
+        };
+        let (alone, together) = (called(&[]), called(rest));
+        // Where both ways call the same by themselves, one leaves out what follows.
+        let called = if first_difference(&alone).is_some() { alone } else { together };
         let unknown = called.iter().flatten().any(|(_, comm)| *comm == Comm::Unknown);
         let comms: FxHashSet<_> = called.iter().flatten().map(|(_, comm)| *comm).collect();
         let commute = || {
