@@ -6,8 +6,8 @@
 //! may know also has the pages of its frame looked at before it returns.
 //!
 //! Read in this order: [`access`] says what an instruction touches, [`escape`] and [`survey`] which
-//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, [`check`]
-//! writes them, [`copies`] settles copies, [`threads`] does what matters to several threads
+//! of that needs a check, [`loops`] which of these a loop can make once for many iterations ([`count`],
+//! [`sweep`]), [`check`] writes them, [`copies`] settles copies, [`threads`] does what matters to several threads
 //! only.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
@@ -19,11 +19,13 @@ mod access;
 mod builder;
 mod check;
 mod copies;
+mod count;
 mod escape;
 mod hooks;
 mod loops;
 mod place;
 mod survey;
+mod sweep;
 mod threads;
 
 use builder::Builder;
