@@ -167,8 +167,18 @@ pub struct Window {
     pub ended: Option<u32>,
     /// Targets with operations that are not known to be complete there.
     pub unflushed: Vec<i32>,
-    /// Atomic reads that are not known to have returned: targets, and offsets there in bytes.
-    pub fetches: Vec<(i32, i64)>,
+    /// Atomic reads that are not known to have returned.
+    pub fetches: Vec<Fetch>,
+}
+
+/// An atomic read.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetch {
+    pub target: i32,
+    /// There, in bytes.
+    pub offset: i64,
+    /// As announced.
+    pub number: u32,
 }
 
 impl Window {
