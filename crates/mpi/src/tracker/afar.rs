@@ -231,7 +231,7 @@ impl Tracker {
     fn has_come_to(&self, op: &Announced) -> bool {
         let Some(window) = self.rma.windows.named(op.window) else { return false };
         match op.epoch {
-            Epoch::Fence(n) => window.fences.len() >= n as usize,
+            Epoch::Fence(n) => window.fences.count() >= n as usize,
             Epoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
             _ => true,
         }
@@ -268,7 +268,7 @@ impl Tracker {
         clock.fabric().join(op.origin as usize, op.segment, &mut row);
         // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
-            Epoch::Fence(n) => window.fences.get((n as usize).wrapping_sub(1)).copied(),
+            Epoch::Fence(n) => window.fences.nth(n as usize),
             Epoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
             _ => None,
         };

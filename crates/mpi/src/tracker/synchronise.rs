@@ -173,7 +173,7 @@ impl Tracker {
 }
 
 fn fence_key(window: &Window) -> u64 {
-    mixed(window.name ^ 0xfe2ce, window.fences.len() as u64)
+    mixed(window.name ^ 0xfe2ce, window.fences.count() as u64)
 }
 
 fn lock_key(window: u64, exclusive: bool) -> u64 {
