@@ -6,9 +6,9 @@
 //! may know also has the pages of its frame looked at before it returns.
 //!
 //! Read in this order: [`access`] says what an instruction touches, [`escape`] and [`survey`] which
-//! of that needs a check, [`loops`] which of these a loop can make once for many iterations ([`count`],
-//! [`sweep`]), [`check`] writes them, [`copies`] settles copies, [`threads`] does what matters to several threads
-//! only.
+//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, as many as
+//! [`count`] knows of, and [`sweep`] what it then notes, [`check`] writes the rest, [`copies`] settles
+//! copies, [`threads`] does what matters to several threads only.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 

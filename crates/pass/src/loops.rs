@@ -14,8 +14,9 @@
 //! ```
 //!
 //! How many iterations there will be at least is known for most loops (`count.rs`); then what they
-//! do to memory that others may access is noted beforehand (`sweep.rs`). For others it is guessed:
-//! too few, and the guard is asked once more, too many, and the checked loop runs without need.
+//! do to memory that others may access is noted on the way from `careful` to `fast` (`sweep.rs`). For
+//! others it is guessed: too few, and the guard is asked once more, too many, and the checked loop runs
+//! without need.
 //!
 //! Nothing can start an operation in between but another thread, whose operation the loop then
 //! misses for the rest of its count; for the accesses to be ordered before that operation, the
@@ -49,7 +50,7 @@ unsafe extern "C" {
     safe static commsan_note: u64;
 }
 
-/// Of a question about a range, that the loop can note what it does to it; of the answer, that it must.
+/// Of a question about a range: the loop can note what it does to it. Of the answer: it must.
 fn note() -> u64 {
     commsan_note
 }
