@@ -19,8 +19,40 @@ static struct record {
 } records[2048];
 static int count, failures;
 
+enum { PLACES = 4096 };
+static struct commsan_place places[PLACES];
+static uint32_t recent[COMMSAN_RECENT], (*cells)[COMMSAN_CELLS], place_count;
+static size_t most_at_once;
+
+static void *reserve(size_t size) {
+  return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static uint32_t *cell_of(int write, uintptr_t at) {
+  const uintptr_t slot = at >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK;
+  return &cells[slot][(at >> 3 & 511) + (write ? 512 : 0)];
+}
+
+/* As the runtime does, but not telling who noted which of the bytes of a cell. */
+static void note(uintptr_t addr, size_t size, int write, const void *pc) {
+  const uint64_t stamp = *(uint64_t *)((char *)__builtin_thread_pointer() + COMMSAN_ABI->stamp);
+  const uintptr_t at = (uintptr_t)pc;
+  uint32_t *known = &recent[(at ^ at >> 12 ^ (uint32_t)stamp * 0x155ul) % COMMSAN_RECENT];
+  if (places[*known].pc != pc) {
+    if (++place_count == PLACES) abort();
+    places[place_count] = (struct commsan_place){.pc = pc, .stamp = stamp, .segment = 1};
+    *known = place_count;
+  }
+  for (uintptr_t byte = addr; byte < addr + size; byte++) {
+    uint32_t *cell = cell_of(write, byte);
+    *cell = *known << 8 | (*cell & 0xff) | 1u << byte % 8;
+  }
+  if (size > most_at_once) most_at_once = size;
+}
+
 static void record(uintptr_t addr, size_t size, int write, const char *by, const void *pc,
                    const void *frame) {
+  if (write & COMMSAN_NOTE) return note(addr, size, write & 1, pc);
   if (count == 2048) abort();
   records[count++] = (struct record){write, (const char *)addr, size, by};
   last_pc = pc;
@@ -58,11 +90,32 @@ void begin(void) {
   set_filter(area, sizeof area, 0x0f);
 }
 
+void expose(void) {
+  if (!cells) cells = reserve(sizeof *cells << COMMSAN_SLOT_BITS);
+  for (char *page = area; page < area + sizeof area; page += 4096) {
+    memset(cell_of(0, (uintptr_t)page), 0, sizeof *cells);
+    ((uint8_t *)COMMSAN_BASE)[(uintptr_t)page >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK] |=
+        COMMSAN_EXPOSED;
+  }
+  memset(places, 0, sizeof places);
+  memset(recent, 0, sizeof recent);
+  place_count = 0;
+  most_at_once = 0;
+  COMMSAN_ABI->cells = cells;
+  COMMSAN_ABI->places = places;
+  COMMSAN_ABI->recent = recent;
+  COMMSAN_ABI->segment = 1;
+}
+
+int is_noted(int write, const void *p) {
+  return *cell_of(write, (uintptr_t)p) >> (uintptr_t)p % 8 & 1;
+}
+
+size_t noted_at_once(void) { return most_at_once; }
+
 uint64_t *granules_of(const void *p) {
   static const uint64_t (*granules)[2 * COMMSAN_PLANE_WORDS];
-  if (!granules)
-    granules = mmap(NULL, sizeof *granules << COMMSAN_SLOT_BITS, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (!granules) granules = reserve(sizeof *granules << COMMSAN_SLOT_BITS);
   COMMSAN_ABI->granules = granules;
   return (uint64_t *)granules[(uintptr_t)p >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK];
 }

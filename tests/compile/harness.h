@@ -14,6 +14,13 @@ void begin(void);
 /* Like `begin`, but watches only these eight bytes of the area, for writes or, if an operation
  * `received` there, for all accesses. */
 void begin_with(const void *granule, int received);
+/* From now on others may access the area: what is done to it is noted. */
+void expose(void);
+/* Whether a read, or a write, of a byte has been noted. */
+int is_noted(int write, const void *p);
+/* The largest number of bytes that were noted by one place at once, before notes of it were possible
+ * without the runtime. */
+size_t noted_at_once(void);
 /* What tells the granules of a page that operations read, and then of those they write. */
 uint64_t *granules_of(const void *p);
 /* Watches memory outside the area, too; `end` does not undo that, `unwatch` does. */

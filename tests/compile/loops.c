@@ -1,5 +1,6 @@
 /* Loops that a plugin gives a copy without checks: whatever granule is watched, what touches it is
- * reported, nothing else is, and all is computed as without checks. */
+ * reported, nothing else is, and all is computed as without checks. Where memory is exposed, what
+ * touches it is noted, to the byte. */
 #include "harness.h"
 
 #include <stdint.h>
@@ -58,6 +59,25 @@ LOOP(gathered, FOR(n) p[i] = q[chosen[i]];)
 LOOP(never_there, FOR(n) if (chosen[i] > 5) p[far + i] = 1; else q[i] = 1;)
 LOOP(nested, for (int k = 0; k < 5; k++) FOR(n / 5) p[k * 11 + i] += k;)
 
+/* What is noted beforehand. */
+LOOP(words, int *at = (int *)p + 1; FOR(n) at[i] = i;)
+LOOP(bytes, char *at = (char *)p + 3; FOR(n) at[i] += at[i + 70];)
+LOOP(every_other_word, int *at = (int *)p; FOR(n) at[2 * i + 1] = at[2 * i + 200];)
+LOOP(every_other_back, short *at = (short *)p; for (int i = n; i >= 0; i -= 2) sum += at[i];)
+LOOP(upwards_by_three, for (long i = 0; i < n; i += 3) p[i] = q[n - i];)
+LOOP(up_to_a_word, for (unsigned i = 5; i <= (unsigned)n; i += 2) p[i] = 1;)
+LOOP(half_of_them, FOR(n) { other[i] = p[i]; if (i % 2) q[i] = other[i]; })
+LOOP(first_half, FOR(n) { sum += p[i]; if (i < n / 2) q[i] = sum; })
+LOOP(leaving_early, FOR(n) {
+  p[i] = i;
+  if (other[i] > 17) break;
+  q[i] = i;
+})
+LOOP(twice_a_line, for (int i = 0; i < n; i += 2) p[i] = 1, p[i + 1] = 2;)
+LOOP(matrix, FOR(7) for (int j = 0; j < n / 4; j++) p[j * 7 + i] += q[i * 30 + j];)
+LOOP(triangle, FOR(24) for (int j = 0; j < i; j++) p[i * 8 + j] = j;)
+LOOP(not_at_all, FOR(n) for (long j = 9; j < OPAQUE(9); j++) p[j] = i;)
+
 static UNCHECKED void fresh(void) {
   for (int i = 0; i < 300; i++) chosen[i] = i % 3 == 1;
   for (int i = 0; i < 600; i++) other[i] = i;
@@ -71,6 +91,17 @@ static UNCHECKED uint64_t outcome(void) {
   for (size_t i = 0; i < sizeof area; i++) hash = hash * 31 + (unsigned char)area[i];
   for (int i = 0; i < 600; i++) hash = hash * 31 + (uint64_t)other[i];
   return hash * 31 + (uint64_t)sum;
+}
+
+/* The loop on memory that others may access. */
+static void is_all_noted(void (*loop)(void), uint64_t right, char touched[2][sizeof area]) {
+  expose();
+  fresh();
+  loop();
+  CHECK(outcome() == right);
+  for (size_t i = 0; i < sizeof area; i++)
+    for (int write = 0; write < 2; write++)
+      CHECK(is_noted(write, area + i) == touched[write][i]);
 }
 
 /* The loop with one granule after the other watched, compared with what it does to a whole area. */
@@ -87,6 +118,17 @@ static void try_loop(void (*loop)(void), void (*unchecked)(void)) {
   CHECK(outcome() == right);
   for (size_t i = 0; i < sizeof area; i++)
     for (int write = 0; write < 2; write++) touched[write][i] = touches(write, area + i) != 0;
+
+  begin_with(area, 0);
+  unwatch(area, sizeof area);
+  is_all_noted(loop, right, touched);
+  for (char *granule = area; granule < area + sizeof area; granule += 8 * 29) {
+    begin_with(granule, 1);
+    is_all_noted(loop, right, touched);
+    for (int i = 0; i < 8; i++)
+      for (int write = 0; write < 2; write++)
+        CHECK(!!touches(write, granule + i) == touched[write][granule - area + i]);
+  }
 
   for (char *granule = area; granule < area + sizeof area; granule += 8) {
     for (int received = 0; received < 2; received++) {
@@ -126,6 +168,16 @@ static void is_free_of_checks(void (*start)(double *, int, uint64_t *)) {
   CHECK(touches(1, at) && touches(1, at + n - 1) && !touches(1, at + n));
 }
 
+/* That a whole loop is noted, not each access. */
+static void is_noted_at_once(void (*loop)(void), size_t size) {
+  begin_with(area, 0);
+  unwatch(area, sizeof area);
+  expose();
+  fresh();
+  loop();
+  CHECK(noted_at_once() >= size);
+}
+
 #define TRY(name) try_loop(name, name##_unchecked)
 
 int main(void) {
@@ -138,6 +190,14 @@ int main(void) {
   TRY(unsigned_indices), TRY(narrow_indices), TRY(wrapping_indices);
   TRY(exit_in_the_middle), TRY(searching), TRY(none), TRY(one), TRY(few), TRY(gathered);
   TRY(never_there), TRY(nested);
+  TRY(words), TRY(bytes), TRY(every_other_word), TRY(every_other_back), TRY(upwards_by_three);
+  TRY(up_to_a_word), TRY(half_of_them), TRY(first_half), TRY(leaving_early), TRY(twice_a_line);
+  TRY(matrix), TRY(triangle), TRY(not_at_all);
+#ifdef NOTED_AT_ONCE
+  p = (double *)area;
+  is_noted_at_once(forward, 48 * 8), is_noted_at_once(backward, 48 * 8);
+  is_noted_at_once(up_to_the_end, 48 * 8);
+#endif
 #ifdef FREE_OF_CHECKS
   is_free_of_checks(start_meanwhile), is_free_of_checks(start_going_back);
 #endif

@@ -10,8 +10,25 @@ static MPI_Request request[64];
 static MPI_Datatype spaced_byte, spaced_int;
 static int rank, size, compare;
 
-#define LOAD(type, at) (void)*(volatile type *)(at)
-#define STORE(type, at) (*(volatile type *)(at) = (type)__LINE__)
+// So many times, but the compiler does not know.
+static volatile int once = 1;
+
+// Every `step`th element from an address on. Each is accessed as it stands there: the compiler can know
+// nothing of memory from before or after.
+#define EACH(type, at, count, step, statement)                                                     \
+  do {                                                                                             \
+    type *const from = (type *)(at);                                                               \
+    const int times = (count) * once;                                                              \
+    int sum = 0;                                                                                   \
+    for (int i = 0; i < times; i++) {                                                              \
+      type *const element = from + i * (step);                                                     \
+      statement;                                                                                   \
+    }                                                                                              \
+    __asm__ volatile("" ::"r"(sum) : "memory");                                                    \
+  } while (0)
+#define LOAD(type, at, count, step) EACH(type, at, count, step, sum += *element)
+#define STORE(type, at, count, step)                                                               \
+  EACH(type, at, count, step, *element = (type)(__LINE__ + i))
 
 static MPI_Group group(unsigned ranks) {
   static MPI_Group all, groups[16];

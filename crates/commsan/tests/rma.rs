@@ -154,7 +154,8 @@ impl Job<'_> {
             name: name.to_owned(),
             source: directory.join(format!("{}.c", self.mpi.name())),
             ranks: scripts[0].steps.len() as u32,
-            flags: Vec::new(),
+            // Vectorized, too.
+            flags: vec![["-O1", "-O3"][(scripts[0].seed / BATCH) as usize % 2].to_owned()],
             args: Vec::new(),
             options: Vec::new(),
             mpi: None,

@@ -1,9 +1,11 @@
 //! What a process has last done to memory that others may access.
 //!
 //! For every 8 bytes two cells, of the last read and the last write: which bytes, and the number of
-//! a *place*, an instruction together with the time at which, and the agent by which it ran. An older access need not
-//! be kept: between it and the younger one this process has learned nothing that would order just
-//! one of them before an access of somebody else, or that access would have been looked for then.
+//! a *place*, an instruction together with the time at which, and the agent by which it ran. An older
+//! access need not be kept: between it and the younger one this process has learned nothing that would
+//! order just one of them before an access of somebody else, or that access would have been looked for
+//! then. A page has the cells of its reads side by side, then those of its writes, so that what a loop
+//! goes through is noted by filling memory with one number.
 //!
 //! Accesses from different places to different bytes of one cell are kept apart by places that
 //! refer to an older one for the bytes that are not theirs.
@@ -16,12 +18,13 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
-/// Cells of a page: read and write in turn.
-pub const CELLS: usize = 1024;
+/// Cells of a page: those of reads, then those of writes.
+pub const CELLS: usize = 2 * GRANULES;
 /// Places found again quickly, by a hash of the instruction.
 pub const RECENT: usize = 4096;
 
 const GRANULE: usize = 8;
+const GRANULES: usize = PAGE / GRANULE;
 /// How far the same instruction of the next agent is in the table of recent places.
 const AGENT_STEP: usize = 0x155;
 
@@ -116,13 +119,32 @@ impl Shadow {
 
     /// Notes an access by the instruction at `pc`, at a time that may be over.
     pub fn record(&self, when: When, bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
-        each_granule(bytes, |at, mask| {
+        let part = |at: usize, mask: u8| {
             let cell = self.cell(at, mode);
             let old = cell.load(Relaxed);
             let (older, kept) = self.reduced(old >> 8, old as u8 & !mask);
             let number = self.number(pc, by, when, older, mask);
             cell.store(number << 8 | u32::from(kept | mask), Relaxed);
-        });
+        };
+        let whole = bytes.start.next_multiple_of(GRANULE)..bytes.end & !(GRANULE - 1);
+        if whole.is_empty() {
+            return each_granule(bytes, part);
+        }
+        each_granule(bytes.start..whole.start, part);
+        each_granule(whole.end..bytes.end, part);
+        self.fill(whole, mode, self.number(pc, by, when, 0, 0xff));
+    }
+
+    /// Gives whole granules to a place: nothing older is left of them.
+    fn fill(&self, granules: Range<usize>, mode: Mode, number: u32) {
+        let mut at = granules.start;
+        while at < granules.end {
+            let end = granules.end.min((at | (PAGE - 1)) + 1);
+            let first = at % PAGE / GRANULE;
+            let cells = &self.plane(at, mode)[first..first + (end - at) / GRANULE];
+            cells.iter().for_each(|cell| cell.store(number << 8 | 0xff, Relaxed));
+            at = end;
+        }
     }
 
     /// Calls `f` with accesses to bytes of `range` that a read (write) of them would conflict
@@ -198,8 +220,13 @@ impl Shadow {
     }
 
     fn cell(&self, at: usize, mode: Mode) -> &AtomicU32 {
-        let page = &self.cells[at / PAGE % self.cells.len()];
-        &page[at % PAGE / GRANULE * 2 + usize::from(mode == Mode::Write)]
+        &self.plane(at, mode)[at % PAGE / GRANULE]
+    }
+
+    /// The cells of a page for one kind of access.
+    fn plane(&self, at: usize, mode: Mode) -> &[AtomicU32] {
+        let (reads, writes) = self.cells[at / PAGE % self.cells.len()].split_at(GRANULES);
+        if mode == Mode::Write { writes } else { reads }
     }
 
     /// The number of a place that tells of the bytes `rest` what `number` does, as far as that is
@@ -315,7 +342,8 @@ mod tests {
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let step = (0usize..40, 1usize..20, any::<bool>(), 1usize..5, prop::bool::weighted(0.2));
+        let size = prop_oneof![8 => 1usize..20, 1 => 1usize..2 * PAGE];
+        let step = (0usize..40, size, any::<bool>(), 1usize..5, prop::bool::weighted(0.2));
         let step =
             step.prop_map(|(at, size, write, pc, later)| Step { at, size, write, pc, later });
         prop::collection::vec(step, 1..60)
@@ -327,7 +355,7 @@ mod tests {
         #[test]
         fn bytes_remember_their_last_accesses(steps in steps()) {
             let shadow = shadow();
-            let base = 3 * PAGE - 24;
+            let base = PAGE - 24;
             let mut last = HashMap::new();
             let mut segment = 1u32;
             for step in steps {
@@ -344,7 +372,7 @@ mod tests {
                     last.insert((byte, step.write), (step.pc, segment));
                 }
             }
-            for byte in base..base + 64 {
+            for byte in base..base + 40 + 2 * PAGE {
                 let mut seen = Vec::new();
                 shadow.conflicts(&(byte..byte + 1), Mode::Write, |past, bytes| {
                     assert_eq!(bytes, byte..byte + 1);

@@ -12,7 +12,8 @@ use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 pub use llvm_sys::{
-    LLVMAtomicOrdering as Ordering, LLVMOpcode as Opcode, LLVMTypeKind as TypeKind,
+    LLVMAtomicOrdering as Ordering, LLVMIntPredicate as Predicate, LLVMOpcode as Opcode,
+    LLVMTypeKind as TypeKind,
 };
 use std::ffi::{CStr, c_char, c_uint};
 
@@ -367,6 +368,24 @@ impl Value {
     pub fn line(self) -> u32 {
         let location = llvm!(LLVMInstructionGetDebugLoc(self.0));
         if location.is_null() { 0 } else { llvm!(LLVMDILocationGetLine(location)) }
+    }
+
+    /// Whether two instructions come from one line, of the same inlined function.
+    pub fn is_on_line_of(self, other: Value) -> bool {
+        let place = |value: Value| {
+            let at = llvm!(LLVMInstructionGetDebugLoc(value.0));
+            (!at.is_null()).then(|| {
+                let (scope, line) = (llvm!(LLVMDILocationGetScope(at)), value.line());
+                (scope, line, llvm!(LLVMDILocationGetInlinedAt(at)))
+            })
+        };
+        place(self) == place(other)
+    }
+
+    /// Of an integer comparison, what it asks.
+    pub fn predicate(self) -> Option<Predicate> {
+        let compares = self.opcode() == Some(Opcode::LLVMICmp);
+        compares.then(|| llvm!(LLVMGetICmpPredicate(self.0)))
     }
 
     /// That an instruction belongs to.

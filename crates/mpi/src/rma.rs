@@ -29,6 +29,7 @@ pub(crate) mod drafts;
 pub(crate) mod notice;
 pub(crate) mod order;
 pub(crate) mod remote;
+pub(crate) mod segments;
 pub(crate) mod windows;
 
 pub use accumulate::{Atomic, Combine, Rules};

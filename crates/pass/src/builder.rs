@@ -124,15 +124,32 @@ impl Builder {
     /// The smaller of two unsigned numbers.
     pub fn at_most(&self, a: Value, most: u64) -> Value {
         let most = a.ty().constant(most);
-        let less = self.compare(LLVMIntPredicate::LLVMIntULT, a, most);
-        Value(llvm!(LLVMBuildSelect(self.builder, less.0, a.0, most.0, UNNAMED)))
+        self.select(self.is_below(a, most, false, false), a, most)
     }
 
-    /// The larger of two unsigned numbers.
-    pub fn at_least(&self, a: Value, least: u64) -> Value {
-        let least = a.ty().constant(least);
-        let less = self.compare(LLVMIntPredicate::LLVMIntULT, a, least);
-        Value(llvm!(LLVMBuildSelect(self.builder, less.0, least.0, a.0, UNNAMED)))
+    /// Whether a number is below another one, or equal.
+    pub fn is_below(&self, a: Value, b: Value, or_equal: bool, signed: bool) -> Value {
+        use LLVMIntPredicate::*;
+        let how = match (or_equal, signed) {
+            (false, true) => LLVMIntSLT,
+            (true, true) => LLVMIntSLE,
+            (false, false) => LLVMIntULT,
+            (true, false) => LLVMIntULE,
+        };
+        self.compare(how, a, b)
+    }
+
+    pub fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {
+        Value(llvm!(LLVMBuildSelect(self.builder, condition.0, then.0, otherwise.0, UNNAMED)))
+    }
+
+    /// The number in the low bits of a 64-bit one.
+    pub fn narrowed(&self, a: Value, bits: u32, signed: bool) -> Value {
+        match (bits, signed) {
+            (64, _) => a,
+            (_, true) => self.sign_extend(self.truncate(a, bits), 64),
+            (_, false) => self.zero_extend(self.truncate(a, bits), 64),
+        }
     }
 
     fn compare(&self, how: LLVMIntPredicate, a: Value, b: Value) -> Value {

@@ -31,6 +31,10 @@ pub const RANGE: [Hook; 2] = [ordinary(c"__tsan_read_range"), ordinary(c"__tsan_
 pub const RANGE_CLEAR: Hook =
     Hook { name: c"__commsan_range_clear", keeps_registers: false, answers: true };
 
+/// A loop is going to access bytes in each of so many iterations.
+pub const SWEEP: [Hook; 2] =
+    [ordinary(c"__commsan_read_sweep"), ordinary(c"__commsan_write_sweep")];
+
 /// Pages of bytes that threads work on are noted from now on.
 pub const SHARE: Hook = quiet(c"__commsan_share");
 /// Threads synchronise by memory at an address.

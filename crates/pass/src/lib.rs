@@ -7,9 +7,9 @@
 //! may know also has the pages of its frame looked at before it returns.
 //!
 //! Read in this order: [`access`] says what an instruction touches, [`escape`] and [`survey`] which
-//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, [`check`]
-//! writes them, [`copies`] settles copies, [`threads`] does what matters to several threads
-//! only.
+//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, as many as
+//! [`count`] knows of, and [`sweep`] what it then notes, [`check`] writes the rest, [`copies`] settles
+//! copies, [`threads`] does what matters to several threads only.
 //!
 //! Not checked: inline assembly, and gathers written as intrinsics of one processor.
 
@@ -17,12 +17,14 @@ mod access;
 mod builder;
 mod check;
 mod copies;
+mod count;
 mod escape;
 mod hooks;
 mod loops;
 mod place;
 mod save;
 mod survey;
+mod sweep;
 mod threads;
 
 use builder::Builder;

@@ -13,19 +13,25 @@
 //!             careful ──pending──▶ slow ⟲┘
 //! ```
 //!
-//! How many iterations there will be is only estimated: too few, and the guard is asked once more,
-//! too many, and the checked loop runs without need. Nothing can start an operation in between but
-//! another thread, whose operation the loop then misses for the rest of its count; for the accesses
-//! to be ordered before that operation, the threads would have to synchronise, which such a loop
-//! does not do, so what is missed is a race in the order that happened to be observed.
+//! How many iterations there will be at least is known for most loops (`count.rs`); then what they
+//! do to memory that others may access is noted on the way from `careful` to `fast` (`sweep.rs`). For
+//! others it is guessed: too few, and the guard is asked once more, too many, and the checked loop runs
+//! without need.
+//!
+//! Nothing can start an operation in between but another thread, whose operation the loop then
+//! misses for the rest of its count; for the accesses to be ordered before that operation, the
+//! threads would have to synchronise, which such a loop does not do, so what is missed is a race in
+//! the order that happened to be observed.
 
 use crate::access::{Access, Lanes, Part};
 use crate::builder::Builder;
 use crate::check::{concern, filter_byte};
+use crate::count::Test;
 use crate::hooks::RANGE_CLEAR;
 use crate::ir::{Block, Module, Opcode, TypeKind, Value, replace_phi_block};
 use crate::place::Place;
 use crate::survey::may_start_operation;
+use crate::sweep::{self, Sweep};
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
@@ -39,6 +45,15 @@ const LONGEST_STEP: u64 = 512;
 const MOST_RANGES: usize = 12;
 /// Bytes between accesses that are still looked at as one range.
 const NEAR: i64 = 4096;
+
+unsafe extern "C" {
+    safe static commsan_note: u64;
+}
+
+/// Of a question about a range: the loop can note what it does to it. Of the answer: it must.
+fn note() -> u64 {
+    commsan_note
+}
 
 /// A loop whose only block is its body.
 struct Loop {
@@ -65,6 +80,15 @@ struct Range {
     high: i64,
     step: i64,
     write: bool,
+    /// All that is done to it is in sweeps.
+    swept: bool,
+}
+
+/// What accesses touch that need no check in the copy.
+#[derive(Default)]
+struct Hoisted {
+    ranges: Vec<Range>,
+    sweeps: Vec<Sweep>,
 }
 
 /// Gives the loops of a function their guards; returns the accesses that need checks then.
@@ -74,16 +98,16 @@ pub fn guard_loops(module: Module, function: Value, mut accesses: Vec<Access>) -
     }
     let blocks: Vec<_> = function.blocks().collect();
     for found in blocks.into_iter().filter_map(Loop::of) {
-        let mut ranges = Vec::new();
+        let mut hoisted = Hoisted::default();
         let (here, mut rest): (Vec<_>, Vec<_>) =
             accesses.into_iter().partition(|access| access.at.parent() == Some(found.body));
         let unhoisted: Vec<_> = here
             .iter()
-            .filter(|access| !found.hoist(module, access, &mut ranges))
+            .filter(|access| !found.hoist(module, access, &mut hoisted))
             .cloned()
             .collect();
-        if !ranges.is_empty() && ranges.len() <= MOST_RANGES {
-            let copy = found.version(module, &ranges);
+        if !hoisted.ranges.is_empty() && hoisted.ranges.len() <= MOST_RANGES {
+            let copy = found.version(module, hoisted);
             rest.extend(unhoisted.into_iter().map(|access| copied(access, &copy)));
         }
         rest.extend(here);
@@ -137,7 +161,7 @@ impl Loop {
     }
 
     /// Adds an access to the ranges, if it walks in steps.
-    fn hoist(&self, module: Module, access: &Access, ranges: &mut Vec<Range>) -> bool {
+    fn hoist(&self, module: Module, access: &Access, hoisted: &mut Hoisted) -> bool {
         if matches!(access.part, Part::Scattered(..)) {
             return false;
         }
@@ -155,6 +179,11 @@ impl Loop {
         if step.unsigned_abs() > LONGEST_STEP || access.size > NEAR as u64 {
             return false;
         }
+        let sweeps = Sweep::of(access, &place, step);
+        let swept = sweeps.is_some();
+        for sweep in sweeps.into_iter().flatten() {
+            sweep.add_to(&mut hoisted.sweeps);
+        }
         let (low, high) = (place.distance, place.distance + access.size as i64);
         let near = |range: &&mut Range| {
             range.terms == place.terms
@@ -162,14 +191,15 @@ impl Loop {
                 && low < range.high + NEAR
                 && range.low < high + NEAR
         };
-        match ranges.iter_mut().find(near) {
+        match hoisted.ranges.iter_mut().find(near) {
             Some(range) => {
                 range.low = range.low.min(low);
                 range.high = range.high.max(high);
+                range.swept &= swept;
             }
             None => {
                 let (terms, write) = (place.terms, access.write);
-                ranges.push(Range { terms, low, high, step, write });
+                hoisted.ranges.push(Range { terms, low, high, step, write, swept });
             }
         }
         true
@@ -191,11 +221,12 @@ impl Loop {
     }
 
     /// Makes the guard and the copy; returns what became of each value in the copy.
-    fn version(&self, module: Module, ranges: &[Range]) -> HashMap<Value, Value> {
-        let [guard, careful, fast, fast_latch, slow_latch, after] =
-            [(); 6].map(|()| self.body.new_block_before(module));
+    fn version(&self, module: Module, mut hoisted: Hoisted) -> HashMap<Value, Value> {
+        let [guard, careful, settled, sweeping, fast, fast_latch, slow_latch, after] =
+            [(); 8].map(|()| self.body.new_block_before(module));
         let end = self.end;
         let outside = self.outside_users();
+        let test = self.test(module);
 
         // The edges of the old loop.
         self.before.retarget(self.body, guard);
@@ -219,6 +250,7 @@ impl Loop {
             copy.insert(instruction, in_fast.clone_of(instruction, &copy));
         }
         let of = |value: Value| copy.get(&value).copied().unwrap_or(value);
+        let before_fast = [guard, settled, sweeping];
         for phi in &self.phis {
             let carried = at_guard[&phi.value];
             let next = of(phi.next);
@@ -227,7 +259,8 @@ impl Loop {
                 (phi.next, slow_latch),
                 (next, fast_latch),
             ]);
-            of(phi.value).add_incoming(&[(carried, guard), (carried, careful), (next, fast_latch)]);
+            of(phi.value).add_incoming(&before_fast.map(|block| (carried, block)));
+            of(phi.value).add_incoming(&[(next, fast_latch)]);
             phi.value.set_incoming(careful, carried);
         }
         let again = end.operand(0);
@@ -238,7 +271,12 @@ impl Loop {
         }
 
         // The guard.
-        let count = self.count(module, &in_guard, again, &at_guard);
+        let known = test.and_then(|test| test.iterations(&in_guard, &at_guard, MOST));
+        if known.is_none() || hoisted.sweeps.len() > sweep::MOST {
+            hoisted.keep_notes();
+        }
+        let count = known.unwrap_or_else(|| in_guard.constant(UNKNOWN));
+        let Hoisted { ranges, sweeps } = hoisted;
         let bounds: Vec<_> =
             ranges.iter().map(|range| range.bounds(&in_guard, &at_guard, count)).collect();
         let concerned = bounds
@@ -248,18 +286,27 @@ impl Loop {
             .unwrap_or(count);
         in_guard.branch(in_guard.is_not_zero(concerned), careful, fast);
         let in_careful = Builder::at_end(module, careful, end);
-        let clear = bounds
-            .iter()
-            .map(|bounds| bounds.ask(&in_careful))
-            .reduce(|a, b| in_careful.binary(LLVMOpcode::LLVMAnd, a, b))
-            .unwrap_or(count);
-        in_careful.branch(in_careful.is_not_zero(clear), fast, self.body);
+        let answers: Vec<_> = bounds.iter().map(|bounds| bounds.ask(&in_careful)).collect();
+        let any = |operation| {
+            let fold = |a, b| in_careful.binary(operation, a, b);
+            answers.iter().copied().reduce(fold).unwrap_or(count)
+        };
+        let (all, some) = (any(LLVMOpcode::LLVMAnd), any(LLVMOpcode::LLVMOr));
+        let clear = in_careful.is_not_zero(in_careful.and(all, 1));
+        in_careful.branch(clear, settled, self.body);
+        let in_settled = Builder::at_end(module, settled, end);
+        let exposed = in_settled.is_not_zero(in_settled.and(some, note()));
+        in_settled.branch(exposed, sweeping, fast);
+        for sweep in &sweeps {
+            sweep.note(module, sweeping, &at_guard, count);
+        }
+        Builder::at_end(module, sweeping, end).jump(fast);
 
         // Both loops come back to the guard after as many iterations.
         let in_slow = Builder::before(module, self.phis[0].value);
         let slow_count = in_slow.phi(in_slow.integer(64));
         for (latch, block, left, sources) in [
-            (fast_latch, fast, fast_count, &[guard, careful][..]),
+            (fast_latch, fast, fast_count, &before_fast[..]),
             (slow_latch, self.body, slow_count, &[careful][..]),
         ] {
             let in_latch = Builder::at_end(module, latch, end);
@@ -292,64 +339,20 @@ impl Loop {
         used.filter(|(_, users)| !users.is_empty()).collect()
     }
 
-    /// Iterations until the guard looks again.
-    fn count(
-        &self,
-        module: Module,
-        builder: &Builder,
-        condition: Value,
-        at_guard: &HashMap<Value, Value>,
-    ) -> Value {
-        let Some(left) = self.estimate(module, builder, condition, at_guard) else {
-            return builder.constant(UNKNOWN);
-        };
-        builder.at_least(builder.at_most(left, MOST), 1)
-    }
-
-    /// Iterations left, judged by a comparison of something that moves with something that does not.
-    fn estimate(
-        &self,
-        module: Module,
-        builder: &Builder,
-        condition: Value,
-        at_guard: &HashMap<Value, Value>,
-    ) -> Option<Value> {
-        let compares = condition.opcode() == Some(Opcode::LLVMICmp);
-        if !compares || !condition.operand(0).ty().is_scalar_of_64_bits_at_most() {
-            return None;
-        }
-        let sums = [0, 1].map(|side| Place::of_any(module, condition.operand(side)));
-        let steps = [self.step(module, &sums[0])?, self.step(module, &sums[1])?];
-        let (moving, still, step) = match steps {
-            [step, 0] if step != 0 => (&sums[0], &sums[1], step),
-            [0, step] if step != 0 => (&sums[1], &sums[0], step),
-            _ => return None,
-        };
-        let (from, to) = if step > 0 { (moving, still) } else { (still, moving) };
-        let distance = builder.binary(
-            LLVMOpcode::LLVMSub,
-            sum(builder, to, at_guard),
-            sum(builder, from, at_guard),
-        );
-        let step = step.unsigned_abs();
-        let steps = builder.divide(builder.add(distance, step - 1), step);
-        Some(builder.add(steps, 1))
+    /// On what it depends whether there is another iteration.
+    fn test(&self, module: Module) -> Option<Test> {
+        let goes_on = self.body.successors().next() == Some(self.body);
+        let sum = |value| Place::of_any(module, value);
+        Test::of(self.end.operand(0), goes_on, sum, |place| self.step(module, place))
     }
 }
 
-/// A sum as a 64-bit number, at the guard.
-fn sum(builder: &Builder, place: &Place, at_guard: &HashMap<Value, Value>) -> Value {
-    let mut total = builder.constant(place.distance as u64);
-    for (value, factor) in &place.terms {
-        let value = at_guard.get(value).copied().unwrap_or(*value);
-        let number = match value.ty().kind() {
-            TypeKind::LLVMPointerTypeKind => builder.address(value),
-            _ => builder.sign_extend(value, 64),
-        };
-        let product = if *factor == 1 { number } else { builder.multiply(number, *factor as u64) };
-        total = builder.binary(LLVMOpcode::LLVMAdd, total, product);
+impl Hoisted {
+    /// What is to be noted is left to checks.
+    fn keep_notes(&mut self) {
+        self.sweeps.clear();
+        self.ranges.iter_mut().for_each(|range| range.swept = false);
     }
-    total
 }
 
 /// The first and the last byte that the next iterations can touch.
@@ -357,18 +360,19 @@ struct Bounds {
     low: Value,
     last: Value,
     write: bool,
+    swept: bool,
 }
 
 impl Range {
     fn bounds(&self, builder: &Builder, at_guard: &HashMap<Value, Value>, count: Value) -> Bounds {
         let place = Place { terms: self.terms.clone(), distance: self.low };
         // Lanes that are switched off may have no address.
-        let start = builder.freeze(sum(builder, &place, at_guard));
+        let start = builder.freeze(place.value(builder, at_guard));
         let way = builder.multiply(builder.sub(count, 1), self.step as u64);
         let moved = builder.binary(LLVMOpcode::LLVMAdd, start, way);
         let (low, high) = if self.step >= 0 { (start, moved) } else { (moved, start) };
         let last = builder.add(high, (self.high - self.low - 1) as u64);
-        Bounds { low, last, write: self.write }
+        Bounds { low, last, write: self.write, swept: self.swept }
     }
 }
 
@@ -381,9 +385,10 @@ impl Bounds {
         builder.or(pending, builder.shift_right(span, 12))
     }
 
-    /// Not zero if the whole range is clear, to the granule.
+    /// Not zero if the whole range is clear, to the granule, or all that remains is to note it.
     fn ask(&self, builder: &Builder) -> Value {
-        let write = builder.constant(self.write.into());
-        builder.call(&RANGE_CLEAR, &[self.low, self.last, write])
+        let swept = if self.swept { note() } else { 0 };
+        let how = builder.constant(u64::from(self.write) | swept);
+        builder.call(&RANGE_CLEAR, &[self.low, self.last, how])
     }
 }

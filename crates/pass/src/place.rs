@@ -1,7 +1,10 @@
 //! Addresses as sums, so that two of them can be told apart or found to be near each other:
 //! `a[i - 1]` and `a[i + 1]` are the same terms, `a + 8 i`, at two distances.
 
+use crate::builder::Builder;
 use crate::ir::{Module, Opcode, TypeKind, Value};
+use llvm_sys::LLVMOpcode;
+use std::collections::HashMap;
 
 /// `distance` bytes from the sum of its terms, each a value times a factor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,8 +24,7 @@ impl Place {
         place.sorted()
     }
 
-    /// The same for any number or address. Narrow numbers are taken apart as if they could not
-    /// overflow.
+    /// The same for any number or address. Of narrow numbers, the sum has the low bits right.
     pub fn of_any(module: Module, value: Value) -> Place {
         let mut place = Place::default();
         if value.ty().kind() == TypeKind::LLVMPointerTypeKind {
@@ -31,6 +33,22 @@ impl Place {
             place.add(value, 1, DEPTH, true);
         }
         place.sorted()
+    }
+
+    /// The sum as a 64-bit number, where `now` tells what some values are by now.
+    pub fn value(&self, builder: &Builder, now: &HashMap<Value, Value>) -> Value {
+        let mut total = builder.constant(self.distance as u64);
+        for (value, factor) in &self.terms {
+            let value = now.get(value).copied().unwrap_or(*value);
+            let number = match value.ty().kind() {
+                TypeKind::LLVMPointerTypeKind => builder.address(value),
+                _ => builder.sign_extend(value, 64),
+            };
+            let product =
+                if *factor == 1 { number } else { builder.multiply(number, *factor as u64) };
+            total = builder.binary(LLVMOpcode::LLVMAdd, total, product);
+        }
+        total
     }
 
     fn sorted(mut self) -> Place {
@@ -96,6 +114,11 @@ impl Place {
             {
                 let by = constant(1).unwrap_or(0);
                 self.add(value.operand(0), factor.wrapping_shl(by as u32), depth - 1, narrow);
+            }
+            Some(Opcode::LLVMTrunc)
+                if narrow && depth > 0 && value.operand(0).ty().bits() <= 64 =>
+            {
+                self.add(value.operand(0), factor, depth - 1, narrow);
             }
             _ => self.terms.push((value, factor)),
         }

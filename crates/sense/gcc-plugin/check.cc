@@ -31,7 +31,9 @@ tree check_point::load(tree type, tree address) {
   tree memory = build2(MEM_REF, type, address, build_int_cst(ptr_type_node, 0));
   TREE_THIS_NOTRAP(memory) = 1;
   tree result = make_ssa_name(type);
-  insert(*this, gimple_build_assign(result, memory));
+  gimple *load = gimple_build_assign(result, memory);
+  if (loads) loads->add(load);
+  insert(*this, load);
   return result;
 }
 

@@ -5,6 +5,10 @@
  * range. The loop gets a second copy, with all checks, which decides byte by byte; the first runs
  * without checks of these accesses, while no byte of the ranges concerns an operation.
  *
+ * Nor can it synchronise with anybody, so what it does to memory that others may access, which is to be
+ * noted, happens at one time. Of accesses that are made in every iteration it is known before how often
+ * and where they are, to the byte; these are noted then, and the first copy runs.
+ *
  * An operation that another thread starts while the loop runs is not seen by the former.
  */
 #include "plugin.h"
@@ -21,7 +25,7 @@
 
 /* Few of the bytes of a page, many places, or few rounds: asking costs more than checking. */
 static const HOST_WIDE_INT widest_step = 256;
-static const unsigned most_ranges = 8, most_blocks = 32, fewest_rounds = 8;
+static const unsigned most_ranges = 8, most_sweeps = 16, most_blocks = 32, fewest_rounds = 8;
 
 /* A number at the start of the loop, and the constant by which it grows with each round. */
 struct progression {
@@ -34,6 +38,18 @@ struct memory_range {
   progression address;
   HOST_WIDE_INT begin, end;
   bool write;
+  /* All that is done to it is in sweeps. */
+  bool is_swept;
+};
+
+/* When in an iteration something happens: not in every one; before the loop may be left; after. */
+enum moment { SOMETIMES, BEFORE_EXIT, AFTER_EXIT };
+
+/* Exactly the bytes that a line accesses in every iteration. */
+struct sweep {
+  gimple *statement;
+  memory_range range;
+  moment when;
 };
 
 struct versioned_loop {
@@ -41,10 +57,11 @@ struct versioned_loop {
   /* How often it goes back to its start, if the condition `are_known` holds. */
   tree rounds, are_known;
   vec<memory_range> ranges;
+  vec<sweep> sweeps;
   /* The accesses of these are in the ranges. */
   vec<gimple *> statements;
 
-  void release() { ranges.release(), statements.release(); }
+  void release() { ranges.release(), sweeps.release(), statements.release(); }
 };
 
 /* It can be computed where it was not before. */
@@ -88,46 +105,93 @@ static bool evolve(class loop *l, tree expression, progression *found) {
   }
 }
 
-static bool add_range(class loop *l, const memory_access &a, vec<memory_range> &ranges) {
-  progression address;
-  if (!a.size || !evolve(l, a.origin, &address)) return false;
-  if (absu_hwi(address.step) > widest_step) return false;
-  for (memory_range &r : ranges) {
-    if (r.write != a.write || r.address.step != address.step) continue;
-    if (!operand_equal_p(r.address.start, address.start, 0)) continue;
-    r.begin = MIN(r.begin, a.offset), r.end = MAX(r.end, a.end());
-    return true;
-  }
-  ranges.safe_push({address, a.offset, a.end(), a.write});
-  return true;
+static bool same_walk(const memory_range &a, const memory_range &b) {
+  return a.write == b.write && a.address.step == b.address.step &&
+         operand_equal_p(a.address.start, b.address.start, 0);
 }
 
-static bool has_even_accesses(class loop *l, gimple *statement, vec<memory_range> &ranges) {
+static void add_range(const memory_range &fresh, vec<memory_range> &ranges) {
+  for (memory_range &r : ranges) {
+    if (!same_walk(r, fresh)) continue;
+    r.begin = MIN(r.begin, fresh.begin), r.end = MAX(r.end, fresh.end);
+    r.is_swept &= fresh.is_swept;
+    return;
+  }
+  ranges.safe_push(fresh);
+}
+
+static bool same_line(gimple *a, gimple *b) {
+  const location_t one = gimple_location(a), other = gimple_location(b);
+  return LOCATION_LINE(one) == LOCATION_LINE(other) && LOCATION_FILE(one) == LOCATION_FILE(other) &&
+         LOCATION_BLOCK(one) == LOCATION_BLOCK(other);
+}
+
+/* Neighbours of one line are one. */
+static void add_sweep(const sweep &fresh, vec<sweep> &sweeps) {
+  for (sweep &s : sweeps) {
+    memory_range &r = s.range;
+    if (s.when != fresh.when || !same_walk(r, fresh.range)) continue;
+    if (fresh.range.begin > r.end || fresh.range.end < r.begin) continue;
+    if (!same_line(s.statement, fresh.statement)) continue;
+    r.begin = MIN(r.begin, fresh.range.begin), r.end = MAX(r.end, fresh.range.end);
+    return;
+  }
+  sweeps.safe_push(fresh);
+}
+
+/* The ranges that a statement goes through; false if it has none, or does not move evenly. */
+static bool find_ranges(class loop *l, gimple *statement, moment when, vec<memory_range> &found) {
   auto_vec<memory_access> accesses;
   find_accesses(statement, accesses, accesses);
-  if (gcall *call = dyn_cast<gcall *>(statement))
-    if (!find_masked_span(call, accesses)) find_known_accesses(call, accesses);
-  bool all = !accesses.is_empty();
-  for (const memory_access &a : accesses) all &= add_range(l, a, ranges);
-  return all;
+  bool is_swept = when != SOMETIMES;
+  if (gcall *call = dyn_cast<gcall *>(statement)) {
+    if (find_masked_span(call, accesses)) is_swept = false;
+    else find_known_accesses(call, accesses);
+  }
+  for (const memory_access &a : accesses) {
+    progression address;
+    if (!a.size || !evolve(l, a.origin, &address)) return false;
+    if (absu_hwi(address.step) > widest_step) return false;
+    found.safe_push({address, a.offset, a.end(), a.write, is_swept});
+  }
+  return !found.is_empty();
 }
 
-static bool find_ranges(versioned_loop &found) {
-  basic_block *blocks = get_loop_body(found.loop);
+static void add_statement(versioned_loop &v, gimple *statement, moment when) {
+  auto_vec<memory_range> ranges;
+  if (!find_ranges(v.loop, statement, when, ranges)) return;
+  for (const memory_range &r : ranges) {
+    add_range(r, v.ranges);
+    if (r.is_swept) add_sweep({statement, r, when}, v.sweeps);
+  }
+  v.statements.safe_push(statement);
+}
+
+static moment moment_of(class loop *l, basic_block block) {
+  if (dominated_by_p(CDI_DOMINATORS, single_exit(l)->src, block)) return BEFORE_EXIT;
+  return dominated_by_p(CDI_DOMINATORS, l->latch, block) ? AFTER_EXIT : SOMETIMES;
+}
+
+static bool find_all_ranges(versioned_loop &v) {
+  basic_block *blocks = get_loop_body(v.loop);
   bool possible = true;
-  for (unsigned i = 0; i < found.loop->num_nodes && possible; i++) {
+  for (unsigned i = 0; i < v.loop->num_nodes && possible; i++) {
     if (blocks[i]->flags & BB_IRREDUCIBLE_LOOP) possible = false;
+    const moment when = moment_of(v.loop, blocks[i]);
     for (gimple_stmt_iterator s = gsi_start_bb(blocks[i]); !gsi_end_p(s); gsi_next(&s)) {
       gimple *statement = gsi_stmt(s);
       if (is_gimple_debug(statement)) continue;
       /* Assembly may define symbols, which there can only be one of. */
       if (is_barrier(statement) || gimple_code(statement) == GIMPLE_ASM) possible = false;
-      if (has_even_accesses(found.loop, statement, found.ranges))
-        found.statements.safe_push(statement);
+      add_statement(v, statement, when);
     }
   }
   free(blocks);
-  return possible && !found.statements.is_empty() && found.ranges.length() <= most_ranges;
+  if (v.sweeps.length() > most_sweeps) {
+    v.sweeps.truncate(0);
+    for (memory_range &r : v.ranges) r.is_swept = false;
+  }
+  return possible && !v.statements.is_empty() && v.ranges.length() <= most_ranges;
 }
 
 static bool count_rounds(versioned_loop &v) {
@@ -152,26 +216,31 @@ static bool is_worth_two(class loop *l) {
 /* Addresses of the first and the last byte of a range. */
 struct bounds {
   tree first, last;
-  bool write;
+  const memory_range *range;
 };
 
+static tree number(HOST_WIDE_INT n) { return build_int_cst(long_unsigned_type_node, n); }
+
+static tree start_of(check_point &point, const memory_range &range) {
+  return point.value(fold_convert(long_unsigned_type_node, unshare_expr(range.address.start)));
+}
+
 static bounds bounds_of(check_point &point, const memory_range &range, tree rounds) {
-  auto number = [](HOST_WIDE_INT n) { return build_int_cst(long_unsigned_type_node, n); };
   auto compute = [&](tree_code code, tree a, tree b) {
     return point.value(fold_build2(code, long_unsigned_type_node, a, b));
   };
-  tree start = point.value(fold_convert(long_unsigned_type_node, unshare_expr(range.address.start)));
+  tree start = start_of(point, range);
   tree way = compute(MULT_EXPR, rounds, number(range.address.step));
   tree finish = compute(PLUS_EXPR, start, way);
   if (range.address.step < 0) std::swap(start, finish);
   return {compute(PLUS_EXPR, start, number(range.begin)),
-          compute(PLUS_EXPR, finish, number(range.end - 1)), range.write};
+          compute(PLUS_EXPR, finish, number(range.end - 1)), &range};
 }
 
 /* Not zero if the pages of the first and the last byte do not settle it. */
 static tree may_concern(check_point &point, const bounds &b) {
   tree type = long_unsigned_type_node;
-  tree hit = fold_convert(type, filter_hit(point, b.first, b.last, b.write));
+  tree hit = fold_convert(type, filter_hit(point, b.first, b.last, b.range->write));
   tree length = fold_build2(MINUS_EXPR, type, b.last, b.first);
   tree pages = fold_build2(RSHIFT_EXPR, type, length, build_int_cst(type, COMMSAN_PAGE_SHIFT));
   return point.value(fold_build2(BIT_IOR_EXPR, type, hit, pages));
@@ -189,9 +258,21 @@ static tree value_or_one(check_point &after, check_point &inside, tree value) {
   return result;
 }
 
+/* Notes beforehand what the loop does to a range. */
+static void note(check_point &point, const sweep &s, tree rounds) {
+  const memory_range &r = s.range;
+  tree type = long_unsigned_type_node, times = rounds;
+  if (s.when == BEFORE_EXIT) times = fold_build2(PLUS_EXPR, type, rounds, number(1));
+  point.where = gimple_location(s.statement);
+  tree start = fold_build2(PLUS_EXPR, type, start_of(point, r), number(r.begin));
+  point.call(hook_declaration(r.write ? WRITE_SWEEP : READ_SWEEP),
+             {start, times, number(r.address.step), number(r.end - r.begin)});
+}
+
 /* Asks, before the loop is entered, whether it needs no checks. */
-static tree is_clear(const versioned_loop &v) {
+static tree is_clear(const versioned_loop &v, hash_set<gimple *> &unchecked) {
   check_point point(loop_preheader_edge(v.loop), gimple_location(v.statements[0]));
+  point.loads = &unchecked;
   tree live = header_field(offsetof(commsan_abi, live));
   check_point pending = point.if_rarely(point.load(long_unsigned_type_node, live));
 
@@ -203,16 +284,23 @@ static tree is_clear(const versioned_loop &v) {
   for (const bounds &b : all)
     unsettled = pending.value(fold_build2(BIT_IOR_EXPR, type, unsettled, may_concern(pending, b)));
   check_point asking = pending.if_rarely(unsettled);
+  tree answers = build_zero_cst(type);
   for (const bounds &b : all) {
-    tree answer = asking.call(hook_declaration(RANGE_CLEAR),
-                              {b.first, b.last, build_int_cst(type, b.write)});
+    const unsigned how = b.range->write | (b.range->is_swept ? COMMSAN_NOTE : 0);
+    tree answer = asking.call(hook_declaration(RANGE_CLEAR), {b.first, b.last, number(how)});
     clear = asking.value(fold_build2(BIT_AND_EXPR, type, clear, answer));
+    answers = asking.value(fold_build2(BIT_IOR_EXPR, type, answers, answer));
+  }
+  if (!v.sweeps.is_empty()) {
+    tree exposed = fold_build2(RSHIFT_EXPR, type, answers, build_one_cst(integer_type_node));
+    check_point noting = asking.if_rarely(asking.value(fold_build2(BIT_AND_EXPR, type, exposed, clear)));
+    for (const sweep &s : v.sweeps) note(noting, s, rounds);
   }
   return value_or_one(point, pending, value_or_one(pending, asking, clear));
 }
 
-static bool version(const versioned_loop &v) {
-  tree condition = build2(NE_EXPR, boolean_type_node, is_clear(v),
+static bool version(const versioned_loop &v, hash_set<gimple *> &unchecked) {
+  tree condition = build2(NE_EXPR, boolean_type_node, is_clear(v, unchecked),
                           build_zero_cst(long_unsigned_type_node));
   const profile_probability mostly = profile_probability::very_likely();
   const profile_probability rarely = mostly.invert();
@@ -227,15 +315,15 @@ void free_loops_of_checks(function *f, hash_set<gimple *> &unchecked) {
   auto_vec<versioned_loop> found;
   for (class loop *l : *get_loops(f)) {
     if (!l || !l->num || l->inner || !is_worth_two(l)) continue;
-    versioned_loop v = {l, NULL_TREE, NULL_TREE, vNULL, vNULL};
-    if (count_rounds(v) && find_ranges(v)) found.safe_push(v);
+    versioned_loop v = {l, NULL_TREE, NULL_TREE, vNULL, vNULL, vNULL};
+    if (count_rounds(v) && find_all_ranges(v)) found.safe_push(v);
     else v.release();
   }
   scev_finalize();
 
   if (!found.is_empty()) initialize_original_copy_tables();
   for (versioned_loop &v : found) {
-    if (version(v))
+    if (version(v, unchecked))
       for (gimple *statement : v.statements) unchecked.add(statement);
     v.release();
   }

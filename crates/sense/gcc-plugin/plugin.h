@@ -72,6 +72,8 @@ bool find_masked_span(gcall *call, vec<memory_access> &found);
 struct check_point {
   gimple_stmt_iterator at;
   location_t where;
+  /* If set, it is told what the check itself loads. */
+  hash_set<gimple *> *loads = NULL;
 
   explicit check_point(gimple *before);
   explicit check_point(edge on, location_t where);
@@ -123,6 +125,8 @@ enum hook {
   ENTRY,
   EXIT,
   RANGE_CLEAR,
+  READ_SWEEP,
+  WRITE_SWEEP,
   EXIT_MARK, /* like EXIT, as mark_exceptional_exit leaves it */
   SHARE,
   SYNCHRONISE,

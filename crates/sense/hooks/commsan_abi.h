@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define COMMSAN_ABI_MAGIC 0x3149424153434d43ull /* "CMCSABI1" */
-#define COMMSAN_ABI_VERSION 4
+#define COMMSAN_ABI_VERSION 5
 #define COMMSAN_BASE 0x100000000000ull
 #define COMMSAN_PAGE_SHIFT 12
 #define COMMSAN_SLOT_BITS 26 /* 64 MiB of filter; pages 256 GiB apart share a byte */
@@ -36,8 +36,8 @@
 #define COMMSAN_GRANULE_SHIFT 3
 #define COMMSAN_PLANE_WORDS 8
 
-/* What the last read and the last write of every 8 bytes of an exposed page were: the number of a
- * place, and in the low byte which bytes. See `crates/engine/src/shadow.rs`. */
+/* What the last read of every 8 bytes of an exposed page was, then what the last write of each: the
+ * number of a place, and in the low byte which bytes. See `crates/engine/src/shadow.rs`. */
 #define COMMSAN_CELLS 1024
 #define COMMSAN_RECENT 4096
 

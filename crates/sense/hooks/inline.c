@@ -106,9 +106,10 @@ HOOK KEEPS_REGISTERS void __commsan_share(const void *p, size_t size) {
 
 /* Whether nothing is pending on these granules of a page. */
 static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int write) {
-  const uint8_t byte = COMMSAN_FILTER[slot] & (write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ);
+  const unsigned concern = write ? COMMSAN_CHECK_WRITE : COMMSAN_CHECK_READ;
+  const unsigned byte = COMMSAN_FILTER[slot] & concern & ~COMMSAN_EXPOSED;
   if (!byte) return true;
-  if (byte & (COMMSAN_WHOLE | COMMSAN_EXPOSED) || !COMMSAN_ABI->granules || commsan_disagrees) return false;
+  if (byte & COMMSAN_WHOLE || !COMMSAN_ABI->granules || commsan_disagrees) return false;
   const uint64_t *planes = COMMSAN_ABI->granules[slot];
   for (unsigned word = first / 64; word <= last / 64; word++) {
     uint64_t bits = __atomic_load_n(planes + COMMSAN_PLANE_WORDS + word, __ATOMIC_RELAXED);
@@ -125,17 +126,25 @@ static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int wri
 #define LONGEST (1ull << 32)
 
 /* What a loop asks before it runs without checks: whether nothing is pending from the first byte
- * to the last, as far as granules tell. */
-HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t write) {
+ * to the last, as far as granules tell. `how` is 1 for writes, plus COMMSAN_NOTE if the loop can tell
+ * beforehand all that it does to the range (sweep.c): then the answer is 1, plus COMMSAN_NOTE if it
+ * must, since pages of the range are exposed. */
+HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t how) {
   const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
   const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;
-  if (last - first > LONGEST) return false;
+  const int write = how & 1;
+  uint64_t clear = 1;
+  if (last - first > LONGEST) return 0;
   for (uintptr_t page = first_page; page <= last_page; page++) {
     unsigned begin = page == first_page ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
     unsigned end = page == last_page ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;
-    if (!page_is_clear(page & COMMSAN_SLOT_MASK, begin, end, (int)write)) return false;
+    if (!page_is_clear(page & COMMSAN_SLOT_MASK, begin, end, write)) return 0;
+    if (is_exposed(page << COMMSAN_PAGE_SHIFT)) {
+      if (!(how & COMMSAN_NOTE)) return 0;
+      clear |= COMMSAN_NOTE;
+    }
   }
-  return true;
+  return clear;
 }
 
 /* Links the file that maps the filter. */

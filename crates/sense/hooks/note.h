@@ -25,17 +25,20 @@ static inline uint32_t known_place(const char *by, const void *pc) {
   return same ? number : 0;
 }
 
-/* Whether all is noted. */
-static inline bool note_quickly(uintptr_t addr, size_t size, int write, const char *by,
-                                const void *pc) {
-  const uint32_t number = known_place(by, pc);
-  if (!number) return false;
+/* The cell of a granule. */
+static inline uint32_t *cell_of(uintptr_t at, int write) {
+  const size_t half = COMMSAN_CELLS / 2;
+  uint32_t *page = COMMSAN_ABI->cells[at >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK];
+  return page + (write ? half : 0) + (at >> COMMSAN_GRANULE_SHIFT & (half - 1));
+}
+
+/* Whether an access from a place is noted; if not, the runtime must. */
+static inline bool note_as(uint32_t number, uintptr_t addr, size_t size, int write) {
   const uintptr_t end = addr + size;
   for (uintptr_t at = addr & -8ul; at < end; at += 8) {
     const unsigned from = at < addr ? addr - at : 0, to = end - at < 8 ? end - at : 8;
     const uint32_t bytes = 0xffu << from & ((1u << to) - 1);
-    uint32_t *cell = &COMMSAN_ABI->cells[at >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK]
-                                        [(at >> 3 & 511) * 2 + write];
+    uint32_t *cell = cell_of(at, write);
     const uint32_t old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     const uint32_t kept = old >> 8 == number ? old & 0xff : 0;
     if (!kept && old & 0xff & ~bytes &&
@@ -45,6 +48,13 @@ static inline bool note_quickly(uintptr_t addr, size_t size, int write, const ch
     if (now != old) __atomic_store_n(cell, now, __ATOMIC_RELAXED);
   }
   return true;
+}
+
+/* Whether all is noted. */
+static inline bool note_quickly(uintptr_t addr, size_t size, int write, const char *by,
+                                const void *pc) {
+  const uint32_t number = known_place(by, pc);
+  return number && note_as(number, addr, size, write);
 }
 
 static inline bool is_exposed(uintptr_t addr) {
@@ -57,5 +67,9 @@ static inline bool must_note(uintptr_t addr, size_t size, int write, const char 
   if (!is_exposed(addr) && !is_exposed(addr + size - 1)) return false;
   return COMMSAN_ABI->cells && !note_quickly(addr, size, write, by, pc);
 }
+
+/* sweep.c: notes the parts of a range that lie in exposed pages. */
+__attribute__((visibility("hidden"))) void commsan_note_range(uintptr_t addr, size_t size, int write,
+                                                              const char *by, const void *pc);
 
 #endif

@@ -21,23 +21,13 @@ __attribute__((noinline, cold)) void commsan_look(uintptr_t addr, size_t size, i
   if (granules_hit(addr, size, write)) commsan_report(addr, size, write, NULL, pc, frame);
 }
 
-/* Notes the parts of a range that lie in exposed pages. */
-static void note_range(uintptr_t addr, size_t size, int write, const char *by, const void *pc) {
-  for (uintptr_t end = addr + size, next; addr < end; addr = next) {
-    next = (addr | ((1ul << COMMSAN_PAGE_SHIFT) - 1)) + 1;
-    if (next > end) next = end;
-    if (must_note(addr, next - addr, write, by, pc))
-      commsan_report(addr, next - addr, write | COMMSAN_NOTE, by, pc, caller_frame);
-  }
-}
-
 void commsan_check(const void *p, size_t size, int write, const char *by, const void *pc) {
   if (size == 0 || COMMSAN_ABI->live == 0) return;
   uintptr_t addr = (uintptr_t)p;
   uintptr_t last = (addr + size - 1) >> COMMSAN_PAGE_SHIFT;
   for (uintptr_t page = addr >> COMMSAN_PAGE_SHIFT; page <= last; page++)
     if (filter_hits(page << COMMSAN_PAGE_SHIFT, write)) {
-      note_range(addr, size, write, by, pc);
+      commsan_note_range(addr, size, write, by, pc);
       commsan_report(addr, size, write, by, pc, caller_frame);
       return;
     }

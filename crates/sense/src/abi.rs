@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x3149_4241_5343_4d43;
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const BASE: usize = 0x1000_0000_0000;
 const HEADER: usize = 4096;
 const SLOTS: usize = 1 << 26;

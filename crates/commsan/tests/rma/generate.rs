@@ -310,12 +310,20 @@ impl Generator {
 
     fn access(&mut self, rank: usize, window: usize, targets: &[usize], requests: bool) -> Step {
         if targets.is_empty() || self.random.chance(40) {
-            let t = self.random.one(&[Type::Int, Type::Int, Type::Byte]);
+            let element = self.random.one(&[Type::Int, Type::Int, Type::Byte]);
+            let count = match element {
+                Type::Int => self.random.one(&[1, 1, 2, 4]),
+                Type::Byte => self.random.one(&[1, 1, 3, 8]),
+            };
+            let all = Layout { element, count, spaced: false };
+            let every_other = Layout { spaced: true, ..all };
+            let fits = every_other.extent() <= 16 && self.random.chance(30);
+            let layout = if fits { every_other } else { all };
             let private = if targets.is_empty() { 0 } else { 30 };
-            let spot = self.spot(Layout::one(t), private);
+            let spot = self.spot(layout, private);
             return match self.random.below(2) {
-                0 => Step::Load(spot, t),
-                _ => Step::Store(spot, t),
+                0 => Step::Load(spot, layout),
+                _ => Step::Store(spot, layout),
             };
         }
         let target = self.random.one(targets);

@@ -494,6 +494,8 @@ impl<'a> Model<'a> {
         let sure = !self.are_ordered(a, b, true)
             && !self.is_doubtful(a, b)
             && !self.is_hidden(a, b)
+            && !self.is_beside(a, b)
+            && !self.is_beside(b, a)
             && !self.is_covered(a, b)
             && !self.is_covered(b, a);
         Some(if sure { Verdict::Certain } else { Verdict::Possible })
@@ -519,6 +521,17 @@ impl<'a> Model<'a> {
                 && self.may_race(later, other)
         };
         far.far.is_some() && self.uses.iter().any(|later| covers(&later))
+    }
+
+    /// A vector's access to both local buffers of a transfer may be told of one of them.
+    fn is_beside(&self, plain: &Use, near: &Use) -> bool {
+        let other = |u: &Use| {
+            u.far.is_none()
+                && u.place == near.place
+                && u.touch.bytes != near.touch.bytes
+                && u.touch.collides(&plain.touch)
+        };
+        plain.touch.side == Side::Plain && near.far.is_none() && self.uses.iter().any(other)
     }
 
     /// Of what the owner does to a byte of a window, only the last read and write are remembered.

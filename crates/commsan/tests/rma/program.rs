@@ -67,8 +67,8 @@ impl Program {
 fn statement(step: &Step, script: &Script) -> String {
     let group = |ranks: &[usize]| ranks.iter().fold(0, |mask, rank| mask | 1 << rank);
     match step {
-        Step::Load(at, t) => format!("LOAD({}, {})", plain(*t), spot(*at)),
-        Step::Store(at, t) => format!("STORE({}, {})", plain(*t), spot(*at)),
+        Step::Load(at, layout) => format!("LOAD({})", each(*at, *layout)),
+        Step::Store(at, layout) => format!("STORE({})", each(*at, *layout)),
         Step::Transfer(transfer) => call(transfer, &script.windows[transfer.window]),
         Step::Wait(request) => format!("MPI_Wait(&request[{request}], MPI_STATUS_IGNORE)"),
         Step::Fence(w, assertion) => {
@@ -156,6 +156,12 @@ fn spot(spot: Spot) -> String {
         Area::Private => "private",
     };
     format!("{area} + {}", spot.at)
+}
+
+/// What loads and stores are told.
+fn each(at: Spot, layout: Layout) -> String {
+    let Layout { element, count, .. } = layout;
+    format!("{}, {}, {count}, {}", plain(element), spot(at), layout.step())
 }
 
 fn plain(t: Type) -> &'static str {

@@ -24,7 +24,7 @@ pub enum Type {
     Int,
 }
 
-/// Elements side by side, or two with a gap of one.
+/// Elements side by side, or with gaps of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub element: Type,
@@ -76,8 +76,9 @@ pub enum Assertion {
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    Load(Spot, Type),
-    Store(Spot, Type),
+    /// More than one element in a loop.
+    Load(Spot, Layout),
+    Store(Spot, Layout),
     Transfer(Transfer),
     /// For the request of a transfer.
     Wait(usize),
@@ -164,10 +165,6 @@ impl Type {
 }
 
 impl Layout {
-    pub fn one(element: Type) -> Layout {
-        Layout { element, count: 1, spaced: false }
-    }
-
     /// From the first byte to the last.
     pub fn extent(self) -> usize {
         let gaps = if self.spaced { self.count - 1 } else { 0 };
@@ -175,8 +172,13 @@ impl Layout {
     }
 
     fn bytes(self, at: usize) -> u128 {
-        let stride = self.element.size() * if self.spaced { 2 } else { 1 };
+        let stride = self.element.size() * self.step();
         (0..self.count).map(|i| run(at + i * stride, self.element.size())).fold(0, |a, b| a | b)
+    }
+
+    /// From one element to the next.
+    pub fn step(self) -> usize {
+        if self.spaced { 2 } else { 1 }
     }
 }
 
@@ -235,8 +237,8 @@ impl Step {
             Touch { owner: rank, area: spot.area, bytes, write, side }
         };
         match self {
-            Step::Load(spot, t) => vec![at(*spot, Layout::one(*t), false, Side::Plain)],
-            Step::Store(spot, t) => vec![at(*spot, Layout::one(*t), true, Side::Plain)],
+            Step::Load(spot, layout) => vec![at(*spot, *layout, false, Side::Plain)],
+            Step::Store(spot, layout) => vec![at(*spot, *layout, true, Side::Plain)],
             Step::Transfer(t) => {
                 let far = t.far.bytes(t.at);
                 let write = t.kind.writes();

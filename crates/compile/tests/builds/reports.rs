@@ -50,7 +50,13 @@ fn loops_with_a_copy_that_has_no_checks() {
     }
     if has_plugin() {
         for options in ["-O1", "-O2", "-O3 -march=x86-64-v3", "-O2 -flto"] {
-            passes(&format!("@cc gcc {options} -w -DFREE_OF_CHECKS SRC/loops.c"));
+            let defined = "-DFREE_OF_CHECKS -DNOTED_AT_ONCE";
+            passes(&format!("@cc gcc {options} -w {defined} SRC/loops.c"));
+        }
+    }
+    if has("clang-19") {
+        for options in ["-O1", "-O2", "-O2 -flto"] {
+            passes(&format!("@cc clang-19 {options} -w -DNOTED_AT_ONCE SRC/loops.c"));
         }
     }
 }

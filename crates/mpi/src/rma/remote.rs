@@ -260,15 +260,19 @@ impl Remotes {
     }
 
     /// An atomic read by this process, of bytes that begin at `start`, has seen the atomic writes
-    /// there.
-    pub fn observed(&mut self, window: u64, start: usize) {
+    /// there; of this process's own, which happen in order, those with a lower number.
+    pub fn observed(&mut self, window: u64, start: usize, read: (u32, u32)) {
         let ids = self.open.iter().filter(|((name, _), _)| *name == window);
         let complete = self.complete.values().flatten().map(|(_, id)| id);
         for id in ids.flat_map(|(_, open)| open).chain(complete) {
             let mut accesses = self.present.accesses(*id).iter();
             let here = accesses.all(|access| access.footprint.span().start == start);
             if let Some(remote) = self.present.get_mut(*id) {
-                remote.seen |= here && remote.window == window && remote.atomic.is_some();
+                let later = remote.number.wrapping_sub(read.1) as i32 >= 0;
+                remote.seen |= here
+                    && !(later && remote.origin == read.0)
+                    && remote.window == window
+                    && remote.atomic.is_some();
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::nursery::conflict;
 use crate::place::Site;
 use crate::rma::accumulate::Rules;
 use crate::rma::notice::Epoch;
+use crate::rma::segments::Segments;
 use commsan_engine::{Access, Mode, OpId, Pattern};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
@@ -146,9 +147,9 @@ pub struct Window {
     pub attached: Vec<(u32, Range<usize>)>,
     /// Segments of this process up to which its stores have been made public, in the separate memory
     /// model.
-    pub published: Vec<u32>,
+    pub published: Segments,
     /// Segments in which this process called fence.
-    pub fences: Vec<u32>,
+    pub fences: Segments,
     /// The last fence, if it can begin an epoch.
     pub fence: Option<Site>,
     /// Operations since then.
@@ -167,8 +168,18 @@ pub struct Window {
     pub ended: Option<u32>,
     /// Targets with operations that are not known to be complete there.
     pub unflushed: Vec<i32>,
-    /// Atomic reads that are not known to have returned: targets, and offsets there in bytes.
-    pub fetches: Vec<(i32, i64)>,
+    /// Atomic reads that are not known to have returned.
+    pub fetches: Vec<Fetch>,
+}
+
+/// An atomic read.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetch {
+    pub target: i32,
+    /// There, in bytes.
+    pub offset: i64,
+    /// As announced.
+    pub number: u32,
 }
 
 impl Window {
@@ -188,8 +199,8 @@ impl Window {
             since,
             memory,
             attached: Vec::new(),
-            published: Vec::new(),
-            fences: Vec::new(),
+            published: Segments::default(),
+            fences: Segments::default(),
             fence: None,
             used: false,
             access: None,
@@ -221,8 +232,7 @@ impl Window {
     /// Up to which segment this process's stores are visible to an operation that comes after
     /// another one; `None` if all are that are before it, as in the unified memory model.
     pub fn public_to(&self, known: u32) -> Option<u32> {
-        let count = self.published.partition_point(|segment| *segment <= known);
-        self.made.separate.then(|| count.checked_sub(1).map_or(0, |last| self.published[last]))
+        self.made.separate.then(|| self.published.up_to(known).unwrap_or(0))
     }
 
     /// What a rank of the group contributes, if that is known.
@@ -248,7 +258,7 @@ impl Window {
             return Epoch::Start(self.starts.get(&rank).copied().unwrap_or(0));
         }
         match self.fence {
-            Some(_) => Epoch::Fence(self.fences.len() as u32),
+            Some(_) => Epoch::Fence(self.fences.count() as u32),
             None => Epoch::None,
         }
     }

@@ -231,7 +231,7 @@ impl Tracker {
     fn has_come_to(&self, op: &Announced) -> bool {
         let Some(window) = self.rma.windows.named(op.window) else { return false };
         match op.epoch {
-            Epoch::Fence(n) => window.fences.len() >= n as usize,
+            Epoch::Fence(n) => window.fences.count() >= n as usize,
             Epoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
             _ => true,
         }
@@ -268,7 +268,7 @@ impl Tracker {
         clock.fabric().join(op.origin as usize, op.segment, &mut row);
         // It cannot happen before the target has made the window and opened the epoch.
         let opened = match op.epoch {
-            Epoch::Fence(n) => window.fences.get((n as usize).wrapping_sub(1)).copied(),
+            Epoch::Fence(n) => window.fences.nth(n as usize),
             Epoch::Start(_) => window.granted.get(&op.origin).map(|granted| granted.segment),
             _ => None,
         };
@@ -400,12 +400,16 @@ impl Tracker {
             if window.is_locked(meeting.first.epoch, meeting.first.origin) {
                 continue;
             }
-            let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
-            let site = place.site(call, &mut self.stacks);
             let code = match meeting.first.separate {
                 Some(Separate { over: true, .. }) => Code::ViewsDiffer,
                 _ => Code::WindowAccessRace,
             };
+            // Before the stack is walked: a loop may do this a million times.
+            if out.again(code, place.pc(), meeting.first.place().pc) {
+                continue;
+            }
+            let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
+            let site = place.site(call, &mut self.stacks);
             self.report_meeting(code, side, site, &meeting, out);
         }
     }
@@ -442,9 +446,9 @@ impl Tracker {
         if self.rma.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
             return;
         }
-        let Remote { call, origin, site: number, each, .. } = meeting.first;
+        let Remote { call, each, .. } = meeting.first;
         let Some(window) = self.rma.windows.named(meeting.first.window) else { return };
-        let first = Site::afar(&call.name, origin, number);
+        let first = meeting.first.place();
         if out.again(code, site.pc, first.pc) {
             return;
         }
@@ -468,6 +472,13 @@ impl Tracker {
             threads: false,
         };
         out.report(&report, &self.stacks);
+    }
+}
+
+impl Remote {
+    /// Where it was started.
+    fn place(&self) -> Site {
+        Site::afar(&self.call.name, self.origin, self.site)
     }
 }
 

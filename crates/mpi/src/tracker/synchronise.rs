@@ -4,7 +4,7 @@ use super::Tracker;
 use crate::place::{Findings, Place, Site};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Epoch, Notice, Which};
-use crate::rma::windows::{Active, Granted, Held, Window, mixed};
+use crate::rma::windows::{Active, Fetch, Granted, Held, Window, mixed};
 
 impl Tracker {
     pub(super) fn enter_fence(&mut self, handle: usize) {
@@ -155,15 +155,15 @@ impl Tracker {
         let mut news = false;
         let (done, left) = std::mem::take(&mut window.fetches)
             .into_iter()
-            .partition(|(from, _)| target.is_none_or(|target| *from == target));
+            .partition(|fetch| target.is_none_or(|target| fetch.target == target));
         window.fetches = left;
-        let done: Vec<(i32, i64)> = done;
-        for (from, offset) in done {
-            let Some(rank) = window.world(from) else { continue };
-            news |= clock.acquire(rank, mixed(window.name, offset as u64));
+        let done: Vec<Fetch> = done;
+        for fetch in done {
+            let Some(rank) = window.world(fetch.target) else { continue };
+            news |= clock.acquire(rank, mixed(window.name, fetch.offset as u64));
             if rank == clock.me() {
-                let start = window.made.base.wrapping_add(offset as usize);
-                rma.remotes.observed(window.name, start);
+                let start = window.made.base.wrapping_add(fetch.offset as usize);
+                rma.remotes.observed(window.name, start, (rank, fetch.number));
             }
         }
         if news {
@@ -173,7 +173,7 @@ impl Tracker {
 }
 
 fn fence_key(window: &Window) -> u64 {
-    mixed(window.name ^ 0xfe2ce, window.fences.len() as u64)
+    mixed(window.name ^ 0xfe2ce, window.fences.count() as u64)
 }
 
 fn lock_key(window: u64, exclusive: bool) -> u64 {

@@ -9,7 +9,7 @@ use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::drafts::{Draft, Next, Step};
 use crate::rma::notice::{Announced, Epoch, Notice, Runs, Which};
-use crate::rma::windows::{Pending, Window, Young, mixed};
+use crate::rma::windows::{Fetch, Pending, Window, Young, mixed};
 use commsan_engine::{Access, Footprint, Mode, OpId, Pattern};
 use commsan_model::{Code, Role};
 use std::ops::Range;
@@ -386,7 +386,8 @@ impl Tracker {
             rma.reads.insert(id, (world, window.name, operation.number));
         }
         if transfer.fetches(args) {
-            window.fetches.push((transfer.target, offset));
+            let (target, number) = (transfer.target, operation.number);
+            window.fetches.push(Fetch { target, offset, number });
         }
         window.must_flush(transfer.target);
         // Others may see the effect of an atomic operation soon; a request tells of one number only,

@@ -1,0 +1,56 @@
+/* Notes of ranges: what loops go through, and what libc's functions touch. */
+#include "note.h"
+
+#include <emmintrin.h>
+
+/* Gives whole granules of one page to a place; nothing older is left of them. */
+static void fill(uint32_t *cell, size_t count, uint32_t now) {
+  const __m128i four = _mm_set1_epi32((int)now);
+  for (; count >= 4; count -= 4, cell += 4) _mm_storeu_si128((__m128i *)cell, four);
+  for (; count; count--, cell++) __atomic_store_n(cell, now, __ATOMIC_RELAXED);
+}
+
+/* Whether a range within one page is noted; if not, the runtime must. */
+static bool note_in_page(uintptr_t addr, uintptr_t end, int write, const char *by, const void *pc) {
+  const uintptr_t first = (addr + 7) & -8ul, last = end & -8ul;
+  const uint32_t number = known_place(by, pc);
+  if (!number) return false;
+  if (first >= last) return note_as(number, addr, end - addr, write);
+  fill(cell_of(first, write), (last - first) >> COMMSAN_GRANULE_SHIFT, number << 8 | 0xff);
+  return note_as(number, addr, first - addr, write) && note_as(number, last, end - last, write);
+}
+
+void commsan_note_range(uintptr_t addr, size_t size, int write, const char *by, const void *pc) {
+  if (!COMMSAN_ABI->cells) return;
+  for (uintptr_t end = addr + size, next; addr < end; addr = next) {
+    next = (addr | ((1ul << COMMSAN_PAGE_SHIFT) - 1)) + 1;
+    if (next > end) next = end;
+    if (is_exposed(addr) && !note_in_page(addr, next, write, by, pc))
+      commsan_report(addr, next - addr, write | COMMSAN_NOTE, by, pc, caller_frame);
+  }
+}
+
+static inline __attribute__((always_inline)) void sweep(uintptr_t first, uint64_t times, int64_t step,
+                                                        size_t size, int write, const void *pc) {
+  if (!times || !COMMSAN_ABI->cells || commsan_disagrees) return;
+  if (step < 0) {
+    first += (times - 1) * step;
+    step = -step;
+  }
+  if ((size_t)step <= size)
+    return commsan_note_range(first, (times - 1) * step + size, write, NULL, pc);
+  for (; times; times--, first += step)
+    if (must_note(first, size, write, NULL, pc))
+      commsan_report(first, size, write | COMMSAN_NOTE, NULL, pc, caller_frame);
+}
+
+/* A loop that has found its ranges clear is going to access `size` bytes in each of so many
+ * iterations, first at an address, and then every `step` bytes. Nothing in the loop synchronises, so
+ * that all of that happens at one time, which may as well be now. */
+HOOK void __commsan_read_sweep(uintptr_t first, uint64_t times, int64_t step, size_t size) {
+  sweep(first, times, step, size, 0, CALLER_PC);
+}
+
+HOOK void __commsan_write_sweep(uintptr_t first, uint64_t times, int64_t step, size_t size) {
+  sweep(first, times, step, size, 1, CALLER_PC);
+}
