@@ -3,13 +3,22 @@
 
 use super::uniform::{DIFFERS, is_source};
 use crate::Calls;
-use crate::memory::{Memory, Object};
+use crate::memory::{Memory, Object, Pointer};
 use crate::openmp::{Runtime, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Op, Program, Value};
 use rustc_hash::FxHashSet;
 
-/// Functions in which something may differ, or which call such functions, or MPI.
-pub fn functions(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<FunctionId> {
+/// What the quick look has found.
+pub struct Found {
+    /// Functions in which something may differ, or which call such functions, or MPI.
+    pub functions: FxHashSet<FunctionId>,
+    /// Places that are written by themselves, not only as some element of an array: variables, and
+    /// fields of structures and common blocks.
+    pub fields: FxHashSet<Pointer>,
+}
+
+/// Looks at the whole program.
+pub fn look(program: &Program, calls: &Calls, memory: &Memory) -> Found {
     let mut reach = Reach {
         program,
         calls,
@@ -30,7 +39,26 @@ pub fn functions(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet
             reach.look(id, body);
         }
     }
-    reach.found()
+    Found { functions: reach.found(), fields: fields(program, calls, memory) }
+}
+
+fn fields(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Pointer> {
+    let mut fields = FxHashSet::default();
+    for (id, _, body) in program.defined() {
+        for inst in &body.code {
+            let addresses = match inst.op {
+                Op::Store(_) => &inst.args[1..2],
+                Op::Call(_) if calls.at(inst).is_some() => &inst.args[..],
+                _ => continue,
+            };
+            for address in addresses {
+                if let [one @ Pointer { at: Some(_), .. }] = &*memory.targets(id, *address) {
+                    fields.insert(*one);
+                }
+            }
+        }
+    }
+    fields
 }
 
 struct Reach<'p> {

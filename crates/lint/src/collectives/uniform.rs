@@ -75,6 +75,8 @@ struct Analysis<'a, 'p> {
     order: Vec<u32>,
     /// Functions in which anything can differ.
     relevant: FxHashSet<FunctionId>,
+    /// Places that no element of an array is taken to be.
+    fields: FxHashSet<Pointer>,
     targets: FxHashMap<(FunctionId, Value), Rc<[Pointer]>>,
     found: Differing,
 }
@@ -82,7 +84,8 @@ struct Analysis<'a, 'p> {
 /// Looks at everything that is reached from `roots`.
 pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
     let (contexts, known, of_function, shapes, open, targets, found) = Default::default();
-    let relevant = reach::functions(comms.program, comms.calls, comms.memory);
+    let reach::Found { functions: relevant, fields } =
+        reach::look(comms.program, comms.calls, comms.memory);
     let order = callees_first(comms, roots);
     let mut analysis = Analysis {
         comms,
@@ -93,6 +96,7 @@ pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
         open,
         order,
         relevant,
+        fields,
         targets,
         found,
     };
@@ -180,6 +184,20 @@ impl Analysis<'_, '_> {
         let function = self.contexts[number].function;
         let place = function.map_or(u32::MAX, |function| self.order[function.0 as usize]);
         self.open.insert((place, number));
+    }
+
+    /// Labels of what is at these places.
+    fn read(&self, memory: &Memory, targets: &[Pointer]) -> Labels {
+        let mut labels = 0;
+        for target in targets {
+            let field = self.fields.contains(target);
+            for (at, known) in memory.get(&target.object).into_iter().flatten() {
+                if at.is_none() && !field || target.at.is_none() || *at == target.at {
+                    labels |= known;
+                }
+            }
+        }
+        labels
     }
 
     fn targets(&mut self, function: FunctionId, value: Value) -> Rc<[Pointer]> {
@@ -292,7 +310,7 @@ impl Analysis<'_, '_> {
         match &inst.op {
             Op::Load(_) => {
                 let targets = self.targets(pass.function, inst.args[0]);
-                of(&inst.args[0], pass) | read(memory, &targets)
+                of(&inst.args[0], pass) | self.read(memory, &targets)
             }
             Op::Store(_) => {
                 let labels = all(pass) | control;
@@ -302,7 +320,7 @@ impl Analysis<'_, '_> {
             }
             Op::Copy => {
                 let from = self.targets(pass.function, inst.args[1]);
-                let labels = all(pass) | control | read(memory, &from);
+                let labels = all(pass) | control | self.read(memory, &from);
                 let to = self.targets(pass.function, inst.args[0]);
                 pass.write(memory, &to, labels);
                 0
@@ -310,7 +328,7 @@ impl Analysis<'_, '_> {
             Op::Fill | Op::Atomic(_) => {
                 let labels = all(pass) | control;
                 let to = self.targets(pass.function, inst.args[0]);
-                let before = read(memory, &to);
+                let before = self.read(memory, &to);
                 pass.write(memory, &to, labels);
                 labels | before
             }
@@ -460,7 +478,10 @@ impl Analysis<'_, '_> {
             // A constant's copy differs from none, though it is made on some ranks only.
             let constant = stored(self.comms.program, pass.body, at).is_some();
             let stored = match mpi.by_reference && !constant {
-                true => read(memory, &self.targets(function, at)),
+                true => {
+                    let targets = self.targets(function, at);
+                    self.read(memory, &targets)
+                }
                 false => 0,
             };
             if root | stored != 0 {
@@ -605,18 +626,6 @@ fn value(value: Value, values: &[Labels], params: &[Labels]) -> Labels {
         Value::Param(number) => params.get(number as usize).copied().unwrap_or(0),
         _ => 0,
     }
-}
-
-fn read(memory: &Memory, targets: &[Pointer]) -> Labels {
-    let mut labels = 0;
-    for target in targets {
-        for (at, known) in memory.get(&target.object).into_iter().flatten() {
-            if at.is_none() || target.at.is_none() || *at == target.at {
-                labels |= known;
-            }
-        }
-    }
-    labels
 }
 
 /// Adds one state to another; says whether that has grown.
