@@ -189,6 +189,11 @@ impl<'a, 'p> Terms<'a, 'p> {
         for term in terms {
             self.feed(*term, view, &mut hasher, &mut some);
             if self.stops(*term) {
+                // Where the program ends anyway, ending it early is no difference.
+                if !view.whole {
+                    some = true;
+                    "stop".hash(&mut hasher);
+                }
                 break;
             }
         }
@@ -251,12 +256,8 @@ impl<'a, 'p> Terms<'a, 'p> {
                 inner.answers.clear();
                 self.feed(*term, &inner, hasher, some);
             }
-            // Where the program ends anyway, ending it early is no difference.
-            Term::Stop if view.whole => {}
-            Term::Stop => {
-                *some = true;
-                "stop".hash(hasher);
-            }
+            // Matters only to who compares ways that end so.
+            Term::Stop => {}
         }
     }
 
@@ -292,8 +293,7 @@ impl<'a, 'p> Terms<'a, 'p> {
                 inner.params.push(comms);
                 self.calls(*term, &inner)
             }
-            Term::Empty | Term::Again(_) => false,
-            Term::Stop => true,
+            Term::Empty | Term::Again(_) | Term::Stop => false,
         }
     }
 
@@ -427,6 +427,10 @@ impl Reader<'_, '_, '_> {
     fn block(&mut self, block: BlockId, meet: Option<BlockId>) -> Option<(Vec<TermId>, bool)> {
         let mut sequence = Vec::new();
         for (id, inst) in self.body.instructions(block) {
+            // Ends the program for all, though compilers do not know.
+            if self.terms.comms.calls.at(inst).is_some_and(|mpi| mpi.name == "MPI_Abort") {
+                return None;
+            }
             match self.called(id) {
                 Some(term) => sequence.push(term),
                 None if is_exit(self.terms.comms.program, self.body, inst) => {
