@@ -82,7 +82,7 @@ impl Mpi {
     }
 
     /// Whether any thread may call it at any time, whatever the thread level (MPI 4.1 §11.6): asking
-    /// how things are, reading the clock.
+    /// how things are, reading the clock; and ending the program, for whatever it is worth then.
     pub fn is_free_of_levels(&self) -> bool {
         matches!(
             &*self.name,
@@ -94,6 +94,7 @@ impl Mpi {
                 | "MPI_Get_library_version"
                 | "MPI_Wtime"
                 | "MPI_Wtick"
+                | "MPI_Abort"
         )
     }
 }

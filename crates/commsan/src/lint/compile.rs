@@ -216,7 +216,9 @@ impl Unit {
             return Ok(());
         }
         let text = String::from_utf8_lossy(&ran.stderr);
-        let error = text.lines().find(|line| line.contains("error")).unwrap_or("no message");
+        // With a place, if there is one.
+        let with = |part: &str| text.lines().find(|line| line.contains(part));
+        let error = with(": error: ").or_else(|| with("error")).unwrap_or("no message");
         Err(format!("{error}; options for the compiler can follow after `--`"))
     }
 }

@@ -321,12 +321,12 @@ impl Analysis<'_, '_> {
         let defined: Vec<_> =
             callees.iter().copied().filter(|callee| program[*callee].body.is_some()).collect();
         if defined.is_empty() {
-            // Somebody else's: what it returns or stores depends on what it is given.
-            let stores = together | control;
-            if stores != 0 {
+            // Somebody else's: what it returns follows from what it is given; what it stores is taken
+            // not to, but to be stored on some ranks only.
+            if control != 0 {
                 for arg in &inst.args {
                     let targets = self.comms.memory.targets(pass.function, *arg);
-                    pass.add(memory, &targets, stores);
+                    pass.add(memory, &targets, control);
                 }
             }
             let name = match inst.op {

@@ -118,11 +118,7 @@ impl<'p> Builder<'p> {
         let outside = solver.node();
         let anything = Pointer { object: Object::Outside, at: None };
         solver.add(outside, anything);
-        let content = solver.field(anything);
-        solver.add(content, anything);
-        // What is known outside is known there wholly: its content, and what is stored into it.
-        solver.load(content, content);
-        solver.store(content, content);
+        solver.outside();
         let (values, returns, copies, indirect) = Default::default();
         let (bound, called_back) = Default::default();
         Builder {

@@ -39,9 +39,25 @@ pub struct Solver {
     whole: FxHashMap<Object, Vec<Node>>,
     known: FxHashSet<(Node, Edge)>,
     open: Vec<Node>,
+    /// What is known outside.
+    outside: Option<Node>,
 }
 
+/// Stands for everything that is known outside: its own set has it all, others have this.
+const ANYTHING: Pointer = Pointer { object: Object::Outside, at: None };
+
 impl Solver {
+    /// The set of what is known outside: its content is known there, too, and others may have stored
+    /// anything in it.
+    pub fn outside(&mut self) -> Node {
+        let outside = self.field(ANYTHING);
+        self.outside = Some(outside);
+        self.add(outside, ANYTHING);
+        self.load(outside, outside);
+        self.store(outside, outside);
+        outside
+    }
+
     /// A new set.
     pub fn node(&mut self) -> Node {
         self.sets.push(Set::default());
@@ -50,7 +66,11 @@ impl Solver {
 
     /// Puts a pointer into a set.
     pub fn add(&mut self, to: Node, pointer: Pointer) {
-        let pointer = self.bounded(pointer);
+        let mut pointer = self.bounded(pointer);
+        if self.outside == Some(to) {
+            // Who knows a place knows the whole object.
+            pointer.at = None;
+        }
         let set = &mut self.sets[to.0 as usize];
         if set.pointers.contains(&Pointer { at: None, ..pointer }) || !set.pointers.insert(pointer)
         {
@@ -203,10 +223,15 @@ impl Solver {
                     let at = self.reached(to, pointer.object, at);
                     self.add(to, Pointer { at, ..*pointer });
                 }
+                Edge::Load(to) if pointer.object == Object::Outside => self.add(to, ANYTHING),
                 Edge::Load(to) => self.load_from(*pointer, to),
                 Edge::Store(value) => {
                     let field = self.field(*pointer);
-                    self.copy(value, field);
+                    if self.outside == Some(value) {
+                        self.add(field, ANYTHING);
+                    } else {
+                        self.copy(value, field);
+                    }
                 }
             }
         }
