@@ -46,6 +46,8 @@ pub struct Mark {
     pub ranks: Option<BTreeSet<u32>>,
     /// How often it is observed, over all ranks; any number if absent.
     pub count: Option<u64>,
+    /// Whether lint only suspects it.
+    pub possible: bool,
 }
 
 impl Case {
@@ -124,8 +126,13 @@ impl Mark {
         };
         let code = code.parse().map_err(|error| format!("{error}"))?;
         let role = serde_json::from_value(role.into()).map_err(|error| format!("{error}"))?;
-        let mut mark = Mark { code, role, line, function: None, ranks: None, count: None };
+        let mut mark =
+            Mark { code, role, line, function: None, ranks: None, count: None, possible: false };
         for word in words {
+            if word == "possible" {
+                mark.possible = true;
+                continue;
+            }
             match word.split_once('=') {
                 Some(("func", name)) => mark.function = Some(name.to_owned()),
                 Some(("ranks", list)) => {
@@ -136,7 +143,11 @@ impl Mark {
                     let count = number.parse().map_err(|error| format!("`{word}`: {error}"))?;
                     mark.count = Some(count);
                 }
-                _ => return Err(format!("`{word}` is no `func=NAME`, `ranks=0,1` or `count=2`")),
+                _ => {
+                    return Err(format!(
+                        "`{word}` is no `func=NAME`, `ranks=0,1`, `count=2` or `possible`"
+                    ));
+                }
             }
         }
         Ok(mark)
@@ -161,6 +172,9 @@ impl fmt::Display for Mark {
         }
         if let Some(ranks) = &self.ranks {
             write!(f, ", ranks {ranks:?}")?;
+        }
+        if self.possible {
+            f.write_str(", only suspected")?;
         }
         Ok(())
     }

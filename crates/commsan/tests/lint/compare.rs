@@ -5,8 +5,8 @@ use commsan_model::{Code, Finding, Role};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A site as far as marks describe it: code, role, file, line.
-type Site = (Code, String, String, u32);
+/// A site as far as marks describe it: code, role, file, line, and whether it is only suspected.
+type Site = (Code, String, String, u32, bool);
 
 /// What was expected and is not there, and what is there and was not expected.
 pub fn differences(files: &[Case], report: &Path) -> Result<Vec<String>, String> {
@@ -28,24 +28,26 @@ fn sites(finding: &Finding) -> impl Iterator<Item = Site> {
     let part = |role: Role| !matches!(role, Role::Completion | Role::Cause);
     finding.sites.iter().filter(move |site| part(site.role)).map(|site| {
         let file = site.file.as_deref().map_or_else(String::new, base_name);
-        key(finding.code, site.role, file, site.line.unwrap_or(0))
+        key(finding.code, site.role, file, site.line.unwrap_or(0), finding.possible)
     })
 }
 
 fn marks(file: &Case) -> impl Iterator<Item = Site> {
     let name = base_name(&file.source.to_string_lossy());
-    file.marks.iter().map(move |mark| key(mark.code, mark.role, name.clone(), mark.line))
+    let marks = file.marks.iter();
+    marks.map(move |mark| key(mark.code, mark.role, name.clone(), mark.line, mark.possible))
 }
 
 /// Of two calls at once either may be the first.
-fn key(code: Code, role: Role, file: String, line: u32) -> Site {
+fn key(code: Code, role: Role, file: String, line: u32, possible: bool) -> Site {
     let alike =
         code.is_symmetric() || matches!(code, Code::CallsConcurrent | Code::CollectivesConcurrent);
-    (code, if alike { "either".to_owned() } else { role_name(role) }, file, line)
+    (code, if alike { "either".to_owned() } else { role_name(role) }, file, line, possible)
 }
 
-fn shown((code, role, file, line): &Site) -> String {
-    format!("{code} {role} at {file}:{line}")
+fn shown((code, role, file, line, possible): &Site) -> String {
+    let suspected = if *possible { ", suspected" } else { "" };
+    format!("{code} {role} at {file}:{line}{suspected}")
 }
 
 fn base_name(path: &str) -> String {

@@ -270,11 +270,14 @@ impl View<'_> {
     /// Whether two calls are certain to name different windows.
     fn are_other_windows(&self, one: InstId, other: InstId) -> bool {
         let windows = |id: InstId| -> Option<Vec<Object>> {
-            let (_, call) = self.row(id)?;
+            let (mpi, call) = self.row(id)?;
             let at = call.at.win.or_else(|| call.named("win_inout"))?;
-            let value = *self.flat.body[id].args.get(at)?;
-            let by_reference = call.at.win.is_none() || self.passed.contains_key(&(id, at));
-            let targets = self.targets(value)?;
+            // As it was written: points-to knows no others.
+            let (frame, original) = self.flat.origin(id)?;
+            let function = self.flat.frames[frame].function;
+            let value = *self.program[function].body.as_ref()?[original].args.get(at)?;
+            let by_reference = call.at.win.is_none() || mpi.by_reference;
+            let targets = self.memory.targets(function, value);
             let handles = match by_reference {
                 true => targets.iter().flat_map(|at| self.memory.content(*at)).collect(),
                 false => targets,

@@ -8,11 +8,11 @@
 //! is its first iteration, later ones stand for all others.
 
 use super::effects::{Called, Library, Touch, View};
-use super::linear::Linear;
+use super::linear::{Known, Linear};
 use super::loops::Ways;
 use super::operation::{Operation, Outcome, Places};
 use super::state::{State, by_how_much, shifts};
-use commsan_ir::{BlockId, Compare, InstId, Op, Value};
+use commsan_ir::{BlockId, Compare, GlobalId, InstId, Op, Value};
 use commsan_mpi::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -182,6 +182,28 @@ impl<'w, 'p> Walker<'w, 'p> {
         if let Some(count) = count {
             state.bound(&count, Compare::Greater);
         }
+        for null in self.null_requests() {
+            if let Some(handle) = self.handle(&state.known, operation) {
+                state.bound(&handle.plus(&null, -1), Compare::NotEqual);
+            }
+        }
+    }
+
+    /// The request, as the call has stored it.
+    fn handle(&self, known: &Known, operation: &Operation) -> Option<Linear> {
+        let (_, call) = self.view.row(operation.start)?;
+        let address = self.view.request_at(known, operation.start, call)?;
+        let value = *self.view.after.get(&(operation.start, address))?;
+        Linear::of(&self.view.flat.body, known, value)
+    }
+
+    /// `MPI_REQUEST_NULL`, of MPICH, of Fortran with Open MPI, and of C.
+    fn null_requests(&self) -> Vec<Linear> {
+        const MPICH: i64 = 0x2c00_0000;
+        let globals = self.view.program.globals.iter().zip(0..);
+        let null = globals.filter(|(global, _)| global.name == "ompi_request_null");
+        let null = null.map(|(_, id)| Linear::value(Value::Global(GlobalId(id), 0)));
+        [MPICH, 0].map(Linear::constant).into_iter().chain(null).collect()
     }
 
     /// Calls that may complete an operation, wherever they are.
