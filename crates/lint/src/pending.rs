@@ -33,7 +33,7 @@ mod walk;
 
 use crate::memory::Memory;
 use crate::{Analysis, Calls};
-use commsan_ir::{Callee, FunctionId, Op, Program};
+use commsan_ir::{Callee, FunctionId, Op, Program, Value};
 use commsan_mpi::Effect;
 use effects::View;
 use flat::Flat;
@@ -88,21 +88,14 @@ fn roots(program: &Program) -> Vec<FunctionId> {
     let mut called = FxHashSet::default();
     for (_, _, body) in program.defined() {
         for inst in &body.code {
-            match inst.op {
-                Op::Call(Callee::Direct(callee)) => {
-                    called.insert(callee);
-                    // Regions of OpenMP.
-                    called.extend(inst.args.iter().filter_map(|arg| match arg {
-                        commsan_ir::Value::Function(region)
-                            if program[callee].name.starts_with("__kmpc_fork") =>
-                        {
-                            Some(*region)
-                        }
-                        _ => None,
-                    }));
-                }
-                _ => {}
-            }
+            let Op::Call(Callee::Direct(callee)) = inst.op else { continue };
+            called.insert(callee);
+            // Regions of OpenMP.
+            let forks = program[callee].name.starts_with("__kmpc_fork");
+            called.extend(inst.args.iter().filter_map(|arg| match arg {
+                Value::Function(region) if forks => Some(*region),
+                _ => None,
+            }));
         }
     }
     program.defined().map(|(id, ..)| id).filter(|id| !called.contains(id)).collect()
@@ -121,7 +114,7 @@ fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Func
         for inst in body.code.iter().filter(|inst| matches!(inst.op, Op::Call(_))) {
             let callees = memory.callees(id, inst).unwrap_or_default();
             let regions = inst.args.iter().filter_map(|arg| match arg {
-                commsan_ir::Value::Function(region) => Some(*region),
+                Value::Function(region) => Some(*region),
                 _ => None,
             });
             for callee in callees.into_iter().chain(regions) {

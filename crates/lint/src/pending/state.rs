@@ -403,7 +403,7 @@ fn is_logical(body: &Body, id: InstId) -> bool {
                 _ => return false,
             }
         }
-        matches!(value, Value::Int(0 | 1 | -1))
+        matches!(value, Value::Int(-1..=1))
     };
     body[id].args.iter().all(logical)
 }
