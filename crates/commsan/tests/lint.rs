@@ -51,8 +51,37 @@ fn main() -> ExitCode {
         }
         names.insert(name);
     }
+    for program in correct_programs(&repository.join("tests/cases")) {
+        trials.push(silent(Arc::new(program), &tools));
+    }
     trials.push(Trial::test("every failing program has a corrected twin", move || twins(&names)));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// C and C++ programs that are right when they run: nothing is to be said of them.
+fn correct_programs(root: &Path) -> Vec<Program> {
+    let all = programs(root);
+    let paths = all.iter().filter(|path| {
+        let language = tools::Language::of(path);
+        // Fortran's modules are those of gfortran.
+        path.starts_with(root.join("pass"))
+            && language.is_some_and(|l| l != tools::Language::Fortran)
+    });
+    let program = |path: &PathBuf| {
+        let mut file = Case::read_part(root, path).ok()?;
+        // Those of `commsan run`.
+        file.options.clear();
+        file.exit = 0;
+        let fits = file.mpi.as_deref().is_none_or(|mpi| mpi == tools::SILENT.mpi);
+        fits.then(|| Program { name: format!("cases/{}", file.name), files: vec![file] })
+    };
+    paths.filter_map(program).collect()
+}
+
+fn silent(program: Arc<Program>, tools: &Arc<Tools>) -> Trial {
+    let tools = Arc::clone(tools);
+    let name = format!("{} [{}]", program.name, tools::SILENT);
+    Trial::test(name, move || check(&program, &tools, &tools::SILENT))
 }
 
 /// What is in `root/fail/AREA` and `root/pass/AREA`.

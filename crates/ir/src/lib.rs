@@ -16,7 +16,7 @@
 pub mod graph;
 pub mod input;
 mod print;
-mod promote;
+pub mod promote;
 mod read;
 pub mod saved;
 mod trial;
@@ -201,7 +201,7 @@ pub enum Compare {
 }
 
 /// A value that an instruction uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
     /// A constant of up to 64 bits, with its sign; null is 0.
     Int(i64),

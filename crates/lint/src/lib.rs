@@ -5,6 +5,7 @@
 //!
 //! - `collectives`: whether all ranks call the same ones, in the same order.
 //! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
+//! - `pending`: uses of buffers and requests of operations that are not complete.
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
@@ -13,6 +14,7 @@ pub mod levels;
 pub mod memory;
 mod mpi;
 mod openmp;
+mod pending;
 mod places;
 
 pub use levels::Level;
@@ -46,6 +48,7 @@ pub fn analyse(program: &Program, options: &Options) -> Analysis {
     let memory = memory::Memory::of(program, &calls);
     levels::check(program, &calls, options, &mut analysis);
     collectives::check(program, &calls, &memory, &mut analysis);
+    pending::check(program, &calls, &memory, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
     };

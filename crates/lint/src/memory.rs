@@ -22,7 +22,7 @@ mod solve;
 
 use crate::Calls;
 use commsan_ir::{FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use solve::{Node, Solver};
 
 /// Offsets of one object that are told apart.
@@ -60,6 +60,8 @@ pub struct Pointer {
 pub struct Memory {
     solver: Solver,
     values: FxHashMap<(FunctionId, Value), Node>,
+    /// Objects known outside.
+    escaped: FxHashSet<Object>,
     functions: Vec<u32>,
 }
 
@@ -109,7 +111,7 @@ impl Memory {
 
     /// Whether libraries or callers may know the object's address.
     pub fn escapes(&self, object: Object) -> bool {
-        self.solver.escapes(object)
+        self.escaped.contains(&object)
     }
 
     /// Whom a call may reach. None if it may be somebody the program does not define.

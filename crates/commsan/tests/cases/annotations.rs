@@ -170,6 +170,9 @@ impl fmt::Display for Mark {
         if let Some(ranks) = &self.ranks {
             write!(f, ", ranks {ranks:?}")?;
         }
+        if self.possible {
+            f.write_str(", only suspected")?;
+        }
         Ok(())
     }
 }

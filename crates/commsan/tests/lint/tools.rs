@@ -28,6 +28,9 @@ pub const WAYS: [Way; 6] = [
     way("mpich", None),
 ];
 
+/// How programs are seen of which nothing is to be said.
+pub const SILENT: Way = way("openmpi", None);
+
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.mpi, self.optimization.unwrap_or("source"))

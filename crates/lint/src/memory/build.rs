@@ -169,7 +169,8 @@ impl<'p> Builder<'p> {
             }
         }
         let functions = program.functions.iter().map(|function| function.params).collect();
-        Memory { solver: self.solver, values: self.values, functions }
+        let escaped = self.solver.escaped();
+        Memory { solver: self.solver, values: self.values, escaped, functions }
     }
 
     fn global(&mut self, id: GlobalId, global: &commsan_ir::Global) {

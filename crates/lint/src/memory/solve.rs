@@ -25,10 +25,15 @@ enum Edge {
 #[derive(Debug, Default)]
 struct Set {
     pointers: FxHashSet<Pointer>,
+    /// How many offsets of an object there are.
+    counts: FxHashMap<Object, usize>,
     /// Not yet handed on.
     new: Vec<Pointer>,
     edges: SmallVec<[Edge; 2]>,
 }
+
+/// Pairs of objects that are copied field by field.
+const PAIRS: usize = 64;
 
 /// Grows all sets until nothing changes.
 #[derive(Debug, Default)]
@@ -41,6 +46,8 @@ pub struct Solver {
     /// Fields read at all offsets of an object, by whom.
     whole: FxHashMap<Object, Vec<Node>>,
     known: FxHashSet<(Node, Edge)>,
+    /// Copies of memory without regard to fields: to, from.
+    wide: FxHashSet<(Node, Node)>,
     open: Vec<Node>,
     /// What is known outside.
     outside: Option<Node>,
@@ -79,6 +86,7 @@ impl Solver {
         {
             return;
         }
+        *set.counts.entry(pointer.object).or_default() += 1;
         if set.new.is_empty() {
             self.open.push(to);
         }
@@ -109,8 +117,11 @@ impl Solver {
     /// whether that is new; to be repeated until it is not.
     pub fn copy_objects(&mut self, to: Node, from: Node) -> bool {
         let before = self.known.len();
-        let sources = self.pointers(from);
-        for target in self.pointers(to) {
+        let (targets, sources) = (self.pointers(to), self.pointers(from));
+        if targets.len() * sources.len() > PAIRS {
+            return self.copy_anywhere(to, from);
+        }
+        for target in targets {
             for source in &sources {
                 let offsets = self.offsets.get(&source.object).cloned().unwrap_or_default();
                 for offset in offsets {
@@ -129,6 +140,19 @@ impl Solver {
             }
         }
         self.known.len() > before
+    }
+
+    /// The same without regard to fields.
+    fn copy_anywhere(&mut self, to: Node, from: Node) -> bool {
+        if !self.wide.insert((to, from)) {
+            return false;
+        }
+        let [source, target, content] = [(); 3].map(|()| self.node());
+        self.shift(from, source, None);
+        self.shift(to, target, None);
+        self.load(source, content);
+        self.store(target, content);
+        true
     }
 
     /// Hands on what is new until nothing is.
@@ -173,12 +197,10 @@ impl Solver {
         found
     }
 
-    /// Whether what is outside may know an object.
-    pub fn escapes(&self, object: Object) -> bool {
-        let outside = Pointer { object: Object::Outside, at: None };
-        let known = self.fields.get(&outside).map(|node| &self.sets[node.0 as usize].pointers);
-        object == Object::Outside
-            || known.is_some_and(|known| known.iter().any(|pointer| pointer.object == object))
+    /// Objects that are known outside.
+    pub fn escaped(&self) -> FxHashSet<Object> {
+        let known = self.content(ANYTHING);
+        known.iter().map(|pointer| pointer.object).chain([Object::Outside]).collect()
     }
 
     /// The set of a field.
@@ -247,9 +269,8 @@ impl Solver {
 
     /// The offset, unless the set has so many of this object already that a loop must be at work.
     fn reached(&self, to: Node, object: Object, at: Option<i64>) -> Option<i64> {
-        let pointers = &self.sets[to.0 as usize].pointers;
-        let many = pointers.len() >= PLACES
-            && pointers.iter().filter(|pointer| pointer.object == object).count() >= PLACES;
+        let counts = &self.sets[to.0 as usize].counts;
+        let many = counts.get(&object).is_some_and(|count| *count >= PLACES);
         at.filter(|_| !many)
     }
 

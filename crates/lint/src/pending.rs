@@ -1,0 +1,135 @@
+//! Uses of the buffers of pending operations, nonblocking and one-sided, within one process: RMA local
+//! concurrency, and what is wrong with requests.
+//!
+//! ```text
+//! function ─ flat ─▶ one body ─ cells ─▶ memory as values ─ walk ─▶ what is wrong ─ report ─▶ findings
+//! ```
+//!
+//! An operation uses its buffer from the call that starts it to the call that completes it (MPI 4.1
+//! §3.7.2, §3.7.3, §12.3). From each start all ways are followed (`walk.rs`), through callees (`flat.rs`), to
+//! what touches the same bytes. A finding is **certain** if no way from the operation to the access
+//! completes it, and **possible** if some do and others do not, and the condition that decides is one
+//! the start does not depend on.
+//!
+//! **Never misreported**: what cannot be compared does not overlap; a call that may complete the
+//! operation does; what is not known of a condition that depends on the loop's own state excuses it.
+//! Two ways of being wrong remain, both reported as possible only: a condition that in truth never holds,
+//! and indices without a pattern that never repeat.
+//!
+//! **Missed**: addresses that differ by more than constants from the buffer's; derived datatypes;
+//! operations whose request or window functions know that are not part of the program; what happens in
+//! functions that are too big together (`flat.rs`), in recursion, and where exceptions are caught;
+//! what another thread does.
+
+mod cells;
+mod effects;
+mod flat;
+mod linear;
+mod loops;
+mod operation;
+mod report;
+mod state;
+mod walk;
+
+use crate::memory::Memory;
+use crate::{Analysis, Calls};
+use commsan_ir::{Callee, FunctionId, Op, Program, Value};
+use commsan_mpi::Effect;
+use effects::View;
+use flat::Flat;
+use loops::Ways;
+use rustc_hash::FxHashSet;
+use walk::Walker;
+
+/// Checks.
+pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
+    let starting = starting(program, calls, memory);
+    let mut seen = FxHashSet::default();
+    for root in roots(program) {
+        if starting.contains(&root) && !seen.contains(&root) {
+            check_function(program, calls, memory, root, &mut seen, analysis);
+        }
+    }
+    // What is not reached from there, as it is called through pointers, or recursion.
+    for (id, ..) in program.defined() {
+        if starting.contains(&id) && !seen.contains(&id) {
+            check_function(program, calls, memory, id, &mut seen, analysis);
+        }
+    }
+}
+
+fn check_function(
+    program: &Program,
+    calls: &Calls,
+    memory: &Memory,
+    root: FunctionId,
+    seen: &mut FxHashSet<FunctionId>,
+    analysis: &mut Analysis,
+) {
+    let flat = Flat::of(program, memory, root);
+    seen.extend(flat.frames.iter().map(|frame| frame.function));
+    let view = View::new(program, calls, memory, flat);
+    let ways = Ways::of(&view.flat.body);
+    let walker = Walker::new(&view, &ways);
+    let basis = walker.basis();
+    for operation in view.operations(&ways.order()) {
+        if let Some(found) = walker.follow(&basis, &operation) {
+            for finding in report::findings(&walker, &operation, &found) {
+                if !analysis.findings.contains(&finding) {
+                    analysis.findings.push(finding);
+                }
+            }
+        }
+    }
+}
+
+/// Functions that nobody in the program calls.
+fn roots(program: &Program) -> Vec<FunctionId> {
+    let mut called = FxHashSet::default();
+    for (_, _, body) in program.defined() {
+        for inst in &body.code {
+            let Op::Call(Callee::Direct(callee)) = inst.op else { continue };
+            called.insert(callee);
+            // Regions of OpenMP.
+            let forks = program[callee].name.starts_with("__kmpc_fork");
+            called.extend(inst.args.iter().filter_map(|arg| match arg {
+                Value::Function(region) if forks => Some(*region),
+                _ => None,
+            }));
+        }
+    }
+    program.defined().map(|(id, ..)| id).filter(|id| !called.contains(id)).collect()
+}
+
+/// Functions that start operations, or call those that do.
+fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<FunctionId> {
+    let starts = |callee: FunctionId| {
+        let call = calls.get(callee).and_then(|mpi| mpi.call);
+        let effect = call.map(|call| call.effect);
+        matches!(effect, Some(Effect::Start | Effect::Go | Effect::GoAll | Effect::Rma))
+    };
+    let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); program.functions.len()];
+    let mut open = Vec::new();
+    for (id, _, body) in program.defined() {
+        for inst in body.code.iter().filter(|inst| matches!(inst.op, Op::Call(_))) {
+            let callees = memory.callees(id, inst).unwrap_or_default();
+            let regions = inst.args.iter().filter_map(|arg| match arg {
+                Value::Function(region) => Some(*region),
+                _ => None,
+            });
+            for callee in callees.into_iter().chain(regions) {
+                callers[callee.0 as usize].push(id);
+                if starts(callee) {
+                    open.push(id);
+                }
+            }
+        }
+    }
+    let mut found = FxHashSet::default();
+    while let Some(function) = open.pop() {
+        if found.insert(function) {
+            open.extend(&callers[function.0 as usize]);
+        }
+    }
+    found
+}

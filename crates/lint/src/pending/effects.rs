@@ -1,0 +1,578 @@
+//! What an instruction does to memory, and a call to operations.
+
+use super::flat::Flat;
+use super::linear::{Known, Linear};
+use crate::memory::{Memory, Object, Pointer};
+use crate::{Calls, Mpi};
+use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_mpi::calls::{Extent, On, Times};
+use commsan_mpi::{Call, Effect, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Read or written memory.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// Where.
+    pub address: Value,
+    /// Bytes, as a sum; at least one.
+    pub length: Length,
+    /// Whether it writes.
+    pub writes: bool,
+}
+
+/// How many bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// So many.
+    Exactly(u64),
+    /// So many, perhaps more.
+    AtLeast(u64),
+}
+
+impl Length {
+    /// Bytes that are certain.
+    pub fn certain(&self) -> u64 {
+        match self {
+            Length::Exactly(bytes) | Length::AtLeast(bytes) => *bytes,
+        }
+    }
+
+    /// Bytes beyond which nothing is.
+    pub fn most(&self) -> Option<u64> {
+        match self {
+            Length::Exactly(bytes) => Some(*bytes),
+            Length::AtLeast(_) => None,
+        }
+    }
+}
+
+/// What functions of libraries do to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// Nothing that is looked at.
+    Nothing,
+    /// Copies from the second argument to the first, as many bytes as the third says.
+    Copies,
+    /// Fills the first, as many bytes as the third says.
+    Fills,
+    /// Releases its first argument.
+    Releases,
+    /// May write where arguments point.
+    WritesArguments,
+    /// May do anything that others can.
+    Anything,
+}
+
+impl Library {
+    fn of(name: &str) -> Library {
+        match name {
+            "memcpy" | "memmove" | "mempcpy" | "__memcpy_chk" | "__memmove_chk" => Library::Copies,
+            "memset" | "__memset_chk" => Library::Fills,
+            "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" | "realloc" => Library::Releases,
+            "malloc"
+            | "calloc"
+            | "aligned_alloc"
+            | "_Znwm"
+            | "_Znam"
+            | "printf"
+            | "fprintf"
+            | "puts"
+            | "putchar"
+            | "fputs"
+            | "fputc"
+            | "fflush"
+            | "exit"
+            | "abort"
+            | "_exit"
+            | "__assert_fail"
+            | "strlen"
+            | "strcmp"
+            | "strncmp"
+            | "memcmp"
+            | "atoi"
+            | "atof"
+            | "atol"
+            | "strtol"
+            | "getenv"
+            | "usleep"
+            | "sleep"
+            | "perror"
+            | "rand"
+            | "srand"
+            | "random"
+            | "drand48"
+            | "lrand48"
+            | "time"
+            | "clock"
+            | "sqrt"
+            | "sqrtf"
+            | "sin"
+            | "cos"
+            | "tan"
+            | "exp"
+            | "log"
+            | "pow"
+            | "fabs"
+            | "fabsf"
+            | "floor"
+            | "ceil"
+            | "fmin"
+            | "fmax"
+            | "abs"
+            | "labs"
+            | "__gxx_personality_v0"
+            | "__cxa_begin_catch"
+            | "__cxa_end_catch"
+            | "__cxa_throw"
+            | "__cxa_allocate_exception"
+            | "__cxa_atexit"
+            | "_ZSt9terminatev"
+            | "getpid"
+            | "omp_get_thread_num"
+            | "omp_get_num_threads"
+            | "omp_get_max_threads"
+            | "omp_get_wtime" => Library::Nothing,
+            "snprintf" | "sprintf" | "sscanf" | "scanf" | "fscanf" | "fread" | "fgets"
+            | "gettimeofday" | "clock_gettime" | "posix_memalign" | "strcpy" | "strncpy"
+            | "strcat" => Library::WritesArguments,
+            _ if name.starts_with("llvm.") || name.starts_with("_FortranAio") => Library::Nothing,
+            // Streams.
+            _ if name.starts_with("_ZNSo") || name.starts_with("_ZStls") => Library::Nothing,
+            _ if name.starts_with("_FortranA") => Library::WritesArguments,
+            _ => Library::Anything,
+        }
+    }
+}
+
+/// A call.
+pub enum Called<'c> {
+    /// Of MPI, with the row of the table if it has one.
+    Mpi(&'c Mpi),
+    /// Of a library.
+    Library(Library),
+    /// Of the program, or of somebody unknown.
+    Unknown,
+}
+
+/// A flat function and what it takes to understand its instructions.
+pub struct View<'p> {
+    pub program: &'p Program,
+    pub calls: &'p Calls,
+    pub memory: &'p Memory,
+    pub flat: Flat,
+    /// Whether the program is for Open MPI.
+    pub open_mpi: bool,
+    /// Whether all of the program is known.
+    pub whole: bool,
+    /// What arguments of Fortran calls refer to, by call and argument.
+    pub passed: FxHashMap<(InstId, usize), Value>,
+    /// What is in memory right after an instruction that may have changed it, by address.
+    pub after: FxHashMap<(InstId, Linear), Value>,
+    /// Buffers that operations write until they are complete.
+    pub late: Vec<Value>,
+    /// Loads that do not access memory in the program.
+    pub made_up: FxHashSet<InstId>,
+}
+
+/// What an instruction may write.
+#[derive(Default)]
+pub struct Writes {
+    /// Addresses, and at most how many bytes.
+    pub places: Vec<(Value, Option<u64>)>,
+    /// Whether it may write all that others know of.
+    pub everything: bool,
+}
+
+impl<'p> View<'p> {
+    /// What a call calls.
+    pub fn called(&self, id: InstId) -> Option<Called<'p>> {
+        let inst = &self.flat.body[id];
+        match inst.op {
+            Op::Call(Callee::Direct(callee)) => Some(match self.calls.get(callee) {
+                Some(mpi) => Called::Mpi(mpi),
+                None if self.program[callee].body.is_some() => Called::Unknown,
+                None => match Library::of(&self.program[callee].name) {
+                    Library::Anything => Called::Unknown,
+                    library => Called::Library(library),
+                },
+            }),
+            Op::Call(_) => Some(Called::Unknown),
+            _ => None,
+        }
+    }
+
+    /// The MPI call that an instruction is, with its row.
+    pub fn row(&self, id: InstId) -> Option<(&'p Mpi, &'static Call)> {
+        match self.called(id)? {
+            Called::Mpi(mpi) => Some((mpi, mpi.call?)),
+            _ => None,
+        }
+    }
+
+    /// An argument of a call; in Fortran what it refers to.
+    pub fn argument(&self, known: &Known, id: InstId, at: usize) -> Option<Linear> {
+        let value = match self.passed.get(&(id, at)) {
+            Some(value) => *value,
+            None => *self.flat.body[id].args.get(at)?,
+        };
+        Linear::of(&self.flat.body, known, value)
+    }
+
+    /// Of a flat function.
+    pub fn new(program: &'p Program, calls: &'p Calls, memory: &'p Memory, flat: Flat) -> View<'p> {
+        let (passed, after, late, made_up) = Default::default();
+        let begins = ["ompi_mpi_", "ompi_request_", "mpi_fortran_"];
+        let is_open = |name: &str| begins.iter().any(|begin| name.starts_with(begin));
+        let open_mpi = program.globals.iter().any(|global| is_open(&global.name));
+        let whole = program.function("main").is_some_and(|main| program[main].body.is_some());
+        let mut view =
+            View { program, calls, memory, flat, open_mpi, whole, passed, after, late, made_up };
+        view.load_references();
+        for id in (0..view.flat.body.code.len() as u32).map(InstId) {
+            let Some((_, call)) = view.row(id) else { continue };
+            let late = matches!(call.effect, Effect::Start | Effect::Init | Effect::Rma);
+            let written = call
+                .accesses
+                .iter()
+                .filter(|rule| late && rule.mode == commsan_engine::Mode::Write);
+            let args = &view.flat.body[id].args;
+            let written: Vec<_> =
+                written.filter_map(|rule| args.get(rule.buffer)).copied().collect();
+            view.late.extend(written);
+        }
+        super::cells::follow(&mut view);
+        view
+    }
+
+    /// Loads what arguments of Fortran calls refer to right before the calls, so that it can be
+    /// followed like any other value.
+    pub fn load_references(&mut self) {
+        for block in 0..self.flat.body.blocks.len() {
+            let mut at = 0;
+            while at < self.flat.body.blocks[block].code.len() {
+                let id = self.flat.body.blocks[block].code[at];
+                at += 1 + self.load_references_of(id, block, at);
+            }
+        }
+    }
+
+    fn load_references_of(&mut self, id: InstId, block: usize, at: usize) -> usize {
+        let Some((mpi, call)) = self.row(id).filter(|(mpi, _)| mpi.by_reference) else { return 0 };
+        debug_assert!(mpi.by_reference);
+        let mut loads = 0;
+        for (number, param) in call.params.iter().filter(|p| p.in_fortran()).enumerate() {
+            let Some(size) = by_value(param.role).or(handle_by_reference(&param.name)) else {
+                continue;
+            };
+            let Some(address) = self.flat.body[id].args.get(number).copied() else { continue };
+            let load = InstId(self.flat.body.code.len() as u32);
+            let args = [address].into_iter().collect();
+            let place = self.flat.body[id].at;
+            self.flat.body.code.push(Inst { op: Op::Load(size), args, at: place });
+            self.flat.body.blocks[block].code.insert(at - 1 + loads, load);
+            self.passed.insert((id, number), Value::Inst(load));
+            self.made_up.insert(load);
+            loads += 1;
+        }
+        loads
+    }
+
+    /// Bytes of one element of a datatype argument; none of derived ones.
+    pub fn element(&self, known: &Known, id: InstId, at: usize) -> Option<u64> {
+        let datatype = self.argument(known, id, at)?;
+        if let Some(number) = datatype.number() {
+            return predefined_number(number, self.open_mpi);
+        }
+        match datatype.base()? {
+            Value::Global(id, _) if datatype.constant == 0 => {
+                predefined_name(&self.program[id].name)
+            }
+            _ => None,
+        }
+    }
+
+    /// The buffers of an MPI call, or of the operation it starts.
+    pub fn buffers(&self, known: &Known, id: InstId) -> Vec<Touch> {
+        let Some((_, call)) = self.row(id) else { return Vec::new() };
+        let rules = call.accesses.iter().filter(|rule| {
+            let peer = rule.peer.and_then(|peer| self.argument(known, id, peer)?.number());
+            // Of a collective that only some write, all at least read.
+            let common = rule.on == On::All || rule.mode == commsan_engine::Mode::Read;
+            !peer.is_some_and(|rank| self.is_no_rank(rank)) && common
+        });
+        let touch = |rule: &commsan_mpi::calls::Rule| {
+            let length = self.length(known, id, rule)?;
+            let address = *self.flat.body[id].args.get(rule.buffer)?;
+            let writes = rule.mode == commsan_engine::Mode::Write;
+            let shared = call.collective && rule.on != On::All && !self.is_broadcast(call);
+            (!shared).then_some(Touch { address, length, writes })
+        };
+        rules.filter_map(touch).collect()
+    }
+
+    fn is_broadcast(&self, call: &Call) -> bool {
+        call.params.first().is_some_and(|param| param.name == "buffer")
+    }
+
+    /// `MPI_PROC_NULL`.
+    pub fn is_no_rank(&self, rank: i64) -> bool {
+        rank == if self.open_mpi { -2 } else { -1 }
+    }
+
+    /// None if it is certain that nothing is touched.
+    fn length(&self, known: &Known, id: InstId, rule: &commsan_mpi::calls::Rule) -> Option<Length> {
+        let number = |at: usize| self.argument(known, id, at).and_then(|sum| sum.number());
+        let element = self.element(known, id, rule.datatype);
+        let Some(element) = element else { return Some(Length::AtLeast(0)) };
+        Some(match rule.extent {
+            Extent::One => Length::Exactly(element),
+            Extent::Blocks { count, times } => {
+                let count = number(count);
+                if count == Some(0) {
+                    return None;
+                }
+                let bytes = count.map(|count| element * count.unsigned_abs());
+                match (times, bytes) {
+                    (Times::Once, Some(bytes)) => Length::Exactly(bytes),
+                    (Times::Param(times), Some(bytes)) => match number(times) {
+                        Some(times) => Length::Exactly(bytes * times.unsigned_abs()),
+                        None => Length::AtLeast(bytes),
+                    },
+                    (Times::In | Times::Out, _) => Length::AtLeast(0),
+                    (_, bytes) => Length::AtLeast(bytes.unwrap_or(element)),
+                }
+            }
+            Extent::Placed { .. } | Extent::Sum(_) | Extent::Own(_) => Length::AtLeast(0),
+        })
+    }
+
+    /// What an instruction reads and writes by itself, calls of MPI excepted.
+    pub fn touches(&self, known: &Known, id: InstId) -> Vec<Touch> {
+        let inst = &self.flat.body[id];
+        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
+        let bytes = |n: usize| {
+            let number = Linear::of(&self.flat.body, known, arg(n)).and_then(|sum| sum.number());
+            number.map_or(Length::AtLeast(1), |bytes| Length::Exactly(bytes.unsigned_abs()))
+        };
+        let touch = |address, length, writes| Touch { address, length, writes };
+        let exactly = |size: u32| Length::Exactly(u64::from(size));
+        let library = match self.called(id) {
+            Some(Called::Library(library)) => Some(library),
+            _ => None,
+        };
+        match (&inst.op, library) {
+            (Op::Load(_), _) if self.made_up.contains(&id) => Vec::new(),
+            (Op::Load(size), _) => vec![touch(arg(0), exactly(*size), false)],
+            (Op::Store(size), _) => vec![touch(arg(1), exactly(*size), true)],
+            (Op::Atomic(size), _) => vec![touch(arg(0), exactly(*size), true)],
+            (Op::Copy, _) | (_, Some(Library::Copies)) => {
+                vec![touch(arg(0), bytes(2), true), touch(arg(1), bytes(2), false)]
+            }
+            (Op::Fill, _) | (_, Some(Library::Fills)) => vec![touch(arg(0), bytes(2), true)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// What an instruction may write.
+    pub fn writes(&self, id: InstId) -> Writes {
+        let known = Known::default();
+        let inst = &self.flat.body[id];
+        let mut writes = Writes::default();
+        match self.called(id) {
+            Some(Called::Mpi(mpi)) => self.mpi_writes(id, mpi, &mut writes),
+            Some(Called::Library(Library::WritesArguments | Library::Releases)) => {
+                writes.places.extend(inst.args.iter().map(|arg| (*arg, None)));
+            }
+            Some(Called::Unknown) => {
+                writes.everything = true;
+                writes.places.extend(inst.args.iter().map(|arg| (*arg, None)));
+            }
+            _ => {
+                let touches = self.touches(&known, id).into_iter().filter(|touch| touch.writes);
+                writes.places.extend(touches.map(|touch| (touch.address, touch.length.most())));
+            }
+        }
+        writes
+    }
+
+    fn mpi_writes(&self, id: InstId, mpi: &Mpi, writes: &mut Writes) {
+        let args = &self.flat.body[id].args;
+        const ERROR: u64 = 4;
+        let Some(call) = mpi.call else {
+            let small = matches!(
+                &*mpi.name,
+                "MPI_Comm_rank" | "MPI_Comm_size" | "MPI_Get_count" | "MPI_Type_size"
+            );
+            writes.places.extend(args.iter().map(|arg| (*arg, small.then_some(ERROR))));
+            return;
+        };
+        if completes(call.effect) {
+            writes.places.extend(self.late.iter().map(|address| (*address, None)));
+        }
+        let params = call.params.iter().filter(|param| !mpi.by_reference || param.in_fortran());
+        let mut number = 0;
+        for (at, param) in params.enumerate() {
+            number = at + 1;
+            let Some(arg) = args.get(at) else { continue };
+            let known = Known::default();
+            let handle = self.handle(mpi.by_reference);
+            let most = match param.role {
+                Role::Request => Some(handle),
+                Role::Requests => {
+                    let count = call.at.count.and_then(|at| self.argument(&known, id, at));
+                    count.and_then(|sum| sum.number()).map(|n| n.unsigned_abs() * handle)
+                }
+                Role::Status => Some(STATUS),
+                Role::Flag => Some(ERROR),
+                Role::Ints if param.name != "indices" => Some(ERROR),
+                Role::Ints => None,
+                Role::Buffer => {
+                    let written = call
+                        .accesses
+                        .iter()
+                        .any(|rule| rule.buffer == at && rule.mode == commsan_engine::Mode::Write);
+                    if written || call.name == "MPI_Pack" {
+                        None
+                    } else {
+                        continue;
+                    }
+                }
+                Role::Pointer => match &*param.name {
+                    "comm_out" | "win_out" | "comm_inout" | "win_inout" | "datatype_inout"
+                    | "message" => Some(handle),
+                    "baseptr" => Some(8),
+                    "base" if call.effect == Effect::MemAlloc => Some(8),
+                    "position" => Some(8),
+                    "base" | "argc" | "argv" | "extra_state" => continue,
+                    _ => None,
+                },
+                _ => continue,
+            };
+            writes.places.push((*arg, most));
+        }
+        if let Some(error) = args.get(number).filter(|_| mpi.by_reference) {
+            writes.places.push((*error, Some(ERROR)));
+        }
+    }
+
+    /// Bytes of a handle in memory.
+    pub fn handle(&self, fortran: bool) -> u64 {
+        if self.open_mpi && !fortran { 8 } else { 4 }
+    }
+
+    /// What an address may point to.
+    pub fn targets(&self, address: Value) -> Option<Vec<Pointer>> {
+        self.targets_at(address, 8)
+    }
+
+    fn targets_at(&self, address: Value, depth: u32) -> Option<Vec<Pointer>> {
+        let root = self.flat.frames[0].function;
+        let Value::Inst(id) = address else { return Some(self.memory.targets(root, address)) };
+        if let Some((frame, original)) = self.flat.origin(id) {
+            let function = self.flat.frames[frame].function;
+            return Some(self.memory.targets(function, Value::Inst(original)));
+        }
+        let args = match &self.flat.body[id].op {
+            Op::Phi(_) if depth > 0 => &self.flat.body[id].args,
+            _ => return None,
+        };
+        let sets: Option<Vec<_>> =
+            args.iter().map(|arg| self.targets_at(*arg, depth - 1)).collect();
+        Some(sets?.concat())
+    }
+
+    /// The object that a local or global variable is.
+    pub fn object(&self, variable: Value) -> Option<Object> {
+        match variable {
+            Value::Global(id, _) => Some(Object::Global(id)),
+            Value::Inst(id) => {
+                let (frame, original) = self.flat.origin(id)?;
+                Some(Object::Local(self.flat.frames[frame].function, original))
+            }
+            _ => None,
+        }
+    }
+
+    /// The function that contains an instruction.
+    pub fn function(&self, id: InstId) -> FunctionId {
+        self.flat.function(id)
+    }
+}
+
+/// Whether calls with this effect complete operations.
+pub fn completes(effect: Effect) -> bool {
+    use Effect::*;
+    let request = matches!(effect, Wait | Test | WaitAll | TestAll | WaitAny | TestAny | Some);
+    request || synchronises(effect)
+}
+
+/// Whether calls with this effect complete operations of a window.
+pub fn synchronises(effect: Effect) -> bool {
+    use Effect::*;
+    matches!(effect, Fence | EpochEnd | Unlock | Flush | FlushLocal | WindowFree)
+}
+
+/// Bytes of the larger of the two libraries' statuses.
+const STATUS: u64 = 24;
+
+/// Bytes of what a Fortran argument refers to, of those that C passes by value.
+fn by_value(role: Role) -> Option<u32> {
+    match role {
+        Role::Int
+        | Role::Count
+        | Role::Datatype
+        | Role::Comm
+        | Role::Win
+        | Role::Group
+        | Role::Op
+        | Role::RequestValue => Some(4),
+        Role::Offset => Some(8),
+        _ => None,
+    }
+}
+
+/// The same of handles that C passes by reference, as `MPI_Win_free` its window.
+fn handle_by_reference(name: &str) -> Option<u32> {
+    (name == "win_inout").then_some(4)
+}
+
+/// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI.
+fn predefined_number(number: i64, open_mpi: bool) -> Option<u64> {
+    let number = u32::try_from(number & 0xffff_ffff).ok()?;
+    if open_mpi {
+        return FORTRAN_SIZES.iter().find(|(n, _)| *n == number).map(|(_, size)| *size);
+    }
+    // Built in, of basic type, with its size: 0x4c00SSTT.
+    (number >> 16 == 0x4c00).then_some(u64::from(number >> 8 & 0xff)).filter(|size| *size > 0)
+}
+
+/// Open MPI's numbers of Fortran's datatypes (mpif-handles.h), where their size is fixed.
+const FORTRAN_SIZES: [(u32, u64); 12] = [
+    (1, 1),
+    (5, 1),
+    (6, 4),
+    (7, 4),
+    (8, 1),
+    (9, 2),
+    (10, 4),
+    (11, 8),
+    (13, 4),
+    (14, 4),
+    (15, 8),
+    (17, 8),
+];
+
+/// Bytes of a predefined datatype of Open MPI.
+fn predefined_name(name: &str) -> Option<u64> {
+    Some(match name.strip_prefix("ompi_mpi_")? {
+        "char" | "signed_char" | "unsigned_char" | "byte" | "int8_t" | "uint8_t" | "cxx_bool"
+        | "c_bool" | "packed" => 1,
+        "short" | "unsigned_short" | "int16_t" | "uint16_t" => 2,
+        "int" | "unsigned" | "unsigned_int" | "float" | "int32_t" | "uint32_t" | "wchar" => 4,
+        "long" | "unsigned_long" | "long_long_int" | "unsigned_long_long" | "double"
+        | "int64_t" | "uint64_t" | "aint" | "offset" | "count" | "c_float_complex" | "2int"
+        | "float_int" => 8,
+        "long_double" | "c_double_complex" => 16,
+        _ => return None,
+    })
+}

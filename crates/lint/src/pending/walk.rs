@@ -1,0 +1,621 @@
+//! Follows one operation from its start along all ways through the function.
+//!
+//! The operation is pending or complete; what is known on the way is kept apart for the two, and
+//! joined only within each (property simulation, Das et al. 2002): a condition that guarded the start,
+//! or a variable that was set there, decides about the completion later.
+//!
+//! Blocks are visited in an order that settles a loop before what follows it. The first visit of a loop
+//! is its first iteration, later ones stand for all others.
+
+use super::effects::{Called, Library, Touch, View};
+use super::linear::{Known, Linear};
+use super::loops::Ways;
+use super::operation::{Operation, Outcome, Places};
+use super::state::{State, by_how_much, shifts};
+use commsan_ir::{BlockId, Compare, GlobalId, InstId, Op, Value};
+use commsan_mpi::Effect;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// Joins at one block after which growing bounds are given up.
+const PATIENCE: u32 = 4;
+
+/// Visits of blocks for one operation, at most; then it is given up.
+const VISITS: usize = 20_000;
+
+/// What is wrong at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Wrong {
+    /// Memory of this buffer is read.
+    Reads(usize),
+    /// Memory of this buffer is written.
+    Writes(usize),
+    /// Another operation, or call, uses this buffer; whether it writes.
+    Call(usize, bool),
+    /// This buffer is released.
+    Releases(usize),
+    /// The function of this buffer returns.
+    Returns(usize),
+    /// The request is overwritten.
+    Overwrites,
+    /// The persistent request is started again.
+    Starts,
+    /// The program ends, and the request was never completed.
+    Ends,
+}
+
+/// How sure it is that the same bytes are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Overlap {
+    /// Somewhere in the same object.
+    Perhaps,
+    /// The same bytes.
+    Certain,
+}
+
+/// What was found along the ways of an operation.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Places at which something is wrong while it is pending.
+    pub wrong: FxHashMap<(Wrong, InstId), Overlap>,
+    /// Instructions reached when it was complete.
+    pub complete: FxHashSet<InstId>,
+    /// Calls that completed it.
+    pub by: BTreeSet<InstId>,
+    /// Tests that may have completed it.
+    pub tests: BTreeSet<InstId>,
+    /// Whether it was lost sight of.
+    pub lost: bool,
+    /// Places reached only in a later iteration of a loop than the start.
+    pub round: FxHashSet<InstId>,
+}
+
+/// What holds before any operation is looked at, by block.
+pub struct Basis {
+    states: Vec<Option<State>>,
+}
+
+/// Where a state goes.
+type Step = (BlockId, Facts);
+
+/// What is known of a way.
+#[derive(Clone, Debug)]
+struct Facts {
+    state: State,
+    /// Of the pending operation.
+    places: Option<Places>,
+}
+
+/// Follows ways through a flat function.
+pub struct Walker<'w, 'p> {
+    pub view: &'w View<'p>,
+    pub ways: &'w Ways,
+    /// By instruction: its block.
+    pub blocks: Vec<BlockId>,
+}
+
+impl<'w, 'p> Walker<'w, 'p> {
+    pub fn new(view: &'w View<'p>, ways: &'w Ways) -> Self {
+        let body = &view.flat.body;
+        let mut blocks = vec![BlockId(u32::MAX); body.code.len()];
+        for block in body.block_ids() {
+            for id in &body[block].code {
+                blocks[id.0 as usize] = block;
+            }
+        }
+        Walker { view, ways, blocks }
+    }
+
+    /// What holds everywhere.
+    pub fn basis(&self) -> Basis {
+        let body = &self.view.flat.body;
+        let mut states: Vec<Option<State>> = vec![None; body.blocks.len()];
+        let mut joins = vec![0; body.blocks.len()];
+        let mut open = BTreeSet::new();
+        if let Some(first) = states.first_mut() {
+            *first = Some(State::default());
+            open.insert((self.ways.ranks[0], BlockId(0)));
+        }
+        let mut visits = 0;
+        while let Some((_, block)) = open.pop_first() {
+            visits += 1;
+            let Some(state) = states[block.0 as usize].clone() else { continue };
+            if visits > VISITS {
+                return Basis { states: vec![None; body.blocks.len()] };
+            }
+            for (next, facts) in self.leave(block, Facts { state, places: None }) {
+                let known = &mut states[next.0 as usize];
+                let count: &mut u32 = &mut joins[next.0 as usize];
+                *count += 1;
+                let changed = match known {
+                    Some(known) => known.join(body, &facts.state, *count > PATIENCE),
+                    None => {
+                        *known = Some(facts.state);
+                        true
+                    }
+                };
+                if changed {
+                    open.insert((self.ways.ranks[next.0 as usize], next));
+                }
+            }
+        }
+        Basis { states }
+    }
+
+    /// Follows an operation.
+    pub fn follow(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
+        let block = self.blocks[operation.start.0 as usize];
+        let mut state = basis.states.get(block.0 as usize)?.clone()?;
+        self.assume_active(&mut state, operation);
+        let places = self.view.places(&state.known, operation);
+        let mut run = Run {
+            walker: self,
+            operation,
+            completing: self.completing(operation),
+            states: vec![[None, None]; self.view.flat.body.blocks.len()],
+            joins: vec![[0; 2]; self.view.flat.body.blocks.len()],
+            open: BTreeSet::new(),
+            found: Found::default(),
+        };
+        let code = &self.view.flat.body[block].code;
+        let at = code.iter().position(|id| *id == operation.start)? + 1;
+        run.pass(block, at, Facts { state, places: Some(places) });
+        for _ in 0..VISITS {
+            let Some((_, slot, block)) = run.open.pop_first() else { return Some(run.found) };
+            if let Some(facts) = run.states[block.0 as usize][slot].clone() {
+                run.pass(block, 0, facts);
+            }
+        }
+        None
+    }
+
+    /// An operation that uses a buffer has a partner and something to move.
+    fn assume_active(&self, state: &mut State, operation: &Operation) {
+        let Some((_, call)) = self.view.row(operation.described) else { return };
+        let of = |at: usize| self.view.argument(&state.known, operation.described, at);
+        let none = if self.view.open_mpi { -2 } else { -1 };
+        let peer = call.accesses.iter().find_map(|rule| rule.peer).and_then(of);
+        let count = call.at.count.and_then(of);
+        if let Some(peer) = peer {
+            state.bound(&peer.plus(&Linear::constant(none), -1), Compare::NotEqual);
+        }
+        if let Some(count) = count {
+            state.bound(&count, Compare::Greater);
+        }
+        for null in self.null_requests() {
+            if let Some(handle) = self.handle(&state.known, operation) {
+                state.bound(&handle.plus(&null, -1), Compare::NotEqual);
+            }
+        }
+    }
+
+    /// The request, as the call has stored it.
+    fn handle(&self, known: &Known, operation: &Operation) -> Option<Linear> {
+        let (_, call) = self.view.row(operation.start)?;
+        let address = self.view.request_at(known, operation.start, call)?;
+        let value = *self.view.after.get(&(operation.start, address))?;
+        Linear::of(&self.view.flat.body, known, value)
+    }
+
+    /// `MPI_REQUEST_NULL`, of MPICH, of Fortran with Open MPI, and of C.
+    fn null_requests(&self) -> Vec<Linear> {
+        const MPICH: i64 = 0x2c00_0000;
+        let globals = self.view.program.globals.iter().zip(0..);
+        let null = globals.filter(|(global, _)| global.name == "ompi_request_null");
+        let null = null.map(|(_, id)| Linear::value(Value::Global(GlobalId(id), 0)));
+        [MPICH, 0].map(Linear::constant).into_iter().chain(null).collect()
+    }
+
+    /// Calls that may complete an operation, wherever they are.
+    fn completing(&self, operation: &Operation) -> FxHashSet<InstId> {
+        let places = self.view.places(&Default::default(), operation);
+        let calls = self.ways.flow.order.iter().flat_map(|b| &self.view.flat.body[*b].code);
+        let may = |id: &&InstId| {
+            let outcome = self.view.outcome(&Default::default(), **id, operation, &places);
+            matches!(outcome, Outcome::Complete | Outcome::CompleteIf(_))
+        };
+        calls.filter(may).copied().collect()
+    }
+
+    /// Where a block leads to, and what is known there.
+    fn leave(&self, block: BlockId, facts: Facts) -> Vec<Step> {
+        let body = &self.view.flat.body;
+        let Some(end) = body.end(block) else { return Vec::new() };
+        let mut steps = Vec::new();
+        for (number, next) in body[block].next.iter().enumerate() {
+            let mut facts = facts.clone();
+            let taken = match &end.op {
+                Op::Branch if body[block].next[0] != body[block].next[1] => {
+                    facts.state.assume(body, end.args[0], number == 0)
+                }
+                Op::Switch(cases) => {
+                    let value = Linear::of(body, &facts.state.known, end.args[0]);
+                    self.switch(&mut facts.state, value, cases, number)
+                }
+                _ => true,
+            };
+            if taken {
+                steps.push((*next, self.enter(block, *next, facts)));
+            }
+        }
+        steps
+    }
+
+    fn switch(
+        &self,
+        state: &mut State,
+        value: Option<Linear>,
+        cases: &[i64],
+        number: usize,
+    ) -> bool {
+        let Some(value) = value else { return true };
+        let less = |case: i64| value.clone().plus(&Linear::constant(case), -1);
+        match number.checked_sub(1) {
+            Some(case) => {
+                let Some(case) = cases.get(case) else { return true };
+                let range = state.range(&less(*case));
+                state.bound(&less(*case), Compare::Equal);
+                range.from <= 0 && range.to >= 0
+            }
+            None => {
+                for case in cases {
+                    state.bound(&less(*case), Compare::NotEqual);
+                }
+                !value.number().is_some_and(|number| cases.contains(&number))
+            }
+        }
+    }
+
+    /// Over an edge: phis take their values, what is computed in the block is so anew.
+    fn enter(&self, from: BlockId, to: BlockId, mut facts: Facts) -> Facts {
+        let body = &self.view.flat.body;
+        let mut phis = Vec::new();
+        for (id, inst) in body.instructions(to) {
+            // With one way in, it is what comes that way.
+            if let Op::Phi(blocks) = &inst.op
+                && blocks.len() > 1
+            {
+                let at = blocks.iter().position(|block| *block == from);
+                let value =
+                    at.and_then(|at| Linear::of(body, &facts.state.known, *inst.args.get(at)?));
+                phis.push((id, value));
+            }
+        }
+        let anew = |value: Value| match value {
+            Value::Inst(id) => self.blocks[id.0 as usize] == to,
+            _ => false,
+        };
+        facts.state.enter(&phis, anew);
+        if let Some(places) = &mut facts.places {
+            places.round |= self.ways.is_back(from, to);
+            let shifts = shifts(&phis);
+            for place in places.each() {
+                *place = place.take().and_then(|sum| {
+                    let by = by_how_much(&sum.terms, &shifts, anew)?;
+                    Some(sum.plus(&Linear::constant(by), -1))
+                });
+            }
+        }
+        facts
+    }
+}
+
+/// The pending operation's slot, and the complete one's.
+const PENDING: usize = 0;
+const COMPLETE: usize = 1;
+
+struct Run<'r, 'w, 'p> {
+    walker: &'r Walker<'w, 'p>,
+    operation: &'r Operation,
+    completing: FxHashSet<InstId>,
+    states: Vec<[Option<Facts>; 2]>,
+    joins: Vec<[u32; 2]>,
+    open: BTreeSet<(Option<u32>, usize, BlockId)>,
+    found: Found,
+}
+
+impl Run<'_, '_, '_> {
+    /// Goes through a block, from an instruction on.
+    fn pass(&mut self, block: BlockId, from: usize, mut facts: Facts) {
+        let walker = self.walker;
+        let body = &walker.view.flat.body;
+        for id in &body[block].code[from..] {
+            if facts.places.is_none() {
+                if *id == self.operation.start {
+                    return;
+                }
+                self.found.complete.insert(*id);
+                continue;
+            }
+            match self.pending(*id, &mut facts) {
+                Next::Stays => {}
+                Next::Completes => facts.places = None,
+                Next::Forks(flag) => {
+                    let mut complete = facts.clone();
+                    complete.places = None;
+                    let goes_on = match flag {
+                        Some(flag) => {
+                            complete.state.assume(body, flag, true);
+                            facts.state.assume(body, flag, false)
+                        }
+                        None => true,
+                    };
+                    let at = body[block].code.iter().position(|other| other == id);
+                    self.pass(block, at.map_or(usize::MAX, |at| at + 1), complete);
+                    if !goes_on {
+                        return;
+                    }
+                }
+                Next::Ends => return,
+            }
+        }
+        let steps = walker.leave(block, facts);
+        for (next, facts) in steps {
+            if facts.places.is_some() && self.is_completed_by_loop(block, next) {
+                continue;
+            }
+            self.arrive(next, facts);
+        }
+    }
+
+    /// Whether an edge leaves a loop that completes operations from before it. It is taken to
+    /// complete this one: how often it goes round is as much as was started.
+    fn is_completed_by_loop(&self, from: BlockId, to: BlockId) -> bool {
+        let start = self.walker.blocks[self.operation.start.0 as usize];
+        let left = self
+            .walker
+            .ways
+            .around(from)
+            .filter(|around| !around.blocks.contains(&to) && !around.blocks.contains(&start));
+        let mut completing = left.flat_map(|around| {
+            self.completing
+                .iter()
+                .filter(|id| around.blocks.contains(&self.walker.blocks[id.0 as usize]))
+        });
+        completing.next().is_some()
+    }
+
+    fn arrive(&mut self, block: BlockId, facts: Facts) {
+        let slot = if facts.places.is_some() { PENDING } else { COMPLETE };
+        let joins = &mut self.joins[block.0 as usize][slot];
+        *joins += 1;
+        let body = &self.walker.view.flat.body;
+        let changed = match &mut self.states[block.0 as usize][slot] {
+            Some(known) => {
+                let widen = *joins > PATIENCE;
+                let mut changed = known.state.join(body, &facts.state, widen);
+                if let (Some(known), Some(places)) = (&mut known.places, &facts.places) {
+                    changed |= known.join(places);
+                }
+                changed
+            }
+            none => {
+                *none = Some(facts);
+                true
+            }
+        };
+        if changed {
+            self.open.insert((self.walker.ways.ranks[block.0 as usize], slot, block));
+        }
+    }
+
+    /// An instruction while the operation is pending.
+    fn pending(&mut self, id: InstId, facts: &mut Facts) -> Next {
+        let walker = self.walker;
+        let Some(places) = &facts.places else { return Next::Stays };
+        let known = &facts.state.known;
+        let view = walker.view;
+        let again = id == self.operation.start;
+        for touch in view.touches(known, id) {
+            self.touched(id, &touch, facts, false);
+        }
+        let Some(called) = view.called(id) else { return self.returns(id, facts) };
+        match view.outcome(known, id, self.operation, places) {
+            Outcome::None => {}
+            Outcome::Complete => {
+                self.found.by.insert(id);
+                return Next::Completes;
+            }
+            Outcome::CompleteIf(flag) => {
+                self.found.tests.insert(id);
+                return Next::Forks(flag);
+            }
+            Outcome::Unknown => {
+                self.found.lost = true;
+                return Next::Ends;
+            }
+        }
+        if let Called::Library(Library::Releases) = called {
+            self.released(id, facts);
+        }
+        let Called::Mpi(mpi) = called else { return Next::Stays };
+        let Some(call) = mpi.call else { return Next::Stays };
+        if call.effect == Effect::Finalize {
+            self.found.wrong.insert((Wrong::Ends, id), Overlap::Certain);
+            return Next::Ends;
+        }
+        if call.effect == Effect::MemFree {
+            self.released(id, facts);
+        }
+        let stores = matches!(call.effect, Effect::Start | Effect::Init)
+            || call.effect == Effect::Rma && call.at.request.is_some();
+        let goes = matches!(call.effect, Effect::Go | Effect::GoAll);
+        if (stores || goes) && self.is_request(id, call, facts) {
+            let wrong = if goes { Wrong::Starts } else { Wrong::Overwrites };
+            self.wrong(wrong, id, Overlap::Certain, facts);
+            return Next::Ends;
+        }
+        let described = if again { self.operation.described } else { id };
+        if again || !matches!(call.effect, Effect::Init | Effect::InitPartitioned) {
+            for touch in view.buffers(known, described) {
+                self.touched(id, &touch, facts, true);
+            }
+        }
+        if again { Next::Ends } else { Next::Stays }
+    }
+
+    /// Whether a call stores or starts the request of the operation.
+    fn is_request(&self, id: InstId, call: &commsan_mpi::Call, facts: &Facts) -> bool {
+        let at = self.walker.view.request_at(&facts.state.known, id, call);
+        let places = facts.places.as_ref();
+        let own = places.and_then(|places| places.request.as_ref());
+        at.is_some() && at.as_ref() == own
+    }
+
+    /// Compares an access with the buffers.
+    fn touched(&mut self, id: InstId, touch: &Touch, facts: &Facts, by_call: bool) {
+        let body = &self.walker.view.flat.body;
+        let Some(at) = Linear::of(body, &facts.state.known, touch.address) else { return };
+        let Some(places) = &facts.places else { return };
+        for (number, buffer) in self.operation.buffers.iter().enumerate() {
+            if !touch.writes && !buffer.writes {
+                continue;
+            }
+            let overlap = match &places.buffers[number] {
+                Some(begin) => overlap(begin, buffer, &at, touch),
+                None => None,
+            };
+            let perhaps = || self.perhaps(number, touch, facts).then_some(Overlap::Perhaps);
+            if let Some(overlap) = overlap.or_else(perhaps) {
+                let wrong = match (by_call, touch.writes) {
+                    (true, writes) => Wrong::Call(number, writes),
+                    (false, true) => Wrong::Writes(number),
+                    (false, false) => Wrong::Reads(number),
+                };
+                self.wrong(wrong, id, overlap, facts);
+            }
+        }
+    }
+
+    /// Whether an access in a later iteration may be to the same bytes: the same object, at a place
+    /// that follows no regular pattern.
+    fn perhaps(&self, number: usize, touch: &Touch, facts: &Facts) -> bool {
+        let view = self.walker.view;
+        let body = &view.flat.body;
+        let round = facts.places.as_ref().is_some_and(|places| places.round);
+        if !round || touch.length.certain() == 0 {
+            return false;
+        }
+        let none = Default::default();
+        let buffer = &self.operation.buffers[number];
+        let (Some(own), Some(other)) =
+            (Linear::of(body, &none, buffer.address), Linear::of(body, &none, touch.address))
+        else {
+            return false;
+        };
+        let base = |sum: &Linear| self.outer_base(sum);
+        let irregular = |sum: &Linear| {
+            let index = sum.terms.iter().any(|(value, _)| self.is_irregular(*value));
+            index && !sum.terms.iter().any(|(value, _)| self.is_counter(*value))
+        };
+        base(&own).is_some() && base(&own) == base(&other) && irregular(&own) && irregular(&other)
+    }
+
+    /// The object that an address lies in, as it is before the loops around the start.
+    fn outer_base(&self, sum: &Linear) -> Option<Value> {
+        let view = self.walker.view;
+        let outer = |value: Value| match value {
+            Value::Inst(id) => {
+                let block = self.walker.blocks[id.0 as usize];
+                let start = self.walker.blocks[self.operation.start.0 as usize];
+                block.0 != u32::MAX
+                    && !self.walker.ways.around(start).any(|l| l.blocks.contains(&block))
+            }
+            _ => true,
+        };
+        let pointer = |value: Value| view.targets(value).is_some_and(|targets| !targets.is_empty());
+        let is_pointer = |value: Value| match value {
+            Value::Inst(id) if view.flat.origin(id).is_none() => true,
+            Value::Inst(_) | Value::Global(..) | Value::Param(_) => pointer(value),
+            _ => false,
+        };
+        let mut bases = sum.terms.iter().filter(|(value, factor)| *factor == 1 && outer(*value));
+        bases.find(|(value, _)| is_pointer(*value)).map(|(value, _)| *value)
+    }
+
+    /// Whether a value is computed anew in each iteration from what nobody can foresee.
+    fn is_irregular(&self, value: Value) -> bool {
+        let Value::Inst(id) = value else { return false };
+        let block = self.walker.blocks[id.0 as usize];
+        let start = self.walker.blocks[self.operation.start.0 as usize];
+        self.walker.ways.around(start).any(|around| around.blocks.contains(&block))
+    }
+
+    /// Whether a value counts iterations.
+    fn is_counter(&self, value: Value) -> bool {
+        let Value::Inst(id) = value else { return false };
+        let body = &self.walker.view.flat.body;
+        let Op::Phi(_) = body[id].op else { return false };
+        body[id].args.iter().any(|arg| {
+            let sum = Linear::of(body, &Default::default(), *arg);
+            sum.is_some_and(|sum| sum.base() == Some(value))
+        })
+    }
+
+    fn released(&mut self, id: InstId, facts: &Facts) {
+        let body = &self.walker.view.flat.body;
+        let Some(argument) = body[id].args.first() else { return };
+        let Some(at) = Linear::of(body, &facts.state.known, *argument) else { return };
+        let Some(places) = &facts.places else { return };
+        if at.base().is_none() {
+            return;
+        }
+        for number in 0..places.buffers.len() {
+            let begin = &places.buffers[number];
+            if begin.as_ref().and_then(|begin| begin.behind(&at)).is_some_and(|n| n >= 0) {
+                self.wrong(Wrong::Releases(number), id, Overlap::Certain, facts);
+            }
+        }
+    }
+
+    /// The end of a function whose variables the operation uses, or of the whole.
+    fn returns(&mut self, id: InstId, facts: &Facts) -> Next {
+        let view = self.walker.view;
+        let body = &view.flat.body;
+        let root = body[id].op == Op::Return;
+        let frame = if root { Some(0) } else { view.flat.ends.get(&id).copied() };
+        let (Some(frame), Some(places)) = (frame, &facts.places) else { return Next::Stays };
+        for number in 0..places.buffers.len() {
+            let variable = places.buffers[number].as_ref().and_then(|sum| sum.variable(body));
+            let Some(Value::Inst(alloca)) = variable else { continue };
+            let of = view.flat.origin(alloca).map(|(frame, _)| frame);
+            if of == Some(frame) && !(root && view.is_program()) {
+                self.wrong(Wrong::Returns(number), id, Overlap::Certain, facts);
+            }
+        }
+        if root {
+            self.found.wrong.insert((Wrong::Ends, id), Overlap::Certain);
+            return Next::Ends;
+        }
+        Next::Stays
+    }
+
+    fn wrong(&mut self, wrong: Wrong, id: InstId, overlap: Overlap, facts: &Facts) {
+        let known = self.found.wrong.entry((wrong, id)).or_insert(overlap);
+        *known = (*known).max(overlap);
+        if facts.places.as_ref().is_some_and(|places| places.round) {
+            self.found.round.insert(id);
+        } else {
+            self.found.round.remove(&id);
+        }
+    }
+}
+
+/// How a way goes on after an instruction.
+enum Next {
+    Stays,
+    Completes,
+    /// Completes if this is not zero.
+    Forks(Option<Value>),
+    Ends,
+}
+
+/// Whether an access meets a buffer for certain.
+fn overlap(begin: &Linear, buffer: &Touch, at: &Linear, touch: &Touch) -> Option<Overlap> {
+    begin.base()?;
+    let behind = at.behind(begin)?;
+    let meets =
+        behind < buffer.length.certain() as i64 && behind + touch.length.certain() as i64 > 0;
+    let some = touch.length.certain() > 0;
+    (meets && some).then_some(Overlap::Certain)
+}

@@ -1,0 +1,20 @@
+! What a put sends is overwritten.
+program main
+  implicit none
+  include 'mpif.h'
+  integer :: ierr, rank, peer
+  integer :: win, window(8), local(8), i, total
+  integer(kind=MPI_ADDRESS_KIND) :: bytes, place
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  peer = 1 - rank
+  bytes = 32
+  place = 0
+  call MPI_Win_create(window, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win, ierr)
+  call MPI_Win_fence(0, win, ierr)
+  call MPI_Put(local, 8, MPI_INTEGER, peer, place, 8, MPI_INTEGER, win, ierr) !~ CS-RMA-01 operation
+  local(3) = 1 !~ CS-RMA-01 access
+  call MPI_Win_fence(0, win, ierr)
+  call MPI_Win_free(win, ierr)
+  call MPI_Finalize(ierr)
+end program

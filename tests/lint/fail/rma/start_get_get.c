@@ -1,0 +1,26 @@
+// Get, then get of the same buffer, in one epoch.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, window[4] = {0}, local[4] = {0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Group world, group;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 1, &peer, &group);
+
+  MPI_Win_post(group, 0, win);
+  MPI_Win_start(group, 0, win);
+  MPI_Get(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win); //~ CS-BUF-04 operation
+  MPI_Get(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win); //~ CS-BUF-04 access
+  MPI_Win_complete(win);
+  MPI_Win_wait(win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return local[0];
+}

@@ -1,0 +1,21 @@
+! A send buffer is written once the send is complete, an allocatable one, too.
+program main
+  implicit none
+  include 'mpif.h'
+  integer :: ierr, rank, peer
+  integer :: request
+  double precision :: values(16)
+  double precision, allocatable :: others(:)
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  peer = 1 - rank
+  allocate(others(16))
+  call MPI_Isend(values, 8, MPI_DOUBLE_PRECISION, peer, 0, MPI_COMM_WORLD, request, ierr)
+  values(9) = 1
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  values(4) = 1
+  call MPI_Isend(others, 16, MPI_DOUBLE_PRECISION, peer, 1, MPI_COMM_WORLD, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  others(4) = 1
+  call MPI_Finalize(ierr)
+end program

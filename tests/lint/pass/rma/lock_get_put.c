@@ -1,0 +1,22 @@
+// Get, and put of the same buffer once that is complete.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, window[4] = {0}, local[4] = {0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  MPI_Win win;
+  MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
+  MPI_Get(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win);
+  MPI_Win_flush(peer, win);
+  MPI_Put(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win);
+  MPI_Win_unlock(peer, win);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return local[0];
+}
