@@ -58,8 +58,8 @@ impl Error {
             Error::Unknown(..) => "name what `commsan cc` made: a program, library or object file",
             Error::NoBitcode(..) => {
                 "compile with clang or flang through `commsan cc` (OMPI_CC=clang-19 or \
-                 MPICH_CC=clang-19 for mpicc), and do not strip it; for other compilers, name the \
-                 sources, or use `commsan lint -p BUILD`"
+                 MPICH_CC=clang-19 for mpicc); for other compilers, name the sources, or use \
+                 `commsan lint -p BUILD`"
             }
             Error::Damaged(..) | Error::Fatal(..) => "it is damaged: compile and link it again",
             Error::Rejected(..) => {

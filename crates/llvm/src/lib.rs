@@ -6,6 +6,11 @@
 //!
 //! This crate links no LLVM: a plugin finds it in the compiler, a program links it itself.
 
+#![expect(
+    clippy::macro_metavars_in_unsafe,
+    reason = "one argument covers all calls of LLVM, and stands above"
+)]
+
 use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;

@@ -184,6 +184,9 @@ impl Unit {
         let Some((compiler, build)) = self.command.split_first() else {
             return Err("the compile command is empty".to_owned());
         };
+        if !self.directory.is_dir() {
+            return Err(format!("there is no directory `{}`", self.directory.display()));
+        }
         let wrapper = language != Language::Fortran && self.has_mpi_wrapper();
         let compiler = if wrapper { compiler.as_os_str() } else { OsStr::new(language.compiler()) };
         let mut command = Command::new(compiler);

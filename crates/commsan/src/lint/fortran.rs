@@ -17,7 +17,8 @@ pub fn includes(flang: &str, wrapper: &OsStr, directory: &Path) -> Vec<OsString>
         Some(format!("{before}mpicc{after}"))
     });
     let wrappers = for_c.into_iter().chain([name.into_owned()]);
-    let Some(headers) = wrappers.flat_map(|wrapper| shown(&wrapper)).find(has_header) else {
+    let Some(headers) = wrappers.flat_map(|wrapper| shown(&wrapper)).find(|path| has_header(path))
+    else {
         return Vec::new();
     };
     let option = |directory: &Path| {
@@ -55,6 +56,6 @@ fn shown(wrapper: &str) -> Vec<PathBuf> {
     text.split_whitespace().filter_map(|word| word.strip_prefix("-I")).map(PathBuf::from).collect()
 }
 
-fn has_header(directory: &PathBuf) -> bool {
+fn has_header(directory: &Path) -> bool {
     directory.join("mpif.h").is_file()
 }
