@@ -90,12 +90,45 @@ codes! {
         "epoch still open at MPI_Win_free or MPI_Finalize", "CS-WIN-04.md";
     WindowNotFreed = "CS-WIN-05", Error,
         "window never freed", "CS-WIN-05.md";
+    CollectivesDiffer = "CS-COL-01", Error,
+        "ranks enter different collectives", "CS-COL-01.md";
+    RootsDiffer = "CS-COL-02", Error,
+        "ranks name different roots", "CS-COL-02.md";
+    ReductionsDiffer = "CS-COL-03", Error,
+        "ranks reduce by different operations", "CS-COL-03.md";
+    SignaturesDiffer = "CS-COL-04", Error,
+        "counts or datatypes of a collective do not match", "CS-COL-04.md";
+    CollectivesCross = "CS-COL-05", Error,
+        "collectives on different communicators in crossing order", "CS-COL-05.md";
+    CollectiveNotEntered = "CS-COL-06", Error,
+        "collective that a rank never enters", "CS-COL-06.md";
+    ThreadExcluded = "CS-THR-01", Error,
+        "MPI call by a thread that the thread level excludes", "CS-THR-01.md";
+    CallsConcurrent = "CS-THR-02", Error,
+        "concurrent MPI calls with MPI_THREAD_SERIALIZED", "CS-THR-02.md";
+    LevelNotProvided = "CS-THR-03", Error,
+        "thread level used that MPI has not provided", "CS-THR-03.md";
+    CollectivesConcurrent = "CS-THR-04", Error,
+        "threads in collectives of one communicator at once", "CS-THR-04.md";
+    RequestShared = "CS-THR-05", Error,
+        "threads complete one request at once", "CS-THR-05.md";
 }
 
 impl Code {
     /// Whether both sites play the same part, so that which comes first is a matter of timing.
     pub const fn is_symmetric(self) -> bool {
-        matches!(self, Code::TargetRace)
+        matches!(
+            self,
+            Code::TargetRace
+                | Code::CollectivesDiffer
+                | Code::RootsDiffer
+                | Code::ReductionsDiffer
+                | Code::SignaturesDiffer
+                | Code::CollectivesCross
+                | Code::CallsConcurrent
+                | Code::CollectivesConcurrent
+                | Code::RequestShared
+        )
     }
 }
 
