@@ -1,7 +1,8 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
+use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
-use crate::library::world;
+use crate::library::{comm_world, world};
 use crate::node;
 use crate::order;
 use crate::rank::{Rank, rank};
@@ -115,16 +116,22 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
 fn begin(rank: &dyn Rank, here: &Here) {
     let world = world();
     let shared = node::share(world.rank as usize, world.size as usize);
+    let size = world.size as usize;
     rank.begin(here.thread, world, shared);
+    rank.with(here.thread, &mut |tracker, _| tracker.name_world(comm_world().word(), size));
 }
 
 /// A call that does nothing but start an operation.
 #[inline]
 fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     let lessons = rank.ordered().then(|| order::before(rank, args, here));
+    let entered = collectives::enter(rank, args, here);
     let code = call();
     if code == 0 {
         After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
+    }
+    if let Some(entered) = entered {
+        collectives::leave(rank, args, here, entered, code == 0);
     }
     code
 }
@@ -152,7 +159,14 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let lessons = rank.ordered().then(|| order::before(rank, args, here));
     let mut before = Before::default();
     before.look(rank, args, here);
-    let code = call();
+    let entered = collectives::enter(rank, args, here);
+    let code = match collectives::may_be_stuck(args.call) {
+        true => collectives::waiting(call),
+        false => call(),
+    };
+    if let Some(entered) = entered {
+        collectives::leave(rank, args, here, entered, code == 0);
+    }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
     after.order(lessons.as_deref().unwrap_or_default());

@@ -8,6 +8,7 @@
 //! Without the feature `openmpi` or `mpich` the crate is empty.
 #![cfg(has_mpi)]
 
+mod collectives;
 mod datatypes;
 mod effects;
 mod entry;

@@ -14,6 +14,7 @@
 
 pub mod buffers;
 pub mod calls;
+pub mod collective;
 mod nursery;
 mod partitioned;
 mod place;
@@ -24,9 +25,10 @@ pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Effect, Role};
-pub use place::{DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
+pub use place::{About, DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
 pub use tracker::{
-    Learning, MemoryModel, Operation, Simple, Synchronisation, Template, Tracker, Transfer, combine,
+    Entering, Learning, MemoryModel, Operation, Simple, Synchronisation, Template, Tracker,
+    Transfer, combine,
 };
 pub use typemap::Datatype;

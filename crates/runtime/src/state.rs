@@ -4,6 +4,7 @@ use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::Recorder;
 use commsan_engine::{Mode, Pages, Shadow, When};
+use commsan_fabric::Fabric;
 use commsan_mpi::{Findings, Tracker};
 use commsan_mpi_shim::{Here, Rank, Shared, World};
 use commsan_sense::abi::{self, MapError};
@@ -148,6 +149,22 @@ pub fn exited() {
 }
 
 impl State {
+    /// Order between ranks and accesses to windows are of interest from now on.
+    fn follow_windows(&self, fabric: Fabric, tracker: &mut Tracker, recorder: &mut Recorder) {
+        tracker.connect(fabric);
+        match abi::shadow() {
+            Some(shadow) => {
+                let _ = self.shadow.set(shadow);
+                tracker.note_accesses_in(shadow);
+            }
+            None => recorder.note(
+                "there is not enough address space to note what the program does to window memory; \
+                 raise `ulimit -v`",
+            ),
+        }
+        self.ordered.store(true, Ordering::Relaxed);
+    }
+
     /// Checking itself has failed: stop, and say so.
     fn give_up(&self, thread: &Thread) {
         self.active.store(false, Ordering::Relaxed);
@@ -224,21 +241,15 @@ impl Rank for State {
             tracker.assume_memory_model(self.options.memory_model);
             match shared {
                 Shared::Unneeded => {}
-                Shared::Impossible(why) => recorder
-                    .note(&format!("races between ranks are not looked for in this job: {why}")),
-                Shared::Fabric(fabric) => {
-                    tracker.connect(fabric);
-                    match abi::shadow() {
-                        Some(shadow) => {
-                            let _ = self.shadow.set(shadow);
-                            tracker.note_accesses_in(shadow);
-                        }
-                        None => recorder.note(
-                            "there is not enough address space to note what the program does to \
-                             window memory; raise `ulimit -v`",
-                        ),
+                Shared::Impossible { why, windows } => recorder.note(&match windows {
+                    true => format!("ranks are not compared with each other in this job: {why}"),
+                    false => format!("collectives of different ranks are not compared: {why}"),
+                }),
+                Shared::Fabric { fabric, windows } => {
+                    tracker.connect_board(fabric.board(), fabric.me() as u32);
+                    if windows {
+                        self.follow_windows(fabric, &mut tracker, &mut recorder);
                     }
-                    self.ordered.store(true, Ordering::Relaxed);
                 }
             }
             *inner = Some(Inner { tracker, recorder });

@@ -230,6 +230,7 @@ impl Tracker {
             concerned: Some((access.mode, access.footprint.span(), access.footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, operation.site)],
             threads: true,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }
