@@ -88,7 +88,7 @@ pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered,
 }
 
 /// What the collective is called on.
-fn subject(args: &Args) -> Option<On> {
+pub(crate) fn subject(args: &Args) -> Option<On> {
     if !args.call.enters {
         return None;
     }
@@ -172,7 +172,14 @@ fn elements(datatype: usize, count: u64) -> Signature {
 /// The elements of all ranks, and how many each has.
 fn list(args: &Args, counts: usize, datatype: usize) -> Signature {
     let size = Mpi.local_size(args.call.at.comm.map_or(0, |index| args.words[index]));
-    let count = |rank| Mpi.int_at(args.words[counts], rank, args.call.large).max(0) as u64;
-    let all = (0..size).map(|rank| elements(datatype, count(rank)).as_item());
-    all.fold(Signature::EMPTY, Signature::then)
+    let counts = (0..size).map(|rank| Mpi.int_at(args.words[counts], rank, args.call.large));
+    let mut one = None;
+    let items = counts.map(|count| match count {
+        ..=0 => Signature::EMPTY.as_item(),
+        _ => {
+            let one = one.get_or_insert_with(|| datatypes::signature(datatype));
+            one.repeat(count as u64).as_item()
+        }
+    });
+    items.fold(Signature::EMPTY, Signature::then)
 }

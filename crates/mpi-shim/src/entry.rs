@@ -2,6 +2,7 @@
 
 use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
+use crate::levels;
 use crate::library::{comm_world, world};
 use crate::node;
 use crate::order;
@@ -74,9 +75,12 @@ pub(crate) fn around(
     if !rank.active() {
         let code = call();
         if args.call.effect == Effect::Begin && code == 0 {
-            begin(rank, &here);
+            begin(rank, &args, &here);
         }
         return code;
+    }
+    if levels::excludes(here.thread) {
+        levels::excluded(rank, &args, &here);
     }
     if agents::is_parallel() {
         return in_parallel(rank, &args, &here, call);
@@ -92,7 +96,9 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() ->
     if order::tells(args.call) {
         agents::release(others);
     }
+    let called = levels::before(rank, args, here);
     let code = watched(rank, args, here, call);
+    levels::after(rank, here, &called);
     if order::hears(args.call) {
         agents::acquire(others);
     }
@@ -113,12 +119,13 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
 
 /// MPI has been initialised.
 #[cold]
-fn begin(rank: &dyn Rank, here: &Here) {
+fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
     let world = world();
     let shared = node::share(world.rank as usize, world.size as usize);
     let size = world.size as usize;
     rank.begin(here.thread, world, shared);
     rank.with(here.thread, &mut |tracker, _| tracker.name_world(comm_world().word(), size));
+    levels::begin(rank, args, here);
 }
 
 /// A call that does nothing but start an operation.

@@ -14,6 +14,7 @@ mod effects;
 mod entry;
 mod fortran;
 mod groups;
+mod levels;
 mod library;
 mod node;
 mod order;

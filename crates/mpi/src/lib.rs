@@ -28,7 +28,7 @@ pub use calls::{CALLS, Call, Effect, Role};
 pub use place::{About, DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
 pub use tracker::{
-    Entering, Learning, MemoryModel, Operation, Simple, Synchronisation, Template, Tracker,
-    Transfer, combine,
+    Entering, Learning, MemoryModel, Operation, Simple, Synchronisation, Template, ThreadLevel,
+    Tracker, Transfer, combine,
 };
 pub use typemap::Datatype;

@@ -14,6 +14,7 @@
 mod afar;
 mod collectives;
 mod concurrent;
+mod levels;
 mod memory;
 mod onesided;
 mod order;
@@ -23,6 +24,8 @@ mod synchronise;
 mod transfers;
 
 pub use collectives::Entering;
+pub(crate) use levels::Calling;
+pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use order::{Learning, Template};
 pub use separate::MemoryModel;
@@ -39,6 +42,7 @@ use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use concurrent::Retired;
 pub(crate) use concurrent::Threads;
+use levels::Levels;
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -87,6 +91,7 @@ pub struct Tracker {
     allocations: FxHashMap<usize, usize>,
     rma: OneSided,
     together: Together,
+    levels: Levels,
     threads: Threads,
     stacks: Stacks,
 }
@@ -117,6 +122,7 @@ impl Tracker {
             allocations: FxHashMap::default(),
             rma: OneSided::new(pages),
             together: Together::default(),
+            levels: Levels::default(),
             threads: Threads::default(),
             stacks: Stacks::new(),
         }

@@ -27,6 +27,8 @@ pub struct State {
     active: AtomicBool,
     /// Threads share pages, and what they do there is noted.
     sharing: AtomicBool,
+    /// It is remembered what threads have called.
+    remembering: AtomicBool,
     /// What the program does to window memory.
     shadow: OnceLock<Shadow>,
     /// Whether ranks tell each other about order.
@@ -55,6 +57,7 @@ pub fn install(
         pages,
         active: AtomicBool::new(false),
         sharing: AtomicBool::new(false),
+        remembering: AtomicBool::new(false),
         shadow: OnceLock::new(),
         ordered: AtomicBool::new(false),
         next_request: AtomicU64::new(1),
@@ -107,17 +110,24 @@ pub fn share(thread: &Thread, bytes: &Range<usize>) {
 
 /// There is one thread again.
 pub fn calm() {
-    if let Some(state) = STATE.get()
-        && state.sharing.swap(false, Ordering::Relaxed)
+    let Some(state) = STATE.get() else { return };
+    let shared = state.sharing.swap(false, Ordering::Relaxed);
+    if (shared || state.remembering.load(Ordering::Relaxed))
         && let Some(inside) = Inside::enter()
     {
-        state.with(&inside, &mut |tracker, _| tracker.unshare());
+        state.with(&inside, &mut |tracker, _| {
+            tracker.unshare();
+            tracker.forget_calls();
+        });
     }
 }
 
-/// Whether what threads do to some pages is noted.
-pub fn is_sharing() -> bool {
-    STATE.get().is_some_and(|state| state.sharing.load(Ordering::Relaxed))
+/// Whether something is remembered of memory in which nothing is pending: what threads do to some
+/// pages, or which requests they have completed there.
+pub fn remembers() -> bool {
+    STATE.get().is_some_and(|state| {
+        state.sharing.load(Ordering::Relaxed) || state.remembering.load(Ordering::Relaxed)
+    })
 }
 
 /// What is done to these bytes from now on has nothing to do with what was: other functions or
@@ -125,7 +135,7 @@ pub fn is_sharing() -> bool {
 pub fn forget(bytes: &Range<usize>) {
     if let Some(state) = STATE.get()
         && state.active()
-        && state.pending()
+        && (state.pending() || state.remembering.load(Ordering::Relaxed))
         && let Some(inside) = Inside::enter()
     {
         state.with(&inside, &mut |tracker, _| tracker.forget(bytes));
@@ -219,6 +229,7 @@ impl Rank for State {
                 tracker.act_as(agents::actor(), !agents::is_parallel());
             }
             f(tracker, recorder);
+            self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
             self.next_request.store(tracker.now(), Ordering::Release);
             let (ranges, on_stack) = tracker.load();
             abi::abi().live.store(ranges as u64, Ordering::Relaxed);
@@ -239,6 +250,7 @@ impl Rank for State {
             let Some(mut inner) = self.inner.lock(thread) else { return };
             let mut tracker = Tracker::new(pages);
             tracker.assume_memory_model(self.options.memory_model);
+            tracker.sees_atomics(abi::abi().hooked.load(Ordering::Relaxed) > 0);
             match shared {
                 Shared::Unneeded => {}
                 Shared::Impossible { why, windows } => recorder.note(&match windows {

@@ -7,7 +7,7 @@ use super::entry::{Progress, TOLD};
 use crate::place::Site;
 use crate::rma::Group;
 use crate::rma::windows::mixed;
-use commsan_engine::Stamp;
+use crate::tracker::Calling;
 use rustc_hash::FxHashMap;
 
 const WORLD: u64 = 0x3057_0a1d;
@@ -34,7 +34,7 @@ pub struct Known {
     /// The last of them that was blocking, and called by a rank with one thread: number and place.
     pub blocking: Option<(u32, Site)>,
     /// The last call, while there are several threads.
-    pub by_thread: Option<(Stamp, Site)>,
+    pub(crate) by_thread: Option<Calling>,
 }
 
 impl Known {
@@ -95,6 +95,16 @@ impl Communicators {
             known.name = 0;
         }
         self.recent.retain(|other| *other != on);
+    }
+
+    /// There is one thread again.
+    pub fn forget_threads(&mut self) {
+        self.all.values_mut().for_each(|known| known.by_thread = None);
+    }
+
+    /// The last call of a thread, if the handle is known.
+    pub(crate) fn by_thread(&mut self, on: On) -> Option<&mut Calling> {
+        self.all.get_mut(&on)?.by_thread.as_mut()
     }
 
     /// What is known of a handle.

@@ -71,8 +71,10 @@ impl Signature {
             if rest & 1 != 0 {
                 all = all.then(part);
             }
-            part = part.then(part);
             rest >>= 1;
+            if rest > 0 {
+                part = part.then(part);
+            }
         }
         all
     }

@@ -76,6 +76,9 @@ impl Tracker {
 
     /// A collective is about to be called.
     pub fn enter(&mut self, entering: &Entering, place: &impl Place, out: &mut dyn Findings) {
+        if self.is_unordered(entering.on, entering.call, place, out) {
+            self.together.on.distrust(entering.on);
+        }
         let known = self.together.on.get(entering.on);
         known.entered += 1;
         let Some((board, me)) = self.together.board.filter(|_| known.name != 0 && known.size > 1)
@@ -286,13 +289,14 @@ impl Tracker {
         }
     }
 
-    fn describe(&mut self, on: On) -> String {
+    pub(super) fn describe(&mut self, on: On) -> String {
         let known = self.together.on.get(on);
         let ranks = known.size;
-        match on {
-            On::Comm(_) if known.is_world() => "MPI_COMM_WORLD".to_owned(),
-            On::Comm(_) => format!("a communicator of {ranks} ranks"),
-            On::Window(_) => format!("a window of {ranks} ranks"),
+        let what = if matches!(on, On::Comm(_)) { "communicator" } else { "window" };
+        match ranks {
+            _ if known.is_world() => "MPI_COMM_WORLD".to_owned(),
+            0 => format!("one {what}"),
+            _ => format!("a {what} of {ranks} ranks"),
         }
     }
 }
