@@ -1,8 +1,9 @@
 //! What ranks do together: the first who comes leaves an entry, and others compare theirs with it.
 //!
 //! A slot holds the entry of one key. Its first word is a version, odd while somebody writes: a
-//! reader that does not find the same even version before and after has read nothing. Keys that
-//! share a slot overwrite each other, so an entry may be gone; it is never another one's.
+//! reader that does not find the same even version before and after has read nothing. A key belongs to
+//! a set of slots, of which it takes the one that has been written least. So an entry may be gone, when
+//! others of the set have come; it is never another one's.
 //!
 //! Beside the slots, each rank has a word that says whether it waits within a call, and all have
 //! one that counts what does not match. Who launched the job looks at both from outside.
@@ -17,6 +18,8 @@ pub const ENTRY: usize = 15;
 /// Its version and its key before it.
 const SLOT: usize = 2 + ENTRY;
 const SLOTS: usize = 1024;
+/// Slots of a set.
+const WAYS: usize = 4;
 /// Looks at a slot that somebody else is writing, which takes him some nanoseconds.
 const TRIES: usize = 100;
 /// A cache line for each rank, and one for all.
@@ -54,14 +57,18 @@ impl Board {
 
     /// Leaves an entry, unless one of this key, which is not 0, is there.
     pub fn post(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
-        let slot = self.slot(key);
         for _ in 0..TRIES {
-            let version = slot[0].load(Acquire);
-            if let Some(first) = read(slot, key) {
+            // Of two that come with one key and find nothing, both choose the same slot, and one gets it.
+            let set = self.set(key);
+            let versions = set.each_ref().map(|slot| slot[0].load(Acquire));
+            let writing = versions.iter().any(|version| version & 1 != 0);
+            let least = versions.into_iter().zip(set).min_by_key(|(version, _)| *version);
+            if let Some(first) = self.find(key) {
                 return Posted::After(first);
             }
-            let free = version & 1 == 0;
-            if free && slot[0].compare_exchange(version, version + 1, SeqCst, Relaxed).is_ok() {
+            if let Some((version, slot)) = least.filter(|_| !writing)
+                && slot[0].compare_exchange(version, version + 1, SeqCst, Relaxed).is_ok()
+            {
                 write(slot, version, key, entry);
                 return Posted::First;
             }
@@ -72,12 +79,13 @@ impl Board {
 
     /// The first entry of a key, if there is one.
     pub fn find(&self, key: u64) -> Option<[u64; ENTRY]> {
-        read(self.slot(key), key)
+        self.set(key).into_iter().find_map(|slot| read(slot, key))
     }
 
-    fn slot(&self, key: u64) -> &'static [AtomicU64] {
-        let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % SLOTS;
-        &self.slots[home * SLOT..][..SLOT]
+    fn set(&self, key: u64) -> [&'static [AtomicU64]; WAYS] {
+        let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % (SLOTS / WAYS);
+        let first = home * WAYS * SLOT;
+        std::array::from_fn(|way| &self.slots[first + way * SLOT..][..SLOT])
     }
 
     /// A rank begins to wait within a call.
@@ -149,32 +157,39 @@ mod tests {
         memory.board()
     }
 
+    /// Keys of one set.
+    fn rivals(board: &Board) -> impl Iterator<Item = u64> {
+        let home = |key: u64| board.set(key)[0].as_ptr();
+        (1..).filter(move |key| home(*key) == home(1))
+    }
+
     #[test]
     fn the_first_entry_stays_until_its_slot_is_needed() {
         let board = board(2);
-        assert_eq!(board.find(7), None);
-        assert_eq!(board.post(7, &[1; ENTRY]), Posted::First);
-        assert_eq!(board.post(7, &[2; ENTRY]), Posted::After([1; ENTRY]));
-        assert_eq!(board.find(7), Some([1; ENTRY]));
-        let fills = |key: &u64| std::ptr::eq(board.slot(*key), board.slot(7));
-        let other = (8..).find(fills).unwrap();
-        assert_eq!(board.find(other), None);
-        assert_eq!(board.post(other, &[3; ENTRY]), Posted::First);
-        assert_eq!((board.find(7), board.find(other)), (None, Some([3; ENTRY])));
+        let keys: Vec<u64> = rivals(&board).take(WAYS + 1).collect();
+        assert_eq!(board.find(keys[0]), None);
+        for key in &keys[..WAYS] {
+            assert_eq!(board.post(*key, &[*key; ENTRY]), Posted::First);
+            assert_eq!(board.post(*key, &[0; ENTRY]), Posted::After([*key; ENTRY]));
+        }
+        assert_eq!(board.find(keys[0]), Some([keys[0]; ENTRY]));
+        assert_eq!(board.post(keys[WAYS], &[9; ENTRY]), Posted::First);
+        assert_eq!(board.find(keys[WAYS]), Some([9; ENTRY]));
+        let left = keys[..WAYS].iter().filter(|key| board.find(**key).is_some());
+        assert_eq!(left.count(), WAYS - 1);
     }
 
     #[test]
     fn entries_are_read_whole_or_not_at_all() {
         let board = board(4);
         let same = |entry: [u64; ENTRY]| entry.iter().all(|word| *word == entry[0]);
-        let (mut keys, all) = (Vec::new(), 1..);
-        keys.extend(all.filter(|key| std::ptr::eq(board.slot(*key), board.slot(1))).take(3));
+        let keys: Vec<u64> = rivals(&board).take(WAYS + 3).collect();
         std::thread::scope(|scope| {
             for rank in 0..4_u64 {
                 let keys = &keys;
                 scope.spawn(move || {
                     for n in 0..20_000_u64 {
-                        let key = keys[(n + rank) as usize % 3];
+                        let key = keys[(n + rank) as usize % keys.len()];
                         match board.post(key, &[key << 32 | n << 2 | rank; ENTRY]) {
                             Posted::After(entry) => {
                                 assert!(same(entry) && entry[0] >> 32 == key, "{entry:x?}");

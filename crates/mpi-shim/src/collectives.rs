@@ -49,15 +49,17 @@ pub(crate) fn enter(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Entered
     Some(Entered { on, waits })
 }
 
-/// Whether the call may wait in vain for ranks that are in another collective.
+/// Whether the call may wait in vain for ranks that are in another collective, or never come to it.
 #[inline]
 pub(crate) fn may_be_stuck(call: &Call) -> bool {
-    use Effect::{Block, Wait, WaitAll, WaitAny};
-    node::has_mismatch()
-        && !agents::is_parallel()
-        && !call.enters
-        && (matches!(call.effect, Wait | WaitAll | WaitAny)
-            || call.effect == Block && call.at.comm.is_some())
+    use Effect::{Block, Finalize, Wait, WaitAll, WaitAny};
+    let waits = match call.effect {
+        Finalize => return !agents::is_parallel(),
+        Wait | WaitAll | WaitAny => true,
+        Block => call.at.comm.is_some() && !call.enters,
+        _ => false,
+    };
+    waits && node::has_mismatch() && !agents::is_parallel()
 }
 
 /// Runs a call while this process counts as waiting.

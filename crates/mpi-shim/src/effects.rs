@@ -7,7 +7,6 @@ use crate::library::{
     Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
     request_from_fortran, request_size,
 };
-use crate::node;
 use crate::order;
 use crate::rank::Rank;
 use crate::sys;
@@ -99,10 +98,7 @@ impl Before {
                 // SAFETY: the call's argument, a pointer to an integer.
                 self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
             }
-            Effect::Finalize => {
-                rank.finalize(here);
-                node::wait(true);
-            }
+            Effect::Finalize => rank.finalize(here),
             Effect::Abort => rank.abort(here.thread),
             _ => {}
         }

@@ -23,7 +23,7 @@ mod windows;
 
 pub use entry::Here;
 pub use library::Mpi;
-pub use node::Shared;
+pub use node::{Shared, gone};
 pub use rank::{Rank, World, connect};
 
 /// What the header says, as bindgen reads it.

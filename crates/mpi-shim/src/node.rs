@@ -29,6 +29,9 @@ pub enum Shared {
 /// Where ranks compare their collectives, and this rank.
 static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
 
+/// The process that is this rank.
+static OWNER: OnceLock<u32> = OnceLock::new();
+
 /// This process begins or ends to wait for others.
 #[inline]
 pub(crate) fn wait(begins: bool) {
@@ -36,6 +39,13 @@ pub(crate) fn wait(begins: bool) {
         (Some((board, me)), true) => board.enter(*me),
         (Some((board, me)), false) => board.leave(*me),
         (None, _) => {}
+    }
+}
+
+/// This process is about to end: it will not move any more. A forked child's end means nothing.
+pub fn gone() {
+    if OWNER.get() == Some(&std::process::id()) {
+        wait(true);
     }
 }
 
@@ -62,6 +72,7 @@ pub(crate) fn share(rank: usize, ranks: usize) -> Shared {
     match meet(Path::new(&directory), rank, ranks) {
         Ok(fabric) => {
             let _ = BOARD.set((fabric.board(), rank));
+            let _ = OWNER.set(std::process::id());
             Shared::Fabric { fabric, windows }
         }
         Err(NotMet::NoLauncher) => impossible("what launched it is not known to commsan"),

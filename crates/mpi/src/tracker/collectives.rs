@@ -229,7 +229,7 @@ impl Tracker {
             let theirs = first.progress_on(known.name)?;
             let before = self.posted(known, theirs.blocking)?;
             let is_ahead = theirs.blocking > own.progress_on(known.name)?.entered;
-            (is_ahead && before.rank == first.rank).then_some((other, before))
+            is_ahead.then_some((other, before))
         });
         if let Some((other, before)) = ahead
             && let Some(call) = before.call()
