@@ -6,16 +6,16 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm half;
-  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+  MPI_Comm reversed;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
   if (rank == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Barrier(half);
+    MPI_Barrier(reversed);
   } else {
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Barrier(half);
+    MPI_Barrier(reversed);
   }
-  MPI_Comm_free(&half);
+  MPI_Comm_free(&reversed);
   MPI_Finalize();
   return 0;
 }
