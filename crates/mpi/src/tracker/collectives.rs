@@ -101,7 +101,11 @@ impl Tracker {
         let alone = entering.blocking && !entering.parallel;
         if let Posted::After(words) = board.post(key, &entry.to_words()) {
             let first = Entry::from_words(&words);
-            self.compare(entering.on, number, (&entry, site), &first, out);
+            let difference = self.compare(entering.on, number, (&entry, site), &first, out);
+            if difference == Some(Difference::Kind) {
+                // All that follows would be out of step, too.
+                return self.together.on.distrust(entering.on);
+            }
             if alone && first.kind == entry.kind && !first.threads {
                 self.look_for_crossing(entering.on, (&entry, site), &first, out);
             }
@@ -178,8 +182,8 @@ impl Tracker {
         (own, site): (&Entry, Site),
         first: &Entry,
         out: &mut dyn Findings,
-    ) {
-        let (Some(difference), Some(call)) = (own.differs(first), first.call()) else { return };
+    ) -> Option<Difference> {
+        let (difference, call) = (own.differs(first)?, first.call()?);
         let afar = Site::afar(&call.name, first.rank, first.site);
         let (code, passed) = match difference {
             Difference::Finalized => (Code::CollectiveNotEntered, None),
@@ -205,6 +209,7 @@ impl Tracker {
         };
         let about = About::Collective { on: self.describe(on), number, passed };
         self.report_mismatch(Mismatch { code, sites, about }, out);
+        Some(difference)
     }
 
     /// This rank and another one are in the same collective: has one of them been in another before
