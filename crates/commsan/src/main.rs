@@ -21,6 +21,7 @@ mod report;
 mod run;
 mod settings;
 mod suggest;
+mod watch;
 
 fn main() -> std::process::ExitCode {
     cli::main(std::env::args_os().collect())

@@ -131,6 +131,8 @@ options! {
         "Colours in messages and in the report";
     quiet: bool = "false", "BOOL", Launcher,
         "Print nothing but findings and errors";
+    stuck_after: Bounded<0, 86_400> = "10", "SECONDS", Launcher,
+        "End a job whose collectives do not match when no rank has moved for so long; 0 for never";
     halt_on_error: bool = "false", "BOOL", Rank,
         "End the job at the first finding";
     max_findings: Bounded<1, 1_000_000> = "1000", "N", Rank,

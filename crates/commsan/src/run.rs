@@ -9,6 +9,7 @@ use crate::options::Options;
 use crate::program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
+use crate::watch::Watch;
 use commsan_trace::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,7 +39,9 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
             .help("free some space, or name a directory elsewhere by `--output`")
     })?;
     let adapted = command_line::adapt(command, &mut environment);
+    let watch = Watch::start(&run, options);
     let status = child::run(&adapted, &environment).inspect_err(|_| discard(&run))?;
+    drop(watch);
     let code = child::shell_code(status);
     info.end(code);
     save(&run, &info);

@@ -6,15 +6,19 @@
 //! - [`cells`](Fabric::release): clocks joined at locks and atomics;
 //! - [`notices`](Fabric::post): a ring that others append to and only the owner empties.
 //!
+//! All of them own a [`Board`] together, on which the first to come to a collective leaves what it enters.
+//!
 //! Nobody ever waits for another rank: what is full refuses, what is overwritten is answered by
 //! something newer. A newer clock claims more order than there is, so the worst is a missed race.
 
+mod board;
 mod clocks;
 mod meeting;
 mod memory;
 mod ring;
 
-pub use meeting::{NotMet, meet};
+pub use board::{Board, ENTRY, Posted};
+pub use meeting::{Job, NotMet, jobs, meet};
 pub use memory::Memory;
 pub use ring::LONGEST;
 
@@ -23,6 +27,7 @@ use memory::Region;
 /// One rank's view of the memory.
 pub struct Fabric {
     regions: Box<[Region]>,
+    board: Board,
     me: usize,
 }
 
@@ -30,7 +35,8 @@ impl Fabric {
     /// The view of rank `me`.
     pub fn new(memory: Memory, me: usize) -> Fabric {
         assert!(me < memory.ranks(), "a rank of the job");
-        Fabric { regions: (0..memory.ranks()).map(|rank| memory.region(rank)).collect(), me }
+        let regions = (0..memory.ranks()).map(|rank| memory.region(rank)).collect();
+        Fabric { regions, board: memory.board(), me }
     }
 
     /// This rank.

@@ -6,7 +6,8 @@
 //! while. Whether all have come is decided once, when it first matters, and for all.
 
 use crate::memory::{PRESENT, STATE};
-use crate::{Fabric, Memory};
+use crate::{Board, Fabric, Memory};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
@@ -38,9 +39,7 @@ pub fn meet(directory: &Path, rank: usize, ranks: usize) -> Result<Fabric, NotMe
         0 => create(&place, ranks)?,
         _ => look_for(&place, ranks)?,
     };
-    let fabric = Fabric::new(memory, rank);
-    fabric.mine().header[PRESENT].store(1, Release);
-    Ok(fabric)
+    Ok(Fabric::new(memory, rank))
 }
 
 fn create(place: &PathBuf, ranks: usize) -> Result<Memory, NotMet> {
@@ -48,7 +47,7 @@ fn create(place: &PathBuf, ranks: usize) -> Result<Memory, NotMet> {
     // Others may come late.
     std::mem::forget(file);
     let draft = place.with_extension("draft");
-    fs::write(&draft, path)
+    fs::write(&draft, format!("{path} {ranks}"))
         .and_then(|()| fs::rename(&draft, place))
         .map_err(|_| NotMet::Refused)?;
     Ok(memory)
@@ -57,7 +56,7 @@ fn create(place: &PathBuf, ranks: usize) -> Result<Memory, NotMet> {
 fn look_for(place: &Path, ranks: usize) -> Result<Memory, NotMet> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
-        if let Ok(path) = fs::read_to_string(place) {
+        if let Some((path, _)) = read(place) {
             return Memory::open(&path, ranks).map_err(|_| NotMet::NotHere);
         }
         std::thread::sleep(PAUSE);
@@ -65,24 +64,99 @@ fn look_for(place: &Path, ranks: usize) -> Result<Memory, NotMet> {
     Err(NotMet::NotHere)
 }
 
+/// The path of a job's memory, and how many ranks it is for.
+fn read(place: &Path) -> Option<(String, usize)> {
+    let text = fs::read_to_string(place).ok()?;
+    let (path, ranks) = text.split_once(' ')?;
+    Some((path.to_owned(), ranks.parse().ok()?))
+}
+
+/// A job of a run, as its launcher sees it.
+pub struct Job {
+    name: OsString,
+    board: Board,
+    /// The process that keeps the memory, the first rank.
+    process: libc::pid_t,
+}
+
+/// The jobs of a run on this node that are not known yet.
+pub fn jobs(directory: &Path, mut known: impl FnMut(&OsStr) -> bool) -> Vec<Job> {
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    let places = files.map(|file| file.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().starts_with("job-") && path.extension().is_none() && !known(name)
+    });
+    places.filter_map(|place| Job::open(&place)).collect()
+}
+
+impl Job {
+    fn open(place: &Path) -> Option<Job> {
+        let (path, ranks) = read(place)?;
+        let process = path.strip_prefix("/proc/")?.split_once('/')?.0.parse().ok()?;
+        let board = Memory::open(&path, ranks).ok()?.board();
+        Some(Job { name: place.file_name()?.to_owned(), board, process })
+    }
+
+    /// The name of the job's file.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// What its ranks have left.
+    pub fn board(&self) -> Board {
+        self.board
+    }
+
+    /// Asks whoever launched the job to end it, or makes it.
+    pub fn end(&self, by_force: bool) {
+        let launcher = ancestors(self.process).filter(|known| known.launches).last();
+        let launcher = launcher.map_or(self.process, |known| known.process);
+        let signal = if by_force { libc::SIGKILL } else { libc::SIGTERM };
+        // SAFETY: system calls. The process had this job's memory open when it was found, and all
+        // ranks, this one included, wait.
+        unsafe {
+            libc::kill(launcher, signal);
+            if by_force {
+                libc::kill(self.process, signal);
+            }
+        }
+    }
+}
+
+/// A process that another one comes from.
+struct Ancestor {
+    process: libc::pid_t,
+    start: u64,
+    /// Whether it launches ranks.
+    launches: bool,
+}
+
+/// The processes that a process comes from, the nearest first.
+fn ancestors(process: libc::pid_t) -> impl Iterator<Item = Ancestor> {
+    let parent = |process: libc::pid_t| status(process).map(|(_, parent, _)| parent);
+    let mut next = parent(process);
+    std::iter::from_fn(move || {
+        let process = next?;
+        let (name, parent, start) = status(process)?;
+        next = Some(parent);
+        let launches = LAUNCHERS.iter().any(|known| name.starts_with(known));
+        Some(Ancestor { process, start, launches })
+    })
+    .take(64)
+}
+
 /// A number that the processes of one job on one node have in common, and no other job of the
 /// run: which process launched them, and when that began.
 fn job(ranks: usize) -> Option<u64> {
-    let mut pid = std::process::id();
+    let own = std::process::id();
     if ranks == 1 {
-        return Some(pid.into());
+        return Some(own.into());
     }
-    for _ in 0..64 {
-        let (name, parent, start) = status(pid)?;
-        if pid != std::process::id() && LAUNCHERS.iter().any(|known| name.starts_with(known)) {
-            let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-            let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-            let text = format!("{boot} {} {pid} {start} {ranks}", space.display());
-            return Some(hash(text.as_bytes()));
-        }
-        pid = parent;
-    }
-    None
+    let Ancestor { process, start, .. } = ancestors(own as _).find(|known| known.launches)?;
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let text = format!("{boot} {} {process} {start} {ranks}", space.display());
+    Some(hash(text.as_bytes()))
 }
 
 const LAUNCHERS: &[&str] = &[
@@ -98,7 +172,7 @@ const LAUNCHERS: &[&str] = &[
 ];
 
 /// Name, parent and start of a process.
-fn status(pid: u32) -> Option<(String, u32, u64)> {
+fn status(pid: libc::pid_t) -> Option<(String, libc::pid_t, u64)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (head, rest) = text.rsplit_once(')')?;
     let name = head.split_once('(')?.1.to_owned();
@@ -113,6 +187,11 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl Fabric {
+    /// This rank tells others of its order from now on.
+    pub fn attend(&self) {
+        self.mine().header[PRESENT].store(1, Release);
+    }
+
     /// Whether all ranks of the job are here. The first to ask waits a while for those that are
     /// late, and its answer holds for all.
     pub fn is_complete(&self) -> bool {
@@ -152,11 +231,11 @@ mod tests {
     fn all_are_here_or_none_counts() {
         let (memory, _file, _) = Memory::create(2).unwrap();
         let (a, b) = (Fabric::new(memory, 0), Fabric::new(memory, 1));
-        a.mine().header[PRESENT].store(1, Release);
+        a.attend();
         std::thread::scope(|scope| {
             let answer = scope.spawn(|| a.is_complete());
             std::thread::sleep(Duration::from_millis(50));
-            b.mine().header[PRESENT].store(1, Release);
+            b.attend();
             assert!(answer.join().unwrap());
         });
         assert!(b.is_complete() && !b.is_off());
@@ -168,8 +247,14 @@ mod tests {
     fn a_single_process_meets_itself() {
         let directory = std::env::temp_dir();
         let fabric = meet(&directory, 0, 1).unwrap();
+        fabric.attend();
         assert!(fabric.is_complete());
-        let left = directory.join(format!("job-{:016x}", job(1).unwrap()));
+        let name = OsString::from(format!("job-{:016x}", job(1).unwrap()));
+        let seen = jobs(&directory, |_| false).into_iter().find(|job| job.name() == name);
+        fabric.board().count_mismatch();
+        assert_eq!(seen.unwrap().board().mismatches(), 1);
+        assert!(jobs(&directory, |known| known == name).iter().all(|job| job.name() != name));
+        let left = directory.join(name);
         fs::remove_file(left).unwrap();
     }
 }

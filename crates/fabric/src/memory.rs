@@ -1,5 +1,6 @@
 //! The mapping and how it is divided.
 
+use crate::board::{self, Board};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -62,7 +63,7 @@ impl Memory {
         // SAFETY: just opened, and owned by nobody else.
         let fd = unsafe { OwnedFd::from_raw_fd(raw) };
         let file = File::from(fd);
-        file.set_len((8 * region_words(ranks) * ranks) as u64)?;
+        file.set_len(8 * words(ranks) as u64)?;
         let memory = Memory::map(&file, ranks)?;
         let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
         Ok((memory, file.into(), path))
@@ -71,14 +72,14 @@ impl Memory {
     /// Maps what another process has created for as many ranks.
     pub fn open(path: &str, ranks: usize) -> io::Result<Memory> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        if file.metadata()?.len() != (8 * region_words(ranks) * ranks) as u64 {
+        if file.metadata()?.len() != 8 * words(ranks) as u64 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "another job's memory"));
         }
         Memory::map(&file, ranks)
     }
 
     fn map(file: &File, ranks: usize) -> io::Result<Memory> {
-        let words = region_words(ranks) * ranks;
+        let words = words(ranks);
         // SAFETY: a new mapping of an open file.
         let base = unsafe {
             let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
@@ -97,6 +98,11 @@ impl Memory {
         self.ranks
     }
 
+    /// The board, behind all regions.
+    pub fn board(self) -> Board {
+        Board::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
+    }
+
     pub(crate) fn region(self, rank: usize) -> Region {
         let size = region_words(self.ranks);
         let (header, rest) = self.words[rank * size..][..size]
@@ -110,6 +116,10 @@ impl Memory {
         let ring = rest.first_chunk().expect("a region ends with its ring");
         Region { header, rows: halves(rows), entries, cells: halves(cells), parts, lost, ring }
     }
+}
+
+fn words(ranks: usize) -> usize {
+    region_words(ranks) * ranks + board::words(ranks)
 }
 
 fn region_words(ranks: usize) -> usize {

@@ -134,6 +134,21 @@ impl Code {
     }
 }
 
+impl Code {
+    /// Whether ranks do not match, so that some may wait for others in vain.
+    pub const fn is_between_ranks(self) -> bool {
+        matches!(
+            self,
+            Code::CollectivesDiffer
+                | Code::RootsDiffer
+                | Code::ReductionsDiffer
+                | Code::SignaturesDiffer
+                | Code::CollectivesCross
+                | Code::CollectiveNotEntered
+        )
+    }
+}
+
 impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.id())

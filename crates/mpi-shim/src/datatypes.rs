@@ -10,12 +10,13 @@ use crate::library::{handle, null};
 use crate::sys;
 use commsan_engine::Pattern;
 use commsan_mpi::Datatype;
+use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::typemap::{Constructor, Distribution, deal, grid_coordinates, pattern};
 use std::collections::HashMap;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, RwLock};
 
 /// What is remembered of a type.
 struct Known {
@@ -28,6 +29,7 @@ struct Known {
 struct Description {
     datatype: Datatype,
     leaf: Option<usize>,
+    signature: Signature,
 }
 
 static KNOWN: LazyLock<Mutex<HashMap<usize, Known>>> = LazyLock::new(Mutex::default);
@@ -46,7 +48,7 @@ pub(crate) fn describe(word: usize) -> Datatype {
         let extent = size as isize;
         return Datatype { pattern: Pattern::dense(0, extent), extent };
     }
-    let Description { datatype, leaf } = describe_any(word);
+    let Description { datatype, leaf, .. } = describe_any(word);
     let dense = datatype.pattern.is_dense()
         && datatype.pattern.span() == (0..datatype.extent)
         && leaf == Some(word);
@@ -67,6 +69,31 @@ pub(crate) fn leaf(word: usize) -> Option<usize> {
     }
 }
 
+/// The type signature of one element.
+pub(crate) fn signature(word: usize) -> Signature {
+    let known = SIGNATURES.read().unwrap_or_else(|e| e.into_inner()).get(&word).copied();
+    known.unwrap_or_else(|| describe_any(word).signature)
+}
+
+/// Of predefined types, by handle.
+static SIGNATURES: LazyLock<RwLock<HashMap<usize, Signature>>> = LazyLock::new(RwLock::default);
+
+/// The signature of a predefined type, by its name in MPI: the program may give it another one, but
+/// hardly does.
+fn signature_of_predefined(word: usize, size: i64) -> Signature {
+    let mut name = [0u8; sys::MPI_MAX_OBJECT_NAME as usize + 1];
+    let mut length = 0;
+    // SAFETY: a predefined datatype, and room for the longest name.
+    unsafe {
+        let datatype = handle::<sys::MPI_Datatype>(word);
+        sys::PMPI_Type_get_name(datatype, name.as_mut_ptr().cast(), &mut length);
+    }
+    let name = CStr::from_bytes_until_nul(&name).ok().and_then(|name| name.to_str().ok());
+    let signature = Signature::predefined(name.unwrap_or_default(), size.max(0) as u64);
+    SIGNATURES.write().unwrap_or_else(|e| e.into_inner()).insert(word, signature);
+    signature
+}
+
 #[inline]
 fn home(word: usize) -> &'static (AtomicUsize, AtomicUsize) {
     &PREDEFINED[(word >> 4 ^ word) % PREDEFINED.len()]
@@ -83,6 +110,7 @@ fn describe_any(word: usize) -> Description {
         return Description {
             datatype: Datatype { pattern: Pattern::empty(), extent: 0 },
             leaf: None,
+            signature: Signature::EMPTY,
         };
     }
     let (size, lb, extent) = shape(word);
@@ -136,17 +164,29 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
     // SAFETY: as in `shape`.
     let Some(contents) = (unsafe { contents(handle::<sys::MPI_Datatype>(word)) }) else {
         let datatype = Datatype { pattern: predefined(word, size as isize), extent };
-        return Description { datatype, leaf: is_named(word).then_some(word) };
+        let named = is_named(word);
+        let signature = match named {
+            true => signature_of_predefined(word, size),
+            false => Signature::vague(size.max(0) as u64),
+        };
+        return Description { datatype, leaf: named.then_some(word), signature };
     };
-    let (old, leaves): (Vec<Datatype>, Vec<Option<usize>>) = contents
+    let parts: Vec<Description> = contents
         .types
         .iter()
         .map(|t| {
             let (size, _, extent) = shape(t.word());
-            let Description { datatype, leaf } = read(t.word(), size, extent);
-            (datatype, leaf)
+            read(t.word(), size, extent)
         })
-        .unzip();
+        .collect();
+    let old: Vec<Datatype> = parts.iter().map(|part| part.datatype.clone()).collect();
+    let leaves: Vec<Option<usize>> = parts.iter().map(|part| part.leaf).collect();
+    let bytes = size.max(0) as u64;
+    let signature = match &*parts {
+        // Whatever its layout, it is a sequence of these.
+        [one] if one.signature.bytes > 0 => one.signature.repeat(bytes / one.signature.bytes),
+        _ => members(&contents, &parts).unwrap_or(Signature::vague(bytes)),
+    };
     let made = constructor(&contents, &old);
     for mut datatype in contents.types {
         // SAFETY: types out of contents are ours to free unless predefined.
@@ -163,7 +203,18 @@ fn read(word: usize, size: i64, extent: isize) -> Description {
     };
     let leaf = leaves.first().copied().flatten();
     let leaf = leaf.filter(|_| leaves.iter().all(|other| *other == leaf));
-    Description { datatype: Datatype { pattern, extent }, leaf }
+    Description { datatype: Datatype { pattern, extent }, leaf, signature }
+}
+
+/// The signature of a struct: its members in the order in which they were given.
+fn members(contents: &Contents, parts: &[Description]) -> Option<Signature> {
+    if contents.combiner != sys::COMMSAN_COMBINER_STRUCT {
+        return None;
+    }
+    let count = |index: usize| contents.numbers.get(1 + index).map(|n| (*n).max(0) as u64);
+    parts.iter().enumerate().try_fold(Signature::EMPTY, |all, (index, part)| {
+        Some(all.then(part.signature.repeat(count(index)?)))
+    })
 }
 
 /// A predefined type: dense but for `MPI_SHORT_INT`, whose `int` is aligned (MPI 4.1 §6.9.4).

@@ -29,7 +29,7 @@ pub(crate) struct Before {
     sync: Synchronisation,
 }
 
-type Tokens = SmallVec<[Token; 4]>;
+pub(crate) type Tokens = SmallVec<[Token; 4]>;
 
 impl Before {
     /// Looks at the arguments, and does what must be done before the call.
@@ -393,7 +393,7 @@ impl After<'_> {
 }
 
 /// Each request argument.
-fn tokens(args: &Args, before: u64) -> Tokens {
+pub(crate) fn tokens(args: &Args, before: u64) -> Tokens {
     let mut tokens = Tokens::new();
     push_tokens(args, before, &mut tokens);
     tokens

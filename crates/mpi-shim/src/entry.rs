@@ -1,7 +1,9 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
+use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
-use crate::library::world;
+use crate::levels;
+use crate::library::{comm_world, world};
 use crate::node;
 use crate::order;
 use crate::rank::{Rank, rank};
@@ -73,9 +75,12 @@ pub(crate) fn around(
     if !rank.active() {
         let code = call();
         if args.call.effect == Effect::Begin && code == 0 {
-            begin(rank, &here);
+            begin(rank, &args, &here);
         }
         return code;
+    }
+    if levels::excludes(here.thread) {
+        levels::excluded(rank, &args, &here);
     }
     if agents::is_parallel() {
         return in_parallel(rank, &args, &here, call);
@@ -91,7 +96,9 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() ->
     if order::tells(args.call) {
         agents::release(others);
     }
+    let called = levels::before(rank, args, here);
     let code = watched(rank, args, here, call);
+    levels::after(rank, here, &called);
     if order::hears(args.call) {
         agents::acquire(others);
     }
@@ -112,19 +119,26 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
 
 /// MPI has been initialised.
 #[cold]
-fn begin(rank: &dyn Rank, here: &Here) {
+fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
     let world = world();
     let shared = node::share(world.rank as usize, world.size as usize);
+    let size = world.size as usize;
     rank.begin(here.thread, world, shared);
+    rank.with(here.thread, &mut |tracker, _| tracker.name_world(comm_world().word(), size));
+    levels::begin(rank, args, here);
 }
 
 /// A call that does nothing but start an operation.
 #[inline]
 fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     let lessons = rank.ordered().then(|| order::before(rank, args, here));
+    let entered = collectives::enter(rank, args, here);
     let code = call();
     if code == 0 {
         After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
+    }
+    if let Some(entered) = entered {
+        collectives::leave(rank, args, here, entered, code == 0);
     }
     code
 }
@@ -152,7 +166,14 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let lessons = rank.ordered().then(|| order::before(rank, args, here));
     let mut before = Before::default();
     before.look(rank, args, here);
-    let code = call();
+    let entered = collectives::enter(rank, args, here);
+    let code = match collectives::may_be_stuck(args.call) {
+        true => collectives::waiting(call),
+        false => call(),
+    };
+    if let Some(entered) = entered {
+        collectives::leave(rank, args, here, entered, code == 0);
+    }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
     after.order(lessons.as_deref().unwrap_or_default());

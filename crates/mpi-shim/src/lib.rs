@@ -8,11 +8,13 @@
 //! Without the feature `openmpi` or `mpich` the crate is empty.
 #![cfg(has_mpi)]
 
+mod collectives;
 mod datatypes;
 mod effects;
 mod entry;
 mod fortran;
 mod groups;
+mod levels;
 mod library;
 mod node;
 mod order;
@@ -21,7 +23,7 @@ mod windows;
 
 pub use entry::Here;
 pub use library::Mpi;
-pub use node::Shared;
+pub use node::{Shared, gone};
 pub use rank::{Rank, World, connect};
 
 /// What the header says, as bindgen reads it.

@@ -3,6 +3,7 @@
 use crate::datatypes;
 use crate::entry::Word;
 use crate::sys;
+use commsan_mpi::collective::reduction::OTHER;
 use commsan_mpi::{Datatype, Library};
 use std::ffi::{CStr, c_int};
 
@@ -210,6 +211,15 @@ pub(crate) fn op_number(op: usize) -> i32 {
     unsafe { sys::PMPI_Op_c2f(handle::<sys::MPI_Op>(op)) }
 }
 
+/// Number of a predefined reduction in [`commsan_mpi::collective::reduction`].
+#[cfg(feature = "openmpi")]
+pub(crate) fn reduction(op: usize) -> u32 {
+    match op_number(op) {
+        number @ 1..=14 => number as u32,
+        _ => OTHER,
+    }
+}
+
 #[cfg(feature = "openmpi")]
 pub(crate) fn info_from_fortran(handle: c_int) -> usize {
     // SAFETY: a conversion.
@@ -255,6 +265,19 @@ pub(crate) fn type_number(datatype: usize) -> i32 {
 #[cfg(feature = "mpich")]
 pub(crate) fn op_number(op: usize) -> i32 {
     op as i32
+}
+
+/// Number of a predefined reduction in [`commsan_mpi::collective::reduction`].
+#[cfg(feature = "mpich")]
+pub(crate) fn reduction(op: usize) -> u32 {
+    const PREDEFINED: i32 = 0x5800_0000;
+    match op_number(op) ^ PREDEFINED {
+        // MPI_MINLOC comes before MPI_MAXLOC here.
+        11 => 12,
+        12 => 11,
+        number @ 1..=14 => number as u32,
+        _ => OTHER,
+    }
 }
 
 #[cfg(feature = "mpich")]
@@ -372,6 +395,17 @@ pub(crate) fn world() -> crate::World {
     text.truncate(length.max(0) as usize);
     let library = String::from_utf8_lossy(&text).into_owned();
     crate::World { rank: rank.max(0) as u32, size: size.max(0) as u32, library }
+}
+
+/// Whether this process's world was made by `MPI_Comm_spawn`.
+pub(crate) fn is_spawned() -> bool {
+    let mut parent = std::mem::MaybeUninit::<sys::MPI_Comm>::uninit();
+    // SAFETY: MPI is initialised; the call stores a handle.
+    let parent = unsafe {
+        sys::PMPI_Comm_get_parent(parent.as_mut_ptr());
+        parent.assume_init()
+    };
+    parent.word() != null::comm()
 }
 
 /// Open MPI's handle is the address of a variable that bindgen's constants cannot name.

@@ -1,33 +1,98 @@
-//! Memory shared by the ranks of a job that uses windows.
+//! Memory shared by the ranks of a job.
 
-use commsan_fabric::{Fabric, NotMet, meet};
+use crate::library::is_spawned;
+use commsan_fabric::{Board, Fabric, NotMet, meet};
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// What came of it.
 pub enum Shared {
-    /// This rank's program cannot make windows.
+    /// There is nobody to share it with, or nothing to write to.
     Unneeded,
     /// The memory, in which others may appear.
-    Fabric(Fabric),
-    /// There is none, for this reason.
-    Impossible(&'static str),
+    Fabric {
+        /// The memory.
+        fabric: Fabric,
+        /// Whether this rank's program can make windows.
+        windows: bool,
+    },
+    /// There is none.
+    Impossible {
+        /// Why.
+        why: &'static str,
+        /// Whether this rank's program can make windows.
+        windows: bool,
+    },
+}
+
+/// Where ranks compare their collectives, and this rank.
+static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
+
+/// The process that is this rank.
+static OWNER: OnceLock<u32> = OnceLock::new();
+
+/// This process begins or ends to wait for others.
+#[inline]
+pub(crate) fn wait(begins: bool) {
+    match (BOARD.get(), begins) {
+        (Some((board, me)), true) => board.enter(*me),
+        (Some((board, me)), false) => board.leave(*me),
+        (None, _) => {}
+    }
+}
+
+/// This process is about to end: it will not move any more. A forked child's end means nothing.
+pub fn gone() {
+    if OWNER.get() == Some(&std::process::id()) {
+        wait(true);
+    }
+}
+
+/// Whether some ranks do not match, so that it matters who waits in what.
+#[inline]
+pub(crate) fn has_mismatch() -> bool {
+    BOARD.get().is_some_and(|(board, _)| board.mismatches() > 0)
 }
 
 /// Meets the other ranks through the run directory.
 pub(crate) fn share(rank: usize, ranks: usize) -> Shared {
     let Some(directory) = std::env::var_os("COMMSAN_RUN_DIR") else { return Shared::Unneeded };
-    if !imports_windows() {
+    let windows = imports_windows();
+    if ranks == 1 && !windows {
         return Shared::Unneeded;
     }
+    let impossible = |why| Shared::Impossible { why, windows };
+    if is_spawned() {
+        return impossible("it was spawned by another");
+    }
+    if has_several_nodes(ranks) {
+        return impossible("it runs on several nodes");
+    }
     match meet(Path::new(&directory), rank, ranks) {
-        Ok(fabric) => Shared::Fabric(fabric),
-        Err(NotMet::NoLauncher) => Shared::Impossible("what launched it is not known to commsan"),
-        Err(NotMet::Refused) => Shared::Impossible("the system gives it no memory to share"),
+        Ok(fabric) => {
+            let _ = BOARD.set((fabric.board(), rank));
+            let _ = OWNER.set(std::process::id());
+            Shared::Fabric { fabric, windows }
+        }
+        Err(NotMet::NoLauncher) => impossible("what launched it is not known to commsan"),
+        Err(NotMet::Refused) => impossible("the system gives it no memory to share"),
         Err(NotMet::NotHere) => {
-            Shared::Impossible("rank 0 is on another node, or does not run under commsan")
+            impossible("rank 0 is on another node, or does not run under commsan")
         }
     }
+}
+
+/// Whether the launcher says that only some of the ranks are on this node: those on other nodes would
+/// look for rank 0 in vain.
+fn has_several_nodes(ranks: usize) -> bool {
+    let local = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"].into_iter().find_map(number);
+    let nodes = ["SLURM_STEP_NUM_NODES"].into_iter().find_map(number);
+    local.is_some_and(|local| local < ranks) || nodes.is_some_and(|nodes| nodes > 1)
+}
+
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
 }
 
 /// Whether any module of the process, except for MPI and commsan, calls a constructor of windows.

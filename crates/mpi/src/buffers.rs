@@ -180,7 +180,7 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
 }
 
 /// Whether this process takes the part of the rule in a rooted collective (MPI 4.1 §6.2.3).
-fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
+pub fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
     let (Some(root), Some(comm)) = (args.call.at.root, args.call.at.comm) else { return true };
     let (root, comm) = (args.int(root), args.words[comm]);
     if library.is_inter(comm) {

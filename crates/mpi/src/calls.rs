@@ -33,6 +33,12 @@ pub struct Call {
     pub synchronous: bool,
     /// Its number in the table.
     pub row: u32,
+    /// The number of the twin without large counts: what it is, whatever its arguments' types.
+    pub kind: u32,
+    /// Whether ranks enter it together, in the order in which each calls such calls.
+    pub enters: bool,
+    /// What of its data is the same on all ranks.
+    pub fit: Fit,
     /// Where the parameters are that many look for.
     pub at: Positions,
     /// Whether the only access is one run of elements, on every rank.
@@ -66,6 +72,37 @@ impl Flow {
             "Scan" | "Exscan" => Flow::Upwards,
             _ if name.starts_with("Neighbor") => Flow::Neighbours,
             _ => Flow::All,
+        }
+    }
+}
+
+/// What each rank passes to a collective alike (MPI 4.1 §6.4-6.12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// Nothing that one rank alone could tell.
+    Nothing,
+    /// The data that it sends to, or receives from, each rank.
+    Block,
+    /// The counts of all ranks, as a list.
+    List,
+}
+
+impl Fit {
+    /// Of the family of collectives with this name.
+    fn of(name: &str) -> Fit {
+        match name {
+            "Bcast"
+            | "Gather"
+            | "Scatter"
+            | "Allgather"
+            | "Alltoall"
+            | "Reduce"
+            | "Allreduce"
+            | "Reduce_scatter_block"
+            | "Scan"
+            | "Exscan" => Fit::Block,
+            "Allgatherv" | "Reduce_scatter" => Fit::List,
+            _ => Fit::Nothing,
         }
     }
 }
@@ -458,6 +495,13 @@ impl Call {
         !self.collective && (sends || self.at.win.is_some())
     }
 
+    /// Whether it may wait until other ranks enter it, too. Communicators are anticipated to be freed
+    /// without (MPI 4.1 §7.4.3).
+    pub fn blocks(&self) -> bool {
+        let frees = self.effect == Effect::CommFree;
+        self.enters && !frees && !matches!(self.effect, Effect::Start | Effect::Init)
+    }
+
     /// Whether the status it returns tells something that is needed.
     pub fn needs_status(&self) -> bool {
         let completes_one =
@@ -536,6 +580,12 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let collective = matches!(kind, "coll" | "meet");
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
+                let row = calls.len() as u32;
+                let enters = collective
+                    || matches!(
+                        effect,
+                        Effect::Window | Effect::WindowFree | Effect::Fence | Effect::CommFree
+                    );
                 let simple = matches!(
                     &*accesses,
                     [Rule { extent: Extent::Blocks { times: Times::Once, .. }, on: On::All, .. }]
@@ -549,7 +599,10 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     collective,
                     flow,
                     synchronous: family == "Ssend",
-                    row: calls.len() as u32,
+                    row,
+                    kind: if large { row - 1 } else { row },
+                    enters,
+                    fit: if collective { Fit::of(family) } else { Fit::Nothing },
                     at,
                     simple,
                 });

@@ -5,15 +5,17 @@
 //! MPI library are reached through [`Library`], so nothing here calls MPI and everything can be
 //! tested without it.
 //!
-//! **What is found, and how sure.** All rules are of one process and follow the standard's words,
-//! not the library's timing: an operation uses its buffer from the call that starts it until a
-//! call that completes it (MPI 4.1 §3.7.2, §3.7.3). A finding is never false as long as the MPI
-//! library's own datatype introspection tells the truth; where a handle cannot be told from
-//! another (libraries share one handle between operations that complete at once), commsan assumes
-//! the program is right, and can miss. See `requests.rs` and `tracker.rs`.
+//! **What is found, and how sure.** All rules follow the standard's words, not the library's
+//! timing: an operation uses its buffer from the call that starts it until a call that completes it
+//! (MPI 4.1 §3.7.2, §3.7.3). A finding is never false as long as the MPI library's own datatype
+//! introspection tells the truth; where a handle cannot be told from another (libraries share one
+//! handle between operations that complete at once), commsan assumes the program is right, and can
+//! miss. See `requests.rs` and `tracker.rs`; between ranks, `rma.rs` and `collective.rs`; between
+//! threads, `tracker/concurrent.rs` and `tracker/levels.rs`.
 
 pub mod buffers;
 pub mod calls;
+pub mod collective;
 mod nursery;
 mod partitioned;
 mod place;
@@ -24,9 +26,10 @@ pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Effect, Role};
-pub use place::{DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
+pub use place::{About, DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
 pub use tracker::{
-    Learning, MemoryModel, Operation, Simple, Synchronisation, Template, Tracker, Transfer, combine,
+    Entering, Learning, MemoryModel, Operation, Simple, Synchronisation, Template, ThreadLevel,
+    Tracker, Transfer, combine,
 };
 pub use typemap::Datatype;

@@ -179,6 +179,29 @@ pub struct Report<'a> {
     pub sites: &'a [(Role, Site)],
     /// Whether the two sides are apart in time, but in threads that do not synchronise.
     pub threads: bool,
+    /// What else there is to say.
+    pub about: Option<About>,
+}
+
+/// What findings say that are not about memory.
+#[derive(Clone, Debug)]
+pub enum About {
+    /// Calls that should have matched.
+    Collective {
+        /// What they were called on.
+        on: String,
+        /// Which collective of that, counted from 1; 0 where it is none in particular.
+        number: u32,
+        /// What the first site and the other have passed that differs.
+        passed: Option<[String; 2]>,
+    },
+    /// A thread level.
+    Level {
+        /// What was asked for.
+        required: &'static str,
+        /// What was given.
+        provided: &'static str,
+    },
 }
 
 /// Where findings go.

@@ -12,7 +12,9 @@
 //!   completed by `MPI_Finalize` is reported.
 
 mod afar;
+mod collectives;
 mod concurrent;
+mod levels;
 mod memory;
 mod onesided;
 mod order;
@@ -21,6 +23,9 @@ mod separate;
 mod synchronise;
 mod transfers;
 
+pub use collectives::Entering;
+pub(crate) use levels::Calling;
+pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use order::{Learning, Template};
 pub use separate::MemoryModel;
@@ -32,10 +37,12 @@ use crate::nursery::{Nursery, Young};
 use crate::place::{Findings, Place, Report, Side, Site, Stacks};
 use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
+use collectives::Together;
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use concurrent::Retired;
 pub(crate) use concurrent::Threads;
+use levels::Levels;
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -83,6 +90,8 @@ pub struct Tracker {
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: FxHashMap<usize, usize>,
     rma: OneSided,
+    together: Together,
+    levels: Levels,
     threads: Threads,
     stacks: Stacks,
 }
@@ -112,6 +121,8 @@ impl Tracker {
             on_stack: Vec::new(),
             allocations: FxHashMap::default(),
             rma: OneSided::new(pages),
+            together: Together::default(),
+            levels: Levels::default(),
             threads: Threads::default(),
             stacks: Stacks::new(),
         }
@@ -211,6 +222,7 @@ impl Tracker {
             concerned: Some((a.mode, a.footprint.span(), a.footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, site)],
             threads: false,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }
@@ -505,10 +517,12 @@ impl Tracker {
                 concerned,
                 sites: &sites,
                 threads: false,
+                about: None,
             };
             out.report(&report, &self.stacks);
         }
         self.finalize_windows(place, out);
+        self.enter_finalize(place, out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
     }
@@ -640,6 +654,7 @@ impl Tracker {
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
             sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
             threads: operation.retired.is_some(),
+            about: None,
         };
         let number = out.report(&report, &self.stacks);
         match operation.retired {
@@ -665,8 +680,15 @@ impl Tracker {
         let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
         let site = place.site(Some(call), &mut self.stacks);
         let sites = [(Role::Access, site), (Role::Operation, operation.site)];
-        let report =
-            Report { code, access: None, operation, concerned, sites: &sites, threads: false };
+        let report = Report {
+            code,
+            access: None,
+            operation,
+            concerned,
+            sites: &sites,
+            threads: false,
+            about: None,
+        };
         let number = out.report(&report, &self.stacks);
         self.subscribe(id, number);
     }

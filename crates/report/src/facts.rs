@@ -4,6 +4,7 @@ use crate::merge::Observation;
 use commsan_model::{Code, Frame, Role};
 use commsan_trace::record::{RawAccess, RawOperation, RawSite};
 
+mod together;
 mod window;
 
 /// Circumstances in which a code needs other words.
@@ -67,6 +68,7 @@ impl<'o> Facts<'o> {
             {
                 Case::WithinOneCall
             }
+            Code::SignaturesDiffer if first.rank == operation.rank => Case::WithinOneCall,
             // Where the function itself is seen to return, no call is involved.
             Code::PendingStackBuffer if first.call.is_some() => Case::NoticedLater,
             Code::TargetRace
@@ -111,6 +113,16 @@ impl<'o> Facts<'o> {
             "closer" => window::closer(self.starter()).to_owned(),
             "threads" => self.threads(),
             "missing" => window::opener(self.call().unwrap_or_default()).to_owned(),
+            "starter" => self.starter().to_owned(),
+            "on" => self.on(),
+            "nth" => self.nth(),
+            "mine" => self.passed(0),
+            "theirs" => self.passed(1),
+            "thread" => self.thread(self.first).to_string(),
+            "partner" => self.thread(self.operation).to_string(),
+            "required" => self.level().0,
+            "provided" => self.level().1,
+            "rule" => self.rule().to_owned(),
             "here" => self.place(self.first),
             "started" => self.place(self.operation),
             _ => return None,
@@ -231,11 +243,13 @@ impl<'o> Facts<'o> {
         format!("the operation started at {started} and is complete only after {by} at {place}")
     }
 
+    fn thread(&self, site: Option<usize>) -> u32 {
+        site.map_or(0, |site| self.observation.finding.sites[site].thread)
+    }
+
     /// What does not order two threads.
     fn threads(&self) -> String {
-        let sites = &self.observation.finding.sites;
-        let thread = |site: Option<usize>| site.map_or(0, |site| sites[site].thread);
-        let (own, other) = (thread(self.first), thread(self.operation));
+        let (own, other) = (self.thread(self.first), self.thread(self.operation));
         let (by, here) = (self.by(), self.place(self.first));
         match &self.observation.completed {
             Some((completion, stack)) => {
@@ -404,6 +418,7 @@ fn using(operation: &RawOperation<'_>) -> &'static str {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    pub(crate) use super::together::tests::observation as together;
     pub(crate) use super::window::tests::observation as one_sided;
     use super::*;
     use commsan_trace::record::RawFinding;
@@ -456,6 +471,8 @@ pub(crate) mod tests {
                 sites: vec![site(Role::Access, None), site(Role::Operation, Some("MPI_Isend"))]
                     .into(),
                 threads: false,
+                collective: None,
+                level: None,
             },
             stacks: vec![vec![frame("pack", 52)], vec![frame("exchange", 40)]],
             completed: Some((

@@ -28,6 +28,12 @@
 //! | `{reach}`, `{size}` | `bytes 4096-4103`, `4096 bytes` |
 //! | `{opener}`, `{closer}` | `MPI_Win_lock (rank 1)`, `MPI_Win_unlock` |
 //! | `{threads}` | `MPI_Wait at heat.c:44 completes the operation in thread 0, but …` |
+//! | `{starter}` | `MPI_Bcast`: the call at the operation's site |
+//! | `{on}`, `{nth}` | `MPI_COMM_WORLD`, `3rd` |
+//! | `{mine}`, `{theirs}` | `rank 1`, `MPI_SUM`, `64 reals of 8 bytes` |
+//! | `{thread}`, `{partner}` | `1`, `0` |
+//! | `{required}`, `{provided}` | `MPI_THREAD_FUNNELED` |
+//! | `{rule}` | `with MPI_THREAD_FUNNELED, only the thread that …` |
 //! | `{missing}` | the call that opens the epoch which `{by}` needs |
 
 use crate::facts::{Case, Facts};
@@ -405,111 +411,123 @@ pub const WORDINGS: &[Wording] = &[
     Wording {
         code: Code::CollectivesDiffer,
         case: Case::Usual,
-        message: "{who} does not match {other}",
-        offence: "{by}",
-        operation: "{other}",
-        why: "collectives are matched in the order of each rank's calls",
-        help: "call the same collectives in the same order on all ranks",
+        message: "{who} and {other} are both the {nth} collective on {on}",
+        offence: "{by} is the {nth} collective on {on}",
+        operation: "{starter} is the {nth} collective on {on}",
+        why: "a rank's collectives on {on} are matched with other ranks' in the order of its calls, so {by} at {here} meets {starter} at {started}; a nonblocking or persistent collective matches none of another mode",
+        help: "let all ranks call the same collectives in the same order: look for a condition, an early return or the end of a loop that some ranks take and others do not",
         fortran: "",
     },
     Wording {
         code: Code::RootsDiffer,
         case: Case::Usual,
-        message: "{who} names another root than {other}",
-        offence: "{by}",
-        operation: "{other}",
-        why: "all ranks must name one root",
-        help: "compute the root from values that are equal on all ranks",
+        message: "{who} names {mine} as root, and {other} names {theirs}",
+        offence: "root is {mine}",
+        operation: "root is {theirs}",
+        why: "both are the {nth} collective on {on}, and all its ranks must name one root (ranks are those of the job)",
+        help: "compute the root from values that are equal on all ranks; a root is a rank of the communicator that is passed, not of MPI_COMM_WORLD",
         fortran: "",
     },
     Wording {
         code: Code::ReductionsDiffer,
         case: Case::Usual,
-        message: "{who} reduces by another operation than {other}",
-        offence: "{by}",
-        operation: "{other}",
-        why: "all ranks must pass one operation",
-        help: "choose the operation by something that is equal on all ranks",
+        message: "{who} reduces by {mine}, and {other} by {theirs}",
+        offence: "reduces by {mine}",
+        operation: "reduces by {theirs}",
+        why: "both are the {nth} collective on {on}, and all its ranks must pass one operation",
+        help: "choose the operation by something that is equal on all ranks, or call one reduction for each",
         fortran: "",
     },
     Wording {
         code: Code::SignaturesDiffer,
         case: Case::Usual,
-        message: "{who} does not fit {other}",
-        offence: "{by}",
-        operation: "{other}",
-        why: "what is sent must be what is received",
-        help: "pass counts and datatypes that fit on all ranks",
+        message: "{who} passes {mine}, and {other} passes {theirs}",
+        offence: "passes {mine}",
+        operation: "passes {theirs}",
+        why: "both are the {nth} collective on {on}, in which the data that one rank sends must be exactly what another is to receive",
+        help: "pass the same count and datatype on all ranks; counts of MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall are per rank; where ranks have different amounts, use the variants with counts",
+        fortran: "",
+    },
+    Wording {
+        code: Code::SignaturesDiffer,
+        case: Case::WithinOneCall,
+        message: "{who} sends {theirs} to each rank, and is to receive {mine} from each",
+        offence: "is to receive {mine} from each rank",
+        operation: "sends {theirs} to each rank",
+        why: "what one rank sends in the {nth} collective on {on} must be exactly what another, or \
+              itself, is to receive",
+        help: "pass the same count and datatype for both; recvcount is that of each rank, not of all \
+               together",
         fortran: "",
     },
     Wording {
         code: Code::CollectivesCross,
         case: Case::Usual,
-        message: "{who} and {other} are entered in crossing order",
-        offence: "{by}",
-        operation: "{other}",
-        why: "each may wait for the other",
-        help: "call the collectives in one order on all ranks",
+        message: "{who} on {mine} and {other} on {theirs} are entered in crossing order",
+        offence: "{by} on {mine}",
+        operation: "{starter} on {theirs}",
+        why: "one rank enters {by} at {here} before the collective that {starter} at {started} is part of, another one enters them the other way round; a collective may wait for all ranks, so each can wait for the other",
+        help: "call the collectives of the two in one order on all ranks that they share, or start both as nonblocking collectives and wait for both together",
         fortran: "",
     },
     Wording {
         code: Code::CollectiveNotEntered,
         case: Case::Usual,
-        message: "{who} comes without {other}",
-        offence: "{by}",
-        operation: "{other}",
-        why: "a collective waits for all ranks",
-        help: "call the collective on all ranks",
+        message: "{who} comes before the {nth} collective on {on}, which {other} has entered",
+        offence: "{by} without the {nth} collective on {on}",
+        operation: "{starter} is the {nth} collective on {on}",
+        why: "a rank that is in MPI_Finalize enters no collective any more, and {starter} at {started} needs all ranks",
+        help: "let all ranks take the same way to MPI_Finalize; where one rank alone knows of an error, let it tell the others first or call MPI_Abort",
         fortran: "",
     },
     Wording {
         code: Code::ThreadExcluded,
         case: Case::Usual,
-        message: "{who} is called by another thread than MPI allows",
+        message: "{who} is called in thread {thread}, which {provided} excludes",
         offence: "{by}",
-        operation: "{other}",
-        why: "the thread level excludes the thread",
-        help: "ask MPI_Init_thread for the level that is needed",
+        operation: "{starter} provides {provided}",
+        why: "{rule}",
+        help: "ask for the level that the program needs by MPI_Init_thread, and compare what is provided; or leave MPI calls to the main thread (omp master, not single)",
         fortran: "",
     },
     Wording {
         code: Code::CallsConcurrent,
         case: Case::Usual,
-        message: "{who} is concurrent with {other}",
+        message: "{who} in thread {thread} is not ordered after {starter} in thread {partner}",
         offence: "{by}",
-        operation: "{other}",
-        why: "only one thread may call MPI at a time",
-        help: "ask for MPI_THREAD_MULTIPLE, or guard the calls by a lock",
+        operation: "{starter}",
+        why: "MPI provides {provided}: calls must not be made at once, and nothing orders {by} at {here} after the return from {starter} at {started}",
+        help: "ask for MPI_THREAD_MULTIPLE, guard all MPI calls by one lock, or let one thread make them (single with its barrier, not single nowait)",
         fortran: "",
     },
     Wording {
         code: Code::LevelNotProvided,
         case: Case::Usual,
-        message: "{who} needs a thread level that MPI has not provided",
+        message: "{who} in thread {thread} relies on {required}, but MPI provides {provided}",
         offence: "{by}",
-        operation: "{other}",
-        why: "the level provided is lower than required",
-        help: "compare the level provided with what is needed",
+        operation: "{starter} asks for {required} and gets {provided}",
+        why: "{rule}",
+        help: "compare provided with what is needed after MPI_Init_thread, and end the program or use fewer threads where it is lower; or use an MPI library that provides {required}",
         fortran: "",
     },
     Wording {
         code: Code::CollectivesConcurrent,
         case: Case::Usual,
-        message: "{who} is concurrent with {other}",
+        message: "{who} in thread {thread} and {starter} in thread {partner} are not ordered, both on {on}",
         offence: "{by}",
-        operation: "{other}",
-        why: "collectives of a communicator are matched in the order of calls",
-        help: "give each thread a communicator of its own",
+        operation: "{starter}",
+        why: "collectives on {on} are matched by the order of this rank's calls, and nothing orders {by} at {here} after {starter} at {started}, or before it: ranks may take them in different orders",
+        help: "give each thread a communicator of its own (MPI_Comm_dup), or order the threads' calls alike on all ranks",
         fortran: "",
     },
     Wording {
         code: Code::RequestShared,
         case: Case::Usual,
-        message: "{who} completes the request that {other} completes",
+        message: "{who} in thread {thread} completes the request that {starter} completes in thread {partner}",
         offence: "{by}",
-        operation: "{other}",
-        why: "only one thread may complete a request",
-        help: "let one thread complete the request",
+        operation: "{starter}",
+        why: "a request is freed by the call that completes it, and nothing orders {by} at {here} after {starter} at {started}",
+        help: "let one thread complete the request and the others wait for that thread, or give each thread requests of its own",
         fortran: "",
     },
     between_threads(Code::SendBufferWritten),
@@ -629,7 +647,9 @@ mod tests {
     fn texts_of_all_codes() {
         let mut text = String::new();
         for row in WORDINGS {
-            let mut observation = if row.code >= Code::OriginBufferWritten {
+            let mut observation = if row.code >= Code::CollectivesDiffer {
+                crate::facts::tests::together(row.code, row.case)
+            } else if row.code >= Code::OriginBufferWritten {
                 let mut observation = crate::facts::tests::one_sided(row.code, row.case);
                 if row.case == Case::Threads {
                     between_sites_of_threads(&mut observation, row.code);

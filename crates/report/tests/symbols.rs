@@ -58,6 +58,8 @@ fn finding(code: Code, sites: Vec<RawSite<'static>>) -> Record<'static> {
         },
         sites: Cow::Owned(sites),
         threads: false,
+        collective: None,
+        level: None,
     })
 }
 

@@ -51,4 +51,5 @@ unsafe extern "C" fn forked() {
 
 extern "C" fn unloaded() {
     state::exited();
+    commsan_mpi_shim::gone();
 }

@@ -7,12 +7,13 @@
 use crate::options::Options;
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
-use commsan_mpi::{Findings, Report, Site, Stacks};
+use commsan_mpi::{About, Findings, Report, Site, Stacks};
 use commsan_mpi_shim::World;
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
-    End, Ending, Module, RawAccess, RawFinding, RawOperation, RawSite, Record, Start, VERSION,
+    End, Ending, Module, RawAccess, RawCollective, RawFinding, RawLevel, RawOperation, RawSite,
+    Record, Start, VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -188,6 +189,8 @@ impl Findings for Recorder {
             },
             sites: Cow::Owned(sites),
             threads: report.threads,
+            collective: collective(report.about.as_ref()),
+            level: level(report.about.as_ref()),
         }));
         if self.options.halt_on_error {
             self.end(Ending::Halted);
@@ -208,6 +211,17 @@ impl Findings for Recorder {
         let site = self.raw(Role::Completion, site, stacks);
         self.log.write(&Record::Completed { id: finding, site });
     }
+}
+
+fn collective(about: Option<&About>) -> Option<RawCollective<'_>> {
+    let About::Collective { on, number, passed } = about? else { return None };
+    let passed = passed.as_ref().map(|both| both.each_ref().map(|one| Cow::Borrowed(&**one)));
+    Some(RawCollective { on: Cow::Borrowed(on), number: *number, passed })
+}
+
+fn level(about: Option<&About>) -> Option<RawLevel<'_>> {
+    let About::Level { required, provided } = about? else { return None };
+    Some(RawLevel { required: Cow::Borrowed(required), provided: Cow::Borrowed(provided) })
 }
 
 /// Sets disk space aside for the first findings, in case the program fills the disk. Where the

@@ -4,6 +4,7 @@ use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::Recorder;
 use commsan_engine::{Mode, Pages, Shadow, When};
+use commsan_fabric::Fabric;
 use commsan_mpi::{Findings, Tracker};
 use commsan_mpi_shim::{Here, Rank, Shared, World};
 use commsan_sense::abi::{self, MapError};
@@ -26,6 +27,8 @@ pub struct State {
     active: AtomicBool,
     /// Threads share pages, and what they do there is noted.
     sharing: AtomicBool,
+    /// It is remembered what threads have called.
+    remembering: AtomicBool,
     /// What the program does to window memory.
     shadow: OnceLock<Shadow>,
     /// Whether ranks tell each other about order.
@@ -54,6 +57,7 @@ pub fn install(
         pages,
         active: AtomicBool::new(false),
         sharing: AtomicBool::new(false),
+        remembering: AtomicBool::new(false),
         shadow: OnceLock::new(),
         ordered: AtomicBool::new(false),
         next_request: AtomicU64::new(1),
@@ -106,17 +110,24 @@ pub fn share(thread: &Thread, bytes: &Range<usize>) {
 
 /// There is one thread again.
 pub fn calm() {
-    if let Some(state) = STATE.get()
-        && state.sharing.swap(false, Ordering::Relaxed)
+    let Some(state) = STATE.get() else { return };
+    let shared = state.sharing.swap(false, Ordering::Relaxed);
+    if (shared || state.remembering.load(Ordering::Relaxed))
         && let Some(inside) = Inside::enter()
     {
-        state.with(&inside, &mut |tracker, _| tracker.unshare());
+        state.with(&inside, &mut |tracker, _| {
+            tracker.unshare();
+            tracker.forget_calls();
+        });
     }
 }
 
-/// Whether what threads do to some pages is noted.
-pub fn is_sharing() -> bool {
-    STATE.get().is_some_and(|state| state.sharing.load(Ordering::Relaxed))
+/// Whether something is remembered of memory in which nothing is pending: what threads do to some
+/// pages, or which requests they have completed there.
+pub fn remembers() -> bool {
+    STATE.get().is_some_and(|state| {
+        state.sharing.load(Ordering::Relaxed) || state.remembering.load(Ordering::Relaxed)
+    })
 }
 
 /// What is done to these bytes from now on has nothing to do with what was: other functions or
@@ -124,7 +135,7 @@ pub fn is_sharing() -> bool {
 pub fn forget(bytes: &Range<usize>) {
     if let Some(state) = STATE.get()
         && state.active()
-        && state.pending()
+        && (state.pending() || state.remembering.load(Ordering::Relaxed))
         && let Some(inside) = Inside::enter()
     {
         state.with(&inside, &mut |tracker, _| tracker.forget(bytes));
@@ -148,6 +159,22 @@ pub fn exited() {
 }
 
 impl State {
+    /// Order between ranks and accesses to windows are of interest from now on.
+    fn follow_windows(&self, fabric: Fabric, tracker: &mut Tracker, recorder: &mut Recorder) {
+        tracker.connect(fabric);
+        match abi::shadow() {
+            Some(shadow) => {
+                let _ = self.shadow.set(shadow);
+                tracker.note_accesses_in(shadow);
+            }
+            None => recorder.note(
+                "there is not enough address space to note what the program does to window memory; \
+                 raise `ulimit -v`",
+            ),
+        }
+        self.ordered.store(true, Ordering::Relaxed);
+    }
+
     /// Checking itself has failed: stop, and say so.
     fn give_up(&self, thread: &Thread) {
         self.active.store(false, Ordering::Relaxed);
@@ -202,6 +229,7 @@ impl Rank for State {
                 tracker.act_as(agents::actor(), !agents::is_parallel());
             }
             f(tracker, recorder);
+            self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
             self.next_request.store(tracker.now(), Ordering::Release);
             let (ranges, on_stack) = tracker.load();
             abi::abi().live.store(ranges as u64, Ordering::Relaxed);
@@ -222,23 +250,18 @@ impl Rank for State {
             let Some(mut inner) = self.inner.lock(thread) else { return };
             let mut tracker = Tracker::new(pages);
             tracker.assume_memory_model(self.options.memory_model);
+            tracker.sees_atomics(abi::abi().hooked.load(Ordering::Relaxed) > 0);
             match shared {
                 Shared::Unneeded => {}
-                Shared::Impossible(why) => recorder
-                    .note(&format!("races between ranks are not looked for in this job: {why}")),
-                Shared::Fabric(fabric) => {
-                    tracker.connect(fabric);
-                    match abi::shadow() {
-                        Some(shadow) => {
-                            let _ = self.shadow.set(shadow);
-                            tracker.note_accesses_in(shadow);
-                        }
-                        None => recorder.note(
-                            "there is not enough address space to note what the program does to \
-                             window memory; raise `ulimit -v`",
-                        ),
+                Shared::Impossible { why, windows } => recorder.note(&match windows {
+                    true => format!("ranks are not compared with each other in this job: {why}"),
+                    false => format!("collectives of different ranks are not compared: {why}"),
+                }),
+                Shared::Fabric { fabric, windows } => {
+                    tracker.connect_board(fabric.board(), fabric.me() as u32);
+                    if windows {
+                        self.follow_windows(fabric, &mut tracker, &mut recorder);
                     }
-                    self.ordered.store(true, Ordering::Relaxed);
                 }
             }
             *inner = Some(Inner { tracker, recorder });

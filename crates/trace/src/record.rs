@@ -13,6 +13,7 @@ pub const VERSION: u32 = 1;
 /// One line of a rank's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "t", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one exists at a time, on the stack")]
 pub enum Record<'a> {
     /// First line: who writes this log.
     Start(Start<'a>),
@@ -103,6 +104,33 @@ pub struct RawFinding<'a> {
     /// Whether the two were apart in time, but in threads that do not synchronise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub threads: bool,
+    /// The collective that the sites are calls of, or should have been.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collective: Option<RawCollective<'a>>,
+    /// The thread level that the finding is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<RawLevel<'a>>,
+}
+
+/// A collective that calls of two ranks should have been.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawCollective<'a> {
+    /// What it was called on: `MPI_COMM_WORLD`, `a communicator of 4 ranks`.
+    pub on: Cow<'a, str>,
+    /// Which collective of that, counted from 1; 0 where it is none in particular.
+    pub number: u32,
+    /// What the first site and the operation's have passed that differs: `rank 1`, `MPI_SUM`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<[Cow<'a, str>; 2]>,
+}
+
+/// A thread level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawLevel<'a> {
+    /// What the program asked for.
+    pub required: Cow<'a, str>,
+    /// What MPI provides.
+    pub provided: Cow<'a, str>,
 }
 
 /// Bytes that somebody touches.

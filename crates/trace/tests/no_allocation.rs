@@ -63,6 +63,8 @@ fn appending_allocates_nothing() {
         },
         sites: Cow::Borrowed(&sites),
         threads: true,
+        collective: None,
+        level: None,
     });
     let mut file = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
     let mut buffer = [0; 4096];

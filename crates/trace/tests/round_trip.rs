@@ -56,15 +56,25 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
         prop::option::of(access),
         operation,
         prop::collection::vec(site(), 0..4),
+        prop::option::of(collective()),
+        prop::option::of((text(), text())),
     )
-        .prop_map(|(id, code, access, operation, sites)| RawFinding {
+        .prop_map(|(id, code, access, operation, sites, collective, level)| RawFinding {
             id,
             code,
             access,
             operation,
             threads: id % 2 == 1,
             sites: Cow::Owned(sites),
+            collective,
+            level: level.map(|(required, provided)| RawLevel { required, provided }),
         })
+}
+
+fn collective() -> impl Strategy<Value = RawCollective<'static>> {
+    (text(), any::<u32>(), prop::option::of((text(), text()))).prop_map(|(on, number, passed)| {
+        RawCollective { on, number, passed: passed.map(|(own, other)| [own, other]) }
+    })
 }
 
 fn record() -> impl Strategy<Value = Record<'static>> {

@@ -92,6 +92,7 @@ impl OneSided {
 impl Tracker {
     /// Ranks can tell each other about order and operations from now on.
     pub fn connect(&mut self, fabric: Fabric) {
+        fabric.attend();
         self.rma.clock = Some(Clock::new(fabric));
     }
 
@@ -470,6 +471,7 @@ impl Tracker {
             concerned: Some((meeting.access.mode, span, touched)),
             sites: &[(Role::Access, site), (Role::Operation, first)],
             threads: false,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }
@@ -484,7 +486,7 @@ impl Remote {
 
 impl Site {
     /// A place that is in another rank's log.
-    fn afar(call: &'static str, rank: u32, number: u32) -> Site {
+    pub(super) fn afar(call: &'static str, rank: u32, number: u32) -> Site {
         let pc = 1 << 63 | (rank as usize) << 32 | number as usize;
         Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, afar: Some((rank, number)) }
     }

@@ -138,6 +138,7 @@ impl Tracker {
 
     /// What is done to these bytes from now on has nothing to do with what was.
     pub fn forget(&mut self, bytes: &Range<usize>) {
+        self.forget_completions(bytes);
         let Threads { retired, .. } = &mut self.threads;
         let live = &mut self.live;
         retired.retain(|(id, _)| {
@@ -230,6 +231,7 @@ impl Tracker {
             concerned: Some((access.mode, access.footprint.span(), access.footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, operation.site)],
             threads: true,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }

@@ -115,6 +115,7 @@ impl Tracker {
                 concerned,
                 sites: &sites,
                 threads: false,
+                about: None,
             };
             let number = out.report(&report, &self.stacks);
             self.subscribe(id, number);

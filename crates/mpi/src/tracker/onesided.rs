@@ -368,6 +368,7 @@ impl Tracker {
             concerned: None,
             sites,
             threads: false,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }
@@ -402,6 +403,7 @@ impl Tracker {
             concerned: None,
             sites: &sites,
             threads: false,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }

@@ -190,6 +190,7 @@ impl Tracker {
             concerned: Some((Mode::Write, 0..size, size)),
             sites: &[(Role::Access, site)],
             threads: false,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }

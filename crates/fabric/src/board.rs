@@ -1,0 +1,218 @@
+//! What ranks do together: the first who comes leaves an entry, and others compare theirs with it.
+//!
+//! A slot holds the entry of one key. Its first word is a version, odd while somebody writes: a
+//! reader that does not find the same even version before and after has read nothing. A key belongs to
+//! a set of slots, of which it takes the one that has been written least. So an entry may be gone, when
+//! others of the set have come; it is never another one's.
+//!
+//! Beside the slots, each rank has a word that says whether it waits within a call, and all have
+//! one that counts what does not match. Who launched the job looks at both from outside.
+
+use crate::Fabric;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::fence;
+
+/// Words of an entry.
+pub const ENTRY: usize = 15;
+/// Its version and its key before it.
+const SLOT: usize = 2 + ENTRY;
+const SLOTS: usize = 1024;
+/// Slots of a set.
+const WAYS: usize = 4;
+/// Looks at a slot that somebody else is writing, which takes him some nanoseconds.
+const TRIES: usize = 100;
+/// A cache line for each rank, and one for all.
+const LINE: usize = 8;
+
+/// Words of a board for so many ranks.
+pub(crate) fn words(ranks: usize) -> usize {
+    (SLOTS * SLOT + LINE * (ranks + 1)).next_multiple_of(512)
+}
+
+/// One rank's view of the board.
+#[derive(Clone, Copy)]
+pub struct Board {
+    slots: &'static [AtomicU64],
+    mismatches: &'static AtomicU64,
+    ranks: &'static [AtomicU64],
+}
+
+/// What came of an attempt to leave an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Posted {
+    /// It is the first of its key.
+    First,
+    /// Another one was first.
+    After([u64; ENTRY]),
+    /// Somebody else has been at the slot all the time; he may have been interrupted.
+    Busy,
+}
+
+impl Board {
+    pub(crate) fn new(words: &'static [AtomicU64], ranks: usize) -> Board {
+        let (slots, rest) = words.split_at(SLOTS * SLOT);
+        Board { slots, mismatches: &rest[0], ranks: &rest[LINE..LINE * (ranks + 1)] }
+    }
+
+    /// Leaves an entry, unless one of this key, which is not 0, is there.
+    pub fn post(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
+        for _ in 0..TRIES {
+            // Of two that come with one key and find nothing, both choose the same slot, and one gets it.
+            let set = self.set(key);
+            let versions = set.each_ref().map(|slot| slot[0].load(Acquire));
+            let writing = versions.iter().any(|version| version & 1 != 0);
+            let least = versions.into_iter().zip(set).min_by_key(|(version, _)| *version);
+            if let Some(first) = self.find(key) {
+                return Posted::After(first);
+            }
+            if let Some((version, slot)) = least.filter(|_| !writing)
+                && slot[0].compare_exchange(version, version + 1, SeqCst, Relaxed).is_ok()
+            {
+                write(slot, version, key, entry);
+                return Posted::First;
+            }
+            std::hint::spin_loop();
+        }
+        Posted::Busy
+    }
+
+    /// The first entry of a key, if there is one.
+    pub fn find(&self, key: u64) -> Option<[u64; ENTRY]> {
+        self.set(key).into_iter().find_map(|slot| read(slot, key))
+    }
+
+    fn set(&self, key: u64) -> [&'static [AtomicU64]; WAYS] {
+        let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % (SLOTS / WAYS);
+        let first = home * WAYS * SLOT;
+        std::array::from_fn(|way| &self.slots[first + way * SLOT..][..SLOT])
+    }
+
+    /// A rank begins to wait within a call.
+    #[inline]
+    pub fn enter(&self, rank: usize) {
+        let word = &self.ranks[LINE * rank];
+        word.store(word.load(Relaxed) | 1, Relaxed);
+    }
+
+    /// It has come back.
+    #[inline]
+    pub fn leave(&self, rank: usize) {
+        let word = &self.ranks[LINE * rank];
+        word.store((word.load(Relaxed) | 1) + 1, Relaxed);
+    }
+
+    /// For each rank a number that changes whenever it enters or leaves, odd while it waits.
+    pub fn moves(&self) -> impl Iterator<Item = u64> {
+        self.ranks.iter().step_by(LINE).map(|word| word.load(Relaxed))
+    }
+
+    /// Some ranks do not match, which is in their logs.
+    pub fn count_mismatch(&self) {
+        self.mismatches.fetch_add(1, Release);
+    }
+
+    /// How often somebody said so.
+    pub fn mismatches(&self) -> u64 {
+        self.mismatches.load(Acquire)
+    }
+}
+
+/// Fills a slot in that this rank has made odd.
+fn write(slot: &[AtomicU64], version: u64, key: u64, entry: &[u64; ENTRY]) {
+    fence(Release);
+    slot[1].store(key, Relaxed);
+    for (to, from) in slot[2..].iter().zip(entry) {
+        to.store(*from, Relaxed);
+    }
+    slot[0].store(version + 2, Release);
+    // Of two ranks that each post an entry and look for the other's, one finds it.
+    fence(SeqCst);
+}
+
+fn read(slot: &[AtomicU64], key: u64) -> Option<[u64; ENTRY]> {
+    let version = slot[0].load(Acquire);
+    if version & 1 != 0 || slot[1].load(Relaxed) != key {
+        return None;
+    }
+    let entry = std::array::from_fn(|index| slot[2 + index].load(Relaxed));
+    fence(Acquire);
+    (slot[0].load(Relaxed) == version).then_some(entry)
+}
+
+impl Fabric {
+    /// The board of all ranks.
+    pub fn board(&self) -> Board {
+        self.board
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Memory;
+
+    fn board(ranks: usize) -> Board {
+        let (memory, _file, _) = Memory::create(ranks).unwrap();
+        memory.board()
+    }
+
+    /// Keys of one set.
+    fn rivals(board: &Board) -> impl Iterator<Item = u64> {
+        let home = |key: u64| board.set(key)[0].as_ptr();
+        (1..).filter(move |key| home(*key) == home(1))
+    }
+
+    #[test]
+    fn the_first_entry_stays_until_its_slot_is_needed() {
+        let board = board(2);
+        let keys: Vec<u64> = rivals(&board).take(WAYS + 1).collect();
+        assert_eq!(board.find(keys[0]), None);
+        for key in &keys[..WAYS] {
+            assert_eq!(board.post(*key, &[*key; ENTRY]), Posted::First);
+            assert_eq!(board.post(*key, &[0; ENTRY]), Posted::After([*key; ENTRY]));
+        }
+        assert_eq!(board.find(keys[0]), Some([keys[0]; ENTRY]));
+        assert_eq!(board.post(keys[WAYS], &[9; ENTRY]), Posted::First);
+        assert_eq!(board.find(keys[WAYS]), Some([9; ENTRY]));
+        let left = keys[..WAYS].iter().filter(|key| board.find(**key).is_some());
+        assert_eq!(left.count(), WAYS - 1);
+    }
+
+    #[test]
+    fn entries_are_read_whole_or_not_at_all() {
+        let board = board(4);
+        let same = |entry: [u64; ENTRY]| entry.iter().all(|word| *word == entry[0]);
+        let keys: Vec<u64> = rivals(&board).take(WAYS + 3).collect();
+        std::thread::scope(|scope| {
+            for rank in 0..4_u64 {
+                let keys = &keys;
+                scope.spawn(move || {
+                    for n in 0..20_000_u64 {
+                        let key = keys[(n + rank) as usize % keys.len()];
+                        match board.post(key, &[key << 32 | n << 2 | rank; ENTRY]) {
+                            Posted::After(entry) => {
+                                assert!(same(entry) && entry[0] >> 32 == key, "{entry:x?}");
+                            }
+                            Posted::First | Posted::Busy => {}
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn waiting_ranks_are_odd_and_moves_show() {
+        let board = board(2);
+        let moves = || board.moves().collect::<Vec<_>>();
+        assert_eq!(moves(), [0, 0]);
+        board.enter(1);
+        assert_eq!(moves(), [0, 1]);
+        board.leave(1);
+        board.leave(0);
+        assert_eq!(moves(), [2, 2]);
+        board.enter(1);
+        assert_eq!(moves(), [2, 3]);
+    }
+}

@@ -1,0 +1,187 @@
+//! What collectives pass, for the comparison between ranks.
+
+use crate::datatypes;
+use crate::entry::Here;
+use crate::groups;
+use crate::library::{Mpi, comm_from_fortran, handle_at, reduction, win_from_fortran};
+use crate::node;
+use crate::rank::Rank;
+use crate::sys;
+use commsan_mpi::buffers::takes_place;
+use commsan_mpi::calls::{Extent, Fit, On as At, Rule};
+use commsan_mpi::collective::communicators::On;
+use commsan_mpi::collective::signature::Signature;
+use commsan_mpi::{Args, Call, Effect, Entering, Library};
+use commsan_threads::agents;
+use smallvec::SmallVec;
+use std::ffi::c_int;
+
+/// A collective that has been entered.
+#[derive(Clone, Copy)]
+pub(crate) struct Entered {
+    on: On,
+    /// Whether the process counts as waiting.
+    waits: bool,
+}
+
+/// Before the call: tells others of it, and compares it with theirs.
+pub(crate) fn enter(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Entered> {
+    let on = subject(args)?;
+    let parallel = agents::is_parallel();
+    let blocking = args.call.blocks();
+    let op = args.call.at.op.map_or(0, |index| reduction(args.words[index]));
+    let data = data(args);
+    let entering = Entering {
+        call: args.call,
+        on,
+        blocking,
+        parallel,
+        root: root(args),
+        op,
+        data: data.first().copied(),
+        received: data.get(1).copied(),
+    };
+    rank.with(here.thread, &mut |tracker, out| tracker.enter(&entering, here, out));
+    let waits = blocking && !parallel;
+    if waits {
+        node::wait(true);
+    }
+    Some(Entered { on, waits })
+}
+
+/// Whether the call may wait in vain for ranks that are in another collective, or never come to it.
+#[inline]
+pub(crate) fn may_be_stuck(call: &Call) -> bool {
+    use Effect::{Block, Finalize, Wait, WaitAll, WaitAny};
+    let waits = match call.effect {
+        Finalize => return !agents::is_parallel(),
+        Wait | WaitAll | WaitAny => true,
+        Block => call.at.comm.is_some() && !call.enters,
+        _ => false,
+    };
+    waits && node::has_mismatch() && !agents::is_parallel()
+}
+
+/// Runs a call while this process counts as waiting.
+#[cold]
+pub(crate) fn waiting(call: impl FnOnce() -> c_int) -> c_int {
+    node::wait(true);
+    let code = call();
+    node::wait(false);
+    code
+}
+
+/// After it.
+pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered, ok: bool) {
+    if entered.waits {
+        node::wait(false);
+    }
+    let parent = match entered.on {
+        On::Comm(comm) => comm,
+        On::Window(_) => 0,
+    };
+    if !ok {
+        rank.with(here.thread, &mut |tracker, _| tracker.not_entered(entered.on));
+    } else if matches!(args.call.effect, Effect::CommFree | Effect::WindowFree) {
+        rank.with(here.thread, &mut |tracker, _| tracker.unmade(entered.on));
+    } else if let Some((child, group)) = made(args) {
+        rank.with(here.thread, &mut |tracker, _| tracker.made(parent, child, &group));
+    }
+}
+
+/// What the collective is called on.
+pub(crate) fn subject(args: &Args) -> Option<On> {
+    if !args.call.enters {
+        return None;
+    }
+    let (at, words) = (&args.call.at, args.words);
+    Some(match args.call.effect {
+        // SAFETY: the argument of either is a pointer to a handle.
+        Effect::CommFree => On::Comm(unsafe {
+            handle_at::<sys::MPI_Comm>(words[0], args.fortran, comm_from_fortran)
+        }),
+        // SAFETY: as above.
+        Effect::WindowFree => On::Window(unsafe {
+            handle_at::<sys::MPI_Win>(words[0], args.fortran, win_from_fortran)
+        }),
+        Effect::Fence => On::Window(words[at.win?]),
+        _ => On::Comm(words[at.comm?]),
+    })
+}
+
+/// The communicator or window that the call has made, and its members.
+fn made(args: &Args) -> Option<(On, commsan_mpi::rma::Group)> {
+    let pointer = |name| args.call.named(name).map(|index| args.words[index]);
+    if args.call.effect == Effect::Window {
+        let comm = args.words[args.call.at.comm?];
+        // SAFETY: the call has stored a handle there.
+        let window = unsafe {
+            handle_at::<sys::MPI_Win>(pointer("win_out")?, args.fortran, win_from_fortran)
+        };
+        return Some((On::Window(window), groups::of_comm(comm)));
+    }
+    if args.call.effect != Effect::Block {
+        return None;
+    }
+    let comm = pointer("comm_out")?;
+    // SAFETY: the call has stored a handle there.
+    let comm = unsafe { handle_at::<sys::MPI_Comm>(comm, args.fortran, comm_from_fortran) };
+    let group = groups::of_comm(comm);
+    (!group.members.is_empty()).then_some((On::Comm(comm), group))
+}
+
+/// The root as rank in the job.
+fn root(args: &Args) -> Option<u32> {
+    let (root, comm) = (args.int(args.call.at.root?), args.words[args.call.at.comm?]);
+    groups::of_comm(comm).member(root)
+}
+
+/// The data that every rank must pass alike, as sent and as received: of a rooted collective one of
+/// the two, which at the root is what the root alone passes.
+fn data(args: &Args) -> SmallVec<[Signature; 2]> {
+    let of = |rule: &Rule| match (args.call.fit, rule.extent) {
+        (Fit::Block, Extent::Blocks { count, .. }) => {
+            Some(elements(args.words[rule.datatype], args.count(count) as u64))
+        }
+        (Fit::List, Extent::Sum(counts) | Extent::Placed { counts, .. }) => {
+            Some(list(args, counts, args.words[rule.datatype]))
+        }
+        _ => None,
+    };
+    if args.call.fit == Fit::Nothing {
+        return SmallVec::new();
+    }
+    let is_root = args.call.at.root.is_some()
+        && args
+            .call
+            .accesses
+            .iter()
+            .any(|rule| rule.on == At::Root && takes_place(args, rule, &Mpi));
+    let counts = |rule: &&Rule| {
+        let in_place = args.words[rule.buffer] == Mpi::IN_PLACE && rule.in_place.is_none();
+        !in_place && (!is_root || rule.on == At::Root) && takes_place(args, rule, &Mpi)
+    };
+    args.call.accesses.iter().filter(counts).filter_map(of).collect()
+}
+
+fn elements(datatype: usize, count: u64) -> Signature {
+    match count {
+        0 => Signature::EMPTY, // of any type, MPI_DATATYPE_NULL included
+        _ => datatypes::signature(datatype).repeat(count),
+    }
+}
+
+/// The elements of all ranks, and how many each has.
+fn list(args: &Args, counts: usize, datatype: usize) -> Signature {
+    let size = Mpi.local_size(args.call.at.comm.map_or(0, |index| args.words[index]));
+    let counts = (0..size).map(|rank| Mpi.int_at(args.words[counts], rank, args.call.large));
+    let mut one = None;
+    let items = counts.map(|count| match count {
+        ..=0 => Signature::EMPTY.as_item(),
+        _ => {
+            let one = one.get_or_insert_with(|| datatypes::signature(datatype));
+            one.repeat(count as u64).as_item()
+        }
+    });
+    items.fold(Signature::EMPTY, Signature::then)
+}

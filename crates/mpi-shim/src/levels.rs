@@ -1,0 +1,99 @@
+//! Calls of several threads, against the thread level that MPI provides.
+
+use crate::collectives;
+use crate::effects::{self, Tokens};
+use crate::entry::Here;
+use crate::rank::Rank;
+use crate::sys;
+use commsan_mpi::collective::communicators::On;
+use commsan_mpi::{Args, Effect, ThreadLevel};
+use commsan_sense::thread::Thread;
+use std::ffi::c_int;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU8, AtomicU32};
+
+/// The number of the thread that has initialised MPI, if it alone may call; else [`ANYBODY`].
+static ONLY: AtomicU32 = AtomicU32::new(ANYBODY);
+const ANYBODY: u32 = u32::MAX;
+/// Whether threads must not call at once.
+static SERIALISED: AtomicU8 = AtomicU8::new(0);
+
+/// MPI has been initialised by this call.
+pub(crate) fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
+    let required = args.call.named("required").map(|index| args.int(index));
+    let required = required.map_or(Some(ThreadLevel::Single), level);
+    let mut provided = 0;
+    // SAFETY: MPI is initialised; the call stores an integer.
+    unsafe { sys::PMPI_Query_thread(&mut provided) };
+    let (Some(required), Some(provided)) = (required, level(provided)) else { return };
+    rank.with(here.thread, &mut |tracker, _| {
+        tracker.initialised(args.call, required, provided, here);
+    });
+    if provided <= ThreadLevel::Funneled {
+        ONLY.store(here.thread.number(), Release);
+    }
+    SERIALISED.store((provided == ThreadLevel::Serialized).into(), Release);
+}
+
+fn level(number: c_int) -> Option<ThreadLevel> {
+    Some(match number {
+        sys::COMMSAN_THREAD_SINGLE => ThreadLevel::Single,
+        sys::COMMSAN_THREAD_FUNNELED => ThreadLevel::Funneled,
+        sys::COMMSAN_THREAD_SERIALIZED => ThreadLevel::Serialized,
+        sys::COMMSAN_THREAD_MULTIPLE => ThreadLevel::Multiple,
+        _ => return None,
+    })
+}
+
+/// Whether another thread alone may call.
+#[inline]
+pub(crate) fn excludes(thread: &Thread) -> bool {
+    let only = ONLY.load(Relaxed);
+    only != ANYBODY && only != thread.number()
+}
+
+/// A thread calls that must not.
+#[cold]
+pub(crate) fn excluded(rank: &dyn Rank, args: &Args, here: &Here) {
+    rank.with(here.thread, &mut |tracker, out| tracker.excluded(args.call, here, out));
+}
+
+/// A call by one of several threads.
+pub(crate) struct Called {
+    /// The requests that it completes.
+    tokens: Tokens,
+    /// What it is a collective of.
+    on: Option<On>,
+}
+
+/// One of several threads is about to call.
+pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Called {
+    if SERIALISED.load(Acquire) != 0 {
+        rank.with(here.thread, &mut |tracker, out| tracker.serialised(args.call, here, out));
+    }
+    let mut called = Called { tokens: Tokens::new(), on: collectives::subject(args) };
+    if completes(args.call.effect) {
+        called.tokens = effects::tokens(args, rank.now());
+        rank.with(here.thread, &mut |tracker, out| {
+            tracker.completing(args.call, &called.tokens, here, out);
+        });
+    }
+    called
+}
+
+/// The call has returned.
+pub(crate) fn after(rank: &dyn Rank, here: &Here, called: &Called) {
+    if SERIALISED.load(Acquire) != 0 || called.on.is_some() {
+        rank.with(here.thread, &mut |tracker, _| tracker.returned(called.on));
+    }
+    if !called.tokens.is_empty() {
+        rank.with(here.thread, &mut |tracker, _| tracker.has_completed(&called.tokens));
+    }
+}
+
+/// Calls that must not have a request in common while they run; `MPI_Test` may, as long as it completes
+/// nothing (MPI 4.1 §11.6.2).
+fn completes(effect: Effect) -> bool {
+    use Effect::{TestAll, TestAny, Wait, WaitAll, WaitAny};
+    matches!(effect, Wait | WaitAll | WaitAny | TestAll | TestAny | Effect::Some)
+}

@@ -1,0 +1,201 @@
+//! What collectives are called on, and how far this rank has come on each.
+//!
+//! A communicator has a name that its members know without asking each other: it was made by the n-th
+//! collective of a communicator that has a name, and consists of these ranks.
+
+use super::entry::{Progress, TOLD};
+use crate::place::Site;
+use crate::rma::Group;
+use crate::rma::windows::mixed;
+use crate::tracker::Calling;
+use rustc_hash::FxHashMap;
+
+const WORLD: u64 = 0x3057_0a1d;
+const OF_WINDOWS: u64 = 0x77_1d05;
+
+/// A handle on which collectives are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum On {
+    /// A communicator.
+    Comm(usize),
+    /// A window.
+    Window(usize),
+}
+
+/// A communicator or window, and what this rank has entered on it.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The same in all ranks, and no other's; 0 for none.
+    pub name: u64,
+    /// Number of ranks.
+    pub size: usize,
+    /// Collectives entered.
+    pub entered: u32,
+    /// The last of them that was blocking, and called by a rank with one thread: number and place.
+    pub blocking: Option<(u32, Site)>,
+    /// The last call, while there are several threads.
+    pub(crate) by_thread: Option<Calling>,
+}
+
+impl Known {
+    /// Whether it is `MPI_COMM_WORLD`.
+    pub fn is_world(&self) -> bool {
+        self.name == WORLD
+    }
+
+    fn progress(&self) -> Progress {
+        let blocking = self.blocking.map_or(0, |(number, _)| number);
+        Progress { name: self.name, entered: self.entered, blocking }
+    }
+
+    /// The name of one of its collectives.
+    pub fn key(&self, number: u32) -> u64 {
+        mixed(self.name, number.into()) | 1
+    }
+}
+
+/// All that this rank knows.
+#[derive(Default)]
+pub struct Communicators {
+    all: FxHashMap<On, Known>,
+    /// Those with a name that were used or made last, latest first.
+    recent: Vec<On>,
+}
+
+impl Communicators {
+    /// `MPI_COMM_WORLD` has this handle.
+    pub fn add_world(&mut self, handle: usize, size: usize) {
+        self.add(On::Comm(handle), WORLD, size);
+    }
+
+    /// The collective that this rank has entered last on `parent` has made something for a group.
+    pub fn add_child(&mut self, parent: usize, child: On, group: &Group) {
+        let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0);
+        let Some(maker) = parent.map(|parent| parent.key(parent.entered)) else {
+            return self.forget(child);
+        };
+        let salt = if matches!(child, On::Window(_)) { OF_WINDOWS } else { 0 };
+        self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.len());
+    }
+
+    fn add(&mut self, on: On, name: u64, size: usize) {
+        self.all.insert(on, Known { name, size, ..Known::default() });
+        self.touch(on);
+    }
+
+    /// The handle may come to mean something else.
+    pub fn forget(&mut self, on: On) {
+        self.all.remove(&on);
+        self.recent.retain(|other| *other != on);
+    }
+
+    /// From now on it is not known what others enter when.
+    pub fn distrust(&mut self, on: On) {
+        if let Some(known) = self.all.get_mut(&on) {
+            known.name = 0;
+        }
+        self.recent.retain(|other| *other != on);
+    }
+
+    /// There is one thread again.
+    pub fn forget_threads(&mut self) {
+        self.all.values_mut().for_each(|known| known.by_thread = None);
+    }
+
+    /// The last call of a thread, if the handle is known.
+    pub(crate) fn by_thread(&mut self, on: On) -> Option<&mut Calling> {
+        self.all.get_mut(&on)?.by_thread.as_mut()
+    }
+
+    /// What is known of a handle.
+    pub fn get(&mut self, on: On) -> &mut Known {
+        self.all.entry(on).or_default()
+    }
+
+    /// Those with a name.
+    pub fn named(&self) -> impl Iterator<Item = (On, &Known)> {
+        self.all.iter().filter(|(_, known)| known.name != 0).map(|(on, known)| (*on, known))
+    }
+
+    /// It is used now.
+    pub fn touch(&mut self, on: On) {
+        if self.recent.first() != Some(&on) {
+            self.recent.retain(|other| *other != on);
+            self.recent.insert(0, on);
+            self.recent.truncate(TOLD + 1);
+        }
+    }
+
+    /// What was used last besides one.
+    pub fn others(&self, on: On) -> impl Iterator<Item = (On, &Known)> {
+        let others = self.recent.iter().filter(move |other| **other != on).take(TOLD);
+        others.filter_map(|other| Some((*other, self.all.get(other)?)))
+    }
+
+    /// How far this rank has come on what it used last besides one.
+    pub fn progress(&self, on: On) -> [Progress; TOLD] {
+        let mut told = [Progress::default(); TOLD];
+        for (to, (_, known)) in told.iter_mut().zip(self.others(on)) {
+            *to = known.progress();
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARENT: On = On::Comm(1);
+
+    fn world() -> Communicators {
+        let mut all = Communicators::default();
+        all.add_world(1, 4);
+        all
+    }
+
+    #[test]
+    fn names_follow_from_how_something_was_made() {
+        let make = |before: u32, members: Vec<u32>, child: On| {
+            let mut all = world();
+            all.get(PARENT).entered = before;
+            all.add_child(1, child, &Group::new(members));
+            all.get(child).name
+        };
+        // The handle is a rank's own.
+        let first = make(1, vec![0, 1], On::Comm(2));
+        assert_eq!(first, make(1, vec![0, 1], On::Comm(9)));
+        let others = [
+            make(2, vec![0, 1], On::Comm(2)),
+            make(1, vec![2, 3], On::Comm(2)),
+            make(1, vec![0, 1], On::Window(2)),
+        ];
+        assert!(others.iter().all(|name| *name != first && *name != 0), "{others:x?}");
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_has_no_name() {
+        let mut all = world();
+        all.add_child(5, On::Comm(6), &Group::new(vec![0, 1]));
+        assert_eq!(all.get(On::Comm(6)).name, 0);
+        all.distrust(PARENT);
+        all.add_child(1, On::Comm(7), &Group::new(vec![0, 1]));
+        assert_eq!(all.get(On::Comm(7)).name, 0);
+        assert_eq!(all.named().count(), 0);
+    }
+
+    #[test]
+    fn progress_is_told_of_what_was_used_last() {
+        let mut all = world();
+        for child in 2..8 {
+            all.add_child(1, On::Comm(child), &Group::new(vec![0, 1]));
+            all.get(On::Comm(child)).entered = child as u32;
+        }
+        all.touch(On::Comm(2));
+        let entered = |on| all.progress(on).map(|progress| progress.entered);
+        assert_eq!(entered(On::Comm(2)), [7, 6, 5]);
+        assert_eq!(entered(PARENT), [2, 7, 6]);
+        all.forget(On::Comm(7));
+        assert_eq!(all.progress(On::Comm(2)).map(|progress| progress.entered), [6, 5, 0]);
+    }
+}

@@ -1,0 +1,258 @@
+//! Type signatures: the sequence of basic datatypes that a message is made of (MPI 4.1 §5.1).
+//!
+//! A sequence is told by its length, its size in bytes and a polynomial over its elements modulo the
+//! prime 2^61 - 1, so that sequences are joined and repeated without going through them.
+
+/// The sequence of basic datatypes of some data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// Bytes of data, without gaps.
+    pub bytes: u64,
+    length: u64,
+    hash: u64,
+    /// Part of it matches anything, or is not known.
+    vague: bool,
+}
+
+const PRIME: u64 = (1 << 61) - 1;
+const BASE: u64 = 0x1234_5678_9abc_def1 % PRIME;
+/// The hash of a vague signature, as a word.
+const VAGUE: u64 = u64::MAX;
+
+impl Signature {
+    /// Of no data.
+    pub const EMPTY: Signature = Signature { bytes: 0, length: 0, hash: 0, vague: false };
+
+    /// Of data of which only the size is known.
+    pub fn vague(bytes: u64) -> Signature {
+        match bytes {
+            0 => Signature::EMPTY,
+            _ => Signature { bytes, length: 1, hash: 1, vague: true },
+        }
+    }
+
+    /// Of one predefined type, by its name in C or Fortran.
+    pub fn predefined(name: &str, bytes: u64) -> Signature {
+        let one = |class: u64, bytes| Signature {
+            bytes,
+            length: 1,
+            hash: class << 8 | bytes,
+            vague: false,
+        };
+        match class(name) {
+            Some(Class::Integer) => one(1, bytes),
+            Some(Class::Real) => one(2, bytes),
+            Some(Class::Complex) => one(2, bytes / 2).repeat(2),
+            Some(Class::Logical) => one(3, bytes),
+            None => Signature::vague(bytes),
+        }
+    }
+
+    /// Of this data and then other.
+    #[must_use]
+    pub fn then(self, other: Signature) -> Signature {
+        let bytes = self.bytes.wrapping_add(other.bytes);
+        if self.vague || other.vague {
+            return Signature::vague(bytes);
+        }
+        Signature {
+            bytes,
+            length: self.length.wrapping_add(other.length),
+            hash: (multiply(self.hash, power(other.length)) + other.hash) % PRIME,
+            vague: false,
+        }
+    }
+
+    /// Of this data so many times.
+    #[must_use]
+    pub fn repeat(self, times: u64) -> Signature {
+        let (mut all, mut part, mut rest) = (Signature::EMPTY, self, times);
+        while rest > 0 {
+            if rest & 1 != 0 {
+                all = all.then(part);
+            }
+            rest >>= 1;
+            if rest > 0 {
+                part = part.then(part);
+            }
+        }
+        all
+    }
+
+    /// As one item of a list: the list tells where it ends.
+    #[must_use]
+    pub fn as_item(self) -> Signature {
+        let mark = self.hash.wrapping_mul(31).wrapping_add(self.length) % PRIME;
+        Signature { length: 1, hash: mark, ..self }
+    }
+
+    /// Whether data of the one may be received as data of the other, as far as that is known.
+    pub fn matches(self, other: Signature) -> bool {
+        let known = !self.vague && !other.vague;
+        self.bytes == other.bytes
+            && (!known || (self.length, self.hash) == (other.length, other.hash))
+    }
+
+    /// The same as words, of which [`Self::from_words`] makes it again.
+    pub fn to_words(self) -> [u64; 3] {
+        [self.bytes, self.length, if self.vague { VAGUE } else { self.hash }]
+    }
+
+    /// The signature of these words.
+    pub fn from_words([bytes, length, hash]: [u64; 3]) -> Signature {
+        match hash {
+            VAGUE => Signature::vague(bytes),
+            _ => Signature { bytes, length, hash, vague: false },
+        }
+    }
+
+    /// The data in words: `64 reals of 8 bytes`.
+    pub fn describe(self) -> String {
+        let plural = |count: u64, what: &str| match count {
+            1 => format!("1 {what}"),
+            _ => format!("{count} {what}s"),
+        };
+        let basic = [("integer", "MPI_INT"), ("real", "MPI_DOUBLE"), ("logical", "MPI_LOGICAL")];
+        let is_all = |name: &str| {
+            let each = self.bytes.checked_div(self.length).unwrap_or(0);
+            let one = Signature::predefined(name, each);
+            !self.vague && self.length > 0 && one.repeat(self.length) == self
+        };
+        match basic.iter().find(|(_, name)| is_all(name)) {
+            Some((what, _)) => {
+                let each = self.bytes / self.length;
+                format!("{} of {}", plural(self.length, what), plural(each, "byte"))
+            }
+            None => plural(self.bytes, "byte"),
+        }
+    }
+}
+
+fn multiply(a: u64, b: u64) -> u64 {
+    (u128::from(a) * u128::from(b) % u128::from(PRIME)) as u64
+}
+
+fn power(mut exponent: u64) -> u64 {
+    let (mut result, mut base) = (1, BASE);
+    while exponent > 0 {
+        if exponent & 1 != 0 {
+            result = multiply(result, base);
+        }
+        base = multiply(base, base);
+        exponent >>= 1;
+    }
+    result
+}
+
+/// Basic types of one class and size are the same to the machine, whatever a language calls them:
+/// strictly `MPI_INT` matches neither `MPI_INTEGER` nor `MPI_UNSIGNED` (§3.3.1), but no data are lost.
+enum Class {
+    Integer,
+    Real,
+    Complex,
+    Logical,
+}
+
+fn class(name: &str) -> Option<Class> {
+    let name = name.strip_prefix("MPI_")?;
+    // MPI_REAL8, MPI_INTEGER4, MPI_COMPLEX16
+    let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some(match family {
+        "SHORT" | "INT" | "LONG" | "LONG_LONG" | "LONG_LONG_INT" | "UNSIGNED"
+        | "UNSIGNED_SHORT" | "UNSIGNED_LONG" | "UNSIGNED_LONG_LONG" | "CHAR" | "SIGNED_CHAR"
+        | "UNSIGNED_CHAR" | "CHARACTER" | "WCHAR" | "INTEGER" | "AINT" | "OFFSET" | "COUNT" => {
+            Class::Integer
+        }
+        "FLOAT" | "DOUBLE" | "LONG_DOUBLE" | "REAL" | "DOUBLE_PRECISION" => Class::Real,
+        "COMPLEX"
+        | "DOUBLE_COMPLEX"
+        | "C_COMPLEX"
+        | "C_FLOAT_COMPLEX"
+        | "C_DOUBLE_COMPLEX"
+        | "C_LONG_DOUBLE_COMPLEX"
+        | "CXX_FLOAT_COMPLEX"
+        | "CXX_DOUBLE_COMPLEX"
+        | "CXX_LONG_DOUBLE_COMPLEX" => Class::Complex,
+        "LOGICAL" | "C_BOOL" | "CXX_BOOL" => Class::Logical,
+        _ if name.starts_with("INT") && name.ends_with("_T") => Class::Integer,
+        _ if name.starts_with("UINT") && name.ends_with("_T") => Class::Integer,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TYPES: [(&str, u64); 5] =
+        [("MPI_INT", 4), ("MPI_FLOAT", 4), ("MPI_DOUBLE", 8), ("MPI_INT64_T", 8), ("MPI_CHAR", 1)];
+
+    fn of(sequence: &[usize]) -> Signature {
+        let one = |index: &usize| Signature::predefined(TYPES[*index].0, TYPES[*index].1);
+        sequence.iter().map(one).fold(Signature::EMPTY, Signature::then)
+    }
+
+    proptest! {
+        #[test]
+        fn equal_sequences_match_and_others_do_not(
+            one in prop::collection::vec(0..5_usize, 0..8),
+            other in prop::collection::vec(0..5_usize, 0..8),
+        ) {
+            prop_assert_eq!(of(&one).matches(of(&other)), one == other);
+            prop_assert_eq!(Signature::from_words(of(&one).to_words()), of(&one));
+        }
+
+        #[test]
+        fn it_does_not_matter_how_a_sequence_is_put_together(
+            part in prop::collection::vec(0..5_usize, 0..6), times in 0..20_usize, cut in 0..120_usize,
+        ) {
+            let whole = part.repeat(times);
+            let cut = cut.min(whole.len());
+            prop_assert_eq!(of(&whole), of(&part).repeat(times as u64));
+            prop_assert_eq!(of(&whole), of(&whole[..cut]).then(of(&whole[cut..])));
+        }
+    }
+
+    #[test]
+    fn lists_tell_whose_is_what() {
+        let double = Signature::predefined("MPI_DOUBLE", 8);
+        let list = |counts: [u64; 2]| {
+            counts
+                .map(|count| double.repeat(count).as_item())
+                .into_iter()
+                .fold(Signature::EMPTY, Signature::then)
+        };
+        assert!(list([1, 3]).matches(list([1, 3])));
+        assert!(!list([1, 3]).matches(list([2, 2])) && !list([1, 3]).matches(list([3, 1])));
+        assert_eq!(list([1, 3]).bytes, 32);
+    }
+
+    #[test]
+    fn what_is_vague_is_compared_by_size() {
+        let bytes = Signature::predefined("MPI_BYTE", 1).repeat(8);
+        let double = Signature::predefined("MPI_DOUBLE", 8);
+        assert!(bytes.matches(double) && double.matches(bytes));
+        assert!(Signature::from_words(bytes.to_words()).matches(double));
+        assert!(!bytes.matches(double.repeat(2)));
+        assert!(Signature::predefined("particle", 8).matches(double));
+        assert!(!Signature::predefined("MPI_INT64_T", 8).matches(double));
+        let complex = Signature::predefined("MPI_C_DOUBLE_COMPLEX", 16);
+        assert!(complex.matches(double.repeat(2)));
+        let pairs = [("MPI_INT", "MPI_INTEGER"), ("MPI_DOUBLE", "MPI_DOUBLE_PRECISION")];
+        for (c, fortran) in pairs {
+            assert!(Signature::predefined(c, 8).matches(Signature::predefined(fortran, 8)));
+        }
+    }
+
+    #[test]
+    fn data_are_described_by_what_all_of_them_are() {
+        let double = Signature::predefined("MPI_DOUBLE", 8);
+        assert_eq!(double.repeat(64).describe(), "64 reals of 8 bytes");
+        assert_eq!(Signature::predefined("MPI_CHAR", 1).describe(), "1 integer of 1 byte");
+        let mixed = double.then(Signature::predefined("MPI_INT", 4));
+        assert_eq!(mixed.describe(), "12 bytes");
+        assert_eq!(Signature::EMPTY.describe(), "0 bytes");
+        assert_eq!(Signature::vague(8).describe(), "8 bytes");
+    }
+}

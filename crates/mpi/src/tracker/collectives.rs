@@ -1,0 +1,324 @@
+//! The collectives that this rank enters, compared with what other ranks enter; see
+//! [`crate::collective`].
+
+use super::{Operation, Tracker};
+use crate::calls::Call;
+use crate::collective::communicators::{Communicators, Known, On};
+use crate::collective::entry::{Difference, Entry, Progress};
+use crate::collective::reduction;
+use crate::collective::signature::Signature;
+use crate::place::{About, Findings, Place, Report, Site};
+use crate::rma::Group;
+use commsan_fabric::{Board, Posted};
+use commsan_model::{Code, Role};
+
+/// What there is to know about collectives.
+#[derive(Default)]
+pub(crate) struct Together {
+    /// Where ranks compare; `None` where they cannot.
+    board: Option<(Board, u32)>,
+    pub on: Communicators,
+}
+
+/// A collective that this rank is about to call.
+#[derive(Clone, Debug)]
+pub struct Entering {
+    /// The call.
+    pub call: &'static Call,
+    /// What it is called on.
+    pub on: On,
+    /// Whether it may wait for other ranks before it returns.
+    pub blocking: bool,
+    /// Whether this process has several threads.
+    pub parallel: bool,
+    /// The root, as rank in the job.
+    pub root: Option<u32>,
+    /// Number of the predefined reduction.
+    pub op: u32,
+    /// The data that every rank must pass alike.
+    pub data: Option<Signature>,
+    /// Where each rank both sends and receives it, what this one is to receive.
+    pub received: Option<Signature>,
+}
+
+/// Two calls that do not go together, the offending one first.
+struct Mismatch {
+    code: Code,
+    sites: [Site; 2],
+    about: About,
+}
+
+impl Tracker {
+    /// Ranks can compare their collectives on this board from now on.
+    pub fn connect_board(&mut self, board: Board, me: u32) {
+        self.together.board = Some((board, me));
+    }
+
+    /// `MPI_COMM_WORLD` has this handle.
+    pub fn name_world(&mut self, handle: usize, size: usize) {
+        self.together.on.add_world(handle, size);
+    }
+
+    /// The collective that was entered last on `parent` has made something for a group.
+    pub fn made(&mut self, parent: usize, child: On, group: &Group) {
+        self.together.on.add_child(parent, child, group);
+    }
+
+    /// The handle may come to mean something else.
+    pub fn unmade(&mut self, on: On) {
+        self.together.on.forget(on);
+    }
+
+    /// A call has failed: it is not known what the others make of it.
+    pub fn not_entered(&mut self, on: On) {
+        self.together.on.distrust(on);
+    }
+
+    /// A collective is about to be called.
+    pub fn enter(&mut self, entering: &Entering, place: &impl Place, out: &mut dyn Findings) {
+        if self.is_unordered(entering.on, entering.call, place, out) {
+            self.together.on.distrust(entering.on);
+        }
+        let known = self.together.on.get(entering.on);
+        known.entered += 1;
+        let Some((board, me)) = self.together.board.filter(|_| known.name != 0 && known.size > 1)
+        else {
+            return;
+        };
+        let (name, number, key) = (known.name, known.entered, known.key(known.entered));
+        let site = place.site(Some(&entering.call.name), &mut self.stacks);
+        let entry = Entry {
+            rank: me,
+            site: self.number_of(&site, entering.call, out),
+            kind: entering.call.kind,
+            threads: entering.parallel,
+            root: entering.root,
+            op: entering.op,
+            data: entering.data,
+            progress: self.together.on.progress(entering.on),
+        };
+        self.compare_own(entering, number, site, out);
+        let alone = entering.blocking && !entering.parallel;
+        if let Posted::After(words) = board.post(key, &entry.to_words()) {
+            let first = Entry::from_words(&words);
+            let difference = self.compare(entering.on, number, (&entry, site), &first, out);
+            if difference == Some(Difference::Kind) {
+                // All that follows would be out of step, too.
+                return self.together.on.distrust(entering.on);
+            }
+            if alone && first.kind == entry.kind && !first.threads {
+                self.look_for_crossing(entering.on, (&entry, site), &first, out);
+            }
+        }
+        if alone {
+            self.look_for_waiting(
+                entering.on,
+                Progress { name, entered: number, blocking: number },
+                site,
+                out,
+            );
+            self.together.on.get(entering.on).blocking = Some((number, site));
+        }
+        self.together.on.touch(entering.on);
+    }
+
+    /// `MPI_Finalize` is about to be called: nothing is entered any more.
+    pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        let Some(call) = crate::calls::named("MPI_Finalize") else { return };
+        let Some((board, me)) = self.together.board else { return };
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        let number = self.number_of(&site, call, out);
+        let entry = Entry {
+            rank: me,
+            site: number,
+            kind: call.kind,
+            threads: false,
+            root: None,
+            op: reduction::OTHER,
+            data: None,
+            progress: Default::default(),
+        };
+        let open: Vec<_> =
+            self.together.on.named().map(|(on, known)| (on, known.clone())).collect();
+        for (on, known) in open.into_iter().filter(|(_, known)| known.size > 1) {
+            let next = known.entered + 1;
+            if let Posted::After(words) = board.post(known.key(next), &entry.to_words()) {
+                self.compare(on, next, (&entry, site), &Entry::from_words(&words), out);
+            }
+        }
+    }
+
+    /// The number by which other ranks refer to a place.
+    fn number_of(&mut self, site: &Site, call: &Call, out: &mut dyn Findings) -> u32 {
+        let new = self.rma.sites.len() as u32;
+        *self.rma.sites.entry((site.stack, call.row)).or_insert_with(|| {
+            out.site(new, site, &self.stacks);
+            new
+        })
+    }
+
+    /// Compares what this rank sends with what it is to receive, of itself among others.
+    fn compare_own(
+        &mut self,
+        entering: &Entering,
+        number: u32,
+        site: Site,
+        out: &mut dyn Findings,
+    ) {
+        let Some((sent, received)) = entering.data.zip(entering.received) else { return };
+        if !sent.matches(received) {
+            let passed = Some([received.describe(), sent.describe()]);
+            let about = About::Collective { on: self.describe(entering.on), number, passed };
+            let sites = [site, site];
+            self.report_mismatch(Mismatch { code: Code::SignaturesDiffer, sites, about }, out);
+        }
+    }
+
+    /// Compares this rank's entry with that of the first rank that came to the same collective.
+    fn compare(
+        &mut self,
+        on: On,
+        number: u32,
+        (own, site): (&Entry, Site),
+        first: &Entry,
+        out: &mut dyn Findings,
+    ) -> Option<Difference> {
+        let (difference, call) = (own.differs(first)?, first.call()?);
+        let afar = Site::afar(&call.name, first.rank, first.site);
+        let (code, passed) = match difference {
+            Difference::Finalized => (Code::CollectiveNotEntered, None),
+            Difference::Kind => (Code::CollectivesDiffer, None),
+            Difference::Root => (
+                Code::RootsDiffer,
+                passed(own, first, |entry| entry.root.map(|root| format!("rank {root}"))),
+            ),
+            Difference::Op => (
+                Code::ReductionsDiffer,
+                passed(own, first, |entry| reduction::name(entry.op).map(str::to_owned)),
+            ),
+            Difference::Data => (
+                Code::SignaturesDiffer,
+                passed(own, first, |entry| entry.data.map(Signature::describe)).map(told_apart),
+            ),
+        };
+        // Who does not enter it comes first.
+        let enters = |entry: &Entry| entry.call().is_some_and(|call| call.enters);
+        let sites = match difference == Difference::Finalized && enters(own) {
+            true => [afar, site],
+            false => [site, afar],
+        };
+        let about = About::Collective { on: self.describe(on), number, passed };
+        self.report_mismatch(Mismatch { code, sites, about }, out);
+        Some(difference)
+    }
+
+    /// This rank and another one are in the same collective: has one of them been in another before
+    /// that the other has not come to?
+    fn look_for_crossing(
+        &mut self,
+        on: On,
+        (own, site): (&Entry, Site),
+        first: &Entry,
+        out: &mut dyn Findings,
+    ) {
+        let Some(call) = first.call() else { return };
+        let crossed = self.together.on.others(on).find_map(|(other, known)| {
+            let (theirs, (number, before)) = (first.progress_on(known.name)?, known.blocking?);
+            (number > theirs.entered).then_some((other, before))
+        });
+        let afar = Site::afar(&call.name, first.rank, first.site);
+        if let Some((other, before)) = crossed {
+            self.report_crossing([before, afar], [other, on], out);
+        }
+        let ahead = self.together.on.others(on).find_map(|(other, known)| {
+            let theirs = first.progress_on(known.name)?;
+            let before = self.posted(known, theirs.blocking)?;
+            let is_ahead = theirs.blocking > own.progress_on(known.name)?.entered;
+            is_ahead.then_some((other, before))
+        });
+        if let Some((other, before)) = ahead
+            && let Some(call) = before.call()
+        {
+            let before = Site::afar(&call.name, before.rank, before.site);
+            self.report_crossing([site, before], [on, other], out);
+        }
+    }
+
+    /// This rank enters a blocking collective: is another one in a collective that this rank has not come
+    /// to, and has not come to this one?
+    fn look_for_waiting(&mut self, on: On, own: Progress, site: Site, out: &mut dyn Findings) {
+        let waiting = self.together.on.others(on).find_map(|(other, known)| {
+            let entry = self.posted(known, known.entered + 1)?;
+            let theirs = entry.progress_on(own.name)?;
+            let waits = entry.blocks() && !entry.threads && theirs.entered < own.entered;
+            waits.then_some((other, entry))
+        });
+        if let Some((other, entry)) = waiting
+            && let Some(call) = entry.call()
+        {
+            let afar = Site::afar(&call.name, entry.rank, entry.site);
+            self.report_crossing([site, afar], [on, other], out);
+        }
+    }
+
+    /// What the first rank has entered as a communicator's collective of this number.
+    fn posted(&self, known: &Known, number: u32) -> Option<Entry> {
+        let (board, _) = self.together.board?;
+        board.find(known.key(number)).as_ref().map(Entry::from_words)
+    }
+
+    fn report_crossing(&mut self, sites: [Site; 2], on: [On; 2], out: &mut dyn Findings) {
+        let passed = Some(on.map(|on| self.describe(on)));
+        let about = About::Collective { on: self.describe(on[0]), number: 0, passed };
+        self.report_mismatch(Mismatch { code: Code::CollectivesCross, sites, about }, out);
+    }
+
+    fn report_mismatch(&mut self, mismatch: Mismatch, out: &mut dyn Findings) {
+        let Mismatch { code, sites: [offender, other], about } = mismatch;
+        if out.again(code, offender.pc, other.pc) {
+            return;
+        }
+        let Some(call) = other.call.and_then(crate::calls::named) else { return };
+        let report = Report {
+            code,
+            access: None,
+            operation: &Operation::at(call, other),
+            concerned: None,
+            sites: &[(Role::Access, offender), (Role::Operation, other)],
+            threads: false,
+            about: Some(about),
+        };
+        out.report(&report, &self.stacks);
+        if let Some((board, _)) = &self.together.board {
+            board.count_mismatch();
+        }
+    }
+
+    pub(super) fn describe(&mut self, on: On) -> String {
+        let known = self.together.on.get(on);
+        let ranks = known.size;
+        let what = if matches!(on, On::Comm(_)) { "communicator" } else { "window" };
+        match ranks {
+            _ if known.is_world() => "MPI_COMM_WORLD".to_owned(),
+            0 => format!("one {what}"),
+            _ => format!("a {what} of {ranks} ranks"),
+        }
+    }
+}
+
+/// What both have passed, in words.
+fn passed(
+    own: &Entry,
+    first: &Entry,
+    words: impl Fn(&Entry) -> Option<String>,
+) -> Option<[String; 2]> {
+    Some([words(own)?, words(first)?])
+}
+
+/// Two sides of which the words may be the same, though the data are not.
+fn told_apart([own, other]: [String; 2]) -> [String; 2] {
+    match own == other {
+        true => [format!("{own} of other types, or otherwise shared out"), other],
+        false => [own, other],
+    }
+}

@@ -1,0 +1,279 @@
+//! Which threads may call MPI, and what they may do at once (MPI 4.1 §11.6.2).
+//!
+//! **Soundness.** What counts is the level that MPI provides, not the one that was asked for.
+//! - `MPI_THREAD_SINGLE`, `_FUNNELED`: another thread has called than the one that initialised MPI.
+//! - `MPI_THREAD_SERIALIZED`: two threads were in MPI at once, or nothing that the later one has done orders
+//!   it after the other's call, so that the schedule alone kept them apart.
+//! - Collectives of one communicator: two threads call them, and neither the program's
+//!   synchronisation nor a message by way of another rank orders the second after the first's start.
+//! - Completion of one request: a thread waits for a request variable that another one is just waiting for;
+//!   or finds it null since another one, after which it is not ordered, has completed it.
+//!
+//! What the schedule kept apart is reported only of programs compiled by commsan, in which it sees
+//! atomics, too; of others, what really overlapped. Calls of threads that commsan does not know count as
+//! ordered.
+//!
+//! Missed are threads that only compute with `MPI_THREAD_SINGLE`, which no level would allow to exist, and
+//! of calls with `MPI_THREAD_SERIALIZED` all but the last before each.
+
+use super::{Operation, Tracker};
+use crate::calls::Call;
+use crate::collective::communicators::On;
+use crate::place::{About, Findings, Place, Report, Site};
+use crate::requests::Token;
+use commsan_engine::Stamp;
+use commsan_model::{Code, Role};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What threads may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ThreadLevel {
+    /// There is one thread.
+    Single,
+    /// The main thread calls.
+    Funneled,
+    /// One thread at a time calls.
+    Serialized,
+    /// Any thread calls at any time.
+    Multiple,
+}
+
+impl ThreadLevel {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ThreadLevel::Single => "MPI_THREAD_SINGLE",
+            ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
+            ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
+            ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
+        }
+    }
+}
+
+/// Completions that are remembered.
+const MOST: usize = 64;
+
+/// What there is to know about threads that call MPI.
+#[derive(Default)]
+pub(crate) struct Levels {
+    initialised: Option<Initialised>,
+    /// The last call, while there are several threads and they must not call at once.
+    last: Option<Calling>,
+    /// Whether all that orders threads is seen.
+    sees_all: bool,
+    completions: VecDeque<Completion>,
+    /// Whether anything is remembered of threads.
+    remembers: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Initialised {
+    required: ThreadLevel,
+    provided: ThreadLevel,
+    site: Site,
+}
+
+/// A call by one of several threads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calling {
+    pub stamp: Stamp,
+    pub site: Site,
+    /// Whether it has not returned.
+    pub lasts: bool,
+}
+
+/// A thread waits for a request, or has completed it.
+struct Completion {
+    variable: usize,
+    /// Whether the call has not returned.
+    waits: bool,
+    stamp: Stamp,
+    site: Site,
+}
+
+impl Tracker {
+    /// MPI has been initialised.
+    pub fn initialised(
+        &mut self,
+        call: &'static Call,
+        required: ThreadLevel,
+        provided: ThreadLevel,
+        place: &impl Place,
+    ) {
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        self.levels.initialised = Some(Initialised { required, provided, site });
+    }
+
+    /// Another thread calls than the one that may.
+    pub fn excluded(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) {
+        let Some(initialised) = self.levels.initialised else { return };
+        let code = match initialised.required >= ThreadLevel::Serialized {
+            true => Code::LevelNotProvided,
+            false => Code::ThreadExcluded,
+        };
+        if !out.again(code, place.pc(), initialised.site.pc) {
+            let site = place.site(Some(&call.name), &mut self.stacks);
+            self.report_threads(code, site, initialised.site, initialised.about(), out);
+        }
+    }
+
+    /// One of several threads calls, where one at a time may.
+    pub fn serialised(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) {
+        let Some(initialised) = self.levels.initialised else { return };
+        let stamp = self.threads.stamp();
+        let known = self.threads.actor.is_some();
+        let before = self.levels.last.take().filter(|_| known);
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        self.levels.last = known.then_some(Calling { stamp, site, lasts: true });
+        self.levels.remembers |= known;
+        let Some(before) = before.filter(|before| self.is_concurrent(before)) else { return };
+        let (code, other) = match initialised.required > initialised.provided {
+            true => (Code::LevelNotProvided, initialised.site),
+            false => (Code::CallsConcurrent, before.site),
+        };
+        if !out.again(code, site.pc, other.pc) {
+            self.report_threads(code, site, other, initialised.about(), out);
+        }
+    }
+
+    /// A collective is called; whether another thread's is not ordered before it. What that thread has
+    /// done before it entered may have come here by way of another rank.
+    pub(super) fn is_unordered(
+        &mut self,
+        on: On,
+        call: &'static Call,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> bool {
+        let now = self.threads.actor.as_ref().map(|actor| actor.stamp);
+        let known = self.together.on.get(on);
+        let before = known.by_thread.take();
+        let Some(now) = now else { return false };
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        let told = Stamp { epoch: now.epoch.saturating_sub(1), ..now };
+        let calling = Calling { stamp: told, site, lasts: true };
+        self.together.on.get(on).by_thread = Some(calling);
+        self.levels.remembers = true;
+        let Some(before) = before.filter(|before| self.is_concurrent(before)) else { return false };
+        let (code, other) = (Code::CollectivesConcurrent, before.site);
+        if !out.again(code, site.pc, other.pc) {
+            let on = self.describe(on);
+            let about = About::Collective { on, number: 0, passed: None };
+            self.report_threads(code, site, other, about, out);
+        }
+        true
+    }
+
+    /// Whether a call of another thread has not returned, or the acting thread is not ordered after it.
+    fn is_concurrent(&self, before: &Calling) -> bool {
+        let own = self.threads.stamp();
+        let possible = before.lasts || self.levels.sees_all;
+        possible && before.stamp.agent != own.agent && !self.threads.has_seen(before.stamp)
+    }
+
+    /// A call by one of several threads has returned, of a collective on this.
+    pub fn returned(&mut self, on: Option<On>) {
+        let own = self.threads.stamp();
+        let of_collective = on.and_then(|on| self.together.on.by_thread(on));
+        for calling in self.levels.last.as_mut().into_iter().chain(of_collective) {
+            calling.lasts &= calling.stamp.agent != own.agent;
+        }
+    }
+
+    /// Whether all that orders threads is seen, atomics included.
+    pub fn sees_atomics(&mut self, all: bool) {
+        self.levels.sees_all = all;
+    }
+
+    /// One of several threads is about to wait for requests, or to test them.
+    pub fn completing(
+        &mut self,
+        call: &'static Call,
+        tokens: &[Token],
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(now) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        for token in tokens.iter().filter(|token| token.variable != 0) {
+            let active = self.knows(*token);
+            let other = self.levels.completions.iter().find(|other| {
+                let same = other.variable == token.variable && other.site.thread != site.thread;
+                let possible = other.waits || self.levels.sees_all;
+                same && possible && other.waits == active && !self.threads.has_seen(other.stamp)
+            });
+            if let Some(other) = other.map(|other| other.site)
+                && !out.again(Code::RequestShared, site.pc, other.pc)
+            {
+                let on = "the request".to_owned();
+                let about = About::Collective { on, number: 0, passed: None };
+                self.report_threads(Code::RequestShared, site, other, about, out);
+            }
+            if active {
+                let variable = token.variable;
+                self.levels.completions.retain(|other| other.variable != variable);
+                self.levels.completions.truncate(MOST - 1);
+                let completion = Completion { variable, waits: true, stamp: now, site };
+                self.levels.completions.push_front(completion);
+                self.levels.remembers = true;
+            }
+        }
+    }
+
+    /// The call has returned. What it has not completed is as it was.
+    pub fn has_completed(&mut self, tokens: &[Token]) {
+        let mut known = std::mem::take(&mut self.levels.completions);
+        known.retain_mut(|completion| {
+            let token = tokens.iter().find(|token| token.variable == completion.variable);
+            completion.waits &= token.is_none();
+            token.is_none_or(|token| !self.knows(*token))
+        });
+        self.levels.completions = known;
+    }
+
+    /// Whether it is remembered what threads have called.
+    pub fn remembers_calls(&self) -> bool {
+        self.levels.remembers
+    }
+
+    /// There is one thread again: what others have called is over.
+    pub fn forget_calls(&mut self) {
+        self.levels.last = None;
+        self.levels.completions.clear();
+        self.levels.remembers = false;
+        self.together.on.forget_threads();
+    }
+
+    /// Memory that may have held requests has been given back.
+    pub(super) fn forget_completions(&mut self, bytes: &Range<usize>) {
+        self.levels.completions.retain(|completion| !bytes.contains(&completion.variable));
+    }
+
+    fn report_threads(
+        &mut self,
+        code: Code,
+        site: Site,
+        other: Site,
+        about: About,
+        out: &mut dyn Findings,
+    ) {
+        let Some(call) = other.call.and_then(crate::calls::named) else { return };
+        let report = Report {
+            code,
+            access: None,
+            operation: &Operation::at(call, other),
+            concerned: None,
+            sites: &[(Role::Access, site), (Role::Operation, other)],
+            threads: false,
+            about: Some(about),
+        };
+        out.report(&report, &self.stacks);
+    }
+}
+
+impl Initialised {
+    fn about(&self) -> About {
+        About::Level { required: self.required.name(), provided: self.provided.name() }
+    }
+}
