@@ -212,6 +212,16 @@ impl Drop for Forwarding {
     }
 }
 
+/// Starts a thread that gets none of the signals that are handed on: they are for the one that waits.
+pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    let former = current_mask();
+    mask(libc::SIG_BLOCK);
+    let started = start();
+    // SAFETY: the set is what this thread had.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const former, std::ptr::null_mut()) };
+    started
+}
+
 /// The signals that are blocked now.
 fn current_mask() -> libc::sigset_t {
     // SAFETY: asks only, into a structure for which all-zero is valid.

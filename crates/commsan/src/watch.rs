@@ -5,6 +5,7 @@
 //! within collectives and have not moved for as long as `stuck_after` says. A slow program, or one
 //! that waits in anything else, is left alone.
 
+use crate::child;
 use crate::failure::{note, warn};
 use crate::options::Options;
 use crate::report;
@@ -32,11 +33,12 @@ impl Watch {
     pub fn start(run: &RunDirectory, options: &Options) -> Watch {
         let (stop, stopped) = channel();
         let mut watcher = Watcher::new(run.path(), options);
-        let thread = std::thread::spawn(move || {
+        let watch = move || {
             while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 watcher.look();
             }
-        });
+        };
+        let thread = child::without_signals(|| std::thread::spawn(watch));
         Watch { stop: Some(stop), thread: Some(thread) }
     }
 }

@@ -24,7 +24,7 @@ mod uniform;
 
 use crate::memory::Memory;
 use crate::{Analysis, Calls, levels, places};
-use comm::{Comm, Comms, Labels, OTHER, RANK};
+use comm::{Comm, Comms, Labels, OTHER};
 use commsan_ir::{FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_model::{Code, Finding, Role, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -101,6 +101,7 @@ impl Check<'_, '_> {
         if self.settled.contains(&place) {
             return;
         }
+        let after = rest;
         // The end of `main` may come early; elsewhere callers go on.
         let rest = if whole { rest } else { self.correlated(choice, rest) };
         let ways: Vec<_> =
@@ -123,6 +124,9 @@ impl Check<'_, '_> {
                 _ => None,
             });
             self.settled.extend(later.collect::<Vec<_>>());
+            return;
+        }
+        if self.is_chain(choice, after, labels) {
             return;
         }
         let calls = |way: TermId, number: usize, rest: &[TermId]| {
@@ -153,6 +157,36 @@ impl Check<'_, '_> {
         let Some((one, other)) = first_difference(&called) else { return };
         let finding = self.mismatch(choice, labels, one, other);
         self.found.extend(finding);
+    }
+
+    /// Whether later branches ask for other ranks, and call the same for them: `if (rank == 0) …`,
+    /// `if (rank == 1) …`. Together they may be all.
+    fn is_chain(&mut self, choice: &Choice, after: &[TermId], labels: Labels) -> bool {
+        let view = View { labels: Some(labels), ..View::default() };
+        let Some(mine) = self.answered_yes(choice, &view) else { return false };
+        let terms = self.terms;
+        let more: Vec<_> = after
+            .iter()
+            .filter_map(|term| match terms.get(*term) {
+                Term::Choice(later) if choice.question?.asks_for_others(later.question?) => {
+                    let same = self.answered_yes(later, &view) == Some(mine);
+                    same.then_some((later.function, later.inst))
+                }
+                _ => None,
+            })
+            .collect();
+        let chain = !more.is_empty();
+        self.settled.extend(more);
+        chain
+    }
+
+    /// What is called where the answer is yes, if nothing is called where it is no.
+    fn answered_yes(&self, choice: &Choice, view: &View) -> Option<u64> {
+        let yes = choice.question?.way_for_yes();
+        let [one, other] = *choice.ways else { return None };
+        let (yes, no) = if yes == 0 { (one, other) } else { (other, one) };
+        let hash = |way: Option<TermId>| way.map_or(0, |way| self.terms.hash(way, view));
+        (hash(no) == 0).then(|| hash(yes))
     }
 
     /// Only what asks the same question again can make up for a difference.
@@ -275,7 +309,7 @@ impl Check<'_, '_> {
         counter
     }
 
-    /// Roots that follow from the rank.
+    /// Roots that are the rank of who calls.
     fn roots(&mut self) {
         let mut places: Vec<_> = self.differing.roots.iter().collect();
         places.sort_unstable();
@@ -285,16 +319,17 @@ impl Check<'_, '_> {
             let Some(mpi) = self.comms.calls.at(inst) else { continue };
             let Some(name) = terms::collective(mpi) else { continue };
             let Some(comm) = self.comms.of_call(*function, inst, mpi) else { continue };
-            if labels & RANK == 0 || !self.comms.differ(*function, comm, *labels) {
+            let root = mpi.call.and_then(|call| inst.args.get(call.at.root?));
+            let is_rank = |root: &Value| self.is_rank(*function, terms::named(body, *root), 1);
+            if !root.is_some_and(is_rank) || !self.comms.differ(*function, comm, *labels) {
                 continue;
             }
             let event = Event { function: *function, inst: *id, name, comm, nonblocking: false };
-            let label = format!("the root of this `{name}` depends on the rank");
+            let label = format!("the root of this `{name}` is the rank itself");
             let sites = vec![self.site(&event, Role::Access, label)];
             let message = format!("`{name}` is called with different roots by different ranks");
             let why = "all ranks must name the same root (MPI 4.1 §6.1)".to_owned();
             let mut finding = finding(Code::RootsDiffer, message, sites, why);
-            finding.possible = true;
             finding.help = "name the same root on all ranks, a constant or a value that all have \
                             received by a broadcast"
                 .to_owned();

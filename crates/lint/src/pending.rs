@@ -39,22 +39,25 @@ use effects::View;
 use flat::Flat;
 use loops::Ways;
 use rustc_hash::FxHashSet;
-use walk::Walker;
+use walk::{Effort, Walker};
 
 /// Checks.
 pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
     let starting = starting(program, calls, memory);
     let mut seen = FxHashSet::default();
-    for root in roots(program) {
+    let effort = Effort::default();
+    // After the roots what is not reached from there, as it is called through pointers, or recursion.
+    for root in roots(program).into_iter().chain(program.defined().map(|(id, ..)| id)) {
         if starting.contains(&root) && !seen.contains(&root) {
-            check_function(program, calls, memory, root, &mut seen, analysis);
+            check_function(program, calls, memory, root, &effort, &mut seen, analysis);
         }
     }
-    // What is not reached from there, as it is called through pointers, or recursion.
-    for (id, ..) in program.defined() {
-        if starting.contains(&id) && !seen.contains(&id) {
-            check_function(program, calls, memory, id, &mut seen, analysis);
-        }
+    match effort.given_up.get() {
+        0 => {}
+        count => analysis.notes.push(format!(
+            "{count} nonblocking or one-sided operations were not followed to their completion: there \
+             are too many ways from them"
+        )),
     }
 }
 
@@ -63,6 +66,7 @@ fn check_function(
     calls: &Calls,
     memory: &Memory,
     root: FunctionId,
+    effort: &Effort,
     seen: &mut FxHashSet<FunctionId>,
     analysis: &mut Analysis,
 ) {
@@ -70,7 +74,7 @@ fn check_function(
     seen.extend(flat.frames.iter().map(|frame| frame.function));
     let view = View::new(program, calls, memory, flat);
     let ways = Ways::of(&view.flat.body);
-    let walker = Walker::new(&view, &ways);
+    let walker = Walker::new(&view, &ways, effort);
     let basis = walker.basis();
     for operation in view.operations(&ways.order()) {
         if let Some(found) = walker.follow(&basis, &operation) {

@@ -6,6 +6,7 @@
 //! over the same collective go round equally often is taken for granted.
 
 use super::comm::{Comm, Comms, Labels};
+use crate::levels;
 use crate::memory::Memory;
 use crate::openmp::{self, Runtime, runtime, task_entry};
 use commsan_ir::graph::{Flow, post_dominators};
@@ -442,7 +443,7 @@ impl Reader<'_, '_, '_> {
         }
         let next = self.body[block].next.clone();
         let end = self.body.end(block)?;
-        if end.op == Op::Unreachable {
+        if end.op == Op::Unreachable || self.fails(block) {
             return None;
         }
         if let Some(way) = self.way_of_one_thread(end) {
@@ -459,6 +460,20 @@ impl Reader<'_, '_, '_> {
             }
         }
         Some((sequence, false))
+    }
+
+    /// Whether a block leads out of `main` with the status of a failure, which ends the job.
+    fn fails(&self, block: BlockId) -> bool {
+        let program = self.terms.comms.program;
+        let [next] = *self.body[block].next else { return false };
+        let Some(end) = self.body.end(next).filter(|end| end.op == Op::Return) else {
+            return false;
+        };
+        let Some(Value::Inst(id)) = end.args.first() else { return false };
+        let Op::Phi(from) = &self.body[*id].op else { return false };
+        let status = from.iter().zip(&self.body[*id].args).find(|(from, _)| **from == block);
+        levels::MAINS.contains(&&*program[self.function].name)
+            && status.is_some_and(|(_, status)| matches!(status, Value::Int(1..)))
     }
 
     /// Where a branch leads that lets one thread of a team in.
@@ -619,6 +634,16 @@ impl Question {
     /// Whether another question is about the same, perhaps the other way round.
     pub fn is_about(self, other: Question) -> bool {
         self.of == other.of && self.equals == other.equals
+    }
+
+    /// Whether another question is whether the same value equals another constant.
+    pub fn asks_for_others(self, other: Question) -> bool {
+        self.of == other.of && self.equals != other.equals
+    }
+
+    /// Which way out is taken if the answer is yes.
+    pub fn way_for_yes(self) -> usize {
+        usize::from(!self.yes_first)
     }
 
     /// What is asked about.

@@ -272,29 +272,49 @@ impl State {
 
     /// What holds on both ways. Bounds that keep growing are given up if `widen`. Says whether this
     /// has changed.
-    pub fn join(&mut self, body: &Body, other: &State, widen: bool) -> bool {
-        let before = self.clone();
-        let mut bounds = FxHashMap::default();
+    pub fn join(&mut self, other: &State, widen: bool) -> bool {
         let own = |id: InstId| -> Terms { [(Value::Inst(id), 1)].into_iter().collect() };
+        // Most bounds are the same on both ways, and about values that are nothing else there.
+        let plain = |terms: &Terms| {
+            terms.iter().all(|(value, _)| match value {
+                Value::Inst(id) => !self.known.contains_key(id) && !other.known.contains_key(id),
+                _ => true,
+            })
+        };
+        let mine = self
+            .bounds
+            .iter()
+            .filter(|(terms, range)| other.bounds.get(*terms) != Some(*range) || !plain(terms));
+        let others = other.bounds.keys().filter(|terms| !self.bounds.contains_key(*terms));
         let phis = self.known.keys().chain(other.known.keys()).map(|id| own(*id));
-        let keys = self.bounds.keys().chain(other.bounds.keys()).cloned().chain(phis);
-        let keys: Vec<Terms> = keys.collect();
-        for terms in keys {
-            let (one, another) = (self.seen(body, &terms), other.seen(body, &terms));
-            let mut joined = one.join(another);
-            if widen {
-                joined.from = if joined.from < one.from { i64::MIN } else { joined.from };
-                joined.to = if joined.to > one.to { i64::MAX } else { joined.to };
-            }
-            if joined != Range::ALL {
-                bounds.insert(terms, joined);
-            }
-        }
+        let differing = mine.map(|(terms, _)| terms).chain(others).cloned().chain(phis);
+        let differing: Vec<Terms> = differing.collect();
+        let joined: Vec<Range> = differing
+            .iter()
+            .map(|terms| {
+                let (one, another) = (self.seen(terms), other.seen(terms));
+                let mut joined = one.join(another);
+                if widen {
+                    joined.from = if joined.from < one.from { i64::MIN } else { joined.from };
+                    joined.to = if joined.to > one.to { i64::MAX } else { joined.to };
+                }
+                joined
+            })
+            .collect();
+        let size = (self.known.len(), self.unequal.len());
         self.known.retain(|id, sum| other.known.get(id) == Some(sum));
-        bounds.retain(|terms, _| match &**terms {
-            [(Value::Inst(id), 1)] => !self.known.contains_key(id),
-            _ => true,
-        });
+        let mut changed = false;
+        for (terms, range) in differing.into_iter().zip(joined) {
+            let known = match &*terms {
+                [(Value::Inst(id), 1)] => self.known.contains_key(id),
+                _ => false,
+            };
+            changed |= if known || range == Range::ALL {
+                self.bounds.remove(&terms).is_some()
+            } else {
+                self.bounds.insert(terms, range) != Some(range)
+            };
+        }
         let unequal = std::mem::take(&mut self.unequal);
         self.unequal = unequal
             .into_iter()
@@ -303,12 +323,11 @@ impl State {
                 other.compare(&other.substituted(&sum), Compare::NotEqual) == Some(true)
             })
             .collect();
-        self.bounds = bounds;
-        *self != before
+        changed || size != (self.known.len(), self.unequal.len())
     }
 
     /// Bounds of terms, with what phis are known to be.
-    fn seen(&self, _: &Body, terms: &Terms) -> Range {
+    fn seen(&self, terms: &Terms) -> Range {
         let sum = Linear { constant: 0, terms: terms.clone() };
         self.range(&sum).meet(self.range(&self.substituted(&sum)))
     }

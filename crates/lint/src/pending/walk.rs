@@ -15,13 +15,24 @@ use super::state::{State, by_how_much, shifts};
 use commsan_ir::{BlockId, Compare, GlobalId, InstId, Op, Value};
 use commsan_mpi::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// Joins at one block after which growing bounds are given up.
 const PATIENCE: u32 = 4;
 
 /// Visits of blocks for one operation, at most; then it is given up.
-const VISITS: usize = 20_000;
+const VISITS: usize = 4_000;
+/// Visits of blocks for all operations of a program: what comes later is not followed.
+const ALL_VISITS: usize = 20_000;
+
+/// What following operations has taken so far, in the whole program.
+#[derive(Debug, Default)]
+pub struct Effort {
+    visits: Cell<usize>,
+    /// Operations that took too much.
+    pub given_up: Cell<usize>,
+}
 
 /// What is wrong at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,12 +101,13 @@ struct Facts {
 pub struct Walker<'w, 'p> {
     pub view: &'w View<'p>,
     pub ways: &'w Ways,
+    effort: &'w Effort,
     /// By instruction: its block.
     pub blocks: Vec<BlockId>,
 }
 
 impl<'w, 'p> Walker<'w, 'p> {
-    pub fn new(view: &'w View<'p>, ways: &'w Ways) -> Self {
+    pub fn new(view: &'w View<'p>, ways: &'w Ways, effort: &'w Effort) -> Self {
         let body = &view.flat.body;
         let mut blocks = vec![BlockId(u32::MAX); body.code.len()];
         for block in body.block_ids() {
@@ -103,7 +115,7 @@ impl<'w, 'p> Walker<'w, 'p> {
                 blocks[id.0 as usize] = block;
             }
         }
-        Walker { view, ways, blocks }
+        Walker { view, ways, effort, blocks }
     }
 
     /// What holds everywhere.
@@ -128,7 +140,7 @@ impl<'w, 'p> Walker<'w, 'p> {
                 let count: &mut u32 = &mut joins[next.0 as usize];
                 *count += 1;
                 let changed = match known {
-                    Some(known) => known.join(body, &facts.state, *count > PATIENCE),
+                    Some(known) => known.join(&facts.state, *count > PATIENCE),
                     None => {
                         *known = Some(facts.state);
                         true
@@ -162,10 +174,15 @@ impl<'w, 'p> Walker<'w, 'p> {
         run.pass(block, at, Facts { state, places: Some(places) });
         for _ in 0..VISITS {
             let Some((_, slot, block)) = run.open.pop_first() else { return Some(run.found) };
+            self.effort.visits.set(self.effort.visits.get() + 1);
+            if self.effort.visits.get() > ALL_VISITS {
+                break;
+            }
             if let Some(facts) = run.states[block.0 as usize][slot].clone() {
                 run.pass(block, 0, facts);
             }
         }
+        self.effort.given_up.set(self.effort.given_up.get() + 1);
         None
     }
 
@@ -379,11 +396,10 @@ impl Run<'_, '_, '_> {
         let slot = if facts.places.is_some() { PENDING } else { COMPLETE };
         let joins = &mut self.joins[block.0 as usize][slot];
         *joins += 1;
-        let body = &self.walker.view.flat.body;
         let changed = match &mut self.states[block.0 as usize][slot] {
             Some(known) => {
                 let widen = *joins > PATIENCE;
-                let mut changed = known.state.join(body, &facts.state, widen);
+                let mut changed = known.state.join(&facts.state, widen);
                 if let (Some(known), Some(places)) = (&mut known.places, &facts.places) {
                     changed |= known.join(places);
                 }
