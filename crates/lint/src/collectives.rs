@@ -126,7 +126,13 @@ impl Check<'_, '_> {
             self.settled.extend(later.collect::<Vec<_>>());
             return;
         }
-        if self.is_chain(choice, after, labels) {
+        let own = View { labels: Some(labels), ..View::default() };
+        let alone: FxHashSet<_> =
+            ways.iter().map(|(_, way)| self.terms.hash_all(&[*way], &own)).collect();
+        // What differs is what other branches lead to: they are told.
+        if alone.len() < 2 && !ways.iter().any(|(_, way)| self.terms.stops(*way))
+            || self.is_chain(choice, after, labels)
+        {
             return;
         }
         let calls = |way: TermId, number: usize, rest: &[TermId]| {
