@@ -530,6 +530,17 @@ pub const WORDINGS: &[Wording] = &[
         help: "let one thread complete the request and the others wait for that thread, or give each thread requests of its own",
         fortran: "",
     },
+    // Found by lint alone, which has words of its own.
+    Wording {
+        code: Code::ForbiddenNesting,
+        case: Case::Usual,
+        message: "{who} is entered within a construct that must not contain it",
+        offence: "{by}",
+        operation: "{other}",
+        why: "all threads of a team must come to it, and not all are let into the outer construct",
+        help: "move the inner construct out, or start a parallel region of its own for it",
+        fortran: "",
+    },
     between_threads(Code::SendBufferWritten),
     between_threads(Code::ReceiveBufferRead),
     between_threads(Code::ReceiveBufferWritten),
