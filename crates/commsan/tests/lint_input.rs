@@ -99,9 +99,9 @@ fn bitcode_and_its_text_are_read() {
     shell(
         &place,
         "$PLAIN -c -emit-llvm a.c -o a.bc && $PLAIN -S -emit-llvm a.c -o a.ll
-         $PLAIN -c -fembed-bitcode a.c -o embedded.o",
+         $PLAIN -c -fembed-bitcode a.c -o embedded.o && $CC -c -fembed-bitcode a.c -o both.o",
     );
-    for file in ["a.bc", "a.ll", "embedded.o"] {
+    for file in ["a.bc", "a.ll", "embedded.o", "both.o"] {
         finds(&lint(&place, &[file]));
     }
 }
@@ -112,7 +112,7 @@ fn code_without_bitcode_is_told_apart() {
     shell(
         &place,
         "MPICH_CC=gcc $PLAIN -c a.c -o gcc.o && ar rc gcc.a gcc.o
-         $CC a.c b.c -o program && objcopy -R .llvmbc program
+         $CC a.c b.c -o program && objcopy -R .llvmcmd program
          : > empty && echo text > text.txt && printf '!<arch>\\n' > empty.a",
     );
     for file in ["gcc.o", "gcc.a", "program", "empty.a"] {
@@ -134,8 +134,8 @@ fn damage_is_noticed() {
     shell(
         &place,
         "$CC -c a.c && $PLAIN -c -emit-llvm a.c -o a.bc
-         objcopy --dump-section .llvmbc=saved a.o && head -c 2000 saved > cut
-         objcopy --update-section .llvmbc=cut a.o cut.o
+         objcopy --dump-section .llvmcmd=saved a.o && head -c 2000 saved > cut
+         objcopy --update-section .llvmcmd=cut a.o cut.o
          printf 'BC\\300\\336garbage that is no bitcode' > garbage.bc && head -c 3000 a.bc > cut.bc",
     );
     lint(&place, &["cut.o"]).ends_with(74).says("is cut off").says("compile and link it again");
@@ -143,7 +143,7 @@ fn damage_is_noticed() {
     let middle = saved.len() / 2;
     saved[middle] ^= 0x55;
     fs::write(place.path("changed"), saved).unwrap();
-    shell(&place, "objcopy --update-section .llvmbc=changed a.o changed.o");
+    shell(&place, "objcopy --update-section .llvmcmd=changed a.o changed.o");
     lint(&place, &["changed.o"]).ends_with(74).says("is damaged");
     lint(&place, &["garbage.bc"]).ends_with(74).says("garbage.bc");
     lint(&place, &["cut.bc"]).ends_with(74).says("cut.bc");

@@ -144,7 +144,8 @@ impl Kind {
 fn of_elf(path: &Path, bytes: &[u8]) -> Result<Vec<Module>, Error> {
     let elf = object::File::parse(bytes).map_err(|_| Error::Unknown(path.to_owned()))?;
     let mut found = Vec::new();
-    for section in elf.sections().filter(|s| s.name() == Ok(saved::SECTION)) {
+    let kept = |name| matches!(name, Ok(saved::SECTION | saved::EMBEDDED));
+    for section in elf.sections().filter(|s| kept(s.name())) {
         let data = section.uncompressed_data().map_err(|_| Error::Unknown(path.to_owned()))?;
         found.extend(of_section(path, &data)?);
     }

@@ -1,8 +1,11 @@
 //! The section that the pass plugin writes (`crates/pass/src/save.rs`): modules one after another,
 //! each in a bitcode wrapper, or bare as `clang -fembed-bitcode` leaves them.
 
-/// Name of the section.
-pub const SECTION: &str = ".llvmbc";
+/// Name of the section. clang keeps its command lines there with `-fembed-bitcode`, which are passed
+/// over; they are text.
+pub const SECTION: &str = ".llvmcmd";
+/// Where clang keeps bitcode with `-fembed-bitcode`.
+pub const EMBEDDED: &str = ".llvmbc";
 
 const WRAPPER: u32 = 0x0b17_c0de;
 const BARE: u32 = 0xdec0_4342;
@@ -24,9 +27,9 @@ pub enum Damage {
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Damage::NoModule(at) => write!(f, "no bitcode at byte {at} of {SECTION}"),
-            Damage::CutOff(at) => write!(f, "bitcode at byte {at} of {SECTION} is cut off"),
-            Damage::Changed(at) => write!(f, "bitcode at byte {at} of {SECTION} is damaged"),
+            Damage::NoModule(at) => write!(f, "no bitcode at byte {at} of what was kept"),
+            Damage::CutOff(at) => write!(f, "bitcode at byte {at} of what was kept is cut off"),
+            Damage::Changed(at) => write!(f, "bitcode at byte {at} of what was kept is damaged"),
         }
     }
 }
@@ -49,8 +52,6 @@ pub fn modules(section: &[u8]) -> Result<Vec<Saved<'_>>, Damage> {
     let mut at = 0;
     while at < section.len() {
         match word(section, at) {
-            // Padding of the linker.
-            _ if section[at] == 0 => at += 1,
             Some(WRAPPER) => {
                 let (module, end) = wrapped(section, at)?;
                 found.push(module);
@@ -61,10 +62,19 @@ pub fn modules(section: &[u8]) -> Result<Vec<Saved<'_>>, Damage> {
                 found.push(Saved { bitcode: &section[at..end], verified: false });
                 at = end;
             }
-            _ => return Err(Damage::NoModule(at)),
+            // Padding of the linker.
+            _ if section[at] == 0 => at += 1,
+            _ => at += command_line(&section[at..]).ok_or(Damage::NoModule(at))?,
         }
     }
     Ok(found)
+}
+
+/// Length of an option that clang has kept.
+fn command_line(bytes: &[u8]) -> Option<usize> {
+    let option = bytes.split(|byte| *byte == 0).next()?;
+    let text = std::str::from_utf8(option).ok()?;
+    text.chars().all(|c| !c.is_control()).then_some(option.len())
 }
 
 /// The module in the wrapper at `at`, and where what follows begins.
@@ -135,6 +145,14 @@ mod tests {
         let expected = expected.map(|(bitcode, verified)| Saved { bitcode, verified });
         assert_eq!(modules(&section).as_deref(), Ok(&expected[..]));
         assert_eq!(modules(&one[..16]), Err(Damage::CutOff(0)));
+    }
+
+    #[test]
+    fn command_lines_are_passed_over() {
+        let section = [b"-cc1\0-O2\0caf\xc3\xa9 1.c\0", &*saved(b"abc"), b"-g"].concat();
+        let expected = vec![Saved { bitcode: b"abc", verified: true }];
+        assert_eq!(modules(&section), Ok(expected));
+        assert_eq!(modules(b"-O2\0\x7f"), Err(Damage::NoModule(4)));
     }
 
     proptest! {

@@ -19,9 +19,10 @@ unsafe extern "C" {
     );
 }
 
-/// Where clang itself puts bitcode (`-fembed-bitcode`). LLVM knows the name: the section is not
-/// loaded when the program runs.
-const SECTION: &CStr = c".llvmbc";
+/// LLVM knows the name, of clang's command lines: the section is not loaded when the program runs.
+/// `.llvmbc`, where clang itself puts bitcode, would not do: with LLVM's plugin installed, binutils'
+/// `nm` and `ar` take an object that has it for one of link-time optimization, and find no symbols.
+const SECTION: &CStr = c".llvmcmd";
 const WRAPPER: u32 = 0x0b17_c0de;
 const TAG: [u8; 4] = *b"CSIR";
 /// Bytes before the bitcode.

@@ -84,6 +84,8 @@ fn separate_compilation_and_relocatable_objects() {
         place.ok(&format!("{compiler} -O2 -mcx16 SRC/program.c -o plain"));
         assert_eq!(place.ok("./wrapped"), place.ok("./plain"));
         place.ok("nm b.o | grep -q 'U __.*san' # hooks stay open");
+        place.ok(&format!("ar rc all.a a.o && @cc {compiler} all.a -o archived"));
+        assert_eq!(place.ok("./archived"), place.ok("./plain"));
     }
 }
 
