@@ -30,7 +30,7 @@ build: setup
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 
 test: build
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --no-fail-fast
 	@echo
 
 demo: build

@@ -5,8 +5,9 @@
 //! condition to where they meet again call the same collectives on the same communicators, in
 //! the same order ([`terms`])? If not, some ranks wait for others that never come.
 //!
-//! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant. Everything
-//! else is possible: a condition may come out the same on all ranks after all.
+//! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant, and nothing
+//! else decides what is called then. Everything else is possible: a condition may come out the same on
+//! all ranks after all, and a way may never be taken.
 //!
 //! **What is missed.** Loops over the same collective that go round differently often on two sides of a
 //! condition; collectives on communicators that are not known, or of which ranks of other communicators
@@ -18,16 +19,19 @@
 //! question, which together call the same on all ranks.
 
 mod comm;
+mod fork;
 mod reach;
 mod terms;
 mod uniform;
 
+use crate::callgraph::CallGraph;
 use crate::memory::Memory;
 use crate::{Analysis, Calls, levels, places};
-use comm::{Comm, Comms, Labels, OTHER};
-use commsan_ir::{FunctionId, Inst, InstId, Op, Program, Value};
+use comm::{Comms, Labels, OTHER};
+use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_model::{Code, Finding, Role, Site};
-use rustc_hash::{FxHashMap, FxHashSet};
+use fork::Fork;
+use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
 use uniform::Differing;
 
@@ -43,13 +47,15 @@ pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut A
     for (function, ..) in program.defined() {
         terms.of(function);
     }
-    let (callers, settled, found) = (callers(program, memory), FxHashSet::default(), Vec::new());
+    let callees = |id, _: &Body, inst: &Inst| memory.callees(id, inst).unwrap_or_default();
+    let calls = CallGraph::of(program, callees);
+    let (settled, found) = Default::default();
     let mut check = Check {
         program,
         comms: &comms,
         terms: &terms,
         differing: &differing,
-        callers,
+        calls,
         settled,
         found,
     };
@@ -65,15 +71,11 @@ struct Check<'c, 'p> {
     comms: &'c Comms<'p>,
     terms: &'c Terms<'c, 'p>,
     differing: &'c Differing,
-    /// By function: who calls it.
-    callers: FxHashMap<FunctionId, Vec<(FunctionId, InstId)>>,
+    calls: CallGraph,
     /// Branches whose question was asked before, with the whole coming out the same.
     settled: FxHashSet<(FunctionId, InstId)>,
     found: Vec<Finding>,
 }
-
-/// A collective on one way, or none where the other way has one.
-type Call<'e> = Option<(&'e Event, Comm)>;
 
 impl Check<'_, '_> {
     /// Looks at all choices in a term, each with what follows it.
@@ -95,74 +97,31 @@ impl Check<'_, '_> {
         }
     }
 
-    fn choice(&mut self, choice: &Choice, rest: &[TermId], whole: bool) {
+    fn choice(&mut self, choice: &Choice, after: &[TermId], whole: bool) {
         let place = (choice.function, choice.inst);
         let Some(labels) = self.differing.conditions.get(&place).copied() else { return };
         if self.settled.contains(&place) {
             return;
         }
-        let after = rest;
         // The end of `main` may come early; elsewhere callers go on.
-        let rest = if whole { rest } else { self.correlated(choice, rest) };
-        let ways: Vec<_> =
-            choice.ways.iter().enumerate().filter_map(|(n, w)| Some((n, (*w)?))).collect();
-        let hash = |number: usize, way: TermId, any_comm: bool, only: Only| {
-            let mut view = View { labels: Some(labels), any_comm, whole, only, ..View::default() };
-            view.answers.extend(Terms::answer(choice, number));
-            let all: Vec<_> = [way].into_iter().chain(rest.iter().copied()).collect();
-            self.terms.hash_all(&all, &view)
-        };
-        let same = |any_comm: bool, only: Only| {
-            let hashes = ways.iter().map(|(number, way)| hash(*number, *way, any_comm, only));
-            hashes.collect::<FxHashSet<_>>().len() < 2
-        };
-        if same(false, Only::Any) {
-            let later = rest.iter().filter_map(|term| match self.terms.get(*term) {
-                Term::Choice(later) if asks_the_same(choice, later) => {
-                    Some((later.function, later.inst))
-                }
-                _ => None,
-            });
-            self.settled.extend(later.collect::<Vec<_>>());
-            return;
+        let rest = if whole { after } else { self.correlated(choice, after) };
+        let fork = Fork { terms: self.terms, choice, labels, rest, whole };
+        if fork.is_even(false, Only::Any) {
+            self.settle(choice, rest);
+        } else if !fork.is_even_alone() && !self.is_chain(choice, after, labels) {
+            self.found.extend(self.mismatch(&fork));
         }
-        let own = View { labels: Some(labels), ..View::default() };
-        let alone: FxHashSet<_> =
-            ways.iter().map(|(_, way)| self.terms.hash_all(&[*way], &own)).collect();
-        // What differs is what other branches lead to: they are told.
-        if alone.len() < 2 && !ways.iter().any(|(_, way)| self.terms.stops(*way))
-            || self.is_chain(choice, after, labels)
-        {
-            return;
-        }
-        let calls = |way: TermId, number: usize, rest: &[TermId]| {
-            let mut view = View { labels: Some(labels), ..View::default() };
-            view.answers.extend(Terms::answer(choice, number));
-            let mut found = Vec::new();
-            self.terms.events(way, &view, &mut found);
-            if !self.terms.stops(way) {
-                rest.iter().for_each(|term| self.terms.events(*term, &view, &mut found));
+    }
+
+    /// Branches that ask the same once more have been looked at.
+    fn settle(&mut self, choice: &Choice, rest: &[TermId]) {
+        for term in rest {
+            if let Term::Choice(later) = self.terms.get(*term)
+                && asks_the_same(choice, later)
+            {
+                self.settled.insert((later.function, later.inst));
             }
-            found
-        };
-        let called = |rest: &[TermId]| -> Vec<_> {
-            ways.iter().map(|(number, way)| calls(*way, *number, rest)).collect()
-        };
-        let (alone, together) = (called(&[]), called(rest));
-        // Where both ways call the same by themselves, one leaves out what follows.
-        let called = if first_difference(&alone).is_some() { alone } else { together };
-        let unknown = called.iter().flatten().any(|(_, comm)| *comm == Comm::Unknown);
-        let comms: FxHashSet<_> = called.iter().flatten().map(|(_, comm)| *comm).collect();
-        let commute = || {
-            let each = comms.iter().all(|comm| same(false, Only::Of(*comm)));
-            comms.len() > 1 && each && same(false, Only::Blocking)
-        };
-        if unknown && same(true, Only::Any) || commute() {
-            return;
         }
-        let Some((one, other)) = first_difference(&called) else { return };
-        let finding = self.mismatch(choice, labels, one, other);
-        self.found.extend(finding);
     }
 
     /// Whether later branches ask for other ranks, and call the same for them: `if (rank == 0) …`,
@@ -204,7 +163,9 @@ impl Check<'_, '_> {
         &rest[..last.map_or(0, |last| last + 1)]
     }
 
-    fn mismatch(&self, choice: &Choice, labels: Labels, one: Call, other: Call) -> Option<Finding> {
+    fn mismatch(&self, fork: &Fork) -> Option<Finding> {
+        let (one, other) = fork.difference()?;
+        let (choice, labels) = (fork.choice, fork.labels);
         let body = self.program[choice.function].body.as_ref()?;
         let branch = &body[choice.inst];
         let loops = matches!(branch.op, Op::Branch) && one.is_some() != other.is_some();
@@ -245,9 +206,7 @@ impl Check<'_, '_> {
             Role::Cause,
             label.to_owned(),
         ));
-        let mut finding = finding(Code::CollectivesDiffer, message, sites, why);
-        finding.possible = !self.is_certain(choice);
-        finding.help = match (one, other) {
+        let help = match (one, other) {
             (Some(_), Some(_)) => "call the collectives in the same order on all ranks".to_owned(),
             _ => format!(
                 "call `{}` on all ranks of the communicator, outside the condition; or let all ranks \
@@ -255,7 +214,9 @@ impl Check<'_, '_> {
                 event.name
             ),
         };
-        Some(finding)
+        let possible = !self.is_certain(choice) || fork.is_undecided();
+        let finding = places::finding(Code::CollectivesDiffer, message, sites, why, help);
+        Some(Finding { possible, ..finding })
     }
 
     /// Whether both ways are certain to be taken: the rank is compared with a constant.
@@ -274,9 +235,9 @@ impl Check<'_, '_> {
         let (Value::Param(number), Some(depth)) = (value, depth.checked_sub(1)) else {
             return false;
         };
-        let mut callers = self.callers.get(&function).into_iter().flatten().peekable();
-        callers.peek().is_some()
-            && callers.all(|(caller, call)| {
+        let callers = self.calls.callers(function);
+        !callers.is_empty()
+            && callers.iter().all(|(caller, call)| {
                 let Some(body) = &self.program[*caller].body else { return false };
                 let passed = body[*call].args.get(number as usize);
                 passed.is_some_and(|value| self.is_rank(*caller, terms::named(body, *value), depth))
@@ -335,10 +296,9 @@ impl Check<'_, '_> {
             let sites = vec![self.site(&event, Role::Access, label)];
             let message = format!("`{name}` is called with different roots by different ranks");
             let why = "all ranks must name the same root (MPI 4.1 §6.1)".to_owned();
-            let mut finding = finding(Code::RootsDiffer, message, sites, why);
-            finding.help = "name the same root on all ranks, a constant or a value that all have \
-                            received by a broadcast"
-                .to_owned();
+            let help = "name the same root on all ranks, a constant or a value that all have \
+                        received by a broadcast";
+            let finding = places::finding(Code::RootsDiffer, message, sites, why, help.to_owned());
             self.found.push(finding);
         }
     }
@@ -353,53 +313,9 @@ impl Check<'_, '_> {
     }
 }
 
-fn callers(program: &Program, memory: &Memory) -> FxHashMap<FunctionId, Vec<(FunctionId, InstId)>> {
-    let mut callers: FxHashMap<_, Vec<_>> = FxHashMap::default();
-    for (function, _, body) in program.defined() {
-        for (index, inst) in body.code.iter().enumerate() {
-            for callee in memory.callees(function, inst).unwrap_or_default() {
-                callers.entry(callee).or_default().push((function, InstId(index as u32)));
-            }
-        }
-    }
-    callers
-}
-
 fn asks_the_same(one: &Choice, other: &Choice) -> bool {
     match (one.question, other.question) {
         (Some(one), Some(other)) => one.is_about(other),
         _ => false,
-    }
-}
-
-/// The first calls in which two ways differ.
-fn first_difference<'e>(called: &[Vec<(&'e Event, Comm)>]) -> Option<(Call<'e>, Call<'e>)> {
-    let (first, others) = called.split_first()?;
-    let key = |call: &(&Event, Comm)| (call.0.name, call.1);
-    for other in others {
-        let length = first.len().max(other.len());
-        for place in 0..length {
-            let (one, two) = (first.get(place).copied(), other.get(place).copied());
-            if one.as_ref().map(key) != two.as_ref().map(key) {
-                return Some(if one.is_some() { (one, two) } else { (two, None) });
-            }
-        }
-    }
-    // The same calls, arranged differently.
-    let longest = called.iter().max_by_key(|calls| calls.len())?;
-    longest.first().map(|call| (Some(*call), None))
-}
-
-fn finding(code: Code, message: String, sites: Vec<Site>, why: String) -> Finding {
-    Finding {
-        code,
-        title: code.title().to_owned(),
-        message,
-        count: 0,
-        ranks: Vec::new(),
-        possible: false,
-        sites,
-        why,
-        help: String::new(),
     }
 }

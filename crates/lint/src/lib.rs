@@ -9,6 +9,7 @@
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
+mod callgraph;
 mod collectives;
 pub mod levels;
 pub mod memory;

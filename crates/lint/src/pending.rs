@@ -31,9 +31,10 @@ mod report;
 mod state;
 mod walk;
 
+use crate::callgraph::CallGraph;
 use crate::memory::Memory;
 use crate::{Analysis, Calls};
-use commsan_ir::{Callee, FunctionId, Op, Program, Value};
+use commsan_ir::{Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::Effect;
 use effects::View;
 use flat::Flat;
@@ -112,28 +113,18 @@ fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Func
         let effect = call.map(|call| call.effect);
         matches!(effect, Some(Effect::Start | Effect::Go | Effect::GoAll | Effect::Rma))
     };
-    let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); program.functions.len()];
-    let mut open = Vec::new();
-    for (id, _, body) in program.defined() {
-        for inst in body.code.iter().filter(|inst| matches!(inst.op, Op::Call(_))) {
-            let callees = memory.callees(id, inst).unwrap_or_default();
-            let regions = inst.args.iter().filter_map(|arg| match arg {
+    let called = |id, inst: &Inst| {
+        let mut callees = memory.callees(id, inst).unwrap_or_default();
+        if matches!(inst.op, Op::Call(_)) {
+            callees.extend(inst.args.iter().filter_map(|arg| match arg {
                 Value::Function(region) => Some(*region),
                 _ => None,
-            });
-            for callee in callees.into_iter().chain(regions) {
-                callers[callee.0 as usize].push(id);
-                if starts(callee) {
-                    open.push(id);
-                }
-            }
+            }));
         }
-    }
-    let mut found = FxHashSet::default();
-    while let Some(function) = open.pop() {
-        if found.insert(function) {
-            open.extend(&callers[function.0 as usize]);
-        }
-    }
-    found
+        callees
+    };
+    let graph = CallGraph::of(program, |id, _, inst| called(id, inst));
+    graph.reaching(program, |id, body| {
+        body.code.iter().any(|inst| called(id, inst).into_iter().any(starts))
+    })
 }

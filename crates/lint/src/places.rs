@@ -1,7 +1,7 @@
-//! Sites of findings.
+//! Findings and their sites.
 
 use commsan_ir::{FunctionId, Place, Program};
-use commsan_model::{Frame, Role, Site};
+use commsan_model::{Code, Finding, Frame, Role, Site};
 
 /// A site at a place in a function.
 pub fn at(program: &Program, function: FunctionId, at: Place, role: Role, label: String) -> Site {
@@ -42,4 +42,25 @@ pub fn line(program: &Program, place: Place, spoken: Option<Place>) -> String {
     let path = &*program[file];
     let name = path.rsplit('/').next().unwrap_or(path);
     format!("{name}:{}", place.line)
+}
+
+/// A finding that is certain.
+pub fn finding(
+    code: Code,
+    message: String,
+    sites: Vec<Site>,
+    why: String,
+    help: String,
+) -> Finding {
+    Finding {
+        code,
+        title: code.title().to_owned(),
+        message,
+        count: 0,
+        ranks: Vec::new(),
+        possible: false,
+        sites,
+        why,
+        help,
+    }
 }

@@ -3,9 +3,9 @@
 
 use super::uniform::{DIFFERS, is_source};
 use crate::Calls;
+use crate::callgraph::{self, CallGraph, started};
 use crate::memory::{Memory, Object, Pointer};
-use crate::openmp::{Runtime, runtime, task_entry};
-use commsan_ir::{Body, Callee, FunctionId, Op, Program, Value};
+use commsan_ir::{Body, FunctionId, Inst, Op, Program, Value};
 use rustc_hash::FxHashSet;
 
 /// What the quick look has found.
@@ -191,51 +191,15 @@ impl Reach<'_> {
 
     /// With those that call them.
     fn found(&self) -> FxHashSet<FunctionId> {
-        let mut callers = vec![Vec::new(); self.program.functions.len()];
-        let mut open = Vec::new();
-        for (id, _, body) in self.program.defined() {
+        let callees = |id, body: &Body, inst: &Inst| {
+            callgraph::called(self.program, self.memory, id, body, inst)
+        };
+        CallGraph::of(self.program, callees).reaching(self.program, |id, body| {
             let number = id.0 as usize;
-            let own = self.values[number].contains(&true)
+            self.values[number].contains(&true)
                 || self.params[number].contains(&true)
                 || self.controlled[number]
-                || body.code.iter().any(|inst| self.calls.at(inst).is_some());
-            if own {
-                open.push(id);
-            }
-            for inst in &body.code {
-                let Op::Call(_) = inst.op else { continue };
-                let started = started(self.program, body, inst).map(|(callee, _)| callee);
-                let called = self.memory.callees(id, inst).unwrap_or_default();
-                for callee in started.into_iter().chain(called) {
-                    callers[callee.0 as usize].push(id);
-                }
-            }
-        }
-        let mut found = FxHashSet::default();
-        while let Some(function) = open.pop() {
-            if found.insert(function) {
-                open.extend(&callers[function.0 as usize]);
-            }
-        }
-        found
-    }
-}
-
-/// The function that a call starts in other threads, and the first argument that it is given.
-pub fn started(
-    program: &Program,
-    body: &Body,
-    inst: &commsan_ir::Inst,
-) -> Option<(FunctionId, usize)> {
-    if !matches!(inst.op, Op::Call(Callee::Direct(_))) {
-        return None;
-    }
-    match runtime(program, inst)? {
-        Runtime::Fork(callee) => Some((callee?, 3)),
-        Runtime::Create(callee) => Some((callee?, 3)),
-        Runtime::Task { task, .. } | Runtime::TaskLoop(task) => {
-            Some((task_entry(program, body, task)?, usize::MAX))
-        }
-        _ => None,
+                || body.code.iter().any(|inst| self.calls.at(inst).is_some())
+        })
     }
 }

@@ -5,13 +5,15 @@
 //! Choices and loops are compared by what is in them, not by their conditions: that two loops
 //! over the same collective go round equally often is taken for granted.
 
+mod fatal;
+mod read;
+
 use super::comm::{Comm, Comms, Labels};
-use crate::levels;
-use crate::memory::Memory;
-use crate::openmp::{self, Runtime, runtime, task_entry};
-use commsan_ir::graph::{Flow, post_dominators};
-use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Program, Value};
+use crate::callgraph::{self, CallGraph};
+use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::Effect;
+use fatal::Failures;
+use read::Reader;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -80,6 +82,7 @@ pub struct Terms<'a, 'p> {
     of_function: FxHashMap<FunctionId, Option<TermId>>,
     /// What each loop does in a round.
     loops: Vec<TermId>,
+    calls: CallGraph,
     /// Functions from which collectives are reached.
     relevant: FxHashSet<FunctionId>,
 }
@@ -125,9 +128,17 @@ impl View<'_> {
 
 impl<'a, 'p> Terms<'a, 'p> {
     pub fn new(comms: &'a Comms<'p>) -> Terms<'a, 'p> {
-        let relevant = relevant(comms);
+        let callees = |id, body: &Body, inst: &Inst| {
+            callgraph::called(comms.program, comms.memory, id, body, inst)
+        };
+        let calls = CallGraph::of(comms.program, callees);
+        let relevant = relevant(comms, &calls);
         let (of_function, loops) = Default::default();
-        Terms { comms, all: vec![Term::Empty], of_function, loops, relevant }
+        Terms { comms, all: vec![Term::Empty], of_function, loops, calls, relevant }
+    }
+
+    fn failures(&self) -> Failures<'_> {
+        Failures { program: self.comms.program, mpi: self.comms.calls, calls: &self.calls }
     }
 
     pub fn get(&self, term: TermId) -> &Term {
@@ -153,14 +164,7 @@ impl<'a, 'p> Terms<'a, 'p> {
         self.of_function.insert(function, None);
         let program = self.comms.program;
         let term = match &program[function].body {
-            Some(body) => {
-                let post_dominators = post_dominators(body);
-                let loops = loops(body, &post_dominators);
-                let open = Vec::new();
-                let mut reader =
-                    Reader { terms: self, function, body, post_dominators, loops, open };
-                reader.way(BlockId(0), None, false).unwrap_or(EMPTY)
-            }
+            Some(body) => Reader::new(self, function, body).whole(),
             None => EMPTY,
         };
         self.of_function.insert(function, Some(term));
@@ -279,6 +283,19 @@ impl<'a, 'p> Terms<'a, 'p> {
         }
     }
 
+    /// Whether what a term calls depends on a condition whose answer is not known.
+    pub fn is_undecided(&self, term: TermId, view: &View) -> bool {
+        match self.get(term) {
+            Term::Choice(choice) => match self.answered(choice, view) {
+                Some(way) => self.is_undecided(way, view),
+                None => self.calls(term, view),
+            },
+            Term::Sequence(terms) => terms.iter().any(|term| self.is_undecided(*term, view)),
+            Term::Loop(round) => self.is_undecided(*round, view),
+            _ => false,
+        }
+    }
+
     /// Whether a term calls anything that matters.
     fn calls(&self, term: TermId, view: &View) -> bool {
         match self.get(term) {
@@ -373,221 +390,6 @@ impl<'a, 'p> Terms<'a, 'p> {
 
 const EMPTY: TermId = TermId(0);
 
-struct Reader<'r, 'a, 'p> {
-    terms: &'r mut Terms<'a, 'p>,
-    function: FunctionId,
-    body: &'p Body,
-    post_dominators: Vec<Option<BlockId>>,
-    /// By first block: where the ways out of a loop meet.
-    loops: FxHashMap<BlockId, Option<BlockId>>,
-    /// Loops that are being read: first blocks and numbers.
-    open: Vec<(BlockId, usize)>,
-}
-
-impl Reader<'_, '_, '_> {
-    /// From a block, perhaps one that begins a loop just entered, to another, or to the function's end.
-    /// None if the program does not get there.
-    fn way(&mut self, from: BlockId, to: Option<BlockId>, entered: bool) -> Option<TermId> {
-        let mut sequence = Vec::new();
-        let mut at = Some(from);
-        let mut entered = entered;
-        while let Some(block) = at.filter(|at| Some(*at) != to || entered) {
-            let inside = std::mem::replace(&mut entered, false);
-            if !inside {
-                if let Some((_, number)) = self.open.iter().find(|(first, _)| *first == block) {
-                    sequence.push(self.terms.add(Term::Again(*number)));
-                    break;
-                }
-                if let Some(meet) = self.loops.get(&block).copied() {
-                    let number = self.terms.loops.len();
-                    self.terms.loops.push(EMPTY);
-                    self.open.push((block, number));
-                    let round = self.way(block, meet, true);
-                    self.open.pop();
-                    let round = round?;
-                    if round != EMPTY {
-                        self.terms.loops[number] = round;
-                        sequence.push(self.terms.add(Term::Loop(round)));
-                    }
-                    at = meet;
-                    continue;
-                }
-            }
-            let next = self.post_dominators[block.0 as usize];
-            let (part, stops) = self.block(block, next)?;
-            sequence.extend(part);
-            if stops {
-                break;
-            }
-            at = next;
-        }
-        Some(self.sequence(sequence))
-    }
-
-    /// What a block calls, and what its ways out lead to until they meet; whether the program ends in it.
-    fn block(&mut self, block: BlockId, meet: Option<BlockId>) -> Option<(Vec<TermId>, bool)> {
-        let mut sequence = Vec::new();
-        for (id, inst) in self.body.instructions(block) {
-            // Ends the program for all, though compilers do not know.
-            if self.terms.comms.calls.at(inst).is_some_and(|mpi| mpi.name == "MPI_Abort") {
-                return None;
-            }
-            match self.called(id) {
-                Some(term) => sequence.push(term),
-                None if is_exit(self.terms.comms.program, self.body, inst) => {
-                    sequence.push(self.terms.add(Term::Stop));
-                    return Some((sequence, true));
-                }
-                None => {}
-            }
-        }
-        let next = self.body[block].next.clone();
-        let end = self.body.end(block)?;
-        if end.op == Op::Unreachable || self.fails(block) {
-            return None;
-        }
-        if let Some(way) = self.way_of_one_thread(end) {
-            // Some thread of the team goes there.
-            sequence.extend(self.way(next[way], meet, false));
-        } else if next.len() > 1 {
-            let ways: Vec<_> = next.iter().map(|next| self.way(*next, meet, false)).collect();
-            let question = question(self.body, end.args[0], &end.op);
-            if ways.iter().flatten().any(|way| *way != EMPTY) {
-                let function = self.function;
-                let inst = self.body[block].code.last().copied().unwrap_or(InstId(0));
-                let choice = Choice { function, inst, question, ways };
-                sequence.push(self.terms.add(Term::Choice(choice)));
-            }
-        }
-        Some((sequence, false))
-    }
-
-    /// Whether a block leads out of `main` with the status of a failure, which ends the job.
-    fn fails(&self, block: BlockId) -> bool {
-        let program = self.terms.comms.program;
-        let [next] = *self.body[block].next else { return false };
-        let Some(end) = self.body.end(next).filter(|end| end.op == Op::Return) else {
-            return false;
-        };
-        let Some(Value::Inst(id)) = end.args.first() else { return false };
-        let Op::Phi(from) = &self.body[*id].op else { return false };
-        let status = from.iter().zip(&self.body[*id].args).find(|(from, _)| **from == block);
-        levels::MAINS.contains(&&*program[self.function].name)
-            && status.is_some_and(|(_, status)| matches!(status, Value::Int(1..)))
-    }
-
-    /// Where a branch leads that lets one thread of a team in.
-    fn way_of_one_thread(&self, end: &Inst) -> Option<usize> {
-        let condition = end.args.first().filter(|_| end.op == Op::Branch)?;
-        let test = openmp::tested(self.terms.comms.program, self.body, *condition)?;
-        let one = matches!(test.what, Runtime::Enter(_) | Runtime::ThreadNumber);
-        one.then_some(usize::from(!test.when))
-    }
-
-    fn sequence(&mut self, mut terms: Vec<TermId>) -> TermId {
-        terms.retain(|term| *term != EMPTY);
-        match &*terms {
-            [] => EMPTY,
-            [one] => *one,
-            _ => self.terms.add(Term::Sequence(terms)),
-        }
-    }
-
-    /// What an instruction calls, if that has to do with collectives.
-    fn called(&mut self, id: InstId) -> Option<TermId> {
-        let inst = &self.body[id];
-        let comms = self.terms.comms;
-        if let Some(mpi) = comms.calls.at(inst) {
-            let name = collective(mpi)?;
-            let comm = comms.of_call(self.function, inst, mpi)?;
-            if comm == Comm::Own {
-                return None;
-            }
-            let nonblocking = mpi.call.is_some_and(|call| call.effect == Effect::Start);
-            let event = Event { function: self.function, inst: id, name, comm, nonblocking };
-            return Some(self.terms.add(Term::Event(event)));
-        }
-        let callee = match runtime(comms.program, inst) {
-            // Some time from here on.
-            Some(Runtime::Fork(callee) | Runtime::Create(callee)) => callee?,
-            Some(Runtime::Task { task, .. } | Runtime::TaskLoop(task)) => {
-                task_entry(comms.program, self.body, task)?
-            }
-            Some(_) => return None,
-            None => match inst.op {
-                Op::Call(Callee::Direct(callee)) => callee,
-                // One of several functions that may be meant: if all do the same, that.
-                Op::Call(Callee::Indirect) => {
-                    let callees = comms.memory.callees(self.function, inst)?;
-                    let terms: Vec<_> =
-                        callees.iter().map(|callee| Some(self.terms.of(*callee))).collect();
-                    if terms.iter().flatten().all(|term| *term == EMPTY) {
-                        return None;
-                    }
-                    let choice =
-                        Choice { function: self.function, inst: id, question: None, ways: terms };
-                    return Some(self.terms.add(Term::Choice(choice)));
-                }
-                _ => return None,
-            },
-        };
-        let term = self.terms.of(callee);
-        if term == EMPTY {
-            return None;
-        }
-        let passed = self.comms_passed(id);
-        Some(self.terms.add(Term::Call { term, comms: passed }))
-    }
-
-    fn comms_passed(&self, id: InstId) -> Vec<Comm> {
-        let inst = &self.body[id];
-        let comms = self.terms.comms;
-        let resolve = |value: &Value| {
-            let by_value = comms.resolve(self.function, *value, false);
-            match by_value {
-                Comm::World | Comm::Own | Comm::Param(..) => by_value,
-                Comm::Made(_) | Comm::Unknown => {
-                    // A handle, or the address of one.
-                    let at = comms.resolve(self.function, *value, true);
-                    if by_value == Comm::Unknown { at } else { by_value }
-                }
-            }
-        };
-        inst.args.iter().map(resolve).collect()
-    }
-}
-
-/// Loops by their first blocks, each with where the ways out of it meet.
-fn loops(body: &Body, post_dominators: &[Option<BlockId>]) -> FxHashMap<BlockId, Option<BlockId>> {
-    let flow = Flow::of(body);
-    let ranks = flow.ranks();
-    let mut blocks: FxHashMap<BlockId, FxHashSet<BlockId>> = FxHashMap::default();
-    for first in &flow.order {
-        let rank = ranks[first.0 as usize];
-        let back = flow.previous[first.0 as usize].iter();
-        let mut open: Vec<_> = back.filter(|from| ranks[from.0 as usize] >= rank).collect();
-        if open.is_empty() {
-            continue;
-        }
-        let ours = blocks.entry(*first).or_default();
-        ours.insert(*first);
-        while let Some(block) = open.pop() {
-            // What lies before the loop belongs to it only if control flow is not structured.
-            if ranks[block.0 as usize] >= rank && ours.insert(*block) {
-                open.extend(&flow.previous[block.0 as usize]);
-            }
-        }
-    }
-    let after = |first: BlockId, ours: &FxHashSet<BlockId>| {
-        let mut at = Some(first);
-        while let Some(inside) = at.filter(|at| ours.contains(at)) {
-            at = post_dominators[inside.0 as usize];
-        }
-        at
-    };
-    blocks.iter().map(|(first, ours)| (*first, after(*first, ours))).collect()
-}
-
 /// The name under which a call takes part in the order of collectives; none if it does not.
 pub fn collective(mpi: &crate::Mpi) -> Option<&'static str> {
     if let Some(call) = mpi.call {
@@ -619,15 +421,10 @@ const OTHERS: [&str; 8] = [
 ];
 
 /// Whether a call ends the program as if all were well.
-fn is_exit(program: &Program, body: &Body, inst: &Inst) -> bool {
+fn is_exit(program: &Program, inst: &Inst) -> bool {
+    const EXITS: [&str; 5] = ["exit", "_exit", "quick_exit", "_Exit", "_FortranAStopStatement"];
     let Op::Call(Callee::Direct(callee)) = inst.op else { return false };
-    match &*program[callee].name {
-        "exit" | "_exit" | "quick_exit" | "_Exit" => inst.args.first() == Some(&Value::Int(0)),
-        "_FortranAStopStatement" => {
-            inst.args.first() == Some(&Value::Int(0)) && !body.code.is_empty()
-        }
-        _ => false,
-    }
+    EXITS.contains(&&*program[callee].name) && inst.args.first() == Some(&Value::Int(0))
 }
 
 impl Question {
@@ -652,27 +449,6 @@ impl Question {
     }
 }
 
-/// What a branch asks, if it is whether a value equals a constant.
-fn question(body: &Body, condition: Value, op: &Op) -> Option<Question> {
-    if *op != Op::Branch {
-        return None;
-    }
-    let Value::Inst(id) = condition else { return None };
-    let inst = &body[id];
-    match (&inst.op, &*inst.args) {
-        (Op::Compare(comparison), [left, Value::Int(equals)]) => {
-            let yes_first = match comparison {
-                Compare::Equal => true,
-                Compare::NotEqual => false,
-                _ => return None,
-            };
-            Some(Question { of: named(body, *left), equals: *equals, yes_first })
-        }
-        (Op::Cast, [value]) => question(body, *value, op),
-        _ => None,
-    }
-}
-
 /// A value by what it is loaded from: a variable is taken to stay as it is between two questions.
 pub fn named(body: &Body, value: Value) -> Value {
     let Value::Inst(id) = value else { return value };
@@ -682,39 +458,12 @@ pub fn named(body: &Body, value: Value) -> Value {
     }
 }
 
-/// Functions from which a collective is reached.
-fn relevant(comms: &Comms) -> FxHashSet<FunctionId> {
-    let (program, memory): (&Program, &Memory) = (comms.program, comms.memory);
-    let mut callers: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
-    let mut open = Vec::new();
-    for (id, _, body) in program.defined() {
-        for inst in &body.code {
-            let Op::Call(_) = inst.op else { continue };
-            if comms.calls.at(inst).is_some_and(|mpi| collective(mpi).is_some())
-                || is_exit(program, body, inst)
-            {
-                open.push(id);
-            }
-            let started = match runtime(program, inst) {
-                Some(Runtime::Fork(callee) | Runtime::Create(callee)) => callee,
-                Some(Runtime::Task { task, .. } | Runtime::TaskLoop(task)) => {
-                    task_entry(program, body, task)
-                }
-                _ => None,
-            };
-            if let Some(callee) = started {
-                callers.entry(callee).or_default().push(id);
-            }
-            for callee in memory.callees(id, inst).unwrap_or_default() {
-                callers.entry(callee).or_default().push(id);
-            }
-        }
-    }
-    let mut found = FxHashSet::default();
-    while let Some(function) = open.pop() {
-        if found.insert(function) {
-            open.extend(callers.get(&function).into_iter().flatten());
-        }
-    }
-    found
+/// Functions from which a collective is reached, or an end of the program.
+fn relevant(comms: &Comms, calls: &CallGraph) -> FxHashSet<FunctionId> {
+    calls.reaching(comms.program, |_, body| {
+        body.code.iter().any(|inst| {
+            let collective = comms.calls.at(inst).is_some_and(|mpi| collective(mpi).is_some());
+            collective || is_exit(comms.program, inst)
+        })
+    })
 }

@@ -9,6 +9,7 @@
 
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
 use super::reach;
+use crate::callgraph;
 use crate::memory::{Object, Pointer};
 use crate::mpi::stored;
 use crate::openmp::{Runtime, runtime};
@@ -116,9 +117,8 @@ fn callees_first(comms: &Comms, roots: &[FunctionId]) -> Vec<u32> {
     let callees = |function: FunctionId| {
         let mut callees = Vec::new();
         if let Some(body) = &program[function].body {
-            for inst in body.code.iter().filter(|inst| matches!(inst.op, Op::Call(_))) {
-                callees.extend(reach::started(program, body, inst).map(|(callee, _)| callee));
-                callees.extend(comms.memory.callees(function, inst).unwrap_or_default());
+            for inst in &body.code {
+                callees.extend(callgraph::called(program, comms.memory, function, body, inst));
             }
         }
         callees

@@ -3,10 +3,12 @@
 
 use super::shape::{Shape, Shapes, State};
 use super::word::{Letter, Spot, forbids, settled};
+use crate::callgraph::CallGraph;
 use crate::openmp::{Runtime, Scope, runtime, task_entry};
 use crate::{Calls, Mpi};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// Words longer than this come from recursion.
 const LONGEST: usize = 12;
@@ -305,36 +307,20 @@ fn is_atomic(inst: &Inst) -> bool {
 
 /// Functions from which such an instruction is reached.
 fn reaching(program: &Program, wanted: impl Fn(&Program, &Inst) -> bool) -> FxHashSet<FunctionId> {
-    let mut callers: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
-    let mut open = Vec::new();
-    for (id, _, body) in program.defined() {
-        for inst in &body.code {
-            if wanted(program, inst) {
-                open.push(id);
-            }
-            for callee in mentioned(inst) {
-                callers.entry(callee).or_default().push(id);
-            }
-        }
-    }
-    let mut found = FxHashSet::default();
-    while let Some(function) = open.pop() {
-        if found.insert(function) {
-            open.extend(callers.get(&function).into_iter().flatten());
-        }
-    }
-    found
+    let calls = CallGraph::of(program, |_, _, inst| mentioned(inst));
+    calls.reaching(program, |_, body| body.code.iter().any(|inst| wanted(program, inst)))
 }
 
 /// Functions that an instruction calls or names.
-pub fn mentioned(inst: &Inst) -> impl Iterator<Item = FunctionId> {
+pub fn mentioned(inst: &Inst) -> impl Iterator<Item = FunctionId> + use<> {
     let callee = match inst.op {
         Op::Call(Callee::Direct(callee)) => Some(callee),
         _ => None,
     };
-    let args = inst.args.iter().filter_map(|arg| match arg {
+    let named = |arg: &Value| match arg {
         Value::Function(id) => Some(*id),
         _ => None,
-    });
+    };
+    let args: SmallVec<[_; 2]> = inst.args.iter().filter_map(named).collect();
     callee.into_iter().chain(args)
 }

@@ -127,7 +127,7 @@ impl<'r, 'p> Report<'r, 'p> {
                 ),
             };
             let message = format!("`{name}` is called by {by}");
-            found.push(finding(Code::ThreadExcluded, message, sites, why.to_owned(), help));
+            found.push(places::finding(Code::ThreadExcluded, message, sites, why.to_owned(), help));
         }
         found
     }
@@ -168,7 +168,7 @@ impl<'r, 'p> Report<'r, 'p> {
                 sites.extend(self.asked.and_then(|asked| self.asked_site(asked)));
             }
             let message = format!("{label}: no construct lets one thread in at a time");
-            found.push(finding(code, message, sites, why.to_owned(), help.to_owned()));
+            found.push(places::finding(code, message, sites, why.to_owned(), help.to_owned()));
         }
         found
     }
@@ -231,7 +231,7 @@ impl<'r, 'p> Report<'r, 'p> {
             Code::CallsConcurrent => format!("{help}; or ask for MPI_THREAD_MULTIPLE"),
             _ => format!("{help}; no thread level allows this on one communicator"),
         };
-        Some(finding(code, message, sites, why, help))
+        Some(places::finding(code, message, sites, why, help))
     }
 
     fn nested(&self, nested: &Nested) -> Finding {
@@ -245,7 +245,7 @@ impl<'r, 'p> Report<'r, 'p> {
         let why = "all threads of a team must come to it, and not all are let into the outer one \
                    (OpenMP 5.2 §17.1)";
         let help = "move the inner construct out, or start a parallel region of its own for it";
-        finding(Code::ForbiddenNesting, message, sites, why.to_owned(), help.to_owned())
+        places::finding(Code::ForbiddenNesting, message, sites, why.to_owned(), help.to_owned())
     }
 
     fn name(&self, event: &Event) -> &str {
@@ -349,19 +349,5 @@ impl<'r, 'p> Report<'r, 'p> {
     /// Whether all threads of the team name the same communicator.
     fn is_shared(&self, event: &Event) -> bool {
         self.communicator(event).is_some()
-    }
-}
-
-fn finding(code: Code, message: String, sites: Vec<Site>, why: String, help: String) -> Finding {
-    Finding {
-        code,
-        title: code.title().to_owned(),
-        message,
-        count: 0,
-        ranks: Vec::new(),
-        possible: false,
-        sites,
-        why,
-        help,
     }
 }

@@ -53,27 +53,19 @@ impl Reporter<'_, '_, '_> {
         }
         let words = self.words(wrong, id);
         let mut sites = vec![self.site(id, words.role, words.label)];
-        sites.extend(self.operation_site(id));
+        sites.push(self.operation_site());
         sites.extend(causes.iter().map(|id| self.cause(*id)));
-        let possible = !sure;
-        Some(Finding {
-            code: words.code,
-            title: words.code.title().to_owned(),
-            message: words.message,
-            count: 0,
-            ranks: Vec::new(),
-            possible,
-            sites,
-            why: self.why(id, words.consequence, &causes),
-            help: words.help.to_owned(),
-        })
+        let why = self.why(id, words.consequence, &causes);
+        let help = words.help.to_owned();
+        let finding = places::finding(words.code, words.message, sites, why, help);
+        Some(Finding { possible: !sure, ..finding })
     }
 
-    /// The start of the operation, unless that is where it goes wrong itself.
-    fn operation_site(&self, _: InstId) -> Option<Site> {
+    /// The start of the operation.
+    fn operation_site(&self) -> Site {
         let (verb, call) = (self.verb(), self.call());
         let label = format!("{call} starts to {verb} the buffer");
-        Some(self.site(self.operation.start, Role::Operation, label))
+        self.site(self.operation.start, Role::Operation, label)
     }
 
     fn verb(&self) -> &'static str {
@@ -454,22 +446,18 @@ impl Reporter<'_, '_, '_> {
         }
         let name = self.call();
         let started = places::line(self.view.program, self.at(self.operation.start), None);
-        Some(Finding {
-            code: Code::RequestNeverCompleted,
-            title: Code::RequestNeverCompleted.title().to_owned(),
-            message: format!("no call completes the request of {name}"),
-            count: 0,
-            ranks: Vec::new(),
-            possible: false,
-            sites: self.operation_site(self.operation.start).into_iter().collect(),
-            why: format!(
-                "the operation starts at {started}; it is complete only when MPI_Wait, MPI_Test or a \
-                 variant of them says so, and none does on any way to the end"
-            ),
-            help: "keep the request and complete it before MPI_Finalize, e.g. by MPI_Wait or \
-                   MPI_Waitall"
+        let why = format!(
+            "the operation starts at {started}; it is complete only when MPI_Wait, MPI_Test or a \
+             variant of them says so, and none does on any way to the end"
+        );
+        Some(places::finding(
+            Code::RequestNeverCompleted,
+            format!("no call completes the request of {name}"),
+            vec![self.operation_site()],
+            why,
+            "keep the request and complete it before MPI_Finalize, e.g. by MPI_Wait or MPI_Waitall"
                 .to_owned(),
-        })
+        ))
     }
 
     fn cause(&self, id: InstId) -> Site {

@@ -1,0 +1,77 @@
+//! Who calls whom.
+
+use crate::memory::Memory;
+use crate::openmp::{Runtime, runtime, task_entry};
+use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The calls of each function.
+pub struct CallGraph {
+    callers: FxHashMap<FunctionId, Vec<(FunctionId, InstId)>>,
+}
+
+impl CallGraph {
+    /// Of a program in which an instruction calls what `callees` says.
+    pub fn of<C>(program: &Program, callees: impl Fn(FunctionId, &Body, &Inst) -> C) -> CallGraph
+    where
+        C: IntoIterator<Item = FunctionId>,
+    {
+        let mut callers: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        for (id, _, body) in program.defined() {
+            for (index, inst) in body.code.iter().enumerate() {
+                for callee in callees(id, body, inst) {
+                    callers.entry(callee).or_default().push((id, InstId(index as u32)));
+                }
+            }
+        }
+        CallGraph { callers }
+    }
+
+    /// The calls of a function.
+    pub fn callers(&self, function: FunctionId) -> &[(FunctionId, InstId)] {
+        self.callers.get(&function).map_or(&[], Vec::as_slice)
+    }
+
+    /// Functions that are wanted, and all from which they are reached.
+    pub fn reaching(
+        &self,
+        program: &Program,
+        wanted: impl Fn(FunctionId, &Body) -> bool,
+    ) -> FxHashSet<FunctionId> {
+        let wanted = program.defined().filter(|(id, _, body)| wanted(*id, body));
+        let mut open: Vec<_> = wanted.map(|(id, ..)| id).collect();
+        let mut found = FxHashSet::default();
+        while let Some(function) = open.pop() {
+            if found.insert(function) {
+                open.extend(self.callers(function).iter().map(|(caller, _)| *caller));
+            }
+        }
+        found
+    }
+}
+
+/// Whom an instruction calls, or starts in other threads.
+pub fn called(
+    program: &Program,
+    memory: &Memory,
+    function: FunctionId,
+    body: &Body,
+    inst: &Inst,
+) -> impl Iterator<Item = FunctionId> + use<> {
+    let started = started(program, body, inst).map(|(callee, _)| callee);
+    started.into_iter().chain(memory.callees(function, inst).unwrap_or_default())
+}
+
+/// The function that a call starts in other threads, and the first argument that it is given.
+pub fn started(program: &Program, body: &Body, inst: &Inst) -> Option<(FunctionId, usize)> {
+    if !matches!(inst.op, Op::Call(Callee::Direct(_))) {
+        return None;
+    }
+    match runtime(program, inst)? {
+        Runtime::Fork(callee) | Runtime::Create(callee) => Some((callee?, 3)),
+        Runtime::Task { task, .. } | Runtime::TaskLoop(task) => {
+            Some((task_entry(program, body, task)?, usize::MAX))
+        }
+        _ => None,
+    }
+}
