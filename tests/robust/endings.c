@@ -77,10 +77,11 @@ int main(int argc, char **argv) {
   if (strcmp(way, "kill") == 0 && last) kill(getpid(), SIGKILL);
   if (strcmp(way, "crash") == 0 && last) crash();
   if (strcmp(way, "abort") == 0 && last) MPI_Abort(MPI_COMM_WORLD, 5);
-  if (strcmp(way, "exit") == 0) exit(7);
-  if (strcmp(way, "_exit") == 0) _exit(7);
-  if (strcmp(way, "kill") == 0 || strcmp(way, "crash") == 0 || strcmp(way, "abort") == 0)
-    MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(way, "exit") == 0 && last) exit(7);
+  if (strcmp(way, "_exit") == 0 && last) _exit(7);
+  const char *of_the_last[] = {"kill", "crash", "abort", "exit", "_exit"};
+  for (int i = 0; i < 5; i++)
+    if (strcmp(way, of_the_last[i]) == 0) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(way, "recover") == 0) {
     signal(SIGSEGV, recover);
     for (int i = 0; i < 3; i++) exchange(crash_and_recover);
