@@ -244,3 +244,24 @@ fn mask(how: libc::c_int) {
         libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocked() -> Vec<i32> {
+        let mask = current_mask();
+        // SAFETY: the set is initialised.
+        FORWARDED
+            .into_iter()
+            .filter(|s| unsafe { libc::sigismember(&raw const mask, *s) } == 1)
+            .collect()
+    }
+
+    #[test]
+    fn signals_are_for_the_thread_that_waits() {
+        let of_the_other = without_signals(|| std::thread::spawn(blocked)).join().unwrap();
+        assert_eq!(of_the_other, FORWARDED);
+        assert!(blocked().is_empty());
+    }
+}

@@ -1,5 +1,5 @@
 //! What `commsan lint` is given: every kind of file that it reads, and every kind that it cannot read, which
-//! it says, with advice, and without a crash.
+//! it says, with advice, and without a crash; and what options make of its findings.
 //!
 //! The compilers, plugin included, are those that `make build` has installed.
 
@@ -234,4 +234,99 @@ fn builds_that_cannot_be_read_say_what_is_needed() {
     entry("/nosuch", ", \"command\": \"cc -c a.c\"").ends_with(74).says("/nosuch");
     entry(&here, ", \"command\": \"mpicc 'unfinished\"").ends_with(74).says("left out");
     finds(&entry(&here, ", \"command\": \"mpicc.mpich -fopenmp -c a.c -o a.o\""));
+}
+
+/// A condition on the clock is suspected only, one on the rank is certain.
+const SUSPECTED: &str = "#include <mpi.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  if (MPI_Wtime() > 100) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+";
+
+#[test]
+fn deny_says_which_findings_fail() {
+    let place = place();
+    fs::write(place.path("suspected.c"), SUSPECTED).unwrap();
+    shell(&place, "$CC -c a.c -o certain.o && $CC -c suspected.c");
+    for (file, deny, code) in [
+        ("certain.o", "certain", 66),
+        ("certain.o", "suspected", 66),
+        ("suspected.o", "certain", 0),
+        ("suspected.o", "suspected", 66),
+    ] {
+        let result = lint(&place, &[file, "--deny", deny]);
+        result.ends_with(code);
+        assert!(result.out.contains(if file == "certain.o" { "error[" } else { "warning[" }));
+    }
+    lint(&place, &["suspected.o"]).ends_with(66);
+}
+
+#[test]
+fn what_the_baseline_has_is_not_news() {
+    let place = place();
+    shell(&place, "$CC -c a.c");
+    lint(&place, &["a.o", "--json", "known.json"]).ends_with(66);
+    // Lines that move are not news either; another finding is.
+    let moved = format!("/* Moved. */\n\n{PROGRAM}");
+    let more =
+        "#pragma omp parallel\n#pragma omp single\n  MPI_Barrier(MPI_COMM_WORLD);\n  send();";
+    for (program, code) in [(moved.clone(), 0), (moved.replace("  send();", more), 66)] {
+        fs::write(place.path("a.c"), &program).unwrap();
+        shell(&place, "$CC -c a.c");
+        let result = lint(&place, &["a.o", "--baseline", "known.json"]);
+        result.ends_with(code);
+        assert!(!result.out.contains("--> a.c:11"), "{}", result.out);
+        assert_eq!(result.out.contains("a.c:14"), code == 66, "{}", result.out);
+    }
+    lint(&place, &["a.o", "--baseline", "nosuch.json"]).ends_with(2).says("--json FILE");
+    fs::write(place.path("known.json"), "{}").unwrap();
+    lint(&place, &["a.o", "--baseline", "known.json"]).ends_with(2).says("cannot use the baseline");
+}
+
+#[test]
+fn suppressions_need_a_reason_and_a_finding() {
+    let place = place();
+    shell(&place, "$CC -c a.c");
+    let generated = lint(&place, &["a.o", "--gen-suppressions"]);
+    generated.ends_with(66);
+    let entry = generated.out[generated.out.find("[[suppress]]").unwrap()..].to_owned();
+    assert!(entry.contains(FINDING), "{entry}");
+    let write = |text: &str| fs::write(place.path("known.toml"), text).unwrap();
+    write(&format!("[[suppress]]\ncode = \"{FINDING}\"\nreason = \"One thread calls it.\"\n"));
+    let silent = lint(&place, &["a.o", "--suppressions", "known.toml"]);
+    silent.ends_with(0);
+    assert!(silent.out.contains("1 suppressed"), "{}", silent.out);
+    write("[[suppress]]\ncode = \"CS-BUF-01\"\nreason = \"None such.\"\n");
+    let unused = lint(&place, &["a.o", "--suppressions", "known.toml"]);
+    finds(&unused);
+    assert!(format!("{}{}", unused.out, unused.err).contains("known.toml"), "{}", unused.out);
+    write(&format!("[[suppress]]\ncode = \"{FINDING}\"\n"));
+    lint(&place, &["a.o", "--suppressions", "known.toml"]).ends_with(2).says("reason");
+}
+
+#[test]
+fn libraries_are_called_where_the_user_says() {
+    let place = place();
+    fs::write(
+        place.path("library.c"),
+        "#include <mpi.h>\nvoid post(void) { MPI_Barrier(MPI_COMM_WORLD); }\n",
+    )
+    .unwrap();
+    shell(&place, "$CC -c library.c");
+    for (context, level) in [
+        ("main", "MPI_THREAD_SINGLE"),
+        ("master", "MPI_THREAD_FUNNELED"),
+        ("single", "MPI_THREAD_SERIALIZED"),
+        ("parallel", "MPI_THREAD_MULTIPLE"),
+    ] {
+        let result = lint(&place, &["library.o", "--initial-context", context]);
+        assert!(result.out.contains(level), "{context}: {}\n{}", result.out, result.err);
+    }
+    let result =
+        lint(&place, &["library.o", "--initial-context", "parallel", "--thread-level", "funneled"]);
+    result.ends_with(66);
+    assert!(result.out.contains(FINDING), "{}", result.out);
 }

@@ -60,17 +60,30 @@ const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
 
 /// Told to the compiler proper, so that the driver adds no runtime to links. It marks functions to
 /// be checked, and keeps the optimizer from accesses that the program does not make. Those that
-/// the thread pass itself would report come from elsewhere.
-const CLANG_THREAD: &[&str] =
-    &["-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-memory-accesses=0"];
+/// the thread pass itself would report come from elsewhere. Said to the driver, `-mllvm` would exclude
+/// `-fembed-bitcode`.
+const CLANG_THREAD: &[&str] = &[
+    "-Xclang",
+    "-fsanitize=thread",
+    "-Xclang",
+    "-mllvm",
+    "-Xclang",
+    "-tsan-instrument-memory-accesses=0",
+];
 
 /// All else the plugin does, too.
 const CLANG_PLUGIN: &[&str] = &[
+    "-Xclang",
     "-mllvm",
+    "-Xclang",
     "-tsan-instrument-func-entry-exit=0",
+    "-Xclang",
     "-mllvm",
+    "-Xclang",
     "-tsan-instrument-atomics=0",
+    "-Xclang",
     "-mllvm",
+    "-Xclang",
     "-tsan-instrument-memintrinsics=0",
 ];
 
