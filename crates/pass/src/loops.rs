@@ -107,8 +107,9 @@ pub fn guard_loops(module: Module, function: Value, mut accesses: Vec<Access>) -
             .cloned()
             .collect();
         if !hoisted.ranges.is_empty() && hoisted.ranges.len() <= MOST_RANGES {
-            let copy = found.version(module, hoisted);
-            rest.extend(unhoisted.into_iter().map(|access| copied(access, &copy)));
+            let Versions { copy, after } = found.version(module, hoisted);
+            rest = rest.into_iter().map(|access| renamed(access, &after)).collect();
+            rest.extend(unhoisted.into_iter().map(|access| renamed(access, &copy)));
         }
         rest.extend(here);
         accesses = rest;
@@ -116,9 +117,17 @@ pub fn guard_loops(module: Module, function: Value, mut accesses: Vec<Access>) -
     accesses
 }
 
-/// An access, as the copy of its loop makes it.
-fn copied(access: Access, copy: &HashMap<Value, Value>) -> Access {
-    let of = |value: Value| copy.get(&value).copied().unwrap_or(value);
+/// What became of a loop's values.
+struct Versions {
+    /// In the copy.
+    copy: HashMap<Value, Value>,
+    /// Behind both, of those used there.
+    after: HashMap<Value, Value>,
+}
+
+/// An access by the values that have taken the place of others.
+fn renamed(access: Access, by: &HashMap<Value, Value>) -> Access {
+    let of = |value: Value| by.get(&value).copied().unwrap_or(value);
     let part = match access.part {
         Part::Lanes(element, Lanes::Set(mask)) => Part::Lanes(element, Lanes::Set(of(mask))),
         Part::Lanes(element, Lanes::Packed(mask)) => Part::Lanes(element, Lanes::Packed(of(mask))),
@@ -220,8 +229,8 @@ impl Loop {
         Some(step)
     }
 
-    /// Makes the guard and the copy; returns what became of each value in the copy.
-    fn version(&self, module: Module, mut hoisted: Hoisted) -> HashMap<Value, Value> {
+    /// Makes the guard and the copy.
+    fn version(&self, module: Module, mut hoisted: Hoisted) -> Versions {
         let [guard, careful, settled, sweeping, fast, fast_latch, slow_latch, after] =
             [(); 8].map(|()| self.body.new_block_before(module));
         let end = self.end;
@@ -320,15 +329,17 @@ impl Loop {
 
         // What is used behind the loop comes from either.
         let in_after = Builder::at_end(module, after, end);
+        let mut from_either = HashMap::new();
         for (value, users) in outside {
             let either = in_after.phi(value.ty());
             either.add_incoming(&[(value, self.body), (of(value), fast)]);
+            from_either.insert(value, either);
             for user in users {
                 user.replace_operand(value, either);
             }
         }
         in_after.jump(self.exit);
-        copy
+        Versions { copy, after: from_either }
     }
 
     /// Values of the body with their users elsewhere.
