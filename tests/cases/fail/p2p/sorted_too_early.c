@@ -26,20 +26,12 @@ static int arrived(const int *keys, int i) {
 
 static int merge(int *to, const int *mine, int n, const int *other, int m) {
   int i = 0, j = 0, k = 0;
-  while (i < n && j < m) {
-    int theirs = arrived(other, j);
-    if (mine[i] <= theirs) {
+  while (i < n || j < m) {
+    if (j == m || (i < n && mine[i] <= arrived(other, j))) {
       to[k++] = mine[i++];
     } else {
-      to[k++] = theirs;
-      j++;
+      to[k++] = arrived(other, j++);
     }
-  }
-  while (i < n) {
-    to[k++] = mine[i++];
-  }
-  while (j < m) {
-    to[k++] = arrived(other, j++);
   }
   return k;
 }
