@@ -2,7 +2,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { KEYS = 300 };
+enum { KEYS = 300, LARGEST = 1000 };
 
 static int by_value(const void *a, const void *b) {
   int x = *(const int *)a, y = *(const int *)b;
@@ -25,10 +25,12 @@ static int arrived(const int *keys, int i) {
 static int merge(int *to, const int *mine, int n, const int *other, int m) {
   int i = 0, j = 0, k = 0;
   while (i < n || j < m) {
-    if (j == m || (i < n && mine[i] <= arrived(other, j))) {
+    int theirs = j < m ? arrived(other, j) : LARGEST;
+    if (i < n && mine[i] <= theirs) {
       to[k++] = mine[i++];
     } else {
-      to[k++] = arrived(other, j++);
+      to[k++] = theirs;
+      j++;
     }
   }
   return k;
@@ -45,7 +47,7 @@ int main(int argc, char **argv) {
   unsigned state = 17 + rank;
   for (int i = 0; i < KEYS; i++) {
     state = state * 1103515245u + 12345u;
-    keys[i] = (int)(state >> 16) % 1000;
+    keys[i] = (int)(state >> 16) % LARGEST;
   }
   qsort(keys, KEYS, sizeof(int), by_value);
 
