@@ -1,7 +1,7 @@
 //! Files that contain bitcode: programs, libraries, objects, archives, `.bc` and `.ll`.
 
 use crate::trial::{self, Ending};
-use crate::{Program, promote, read, saved};
+use crate::{Program, jumps, promote, read, saved};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
 use std::path::{Path, PathBuf};
@@ -104,7 +104,10 @@ impl Program {
                 add(&mut program, &mut linker).map_err(|why| Error::Rejected(path.clone(), why))?;
             }
         }
-        program.functions.iter_mut().for_each(promote::promote);
+        for function in &mut program.functions {
+            function.body.iter_mut().for_each(jumps::shorten);
+            promote::promote(function);
+        }
         Ok(program)
     }
 }

@@ -15,6 +15,7 @@
 
 pub mod graph;
 pub mod input;
+mod jumps;
 mod print;
 pub mod promote;
 mod read;
