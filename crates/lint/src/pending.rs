@@ -25,6 +25,7 @@ mod cells;
 mod effects;
 mod flat;
 mod linear;
+mod live;
 mod loops;
 mod operation;
 mod report;

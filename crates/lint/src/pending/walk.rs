@@ -9,6 +9,7 @@
 
 use super::effects::{Called, Library, Touch, View};
 use super::linear::{Known, Linear};
+use super::live::Live;
 use super::loops::Ways;
 use super::operation::{Operation, Outcome, Places};
 use super::state::{State, by_how_much, shifts};
@@ -104,6 +105,7 @@ pub struct Walker<'w, 'p> {
     effort: &'w Effort,
     /// By instruction: its block.
     pub blocks: Vec<BlockId>,
+    live: Live,
 }
 
 impl<'w, 'p> Walker<'w, 'p> {
@@ -115,7 +117,8 @@ impl<'w, 'p> Walker<'w, 'p> {
                 blocks[id.0 as usize] = block;
             }
         }
-        Walker { view, ways, effort, blocks }
+        let live = Live::of(view, ways, &blocks);
+        Walker { view, ways, effort, blocks, live }
     }
 
     /// What holds everywhere.
@@ -303,6 +306,7 @@ impl<'w, 'p> Walker<'w, 'p> {
             _ => false,
         };
         facts.state.enter(&phis, anew);
+        facts.state.forget(&self.live, to);
         if let Some(places) = &mut facts.places {
             places.round |= self.ways.is_back(from, to);
             let shifts = shifts(&phis);
