@@ -18,6 +18,7 @@
 //! told apart; beyond that, and behind variable indices, the offset is unknown.
 
 mod build;
+mod library;
 mod set;
 mod solve;
 mod values;

@@ -23,8 +23,10 @@
 
 mod cells;
 mod effects;
+mod effort;
 mod environment;
 mod flat;
+mod found;
 mod linear;
 mod live;
 mod loops;
@@ -40,11 +42,12 @@ use crate::{Analysis, Calls};
 use commsan_ir::{Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::Effect;
 use effects::View;
+use effort::Effort;
 use environment::Environment;
 use flat::Flat;
 use loops::Ways;
 use rustc_hash::FxHashSet;
-use walk::{Effort, Walker};
+use walk::Walker;
 
 /// Checks.
 pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
@@ -58,7 +61,7 @@ pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut A
             checker.check(root, analysis);
         }
     }
-    match checker.effort.given_up.get() {
+    match checker.effort.given_up() {
         0 => {}
         count => analysis.notes.push(format!(
             "{count} nonblocking or one-sided operations were not followed to their completion: there \

@@ -8,15 +8,16 @@
 //! is its first iteration, later ones stand for all others.
 
 use super::effects::{Called, Library, Touch, View};
+use super::effort::Effort;
+use super::found::{Found, Overlap, Wrong};
 use super::linear::{Known, Linear};
 use super::live::Live;
 use super::loops::Ways;
 use super::operation::{Operation, Outcome, Places};
 use super::state::{State, by_how_much, shifts};
-use commsan_ir::{BlockId, Compare, InstId, Op, Program, Value};
+use commsan_ir::{BlockId, Compare, InstId, Op, Value};
 use commsan_mpi::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
@@ -25,81 +26,6 @@ const PATIENCE: u32 = 4;
 
 /// Visits of blocks for one operation, at most; then it is given up.
 const VISITS: usize = 4_000;
-/// What following operations takes, in the whole program: as much as it is large, so that what comes
-/// last in a program of many entangled ways is not followed.
-#[derive(Debug)]
-pub struct Effort {
-    /// Visits of blocks that are left.
-    left: Cell<usize>,
-    /// Operations that took too much.
-    pub given_up: Cell<usize>,
-}
-
-/// Visits of blocks that are no matter in any program.
-const ALL_VISITS: usize = 20_000;
-
-impl Effort {
-    /// For a program.
-    pub fn of(program: &Program) -> Effort {
-        let size: usize = program.defined().map(|(_, _, body)| body.code.len()).sum();
-        Effort { left: Cell::new(ALL_VISITS + size), given_up: Cell::new(0) }
-    }
-
-    /// Takes a visit, if one is left.
-    fn is_left(&self) -> bool {
-        let left = self.left.get().checked_sub(1);
-        self.left.set(left.unwrap_or(0));
-        left.is_some()
-    }
-}
-
-/// What is wrong at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Wrong {
-    /// Memory of this buffer is read.
-    Reads(usize),
-    /// Memory of this buffer is written.
-    Writes(usize),
-    /// Another operation, or call, uses this buffer; whether it writes.
-    Call(usize, bool),
-    /// This buffer is released.
-    Releases(usize),
-    /// The function of this buffer returns.
-    Returns(usize),
-    /// The request is overwritten.
-    Overwrites,
-    /// The persistent request is started again.
-    Starts,
-    /// The program ends, and the request was never completed.
-    Ends,
-}
-
-/// How sure it is that the same bytes are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Overlap {
-    /// Somewhere in the same object.
-    Perhaps,
-    /// The same bytes.
-    Certain,
-}
-
-/// What was found along the ways of an operation.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// Places at which something is wrong while it is pending.
-    pub wrong: FxHashMap<(Wrong, InstId), Overlap>,
-    /// Instructions reached when it was complete.
-    pub complete: FxHashSet<InstId>,
-    /// Calls that completed it.
-    pub by: BTreeSet<InstId>,
-    /// Tests that may have completed it.
-    pub tests: BTreeSet<InstId>,
-    /// Whether it was lost sight of.
-    pub lost: bool,
-    /// Places reached only in a later iteration of a loop than the start.
-    pub round: FxHashSet<InstId>,
-}
-
 /// What holds before any operation is looked at, by block.
 pub struct Basis {
     states: Vec<Option<State>>,
@@ -209,7 +135,7 @@ impl<'w, 'p> Walker<'w, 'p> {
         run.pass(block, at, Facts { state, places: Some(places) });
         for _ in 0..VISITS {
             let Some((_, slot, block)) = run.open.pop_first() else { return Some(run.found) };
-            if !self.effort.is_left() {
+            if !self.effort.take() {
                 break;
             }
             if let Some((facts, _)) = run.arrived.get(&(block, slot)) {
@@ -217,7 +143,7 @@ impl<'w, 'p> Walker<'w, 'p> {
                 run.pass(block, 0, facts);
             }
         }
-        self.effort.given_up.set(self.effort.given_up.get() + 1);
+        self.effort.give_up();
         None
     }
 
