@@ -120,3 +120,40 @@ fn add(entries: &mut Entries, place: Option<i64>, labels: Labels) {
         Err(at) => entries.insert(at, (place, labels)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_ir::GlobalId;
+
+    fn place(number: u32, at: Option<i64>) -> Pointer {
+        Pointer { object: Object::Global(GlobalId(number)), at }
+    }
+
+    #[test]
+    fn a_copy_keeps_what_it_had() {
+        let mut first = Stored::default();
+        assert!(first.replace(place(0, Some(8)), 1));
+        let mut copy = first.clone();
+        assert!(copy.is(&first) && !copy.join(&first));
+        assert!(copy.add(place(0, Some(8)), 2) && !copy.add(place(0, Some(8)), 2));
+        let read = |stored: &Stored, at| stored.read(&[place(0, at)], &FxHashSet::default());
+        assert_eq!((read(&first, Some(8)), read(&copy, Some(8))), (1, 3));
+        assert!(first.join(&copy) && !first.join(&copy));
+        assert_eq!(first, copy);
+    }
+
+    #[test]
+    fn what_is_replaced_or_cleared_leaves_nothing() {
+        let mut stored = Stored::default();
+        stored.add(place(0, Some(0)), 1);
+        stored.add(place(0, Some(8)), 2);
+        stored.add(place(1, None), 4);
+        assert!(stored.replace(place(0, Some(0)), 0));
+        assert!(!stored.replace(place(0, Some(0)), 0), "nothing was there any more");
+        assert!(stored.clear(place(0, Some(4))) && !stored.clear(place(2, None)));
+        let mut other = Stored::default();
+        other.add(place(1, None), 4);
+        assert_eq!(stored, other);
+    }
+}

@@ -189,3 +189,48 @@ impl Maker<'_> {
         defined
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_ir::{Block, Inst, Place};
+
+    /// 0 → 1 ⇄ 2, 1 → 3. A parameter decides in 0; the loop counts from another one.
+    fn body() -> Body {
+        let mut body = Body::default();
+        let mut block = |next: &[u32], code: Vec<(Op, Vec<Value>)>| {
+            let mut numbers = Vec::new();
+            for (op, args) in code {
+                numbers.push(InstId(body.code.len() as u32));
+                let args = args.into_iter().collect();
+                body.code.push(Inst { op, args, at: Place::default() });
+            }
+            let next = next.iter().map(|next| BlockId(*next)).collect();
+            body.blocks.push(Block { code: numbers, next, unwind: None });
+        };
+        let value = |number| Value::Inst(InstId(number));
+        let phi = Op::Phi([BlockId(0), BlockId(2)].into());
+        let add = Op::Binary(commsan_ir::Binary::Add);
+        block(&[1, 3], vec![(Op::Branch, vec![Value::Param(0)])]);
+        block(&[2, 3], vec![(phi, vec![Value::Param(1), value(3)]), (Op::Branch, vec![value(1)])]);
+        block(&[1], vec![(add, vec![value(1), Value::Int(1)]), (Op::Goto, vec![])]);
+        block(&[], vec![(Op::Return, vec![])]);
+        body
+    }
+
+    #[test]
+    fn what_is_asked_for_matters_up_to_there() {
+        let body = body();
+        let blocks = [0, 1, 1, 2, 2, 3].map(BlockId);
+        let branches = |id: InstId| match body[id].op {
+            Op::Branch => body[id].args.to_vec(),
+            _ => Vec::new(),
+        };
+        let sets = Sets::of(&body, &Ways::of(&body), &blocks, branches);
+        let at = |value| [0, 1, 2, 3].map(|block| sets.contains(BlockId(block), value));
+        assert_eq!(at(Value::Param(0)), [true, false, false, false]);
+        // It goes into the phi, which is asked for.
+        assert_eq!(at(Value::Param(1)), [true, false, false, false]);
+        assert_eq!(at(Value::Inst(InstId(1))), [false, true, true, false]);
+    }
+}
