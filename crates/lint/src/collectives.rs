@@ -21,6 +21,7 @@
 mod comm;
 mod fork;
 mod reach;
+mod stored;
 mod terms;
 mod uniform;
 

@@ -18,12 +18,16 @@
 //! told apart; beyond that, and behind variable indices, the offset is unknown.
 
 mod build;
+mod library;
+mod set;
 mod solve;
+mod values;
 
 use crate::Calls;
 use commsan_ir::{FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
-use solve::{Node, Solver};
+use rustc_hash::FxHashSet;
+use solve::Solver;
+use values::Values;
 
 /// Offsets of one object that are told apart.
 pub const FIELDS: usize = 512;
@@ -59,7 +63,7 @@ pub struct Pointer {
 #[derive(Debug)]
 pub struct Memory {
     solver: Solver,
-    values: FxHashMap<(FunctionId, Value), Node>,
+    values: Values,
     /// Objects known outside.
     escaped: FxHashSet<Object>,
     functions: Vec<u32>,
@@ -83,8 +87,8 @@ impl Memory {
             }
             Value::Int(_) | Value::Opaque => Vec::new(),
             Value::Inst(_) | Value::Param(_) => {
-                let node = self.values.get(&(function, value));
-                node.map(|node| self.solver.pointers(*node)).unwrap_or_default()
+                let node = self.values.get(function, value);
+                node.map(|node| self.solver.pointers(node)).unwrap_or_default()
             }
         }
     }
@@ -98,7 +102,7 @@ impl Memory {
     ) -> bool {
         match value {
             Value::Inst(_) | Value::Param(_) => {
-                self.values.get(&(function, value)).is_some_and(|node| self.solver.any(*node, like))
+                self.values.get(function, value).is_some_and(|node| self.solver.any(node, like))
             }
             constant => self.targets(function, constant).iter().any(&mut like),
         }

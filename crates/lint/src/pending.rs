@@ -23,12 +23,17 @@
 
 mod cells;
 mod effects;
+mod effort;
+mod environment;
 mod flat;
+mod found;
 mod linear;
+mod live;
 mod loops;
 mod operation;
 mod report;
 mod state;
+mod uses;
 mod walk;
 
 use crate::callgraph::CallGraph;
@@ -37,23 +42,26 @@ use crate::{Analysis, Calls};
 use commsan_ir::{Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::Effect;
 use effects::View;
+use effort::Effort;
+use environment::Environment;
 use flat::Flat;
 use loops::Ways;
 use rustc_hash::FxHashSet;
-use walk::{Effort, Walker};
+use walk::Walker;
 
 /// Checks.
 pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
     let starting = starting(program, calls, memory);
-    let mut seen = FxHashSet::default();
-    let effort = Effort::default();
+    let environment = Environment::of(program);
+    let (seen, effort) = (FxHashSet::default(), Effort::of(program));
+    let mut checker = Checker { program, calls, memory, environment: &environment, effort, seen };
     // After the roots what is not reached from there, as it is called through pointers, or recursion.
     for root in roots(program).into_iter().chain(program.defined().map(|(id, ..)| id)) {
-        if starting.contains(&root) && !seen.contains(&root) {
-            check_function(program, calls, memory, root, &effort, &mut seen, analysis);
+        if starting.contains(&root) && !checker.seen.contains(&root) {
+            checker.check(root, analysis);
         }
     }
-    match effort.given_up.get() {
+    match checker.effort.given_up() {
         0 => {}
         count => analysis.notes.push(format!(
             "{count} nonblocking or one-sided operations were not followed to their completion: there \
@@ -62,23 +70,30 @@ pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut A
     }
 }
 
-fn check_function(
-    program: &Program,
-    calls: &Calls,
-    memory: &Memory,
-    root: FunctionId,
-    effort: &Effort,
-    seen: &mut FxHashSet<FunctionId>,
-    analysis: &mut Analysis,
-) {
-    let flat = Flat::of(program, memory, root);
-    seen.extend(flat.frames.iter().map(|frame| frame.function));
-    let view = View::new(program, calls, memory, flat);
-    let ways = Ways::of(&view.flat.body);
-    let walker = Walker::new(&view, &ways, effort);
-    let basis = walker.basis();
-    for operation in view.operations(&ways.order()) {
-        if let Some(found) = walker.follow(&basis, &operation) {
+struct Checker<'p> {
+    program: &'p Program,
+    calls: &'p Calls,
+    memory: &'p Memory,
+    environment: &'p Environment,
+    effort: Effort,
+    /// Functions that were looked at, by themselves or in place of a call.
+    seen: FxHashSet<FunctionId>,
+}
+
+impl Checker<'_> {
+    fn check(&mut self, root: FunctionId, analysis: &mut Analysis) {
+        let flat = Flat::of(self.program, self.memory, root);
+        self.seen.extend(flat.frames.iter().map(|frame| frame.function));
+        let view = View::new(self.program, self.calls, self.memory, self.environment, flat);
+        let ways = Ways::of(&view.flat.body);
+        let operations = view.operations(&ways.order());
+        if operations.is_empty() {
+            return;
+        }
+        let walker = Walker::new(&view, &ways, &self.effort);
+        let basis = walker.basis();
+        for operation in operations {
+            let Some(found) = walker.follow(&basis, &operation) else { continue };
             for finding in report::findings(&walker, &operation, &found) {
                 if !analysis.findings.contains(&finding) {
                     analysis.findings.push(finding);

@@ -9,6 +9,7 @@
 
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
 use super::reach;
+use super::stored::Stored;
 use crate::callgraph;
 use crate::memory::{Object, Pointer};
 use crate::mpi::stored;
@@ -38,9 +39,6 @@ pub struct Differing {
     pub ranks: FxHashSet<Pointer>,
 }
 
-/// Labels of memory: by object, by offset.
-type Memory = FxHashMap<Object, SmallVec<[(Option<i64>, Labels); 2]>>;
-
 /// A function with the labels of what it is called with.
 #[derive(Default)]
 struct Context {
@@ -48,8 +46,10 @@ struct Context {
     /// Of the conditions that decide whether it is called.
     control: Labels,
     params: Vec<Labels>,
-    entry: Memory,
-    exit: Memory,
+    entry: Stored,
+    /// The last that was added to it.
+    entered: Stored,
+    exit: Stored,
     /// Objects whose labels it changes.
     touched: FxHashSet<Object>,
     result: Labels,
@@ -62,6 +62,8 @@ struct Shape {
     flow: Flow,
     /// By block: the blocks whose conditions decide whether it runs.
     controllers: Vec<SmallVec<[BlockId; 2]>>,
+    /// Whether it has loops.
+    loops: bool,
 }
 
 struct Analysis<'a, 'p> {
@@ -186,18 +188,8 @@ impl Analysis<'_, '_> {
         self.open.insert((place, number));
     }
 
-    /// Labels of what is at these places.
-    fn read(&self, memory: &Memory, targets: &[Pointer]) -> Labels {
-        let mut labels = 0;
-        for target in targets {
-            let field = self.fields.contains(target);
-            for (at, known) in memory.get(&target.object).into_iter().flatten() {
-                if at.is_none() && !field || target.at.is_none() || *at == target.at {
-                    labels |= known;
-                }
-            }
-        }
-        labels
+    fn read(&self, memory: &Stored, targets: &[Pointer]) -> Labels {
+        memory.read(targets, &self.fields)
     }
 
     fn targets(&mut self, function: FunctionId, value: Value) -> Rc<[Pointer]> {
@@ -229,18 +221,21 @@ impl Analysis<'_, '_> {
             control: vec![0; body.blocks.len()],
             result: 0,
             touched: FxHashSet::default(),
-            exit: Memory::default(),
+            exit: Stored::default(),
         };
-        let mut states: Vec<Option<Memory>> = vec![None; body.blocks.len()];
+        let mut states: Vec<Option<Stored>> = vec![None; body.blocks.len()];
         states[0] = Some(self.contexts[number].entry.clone());
         let mut changed = true;
-        while std::mem::replace(&mut changed, false) {
+        let mut rounds = 0;
+        // Without loops, all that a block depends on comes before it.
+        while std::mem::replace(&mut changed, false) && (shape.loops || rounds == 0) {
+            rounds += 1;
             for block in &shape.flow.order {
                 let Some(mut memory) = states[block.0 as usize].clone() else { continue };
                 changed |= self.block(&mut pass, *block, &mut memory);
                 for next in &body[*block].next {
                     match &mut states[next.0 as usize] {
-                        Some(known) => changed |= join(known, &memory),
+                        Some(known) => changed |= known.join(&memory),
                         unseen => *unseen = Some(memory.clone()),
                     }
                 }
@@ -275,7 +270,7 @@ impl Analysis<'_, '_> {
     }
 
     /// Goes through a block; says whether a value has got new labels.
-    fn block(&mut self, pass: &mut Pass, block: BlockId, memory: &mut Memory) -> bool {
+    fn block(&mut self, pass: &mut Pass, block: BlockId, memory: &mut Stored) -> bool {
         let params = self.contexts[pass.number].params.clone();
         let mut control = self.contexts[pass.number].control;
         for controller in &pass.shape.controllers[block.0 as usize] {
@@ -303,7 +298,7 @@ impl Analysis<'_, '_> {
         inst: &Inst,
         control: Labels,
         params: &[Labels],
-        memory: &mut Memory,
+        memory: &mut Stored,
     ) -> Labels {
         let of = |arg: &Value, pass: &Pass| value(*arg, &pass.values, params);
         let all = |pass: &Pass| inst.args.iter().fold(0, |labels, arg| labels | of(arg, pass));
@@ -346,7 +341,7 @@ impl Analysis<'_, '_> {
             Op::Return => {
                 let labels = all(pass);
                 pass.result |= labels;
-                join(&mut pass.exit, memory);
+                pass.exit.join(memory);
                 0
             }
             Op::Nop | Op::Alloca(_) | Op::Goto | Op::Branch | Op::Switch(_) | Op::Unreachable => 0,
@@ -363,7 +358,7 @@ impl Analysis<'_, '_> {
         inst: &Inst,
         control: Labels,
         params: &[Labels],
-        memory: &mut Memory,
+        memory: &mut Stored,
     ) -> Labels {
         let labels: Vec<_> =
             inst.args.iter().map(|arg| value(*arg, &pass.values, params)).collect();
@@ -416,18 +411,20 @@ impl Analysis<'_, '_> {
             let number = self.context(*callee, control, passed);
             let context = &mut self.contexts[number];
             context.callers.insert(pass.number);
-            if join(&mut context.entry, &before) {
-                self.queue(number);
+            if !context.entered.is(&before) {
+                context.entered = before.clone();
+                if context.entry.join(&before) {
+                    self.queue(number);
+                }
             }
             let context = &self.contexts[number];
             result |= context.result;
             for object in &context.touched {
                 pass.touched.insert(*object);
-                let after = context.exit.get(object).cloned().unwrap_or_default();
                 if place == 0 {
-                    memory.insert(*object, after);
+                    memory.take(*object, &context.exit);
                 } else {
-                    join(memory, &[(*object, after)].into_iter().collect());
+                    memory.take_also(*object, &context.exit);
                 }
             }
         }
@@ -444,7 +441,7 @@ impl Analysis<'_, '_> {
         mpi: &crate::Mpi,
         labels: &[Labels],
         control: Labels,
-        memory: &mut Memory,
+        memory: &mut Stored,
     ) -> Labels {
         let function = pass.function;
         let comm = self.comms.of_call(function, inst, mpi);
@@ -524,7 +521,7 @@ struct Pass<'b> {
     control: Vec<Labels>,
     result: Labels,
     touched: FxHashSet<Object>,
-    exit: Memory,
+    exit: Stored,
 }
 
 impl Pass<'_> {
@@ -541,57 +538,36 @@ impl Pass<'_> {
     }
 
     /// What was there is gone if it is certain where it is written.
-    fn write(&mut self, memory: &mut Memory, targets: &[Pointer], labels: Labels) {
+    fn write(&mut self, memory: &mut Stored, targets: &[Pointer], labels: Labels) {
         match targets {
             [one]
                 if one.at.is_some()
                     && !matches!(one.object, Object::Made(..) | Object::Outside) =>
             {
-                let known = memory.get(&one.object).map_or(0, |entries| {
-                    entries.iter().filter(|(at, _)| *at == one.at).fold(0, |a, (_, b)| a | b)
-                });
-                if known | labels == 0 {
-                    return;
-                }
-                self.touched.insert(one.object);
-                let entries = memory.entry(one.object).or_default();
-                entries.retain(|(at, _)| *at != one.at);
-                if labels != 0 {
-                    entries.push((one.at, labels));
-                    entries.sort_unstable();
+                if memory.replace(*one, labels) {
+                    self.touched.insert(one.object);
                 }
             }
             several => self.add(memory, several, labels),
         }
     }
 
-    fn add(&mut self, memory: &mut Memory, targets: &[Pointer], labels: Labels) {
+    fn add(&mut self, memory: &mut Stored, targets: &[Pointer], labels: Labels) {
         for target in targets.iter().filter(|_| labels != 0) {
             // Everything that is not known would be everything.
             if matches!(target.object, Object::Outside | Object::Function(_)) {
                 continue;
             }
             self.touched.insert(target.object);
-            let entries = memory.entry(target.object).or_default();
-            match entries.iter_mut().find(|(at, _)| *at == target.at) {
-                Some((_, known)) => *known |= labels,
-                None => {
-                    entries.push((target.at, labels));
-                    entries.sort_unstable();
-                }
-            }
+            memory.add(*target, labels);
         }
     }
 
     /// All ranks have the same there, from that place of the object on.
-    fn clear(&mut self, memory: &mut Memory, targets: &[Pointer]) {
+    fn clear(&mut self, memory: &mut Stored, targets: &[Pointer]) {
         for target in targets {
-            if let Some(entries) = memory.get_mut(&target.object) {
+            if memory.clear(*target) {
                 self.touched.insert(target.object);
-                match target.at {
-                    Some(begin) => entries.retain(|(at, _)| at.is_some_and(|at| at < begin)),
-                    None => entries.clear(),
-                }
             }
         }
     }
@@ -616,7 +592,13 @@ impl Shape {
                 }
             }
         }
-        Shape { flow, controllers }
+        let ranks = flow.ranks();
+        let rank = |block: BlockId| ranks[block.0 as usize];
+        let again = |block: &BlockId| {
+            flow.previous[block.0 as usize].iter().any(|from| rank(*from) >= rank(*block))
+        };
+        let loops = flow.order.iter().any(again);
+        Shape { flow, controllers, loops }
     }
 }
 
@@ -626,28 +608,6 @@ fn value(value: Value, values: &[Labels], params: &[Labels]) -> Labels {
         Value::Param(number) => params.get(number as usize).copied().unwrap_or(0),
         _ => 0,
     }
-}
-
-/// Adds one state to another; says whether that has grown.
-fn join(to: &mut Memory, from: &Memory) -> bool {
-    let mut grown = false;
-    for (object, entries) in from {
-        for (at, labels) in entries {
-            let known = to.entry(*object).or_default();
-            match known.iter_mut().find(|(other, _)| other == at) {
-                Some((_, known)) => {
-                    grown |= labels & !*known != 0;
-                    *known |= labels;
-                }
-                None => {
-                    known.push((*at, *labels));
-                    known.sort_unstable();
-                    grown |= *labels != 0;
-                }
-            }
-        }
-    }
-    grown
 }
 
 /// Calls that tell the rank or what follows from it, with the first and last argument that they store it

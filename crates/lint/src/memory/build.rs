@@ -1,106 +1,22 @@
 //! From instructions to the solver's rules.
 
+use super::library::Library;
 use super::solve::{Node, Solver};
-use super::{Memory, Object, Pointer, is_handle};
+use super::{Memory, Object, Pointer, Values, is_handle};
 use crate::{Calls, Mpi};
 use commsan_ir::{Callee, FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::{Effect, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// What functions of the C library do with pointers.
-enum Library {
-    /// Returns new memory.
-    Allocates,
-    /// Returns new memory with the content of the first argument, or that.
-    Reallocates,
-    /// Stores new memory through the first argument.
-    AllocatesInto,
-    /// Copies memory from the second argument to the first.
-    Copies,
-    /// Returns its first argument, or a place in it, and keeps none.
-    ReturnsFirst,
-    /// Keeps none of its arguments and returns no pointer to what it was given.
-    Forgets,
-}
-
-impl Library {
-    fn of(name: &str) -> Option<Library> {
-        Some(match name {
-            "malloc"
-            | "calloc"
-            | "aligned_alloc"
-            | "memalign"
-            | "valloc"
-            | "mmap"
-            | "strdup"
-            | "_Znwm"
-            | "_Znam"
-            | "_ZnwmSt11align_val_t"
-            | "_ZnamSt11align_val_t"
-            | "_ZnwmRKSt9nothrow_t"
-            | "_ZnamRKSt9nothrow_t"
-            | "__cxa_allocate_exception" => Library::Allocates,
-            "realloc" | "reallocarray" => Library::Reallocates,
-            "posix_memalign" => Library::AllocatesInto,
-            "memcpy" | "memmove" | "mempcpy" | "__memcpy_chk" | "__memmove_chk" => Library::Copies,
-            "strcpy" | "strncpy" | "strcat" | "strchr" | "strrchr" | "strstr" | "memset"
-            | "memchr" | "fgets" | "bsearch" => Library::ReturnsFirst,
-            "free"
-            | "cfree"
-            | "munmap"
-            | "printf"
-            | "fprintf"
-            | "snprintf"
-            | "sprintf"
-            | "puts"
-            | "fputs"
-            | "fputc"
-            | "putchar"
-            | "fflush"
-            | "fclose"
-            | "exit"
-            | "abort"
-            | "atoi"
-            | "atof"
-            | "atol"
-            | "strtol"
-            | "strtod"
-            | "strlen"
-            | "strcmp"
-            | "strncmp"
-            | "memcmp"
-            | "fread"
-            | "fwrite"
-            | "fscanf"
-            | "sscanf"
-            | "scanf"
-            | "perror"
-            | "usleep"
-            | "sleep"
-            | "nanosleep"
-            | "gettimeofday"
-            | "clock_gettime"
-            | "pthread_join"
-            | "pthread_mutex_lock"
-            | "pthread_mutex_unlock"
-            | "pthread_barrier_wait"
-            | "_ZdlPv"
-            | "_ZdaPv"
-            | "_ZdlPvm"
-            | "_ZdaPvm" => Library::Forgets,
-            _ if name.starts_with("_FortranA") || name.starts_with("llvm.") => Library::Forgets,
-            _ => return None,
-        })
-    }
-}
 
 /// Turns a program into sets and rules.
 pub struct Builder<'p> {
     program: &'p Program,
     calls: &'p Calls,
     solver: Solver,
-    values: FxHashMap<(FunctionId, Value), Node>,
+    values: Values,
     returns: FxHashMap<FunctionId, Node>,
+    /// Values whose sets are their own, not those of what they are computed from.
+    apart: Vec<(FunctionId, InstId)>,
     /// Copies of memory: to, from.
     copies: Vec<(Node, Node)>,
     /// Calls through pointers: caller, call, the set of the callee.
@@ -119,7 +35,8 @@ impl<'p> Builder<'p> {
         let anything = Pointer { object: Object::Outside, at: None };
         solver.add(outside, anything);
         solver.outside();
-        let (values, returns, copies, indirect) = Default::default();
+        let values = Values::of(program);
+        let (returns, apart, copies, indirect) = Default::default();
         let (bound, called_back) = Default::default();
         Builder {
             program,
@@ -127,6 +44,7 @@ impl<'p> Builder<'p> {
             solver,
             values,
             returns,
+            apart,
             copies,
             indirect,
             bound,
@@ -150,6 +68,9 @@ impl<'p> Builder<'p> {
                     self.instruction(id, *inst, &body[*inst]);
                 }
             }
+        }
+        while let Some((function, id)) = self.apart.pop() {
+            self.join_parts(function, id);
         }
         // Without a caller in the program, others may call it.
         for (id, ..) in
@@ -199,20 +120,88 @@ impl<'p> Builder<'p> {
 
     /// The set of a value.
     fn value(&mut self, function: FunctionId, value: Value) -> Node {
-        let key = match value {
-            Value::Inst(_) | Value::Param(_) => (function, value),
-            // Constants are the same everywhere.
-            _ => (FunctionId(0), value),
-        };
-        if let Some(node) = self.values.get(&key) {
-            return *node;
+        self.value_at(function, value, DEPTH)
+    }
+
+    fn value_at(&mut self, function: FunctionId, value: Value, depth: u32) -> Node {
+        if let Some(node) = self.values.get(function, value) {
+            return node;
         }
-        let node = self.solver.node();
+        let node = match value {
+            Value::Inst(id) => self.computed(function, id, depth),
+            _ => self.solver.node(),
+        };
         if let Some(pointer) = constant(value) {
             self.solver.add(node, pointer);
         }
-        self.values.insert(key, node);
+        self.values.insert(function, value, node);
         node
+    }
+
+    /// The set of what an instruction computes, shared with all that is computed in the same way.
+    fn computed(&mut self, function: FunctionId, id: InstId, depth: u32) -> Node {
+        let Some(inst) = self.program[function].body.as_ref().map(|body| &body[id]) else {
+            return self.solver.node();
+        };
+        let Some(rule) = self.rule(inst) else { return self.solver.node() };
+        if depth == 0 {
+            self.apart.push((function, id));
+            return self.solver.node();
+        }
+        match rule {
+            Rule::Same(value) => self.value_at(function, value, depth - 1),
+            Rule::Returned(callee) => self.returned(callee),
+            Rule::Shifted(base, by) => {
+                let base = self.value_at(function, base, depth - 1);
+                self.solver.shifted(base, by)
+            }
+            Rule::Loaded(address) => {
+                let address = self.value_at(function, address, depth - 1);
+                self.solver.loaded(address)
+            }
+        }
+    }
+
+    /// What a set is computed from, if it is just one.
+    fn rule(&self, inst: &Inst) -> Option<Rule> {
+        let first = inst.args.first().copied();
+        match &inst.op {
+            Op::Cast => first.map(Rule::Same),
+            Op::Phi(from) if from.len() == 1 => first.map(Rule::Same),
+            Op::Offset(bytes, scales) => {
+                first.map(|base| Rule::Shifted(base, scales.is_empty().then_some(*bytes)))
+            }
+            Op::Load(size) if *size <= WORD => first.map(Rule::Loaded),
+            Op::Call(Callee::Direct(callee)) => {
+                self.program[*callee].body.is_some().then_some(Rule::Returned(*callee))
+            }
+            _ => None,
+        }
+    }
+
+    /// Joins a set of its own with what it is computed from.
+    fn join_parts(&mut self, function: FunctionId, id: InstId) {
+        let Some(body) = &self.program[function].body else { return };
+        let to = self.value(function, Value::Inst(id));
+        match self.rule(&body[id]) {
+            Some(Rule::Same(value)) => {
+                let from = self.value(function, value);
+                self.solver.copy(from, to);
+            }
+            Some(Rule::Returned(callee)) => {
+                let from = self.returned(callee);
+                self.solver.copy(from, to);
+            }
+            Some(Rule::Shifted(base, by)) => {
+                let base = self.value(function, base);
+                self.solver.shift(base, to, by);
+            }
+            Some(Rule::Loaded(address)) => {
+                let address = self.value(function, address);
+                self.solver.load(address, to);
+            }
+            None => {}
+        }
     }
 
     fn returned(&mut self, function: FunctionId) -> Node {
@@ -234,10 +223,11 @@ impl<'p> Builder<'p> {
                 let node = self.value(function, result);
                 self.solver.add(node, Pointer { object: Object::Local(function, id), at: Some(0) });
             }
-            Op::Load(_) => {
+            Op::Load(size) => {
                 let (address, to) = (self.value(function, arg(0)), self.value(function, result));
-                self.solver.load(address, to);
-                self.copies_of_aggregates(function, result, address);
+                if *size > WORD {
+                    self.load_aggregate(address, to);
+                }
             }
             Op::Store(size) => {
                 let value = self.value(function, arg(0));
@@ -254,16 +244,15 @@ impl<'p> Builder<'p> {
                     self.solver.store(address, value);
                 }
             }
-            Op::Offset(bytes, scales) => {
-                let (base, to) = (self.value(function, arg(0)), self.value(function, result));
-                self.solver.shift(base, to, scales.is_empty().then_some(*bytes));
-            }
             Op::Copy => {
                 let (to, from) = (self.value(function, arg(0)), self.value(function, arg(1)));
                 self.copies.push((to, from));
             }
             Op::Call(_) => self.call(function, id, inst),
-            Op::Phi(_) | Op::Cast => self.join(function, result, &inst.args, Some(0)),
+            Op::Cast | Op::Offset(..) => {
+                self.value(function, result);
+            }
+            Op::Phi(_) => self.join(function, result, &inst.args, Some(0)),
             Op::Select => self.join(function, result, &inst.args[1..], Some(0)),
             Op::Binary(_) | Op::Mix => self.join(function, result, &inst.args, None),
             Op::Return => {
@@ -292,15 +281,10 @@ impl<'p> Builder<'p> {
     }
 
     /// A whole structure that is loaded holds all pointers in it.
-    fn copies_of_aggregates(&mut self, function: FunctionId, loaded: Value, address: Node) {
-        let Value::Inst(id) = loaded else { return };
-        let Some(body) = &self.program[function].body else { return };
-        if matches!(body[id].op, Op::Load(size) if size > WORD) {
-            let anywhere = self.solver.node();
-            self.solver.shift(address, anywhere, None);
-            let to = self.value(function, loaded);
-            self.solver.load(anywhere, to);
-        }
+    fn load_aggregate(&mut self, address: Node, to: Node) {
+        let anywhere = self.solver.shifted(address, None);
+        self.solver.load(address, to);
+        self.solver.load(anywhere, to);
     }
 
     /// A whole structure that is stored after it was loaded is copied; any other may have its
@@ -316,8 +300,7 @@ impl<'p> Builder<'p> {
             self.copies.push((address, from));
             return;
         }
-        let anywhere = self.solver.node();
-        self.solver.shift(address, anywhere, None);
+        let anywhere = self.solver.shifted(address, None);
         let value = self.value(function, value);
         self.solver.store(anywhere, value);
     }
@@ -472,6 +455,21 @@ impl<'p> Builder<'p> {
         self.solver.load(outside, result);
     }
 }
+
+/// How a set follows from another.
+enum Rule {
+    /// It is that of this value.
+    Same(Value),
+    /// Of what a function returns.
+    Returned(FunctionId),
+    /// So many bytes on, if that is known.
+    Shifted(Value, Option<i64>),
+    /// Of what is stored there.
+    Loaded(Value),
+}
+
+/// Steps of a computation that are followed at once; sets of what is beyond are their own.
+const DEPTH: u32 = 256;
 
 /// Bytes of the largest pointer.
 const WORD: u32 = 8;

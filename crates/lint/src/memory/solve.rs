@@ -1,21 +1,29 @@
 //! The sets and the rules by which they grow.
+//!
+//! Pointers are numbered, and sets hand on what is new in them only (difference propagation, Pearce et al.
+//! 2003). What is computed from the same set in the same way is the same set (value numbering, after
+//! Hardekopf and Lin 2007), so that all callers of a function share what it returns.
 
+use super::set::Set;
 use super::{FIELDS, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use std::collections::VecDeque;
 
-/// Places of one object that one set tells apart: who steps through it has none.
-const PLACES: usize = 64;
+/// Places of one object that are reached from one set by steps: who steps through it has none.
+const PLACES: u32 = 64;
 
 /// A set of pointers: those that a value, or a field of an object, may hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(u32);
 
-/// What a set brings about elsewhere.
+/// Bytes to go on; none if not known.
+type Step = Option<i64>;
+
+/// What a set brings about elsewhere, besides that others have what it has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Edge {
-    /// The other set has these, too, so many bytes on.
-    Copy(Node, Option<i64>),
+    /// The other set has these, so many bytes on.
+    Shift(Node, Step),
     /// The other set has what is stored where these point.
     Load(Node),
     /// Where these point, the other's are stored.
@@ -23,13 +31,20 @@ enum Edge {
 }
 
 #[derive(Debug, Default)]
-struct Set {
-    pointers: FxHashSet<Pointer>,
-    /// How many offsets of an object there are.
-    counts: FxHashMap<Object, usize>,
+struct Holder {
+    pointers: Set,
     /// Not yet handed on.
-    new: Vec<Pointer>,
-    edges: SmallVec<[Edge; 2]>,
+    new: Set,
+    /// Sets that have all of these, too.
+    copies: Vec<Node>,
+    edges: Vec<Edge>,
+}
+
+/// What a set is computed from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Computed {
+    Shifted(Node, Step),
+    Loaded(Node),
 }
 
 /// Pairs of objects that are copied field by field.
@@ -38,17 +53,24 @@ const PAIRS: usize = 64;
 /// Grows all sets until nothing changes.
 #[derive(Debug, Default)]
 pub struct Solver {
-    sets: Vec<Set>,
+    pointers: Vec<Pointer>,
+    numbers: FxHashMap<Pointer, u32>,
+    holders: Vec<Holder>,
+    computed: FxHashMap<Computed, Node>,
     /// Sets of fields; the offset is none for a place that is not known.
     fields: FxHashMap<Pointer, Node>,
     /// By object: offsets that have a set.
-    offsets: FxHashMap<Object, Vec<i64>>,
+    offsets: FxHashMap<Object, FxHashSet<i64>>,
     /// Fields read at all offsets of an object, by whom.
     whole: FxHashMap<Object, Vec<Node>>,
-    known: FxHashSet<(Node, Edge)>,
+    /// How many pointers to an object have come to a set by steps.
+    steps: FxHashMap<(Node, Object), u32>,
+    /// From, to.
+    copies: FxHashSet<(Node, Node)>,
+    edges: FxHashSet<(Node, Edge)>,
     /// Copies of memory without regard to fields: to, from.
     wide: FxHashSet<(Node, Node)>,
-    open: Vec<Node>,
+    open: VecDeque<Node>,
     /// What is known outside.
     outside: Option<Node>,
 }
@@ -70,42 +92,67 @@ impl Solver {
 
     /// A new set.
     pub fn node(&mut self) -> Node {
-        self.sets.push(Set::default());
-        Node(self.sets.len() as u32 - 1)
+        self.holders.push(Holder::default());
+        Node(self.holders.len() as u32 - 1)
     }
 
     /// Puts a pointer into a set.
     pub fn add(&mut self, to: Node, pointer: Pointer) {
-        let mut pointer = self.bounded(pointer);
-        if self.outside == Some(to) {
-            // Who knows a place knows the whole object.
-            pointer.at = None;
-        }
-        let set = &mut self.sets[to.0 as usize];
-        if set.pointers.contains(&Pointer { at: None, ..pointer }) || !set.pointers.insert(pointer)
-        {
-            return;
-        }
-        *set.counts.entry(pointer.object).or_default() += 1;
-        if set.new.is_empty() {
-            self.open.push(to);
-        }
-        set.new.push(pointer);
+        let pointer = self.bounded(pointer);
+        let number = self.number(pointer);
+        let mut one = Set::default();
+        one.insert(number);
+        self.unite(to, &one);
     }
 
     /// What is in `from` is in `to`.
     pub fn copy(&mut self, from: Node, to: Node) {
-        self.edge(from, Edge::Copy(to, Some(0)));
+        if from == to || !self.copies.insert((from, to)) {
+            return;
+        }
+        let holder = &mut self.holders[from.0 as usize];
+        holder.copies.push(to);
+        if !holder.pointers.is_empty() {
+            let pointers = holder.pointers.clone();
+            self.unite(to, &pointers);
+        }
     }
 
     /// What is in `from` is in `to`, so many bytes on.
-    pub fn shift(&mut self, from: Node, to: Node, by: Option<i64>) {
-        self.edge(from, Edge::Copy(to, by));
+    pub fn shift(&mut self, from: Node, to: Node, by: Step) {
+        match by {
+            Some(0) => self.copy(from, to),
+            by => self.edge(from, Edge::Shift(to, by)),
+        }
+    }
+
+    /// The set of what is in another, so many bytes on.
+    pub fn shifted(&mut self, from: Node, by: Step) -> Node {
+        if by == Some(0) {
+            return from;
+        }
+        let computed = Computed::Shifted(from, by);
+        self.computed(computed, |solver, to| solver.shift(from, to, by))
     }
 
     /// What is stored where `address` points is in `to`.
     pub fn load(&mut self, address: Node, to: Node) {
         self.edge(address, Edge::Load(to));
+    }
+
+    /// The set of what is stored where `address` points.
+    pub fn loaded(&mut self, address: Node) -> Node {
+        self.computed(Computed::Loaded(address), |solver, to| solver.load(address, to))
+    }
+
+    fn computed(&mut self, computed: Computed, rule: impl Fn(&mut Solver, Node)) -> Node {
+        if let Some(node) = self.computed.get(&computed) {
+            return *node;
+        }
+        let node = self.node();
+        self.computed.insert(computed, node);
+        rule(self, node);
+        node
     }
 
     /// What is in `value` is stored where `address` points.
@@ -116,15 +163,15 @@ impl Solver {
     /// What is stored where `from` points is also stored where `to` points, field by field. Says
     /// whether that is new; to be repeated until it is not.
     pub fn copy_objects(&mut self, to: Node, from: Node) -> bool {
-        let before = self.known.len();
-        let (targets, sources) = (self.pointers(to), self.pointers(from));
-        if targets.len() * sources.len() > PAIRS {
+        let size = |node: Node| self.holders[node.0 as usize].pointers.len();
+        if size(to) * size(from) > PAIRS {
             return self.copy_anywhere(to, from);
         }
+        let before = self.copies.len();
+        let (targets, sources) = (self.pointers(to), self.pointers(from));
         for target in targets {
             for source in &sources {
-                let offsets = self.offsets.get(&source.object).cloned().unwrap_or_default();
-                for offset in offsets {
+                for offset in self.offsets_of(source.object) {
                     let moved = match (source.at, target.at) {
                         (Some(begin), _) if offset < begin => continue,
                         (Some(begin), Some(at)) => Some(at + offset - begin),
@@ -139,7 +186,7 @@ impl Solver {
                 self.copy(from, to);
             }
         }
-        self.known.len() > before
+        self.copies.len() > before
     }
 
     /// The same without regard to fields.
@@ -147,20 +194,25 @@ impl Solver {
         if !self.wide.insert((to, from)) {
             return false;
         }
-        let [source, target, content] = [(); 3].map(|()| self.node());
-        self.shift(from, source, None);
-        self.shift(to, target, None);
-        self.load(source, content);
+        let (source, target) = (self.shifted(from, None), self.shifted(to, None));
+        let content = self.loaded(source);
         self.store(target, content);
         true
     }
 
     /// Hands on what is new until nothing is.
     pub fn run(&mut self) {
-        while let Some(node) = self.open.pop() {
-            let set = &mut self.sets[node.0 as usize];
-            let new = std::mem::take(&mut set.new);
-            for edge in set.edges.clone() {
+        while let Some(node) = self.open.pop_front() {
+            let holder = &mut self.holders[node.0 as usize];
+            let new = std::mem::take(&mut holder.new);
+            // What is added meanwhile has taken all that is there.
+            let (copies, edges) = (holder.copies.len(), holder.edges.len());
+            for at in 0..copies {
+                let to = self.holders[node.0 as usize].copies[at];
+                self.unite(to, &new);
+            }
+            for at in 0..edges {
+                let edge = self.holders[node.0 as usize].edges[at];
                 self.follow(edge, &new);
             }
         }
@@ -168,14 +220,19 @@ impl Solver {
 
     /// Whether a set holds a pointer like this.
     pub fn any(&self, node: Node, like: impl FnMut(&Pointer) -> bool) -> bool {
-        self.sets[node.0 as usize].pointers.iter().any(like)
+        self.held(node).any(like)
     }
 
     /// What a set holds, in order.
     pub fn pointers(&self, node: Node) -> Vec<Pointer> {
-        let mut pointers: Vec<_> = self.sets[node.0 as usize].pointers.iter().copied().collect();
+        let mut pointers: Vec<_> = self.held(node).copied().collect();
         pointers.sort_unstable();
         pointers
+    }
+
+    fn held(&self, node: Node) -> impl Iterator<Item = &Pointer> {
+        let numbers = self.holders[node.0 as usize].pointers.iter();
+        numbers.map(|number| &self.pointers[number as usize])
     }
 
     /// What the sets of a place hold.
@@ -190,8 +247,7 @@ impl Solver {
             }
         }
         let nodes = places.iter().filter_map(|place| self.fields.get(place));
-        let mut found: Vec<_> =
-            nodes.flat_map(|node| &self.sets[node.0 as usize].pointers).copied().collect();
+        let mut found: Vec<_> = nodes.flat_map(|node| self.held(*node)).copied().collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -212,12 +268,24 @@ impl Solver {
         let node = self.node();
         self.fields.insert(place, node);
         if let Some(at) = place.at {
-            self.offsets.entry(place.object).or_default().push(at);
+            self.offsets.entry(place.object).or_default().insert(at);
             for reader in self.whole.get(&place.object).cloned().unwrap_or_default() {
                 self.copy(node, reader);
             }
         }
         node
+    }
+
+    fn number(&mut self, pointer: Pointer) -> u32 {
+        let pointers = &mut self.pointers;
+        *self.numbers.entry(pointer).or_insert_with(|| {
+            pointers.push(pointer);
+            pointers.len() as u32 - 1
+        })
+    }
+
+    fn offsets_of(&self, object: Object) -> Vec<i64> {
+        self.offsets.get(&object).into_iter().flatten().copied().collect()
     }
 
     /// Outside, and where an object has too many fields, offsets are not told apart.
@@ -233,30 +301,60 @@ impl Solver {
     }
 
     fn edge(&mut self, from: Node, edge: Edge) {
-        if edge == Edge::Copy(from, Some(0)) || !self.known.insert((from, edge)) {
+        if !self.edges.insert((from, edge)) {
             return;
         }
-        let set = &mut self.sets[from.0 as usize];
-        set.edges.push(edge);
-        let pointers: Vec<_> = set.pointers.iter().copied().collect();
-        self.follow(edge, &pointers);
+        let holder = &mut self.holders[from.0 as usize];
+        holder.edges.push(edge);
+        if !holder.pointers.is_empty() {
+            let pointers = holder.pointers.clone();
+            self.follow(edge, &pointers);
+        }
     }
 
-    fn follow(&mut self, edge: Edge, pointers: &[Pointer]) {
-        for pointer in pointers {
-            match edge {
-                Edge::Copy(to, by) => {
-                    let at = pointer.at.zip(by).map(|(at, by)| at.wrapping_add(by));
-                    // Handles and functions have no fields.
-                    let whole = matches!(pointer.object, Object::Function(_) | Object::Handle(_));
-                    let at = if whole { pointer.at } else { at };
-                    let at = self.reached(to, pointer.object, at);
-                    self.add(to, Pointer { at, ..*pointer });
+    /// Adds pointers to a set; what is new of these is handed on later.
+    fn unite(&mut self, to: Node, pointers: &Set) {
+        let anywhere = (self.outside == Some(to)).then(|| self.without_places(pointers));
+        let holder = &mut self.holders[to.0 as usize];
+        let new = holder.pointers.absorb(anywhere.as_ref().unwrap_or(pointers));
+        if new.is_empty() {
+            return;
+        }
+        if holder.new.is_empty() {
+            self.open.push_back(to);
+            holder.new = new;
+        } else {
+            holder.new.absorb(&new);
+        }
+    }
+
+    /// Who knows a place knows the whole object.
+    fn without_places(&mut self, pointers: &Set) -> Set {
+        let mut all = Set::default();
+        for number in pointers.iter() {
+            let pointer = self.pointers[number as usize];
+            all.insert(self.number(Pointer { at: None, ..pointer }));
+        }
+        all
+    }
+
+    fn follow(&mut self, edge: Edge, pointers: &Set) {
+        match edge {
+            Edge::Shift(to, by) => {
+                let moved = self.moved(to, by, pointers);
+                self.unite(to, &moved);
+            }
+            Edge::Load(to) => {
+                for number in pointers.iter() {
+                    match self.pointers[number as usize] {
+                        Pointer { object: Object::Outside, .. } => self.add(to, ANYTHING),
+                        pointer => self.load_from(pointer, to),
+                    }
                 }
-                Edge::Load(to) if pointer.object == Object::Outside => self.add(to, ANYTHING),
-                Edge::Load(to) => self.load_from(*pointer, to),
-                Edge::Store(value) => {
-                    let field = self.field(*pointer);
+            }
+            Edge::Store(value) => {
+                for number in pointers.iter() {
+                    let field = self.field(self.pointers[number as usize]);
                     if self.outside == Some(value) {
                         self.add(field, ANYTHING);
                     } else {
@@ -267,11 +365,26 @@ impl Solver {
         }
     }
 
-    /// The offset, unless the set has so many of this object already that a loop must be at work.
-    fn reached(&self, to: Node, object: Object, at: Option<i64>) -> Option<i64> {
-        let counts = &self.sets[to.0 as usize].counts;
-        let many = counts.get(&object).is_some_and(|count| *count >= PLACES);
-        at.filter(|_| !many)
+    /// Pointers so many bytes on, without the place where one comes to so many of an object that a loop
+    /// must be at work.
+    fn moved(&mut self, to: Node, by: Step, pointers: &Set) -> Set {
+        let mut moved = Set::default();
+        for number in pointers.iter() {
+            let pointer = self.pointers[number as usize];
+            // Handles and functions have no fields.
+            let at = match pointer.object {
+                Object::Function(_) | Object::Handle(_) => pointer.at,
+                _ => pointer.at.zip(by).map(|(at, by)| at.wrapping_add(by)),
+            };
+            let at = at.filter(|_| {
+                let steps = self.steps.entry((to, pointer.object)).or_default();
+                *steps += 1;
+                *steps <= PLACES
+            });
+            let pointer = self.bounded(Pointer { at, ..pointer });
+            moved.insert(self.number(pointer));
+        }
+        moved
     }
 
     fn load_from(&mut self, pointer: Pointer, to: Node) {
@@ -283,7 +396,7 @@ impl Solver {
             return;
         }
         self.whole.entry(pointer.object).or_default().push(to);
-        for at in self.offsets.get(&pointer.object).cloned().unwrap_or_default() {
+        for at in self.offsets_of(pointer.object) {
             let field = self.field(Pointer { at: Some(at), ..pointer });
             self.copy(field, to);
         }

@@ -331,6 +331,18 @@ impl<'v, 'p> Follower<'v, 'p> {
         }
     }
 
+    /// By block: the cells that have phis there, and these.
+    fn phis_of(&self) -> Vec<Vec<(usize, InstId)>> {
+        let mut phis_of = vec![Vec::new(); self.view.flat.body.blocks.len()];
+        for ((block, cell), phi) in &self.phis {
+            phis_of[block.0 as usize].push((*cell, *phi));
+        }
+        for phis in &mut phis_of {
+            phis.sort_unstable();
+        }
+        phis_of
+    }
+
     fn new_inst(&mut self, inst: Inst) -> InstId {
         self.view.flat.body.code.push(inst);
         InstId(self.view.flat.body.code.len() as u32 - 1)
@@ -356,13 +368,7 @@ impl<'v, 'p> Follower<'v, 'p> {
                 below[dominator.0 as usize].push(*block);
             }
         }
-        let mut phis_of = vec![Vec::new(); dominators.len()];
-        for ((block, cell), phi) in &self.phis {
-            phis_of[block.0 as usize].push((*cell, *phi));
-        }
-        for phis in &mut phis_of {
-            phis.sort_unstable();
-        }
+        let phis_of = self.phis_of();
         let start = vec![Content::Initial; self.cells.len()];
         let mut open = vec![(BlockId(0), start)];
         while let Some((block, mut current)) = open.pop() {
@@ -460,14 +466,10 @@ impl<'v, 'p> Follower<'v, 'p> {
         for ((at, _), id) in &self.added {
             after.entry(*at).or_default().push(*id);
         }
+        let phis = self.phis_of();
         let body = &mut self.view.flat.body;
-        for (number, block) in body.blocks.iter_mut().enumerate() {
-            let mut code: Vec<InstId> = self
-                .phis
-                .iter()
-                .filter(|((at, _), _)| at.0 as usize == number)
-                .map(|(_, id)| *id)
-                .collect();
+        for ((number, block), phis) in body.blocks.iter_mut().enumerate().zip(phis) {
+            let mut code: Vec<InstId> = phis.into_iter().map(|(_, id)| id).collect();
             code.sort_unstable();
             if number == 0 {
                 code.extend(after.remove(&None).unwrap_or_default());

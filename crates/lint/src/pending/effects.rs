@@ -1,7 +1,9 @@
 //! What an instruction does to memory, and a call to operations.
 
+use super::environment::Environment;
 use super::flat::Flat;
 use super::linear::{Known, Linear};
+use super::uses::Uses;
 use crate::memory::{Memory, Object, Pointer};
 use crate::{Calls, Mpi};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
@@ -160,10 +162,9 @@ pub struct View<'p> {
     pub calls: &'p Calls,
     pub memory: &'p Memory,
     pub flat: Flat,
-    /// Whether the program is for Open MPI.
-    pub open_mpi: bool,
-    /// Whether all of the program is known.
-    pub whole: bool,
+    pub environment: &'p Environment,
+    /// Who uses what.
+    pub uses: Uses,
     /// What arguments of Fortran calls refer to, by call and argument.
     pub passed: FxHashMap<(InstId, usize), Value>,
     /// What is in memory right after an instruction that may have changed it, by address.
@@ -219,14 +220,16 @@ impl<'p> View<'p> {
     }
 
     /// Of a flat function.
-    pub fn new(program: &'p Program, calls: &'p Calls, memory: &'p Memory, flat: Flat) -> View<'p> {
-        let (passed, after, late, made_up) = Default::default();
-        let begins = ["ompi_mpi_", "ompi_request_", "mpi_fortran_"];
-        let is_open = |name: &str| begins.iter().any(|begin| name.starts_with(begin));
-        let open_mpi = program.globals.iter().any(|global| is_open(&global.name));
-        let whole = program.function("main").is_some_and(|main| program[main].body.is_some());
+    pub fn new(
+        program: &'p Program,
+        calls: &'p Calls,
+        memory: &'p Memory,
+        environment: &'p Environment,
+        flat: Flat,
+    ) -> View<'p> {
+        let (uses, passed, after, late, made_up) = Default::default();
         let mut view =
-            View { program, calls, memory, flat, open_mpi, whole, passed, after, late, made_up };
+            View { program, calls, memory, flat, environment, uses, passed, after, late, made_up };
         view.load_references();
         for id in (0..view.flat.body.code.len() as u32).map(InstId) {
             let Some((_, call)) = view.row(id) else { continue };
@@ -241,6 +244,7 @@ impl<'p> View<'p> {
             view.late.extend(written);
         }
         super::cells::follow(&mut view);
+        view.uses = Uses::of(&view);
         view
     }
 
@@ -281,7 +285,7 @@ impl<'p> View<'p> {
     pub fn element(&self, known: &Known, id: InstId, at: usize) -> Option<u64> {
         let datatype = self.argument(known, id, at)?;
         if let Some(number) = datatype.number() {
-            return predefined_number(number, self.open_mpi);
+            return predefined_number(number, self.environment.open_mpi);
         }
         match datatype.base()? {
             Value::Global(id, _) if datatype.constant == 0 => {
@@ -316,7 +320,7 @@ impl<'p> View<'p> {
 
     /// `MPI_PROC_NULL`.
     pub fn is_no_rank(&self, rank: i64) -> bool {
-        rank == if self.open_mpi { -2 } else { -1 }
+        rank == if self.environment.open_mpi { -2 } else { -1 }
     }
 
     /// None if it is certain that nothing is touched.
@@ -457,7 +461,7 @@ impl<'p> View<'p> {
 
     /// Bytes of a handle in memory.
     pub fn handle(&self, fortran: bool) -> u64 {
-        if self.open_mpi && !fortran { 8 } else { 4 }
+        if self.environment.open_mpi && !fortran { 8 } else { 4 }
     }
 
     /// What an address may point to.

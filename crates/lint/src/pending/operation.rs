@@ -2,6 +2,7 @@
 
 use super::effects::{Called, Touch, View, completes, synchronises};
 use super::linear::{Known, Linear};
+use super::uses;
 use crate::memory::Object;
 use commsan_ir::{Callee, InstId, Op, Value};
 use commsan_mpi::{Call, Effect};
@@ -295,7 +296,7 @@ impl View<'_> {
     /// Whether a function that is not looked into may complete an operation.
     fn may_be_known_to(&self, id: InstId, operation: &Operation) -> bool {
         let Op::Call(Callee::Direct(callee)) = self.flat.body[id].op else { return true };
-        if self.program[callee].body.is_some() || !self.whole {
+        if self.program[callee].body.is_some() || !self.environment.whole {
             return true;
         }
         // Threads that run the program's own functions complete what they like.
@@ -327,24 +328,20 @@ impl View<'_> {
         };
         let handle = self.handle(mpi.by_reference) as i64;
         let body = &self.flat.body;
-        let variable = at.variable(body);
-        let Some(variable) = variable.or_else(|| at.base()) else { return true };
+        let Some(variable) = uses::object(self, &at) else { return true };
         let reads = |touch: &Touch| {
             let sum = Linear::of(body, &Known::default(), touch.address);
             let Some(sum) = sum else { return false };
             let apart = sum.behind(&at).is_some_and(|behind| {
                 behind >= handle || touch.length.most().is_some_and(|n| behind + n as i64 <= 0)
             });
-            !touch.writes && !apart && (sum.variable(body).or_else(|| sum.base())) == Some(variable)
+            !touch.writes && !apart && uses::object(self, &sum) == Some(variable)
         };
         let copies = |id: InstId| {
-            let inst = &body[id];
-            matches!(inst.op, Op::Copy | Op::Load(_))
-                && self.touches(&Known::default(), id).iter().any(reads)
-                && (!matches!(inst.op, Op::Load(..=8)) || self.is_kept(id))
+            self.touches(&Known::default(), id).iter().any(reads)
+                && (!matches!(body[id].op, Op::Load(..=8)) || self.is_kept(id))
         };
-        body.block_ids().any(|block| body[block].code.iter().any(|id| copies(*id)))
-            || self.is_kept_value(operation, &at)
+        self.uses.reads(variable).any(copies) || self.is_kept_value(operation, &at)
     }
 
     /// Whether the request in its variable after the start is stored or passed to somebody.
@@ -360,34 +357,25 @@ impl View<'_> {
     /// Whether a call may fail and the program goes on as if nothing had been started: errors are
     /// returned, and its result is more than a condition.
     fn may_fail(&self, id: InstId) -> bool {
-        let handles = |f: &commsan_ir::Function| f.name.ends_with("_set_errhandler");
-        if !self.program.functions.iter().any(handles) {
+        if !self.environment.handles_errors {
             return false;
         }
         let body = &self.flat.body;
-        let users = |of: InstId| {
-            let uses = move |inst: &&commsan_ir::Inst| inst.args.contains(&Value::Inst(of));
-            body.code.iter().filter(uses)
-        };
-        let compared = (0..body.code.len() as u32).map(InstId).filter(|user| {
-            let inst = &body[*user];
-            matches!(inst.op, Op::Compare(_)) && inst.args.contains(&Value::Inst(id))
-        });
-        let counted = |inst: &commsan_ir::Inst| !matches!(inst.op, Op::Branch);
-        compared.into_iter().any(|compared| users(compared).any(counted))
+        let mut compared =
+            self.uses.of_value(id).filter(|user| matches!(body[*user].op, Op::Compare(_)));
+        let counted = |user: InstId| !matches!(body[user].op, Op::Branch);
+        compared.any(|compared| self.uses.of_value(compared).any(counted))
     }
 
     fn is_kept(&self, id: InstId) -> bool {
         let body = &self.flat.body;
-        let uses = body.block_ids().flat_map(|block| body[block].code.iter().copied());
-        uses.into_iter().any(|user| {
+        self.uses.of_value(id).any(|user| {
             let inst = &body[user];
-            let used = |n: usize| inst.args.get(n) == Some(&Value::Inst(id));
             match inst.op {
-                Op::Store(_) => used(0),
+                Op::Store(_) => inst.args.first() == Some(&Value::Inst(id)),
                 Op::Compare(_) | Op::Load(_) => false,
-                Op::Call(_) if self.row(user).is_some() => false,
-                _ => inst.args.contains(&Value::Inst(id)),
+                Op::Call(_) => self.row(user).is_none(),
+                _ => true,
             }
         })
     }
@@ -400,7 +388,7 @@ impl View<'_> {
         let variable = at.and_then(|at| at.variable(&self.flat.body));
         let object = variable.and_then(|variable| self.object(variable));
         let own = match variable {
-            Some(Value::Global(..)) => self.is_program() && !self.has_threads(),
+            Some(Value::Global(..)) => self.is_program() && !self.environment.threads,
             _ => true,
         };
         own && object.is_some_and(|object| !self.memory.escapes(object))
@@ -410,16 +398,6 @@ impl View<'_> {
     pub fn is_program(&self) -> bool {
         self.program[self.flat.frames[0].function].name == "main"
     }
-
-    fn has_threads(&self) -> bool {
-        self.program.functions.iter().any(|function| starts_threads(&function.name))
-    }
-}
-
-/// Whether a function of a library runs functions of the program at the same time.
-fn starts_threads(name: &str) -> bool {
-    let begins = ["pthread_create", "thrd_create", "_ZNSt6thread", "__kmpc_fork"];
-    begins.iter().any(|begin| name.starts_with(begin))
 }
 
 /// MPI calls that complete or keep requests and are not in the table.

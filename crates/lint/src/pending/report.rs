@@ -1,8 +1,9 @@
 //! From what was found along the ways of an operation to findings.
 
 use super::effects::{Called, View};
+use super::found::{Found, Overlap, Wrong};
 use super::operation::Operation;
-use super::walk::{Found, Overlap, Walker, Wrong};
+use super::walk::Walker;
 use crate::places;
 use commsan_ir::{BlockId, InstId, Op, Place, Value};
 use commsan_model::{Code, Finding, Role, Site};

@@ -1,8 +1,9 @@
 //! What is known on the way through a function: the values of phis, and bounds of sums.
 
 use super::linear::{Known, Linear};
-use commsan_ir::{Binary, Body, Compare, InstId, Op, Value};
-use rustc_hash::FxHashMap;
+use super::live::Live;
+use commsan_ir::{Binary, BlockId, Body, Compare, InstId, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// From and to, both included; the ends of `i64` are no bounds.
@@ -217,7 +218,10 @@ impl State {
             Compare::GreaterOrEqual => Range { from: number, ..Range::ALL },
             Compare::Equal => Range::of(number),
             Compare::NotEqual => {
-                self.unequal.push((sum.terms.clone(), number));
+                let unequal = (sum.terms.clone(), number);
+                if !self.unequal.contains(&unequal) {
+                    self.unequal.push(unequal);
+                }
                 return;
             }
             Compare::Other => return,
@@ -268,6 +272,19 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Drops what matters no more from this block on.
+    pub fn forget(&mut self, live: &Live, block: BlockId) {
+        self.known.retain(|phi, _| live.is_used(block, Value::Inst(*phi)));
+        let asked = self.known.iter().filter(|(phi, _)| live.is_asked(block, Value::Inst(**phi)));
+        let behind: FxHashSet<Value> =
+            asked.flat_map(|(_, sum)| sum.terms.iter().map(|(value, _)| *value)).collect();
+        let matters = |terms: &Terms| {
+            terms.iter().all(|(value, _)| live.is_asked(block, *value) || behind.contains(value))
+        };
+        self.bounds.retain(|terms, _| matters(terms));
+        self.unequal.retain(|(terms, _)| matters(terms));
     }
 
     /// What holds on both ways. Bounds that keep growing are given up if `widen`. Says whether this

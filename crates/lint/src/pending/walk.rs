@@ -8,79 +8,24 @@
 //! is its first iteration, later ones stand for all others.
 
 use super::effects::{Called, Library, Touch, View};
+use super::effort::Effort;
+use super::found::{Found, Overlap, Wrong};
 use super::linear::{Known, Linear};
+use super::live::Live;
 use super::loops::Ways;
 use super::operation::{Operation, Outcome, Places};
 use super::state::{State, by_how_much, shifts};
-use commsan_ir::{BlockId, Compare, GlobalId, InstId, Op, Value};
+use commsan_ir::{BlockId, Compare, InstId, Op, Value};
 use commsan_mpi::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 /// Joins at one block after which growing bounds are given up.
 const PATIENCE: u32 = 4;
 
 /// Visits of blocks for one operation, at most; then it is given up.
 const VISITS: usize = 4_000;
-/// Visits of blocks for all operations of a program: what comes later is not followed.
-const ALL_VISITS: usize = 20_000;
-
-/// What following operations has taken so far, in the whole program.
-#[derive(Debug, Default)]
-pub struct Effort {
-    visits: Cell<usize>,
-    /// Operations that took too much.
-    pub given_up: Cell<usize>,
-}
-
-/// What is wrong at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Wrong {
-    /// Memory of this buffer is read.
-    Reads(usize),
-    /// Memory of this buffer is written.
-    Writes(usize),
-    /// Another operation, or call, uses this buffer; whether it writes.
-    Call(usize, bool),
-    /// This buffer is released.
-    Releases(usize),
-    /// The function of this buffer returns.
-    Returns(usize),
-    /// The request is overwritten.
-    Overwrites,
-    /// The persistent request is started again.
-    Starts,
-    /// The program ends, and the request was never completed.
-    Ends,
-}
-
-/// How sure it is that the same bytes are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Overlap {
-    /// Somewhere in the same object.
-    Perhaps,
-    /// The same bytes.
-    Certain,
-}
-
-/// What was found along the ways of an operation.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// Places at which something is wrong while it is pending.
-    pub wrong: FxHashMap<(Wrong, InstId), Overlap>,
-    /// Instructions reached when it was complete.
-    pub complete: FxHashSet<InstId>,
-    /// Calls that completed it.
-    pub by: BTreeSet<InstId>,
-    /// Tests that may have completed it.
-    pub tests: BTreeSet<InstId>,
-    /// Whether it was lost sight of.
-    pub lost: bool,
-    /// Places reached only in a later iteration of a loop than the start.
-    pub round: FxHashSet<InstId>,
-}
-
 /// What holds before any operation is looked at, by block.
 pub struct Basis {
     states: Vec<Option<State>>,
@@ -104,6 +49,9 @@ pub struct Walker<'w, 'p> {
     effort: &'w Effort,
     /// By instruction: its block.
     pub blocks: Vec<BlockId>,
+    /// Those of MPI that the table knows.
+    calls: Vec<InstId>,
+    live: Live,
 }
 
 impl<'w, 'p> Walker<'w, 'p> {
@@ -115,7 +63,10 @@ impl<'w, 'p> Walker<'w, 'p> {
                 blocks[id.0 as usize] = block;
             }
         }
-        Walker { view, ways, effort, blocks }
+        let live = Live::of(view, ways, &blocks);
+        let code = ways.flow.order.iter().flat_map(|block| &body[*block].code);
+        let calls = code.filter(|id| view.row(**id).is_some()).copied().collect();
+        Walker { view, ways, effort, blocks, calls, live }
     }
 
     /// What holds everywhere.
@@ -156,6 +107,16 @@ impl<'w, 'p> Walker<'w, 'p> {
 
     /// Follows an operation.
     pub fn follow(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
+        let found = self.follow_while(basis, operation, false)?;
+        // Where it was complete is asked only of places where something is wrong.
+        if found.wrong.keys().all(|(wrong, _)| *wrong == Wrong::Ends) {
+            return Some(found);
+        }
+        self.follow_while(basis, operation, true)
+    }
+
+    /// Follows an operation while it is pending, or further.
+    fn follow_while(&self, basis: &Basis, operation: &Operation, further: bool) -> Option<Found> {
         let block = self.blocks[operation.start.0 as usize];
         let mut state = basis.states.get(block.0 as usize)?.clone()?;
         self.assume_active(&mut state, operation);
@@ -163,9 +124,9 @@ impl<'w, 'p> Walker<'w, 'p> {
         let mut run = Run {
             walker: self,
             operation,
+            further,
             completing: self.completing(operation),
-            states: vec![[None, None]; self.view.flat.body.blocks.len()],
-            joins: vec![[0; 2]; self.view.flat.body.blocks.len()],
+            arrived: FxHashMap::default(),
             open: BTreeSet::new(),
             found: Found::default(),
         };
@@ -174,15 +135,15 @@ impl<'w, 'p> Walker<'w, 'p> {
         run.pass(block, at, Facts { state, places: Some(places) });
         for _ in 0..VISITS {
             let Some((_, slot, block)) = run.open.pop_first() else { return Some(run.found) };
-            self.effort.visits.set(self.effort.visits.get() + 1);
-            if self.effort.visits.get() > ALL_VISITS {
+            if !self.effort.take() {
                 break;
             }
-            if let Some(facts) = run.states[block.0 as usize][slot].clone() {
+            if let Some((facts, _)) = run.arrived.get(&(block, slot)) {
+                let facts = facts.clone();
                 run.pass(block, 0, facts);
             }
         }
-        self.effort.given_up.set(self.effort.given_up.get() + 1);
+        self.effort.give_up();
         None
     }
 
@@ -190,7 +151,7 @@ impl<'w, 'p> Walker<'w, 'p> {
     fn assume_active(&self, state: &mut State, operation: &Operation) {
         let Some((_, call)) = self.view.row(operation.described) else { return };
         let of = |at: usize| self.view.argument(&state.known, operation.described, at);
-        let none = if self.view.open_mpi { -2 } else { -1 };
+        let none = if self.view.environment.open_mpi { -2 } else { -1 };
         let peer = call.accesses.iter().find_map(|rule| rule.peer).and_then(of);
         let count = call.at.count.and_then(of);
         if let Some(peer) = peer {
@@ -217,21 +178,19 @@ impl<'w, 'p> Walker<'w, 'p> {
     /// `MPI_REQUEST_NULL`, of MPICH, of Fortran with Open MPI, and of C.
     fn null_requests(&self) -> Vec<Linear> {
         const MPICH: i64 = 0x2c00_0000;
-        let globals = self.view.program.globals.iter().zip(0..);
-        let null = globals.filter(|(global, _)| global.name == "ompi_request_null");
-        let null = null.map(|(_, id)| Linear::value(Value::Global(GlobalId(id), 0)));
+        let null = self.view.environment.null_request;
+        let null = null.map(|id| Linear::value(Value::Global(id, 0)));
         [MPICH, 0].map(Linear::constant).into_iter().chain(null).collect()
     }
 
     /// Calls that may complete an operation, wherever they are.
     fn completing(&self, operation: &Operation) -> FxHashSet<InstId> {
         let places = self.view.places(&Default::default(), operation);
-        let calls = self.ways.flow.order.iter().flat_map(|b| &self.view.flat.body[*b].code);
         let may = |id: &&InstId| {
             let outcome = self.view.outcome(&Default::default(), **id, operation, &places);
             matches!(outcome, Outcome::Complete | Outcome::CompleteIf(_))
         };
-        calls.filter(may).copied().collect()
+        self.calls.iter().filter(may).copied().collect()
     }
 
     /// Where a block leads to, and what is known there.
@@ -303,6 +262,7 @@ impl<'w, 'p> Walker<'w, 'p> {
             _ => false,
         };
         facts.state.enter(&phis, anew);
+        facts.state.forget(&self.live, to);
         if let Some(places) = &mut facts.places {
             places.round |= self.ways.is_back(from, to);
             let shifts = shifts(&phis);
@@ -324,9 +284,11 @@ const COMPLETE: usize = 1;
 struct Run<'r, 'w, 'p> {
     walker: &'r Walker<'w, 'p>,
     operation: &'r Operation,
+    /// Whether it is also followed where it is complete.
+    further: bool,
     completing: FxHashSet<InstId>,
-    states: Vec<[Option<Facts>; 2]>,
-    joins: Vec<[u32; 2]>,
+    /// By block and slot: what is known there, and how many ways have come.
+    arrived: FxHashMap<(BlockId, usize), (Facts, u32)>,
     open: BTreeSet<(Option<u32>, usize, BlockId)>,
     found: Found,
 }
@@ -338,6 +300,9 @@ impl Run<'_, '_, '_> {
         let body = &walker.view.flat.body;
         for id in &body[block].code[from..] {
             if facts.places.is_none() {
+                if !self.further {
+                    return;
+                }
                 if *id == self.operation.start {
                     return;
                 }
@@ -394,19 +359,18 @@ impl Run<'_, '_, '_> {
 
     fn arrive(&mut self, block: BlockId, facts: Facts) {
         let slot = if facts.places.is_some() { PENDING } else { COMPLETE };
-        let joins = &mut self.joins[block.0 as usize][slot];
-        *joins += 1;
-        let changed = match &mut self.states[block.0 as usize][slot] {
-            Some(known) => {
-                let widen = *joins > PATIENCE;
-                let mut changed = known.state.join(&facts.state, widen);
+        let changed = match self.arrived.entry((block, slot)) {
+            Entry::Occupied(mut known) => {
+                let (known, joins) = known.get_mut();
+                *joins += 1;
+                let mut changed = known.state.join(&facts.state, *joins > PATIENCE);
                 if let (Some(known), Some(places)) = (&mut known.places, &facts.places) {
                     changed |= known.join(places);
                 }
                 changed
             }
-            none => {
-                *none = Some(facts);
+            Entry::Vacant(none) => {
+                none.insert((facts, 1));
                 true
             }
         };

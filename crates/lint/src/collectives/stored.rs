@@ -1,0 +1,159 @@
+//! Labels of what is stored where.
+
+use super::comm::Labels;
+use crate::memory::{Object, Pointer};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Labels by offset, in order; none of them empty.
+type Entries = SmallVec<[(Option<i64>, Labels); 2]>;
+
+/// Labels of memory, by object. Most blocks change nothing: copies are one until one of them changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored(Rc<FxHashMap<Object, Entries>>);
+
+impl Stored {
+    /// Labels of what is at these places. Of `fields` none is an element of an array.
+    pub fn read(&self, targets: &[Pointer], fields: &FxHashSet<Pointer>) -> Labels {
+        let mut labels = 0;
+        for target in targets {
+            let Some(entries) = self.0.get(&target.object) else { continue };
+            let field = fields.contains(target);
+            for (at, known) in entries {
+                if at.is_none() && !field || target.at.is_none() || *at == target.at {
+                    labels |= known;
+                }
+            }
+        }
+        labels
+    }
+
+    /// What was at a place is gone. Says whether any of it had labels, or has now.
+    pub fn replace(&mut self, place: Pointer, labels: Labels) -> bool {
+        let entries = self.0.get(&place.object);
+        let known = entries.into_iter().flatten().filter(|(at, _)| *at == place.at);
+        let known = known.fold(0, |all, (_, labels)| all | labels);
+        if known != labels {
+            let mut entries = entries.cloned().unwrap_or_default();
+            entries.retain(|(at, _)| *at != place.at);
+            add(&mut entries, place.at, labels);
+            self.set(place.object, entries);
+        }
+        known | labels != 0
+    }
+
+    /// What is stored there may have these labels, too. Says whether that is new.
+    pub fn add(&mut self, place: Pointer, labels: Labels) -> bool {
+        let entries = self.0.get(&place.object);
+        let mut known = entries.into_iter().flatten();
+        let has = |(at, known): &(_, Labels)| *at == place.at && labels & !known == 0;
+        if labels == 0 || known.any(has) {
+            return false;
+        }
+        let map = Rc::make_mut(&mut self.0);
+        add(map.entry(place.object).or_default(), place.at, labels);
+        true
+    }
+
+    /// From a place of an object on, or everywhere, there are no labels any more. Says whether the
+    /// object is known.
+    pub fn clear(&mut self, place: Pointer) -> bool {
+        let Some(entries) = self.0.get(&place.object) else { return false };
+        let mut entries = entries.clone();
+        entries.retain(|(at, _)| at.zip(place.at).is_some_and(|(at, begin)| at < begin));
+        self.set(place.object, entries);
+        true
+    }
+
+    /// An object is as it is there.
+    pub fn take(&mut self, object: Object, from: &Stored) {
+        if self.0.get(&object) != from.0.get(&object) {
+            self.set(object, from.0.get(&object).cloned().unwrap_or_default());
+        }
+    }
+
+    /// An object may be as it is there.
+    pub fn take_also(&mut self, object: Object, from: &Stored) {
+        for (at, labels) in from.0.get(&object).into_iter().flatten() {
+            self.add(Pointer { object, at: *at }, *labels);
+        }
+    }
+
+    /// Whether this is a copy of the other, or the other way round, and neither has changed since.
+    pub fn is(&self, other: &Stored) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Adds one state to another; says whether that has grown.
+    pub fn join(&mut self, from: &Stored) -> bool {
+        if self.is(from) {
+            return false;
+        }
+        if self.0.is_empty() {
+            self.0 = Rc::clone(&from.0);
+            return !self.0.is_empty();
+        }
+        let mut grown = false;
+        for (object, entries) in &*from.0 {
+            for (at, labels) in entries {
+                grown |= self.add(Pointer { object: *object, at: *at }, *labels);
+            }
+        }
+        grown
+    }
+
+    fn set(&mut self, object: Object, entries: Entries) {
+        let map = Rc::make_mut(&mut self.0);
+        if entries.is_empty() {
+            map.remove(&object);
+        } else {
+            map.insert(object, entries);
+        }
+    }
+}
+
+fn add(entries: &mut Entries, place: Option<i64>, labels: Labels) {
+    match entries.binary_search_by_key(&place, |(at, _)| *at) {
+        Ok(at) => entries[at].1 |= labels,
+        Err(_) if labels == 0 => {}
+        Err(at) => entries.insert(at, (place, labels)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_ir::GlobalId;
+
+    fn place(number: u32, at: Option<i64>) -> Pointer {
+        Pointer { object: Object::Global(GlobalId(number)), at }
+    }
+
+    #[test]
+    fn a_copy_keeps_what_it_had() {
+        let mut first = Stored::default();
+        assert!(first.replace(place(0, Some(8)), 1));
+        let mut copy = first.clone();
+        assert!(copy.is(&first) && !copy.join(&first));
+        assert!(copy.add(place(0, Some(8)), 2) && !copy.add(place(0, Some(8)), 2));
+        let read = |stored: &Stored, at| stored.read(&[place(0, at)], &FxHashSet::default());
+        assert_eq!((read(&first, Some(8)), read(&copy, Some(8))), (1, 3));
+        assert!(first.join(&copy) && !first.join(&copy));
+        assert_eq!(first, copy);
+    }
+
+    #[test]
+    fn what_is_replaced_or_cleared_leaves_nothing() {
+        let mut stored = Stored::default();
+        stored.add(place(0, Some(0)), 1);
+        stored.add(place(0, Some(8)), 2);
+        stored.add(place(1, None), 4);
+        assert!(stored.replace(place(0, Some(0)), 0));
+        assert!(!stored.replace(place(0, Some(0)), 0), "nothing was there any more");
+        assert!(stored.clear(place(0, Some(4))) && !stored.clear(place(2, None)));
+        let mut other = Stored::default();
+        other.add(place(1, None), 4);
+        assert_eq!(stored, other);
+    }
+}

@@ -1,0 +1,48 @@
+//! What the whole program tells about each of its functions; looked up once.
+
+use commsan_ir::{GlobalId, Program};
+
+/// Of a program.
+#[derive(Debug)]
+pub struct Environment {
+    /// Whether it is for Open MPI.
+    pub open_mpi: bool,
+    /// Whether all of it is known.
+    pub whole: bool,
+    /// Whether functions run at the same time.
+    pub threads: bool,
+    /// Whether it has errors returned that end programs otherwise.
+    pub handles_errors: bool,
+    /// Open MPI's `MPI_REQUEST_NULL`.
+    pub null_request: Option<GlobalId>,
+}
+
+impl Environment {
+    pub fn of(program: &Program) -> Environment {
+        let global = |like: fn(&str) -> bool| {
+            let found = program.globals.iter().position(|global| like(&global.name));
+            found.map(|number| GlobalId(number as u32))
+        };
+        let function =
+            |like: fn(&str) -> bool| program.functions.iter().any(|function| like(&function.name));
+        let main = program.function("main");
+        Environment {
+            open_mpi: global(is_open_mpi).is_some(),
+            whole: main.is_some_and(|main| program[main].body.is_some()),
+            threads: function(starts_threads),
+            handles_errors: function(|name| name.ends_with("_set_errhandler")),
+            null_request: global(|name| name == "ompi_request_null"),
+        }
+    }
+}
+
+fn is_open_mpi(name: &str) -> bool {
+    let begins = ["ompi_mpi_", "ompi_request_", "mpi_fortran_"];
+    begins.iter().any(|begin| name.starts_with(begin))
+}
+
+/// Whether a function of a library runs functions of the program at the same time.
+fn starts_threads(name: &str) -> bool {
+    let begins = ["pthread_create", "thrd_create", "_ZNSt6thread", "__kmpc_fork"];
+    begins.iter().any(|begin| name.starts_with(begin))
+}
