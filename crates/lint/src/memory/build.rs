@@ -572,6 +572,21 @@ mod tests {
     }
 
     #[test]
+    fn places_from_many_sets_become_the_whole_object() {
+        let mut solver = Solver::default();
+        let [base, all] = [(); 2].map(|()| solver.node());
+        solver.add(base, at(0, 0));
+        for field in 1..300 {
+            let stepped = solver.shifted(base, Some(8 * field));
+            solver.copy(stepped, all);
+        }
+        solver.run();
+        let found = solver.pointers(all);
+        assert!(found.len() < 150, "{}", found.len());
+        assert!(found.contains(&Pointer { object: object(0), at: None }));
+    }
+
+    #[test]
     fn copied_objects_bring_their_fields() {
         let mut solver = Solver::default();
         let [from, to, held, loaded] = [(); 4].map(|()| solver.node());

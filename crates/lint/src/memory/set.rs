@@ -6,6 +6,9 @@ use smallvec::SmallVec;
 /// Numbers that are kept one by one, at most.
 const FEW: usize = 12;
 
+/// How many times as large as another a set is that is better searched than gone through.
+const MANY_MORE: u64 = 8;
+
 /// A set that grows.
 #[derive(Clone, Debug)]
 pub enum Set {
@@ -18,6 +21,16 @@ pub enum Set {
 impl Default for Set {
     fn default() -> Set {
         Set::Few(SmallVec::new())
+    }
+}
+
+impl FromIterator<u32> for Set {
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Set {
+        let mut set = Set::default();
+        for number in numbers {
+            set.insert(number);
+        }
+        set
     }
 }
 
@@ -52,20 +65,32 @@ impl Set {
         }
     }
 
-    /// Adds all of another; says what of that is new.
-    pub fn absorb(&mut self, other: &Set) -> Set {
-        if let (Set::Many(ours), Set::Many(theirs)) = (&mut *self, other) {
-            let new = &**theirs - &**ours;
-            **ours |= &new;
-            return if new.is_empty() { Set::default() } else { Set::Many(Box::new(new)) };
+    pub fn contains(&self, number: u32) -> bool {
+        match self {
+            Set::Few(few) => few.binary_search(&number).is_ok(),
+            Set::Many(many) => many.contains(number),
         }
-        let mut new = Set::default();
-        for number in other.iter() {
-            if self.insert(number) {
-                new.insert(number);
+    }
+
+    /// What another has and this has not.
+    pub fn missing(&self, other: &Set) -> Set {
+        match (self, other) {
+            (Set::Many(ours), Set::Many(theirs)) if theirs.len() > ours.len() / MANY_MORE => {
+                Set::Many(Box::new(&**theirs - &**ours))
             }
+            _ => other.iter().filter(|number| !self.contains(*number)).collect(),
         }
-        new
+    }
+
+    /// Adds all of another.
+    pub fn absorb(&mut self, other: &Set) {
+        if let (Set::Many(ours), Set::Many(theirs)) = (&mut *self, other) {
+            **ours |= &**theirs;
+            return;
+        }
+        for number in other.iter() {
+            self.insert(number);
+        }
     }
 
     pub fn iter(&self) -> Box<dyn Iterator<Item = u32> + '_> {
@@ -87,16 +112,15 @@ mod tests {
         fn it_is_a_set(steps in prop::collection::vec(prop::collection::vec(0..64u32, 0..24), 1..6)) {
             let (mut set, mut model) = (Set::default(), BTreeSet::new());
             for step in steps {
-                let mut other = Set::default();
-                for number in &step {
-                    other.insert(*number);
-                }
+                let other = Set::from_iter(step.iter().copied());
                 let step = BTreeSet::from_iter(step);
                 let new: Vec<u32> = step.difference(&model).copied().collect();
-                prop_assert_eq!(set.absorb(&other).iter().collect::<Vec<_>>(), new);
+                prop_assert_eq!(set.missing(&other).iter().collect::<Vec<_>>(), new);
+                set.absorb(&other);
                 model.extend(step);
                 prop_assert!(set.iter().eq(model.iter().copied()));
                 prop_assert_eq!(set.len(), model.len());
+                prop_assert!((0..64).all(|n| set.contains(n) == model.contains(&n)));
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{FIELDS, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// Places of one object that are reached from one set by steps: who steps through it has none.
+/// Places of one object that one set tells apart: who steps through it has none.
 const PLACES: u32 = 64;
 
 /// A set of pointers: those that a value, or a field of an object, may hold.
@@ -55,6 +55,10 @@ const PAIRS: usize = 64;
 pub struct Solver {
     pointers: Vec<Pointer>,
     numbers: FxHashMap<Pointer, u32>,
+    /// By pointer: the one to the same object without a place.
+    wholes: Vec<u32>,
+    /// By pointer without a place: how many there are with one.
+    places: Vec<u32>,
     holders: Vec<Holder>,
     computed: FxHashMap<Computed, Node>,
     /// Sets of fields; the offset is none for a place that is not known.
@@ -63,8 +67,8 @@ pub struct Solver {
     offsets: FxHashMap<Object, FxHashSet<i64>>,
     /// Fields read at all offsets of an object, by whom.
     whole: FxHashMap<Object, Vec<Node>>,
-    /// How many pointers to an object have come to a set by steps.
-    steps: FxHashMap<(Node, Object), u32>,
+    /// How many places a set tells apart, of objects with more than that.
+    counts: FxHashMap<(Node, u32), u32>,
     /// From, to.
     copies: FxHashSet<(Node, Node)>,
     edges: FxHashSet<(Node, Edge)>,
@@ -100,9 +104,7 @@ impl Solver {
     pub fn add(&mut self, to: Node, pointer: Pointer) {
         let pointer = self.bounded(pointer);
         let number = self.number(pointer);
-        let mut one = Set::default();
-        one.insert(number);
-        self.unite(to, &one);
+        self.unite(to, &Set::from_iter([number]));
     }
 
     /// What is in `from` is in `to`.
@@ -277,11 +279,19 @@ impl Solver {
     }
 
     fn number(&mut self, pointer: Pointer) -> u32 {
-        let pointers = &mut self.pointers;
-        *self.numbers.entry(pointer).or_insert_with(|| {
-            pointers.push(pointer);
-            pointers.len() as u32 - 1
-        })
+        if let Some(number) = self.numbers.get(&pointer) {
+            return *number;
+        }
+        let whole = pointer.at.map(|_| self.number(Pointer { at: None, ..pointer }));
+        let number = self.pointers.len() as u32;
+        self.pointers.push(pointer);
+        self.numbers.insert(pointer, number);
+        self.wholes.push(whole.unwrap_or(number));
+        self.places.push(0);
+        if let Some(whole) = whole {
+            self.places[whole as usize] += 1;
+        }
+        number
     }
 
     fn offsets_of(&self, object: Object) -> Vec<i64> {
@@ -314,34 +324,44 @@ impl Solver {
 
     /// Adds pointers to a set; what is new of these is handed on later.
     fn unite(&mut self, to: Node, pointers: &Set) {
-        let anywhere = (self.outside == Some(to)).then(|| self.without_places(pointers));
+        let new = self.holders[to.0 as usize].pointers.missing(pointers);
+        let new: Set = new.iter().filter_map(|number| self.admitted(to, number)).collect();
         let holder = &mut self.holders[to.0 as usize];
-        let new = holder.pointers.absorb(anywhere.as_ref().unwrap_or(pointers));
+        let new = holder.pointers.missing(&new);
         if new.is_empty() {
             return;
         }
+        holder.pointers.absorb(&new);
         if holder.new.is_empty() {
             self.open.push_back(to);
-            holder.new = new;
-        } else {
-            holder.new.absorb(&new);
         }
+        holder.new.absorb(&new);
     }
 
-    /// Who knows a place knows the whole object.
-    fn without_places(&mut self, pointers: &Set) -> Set {
-        let mut all = Set::default();
-        for number in pointers.iter() {
-            let pointer = self.pointers[number as usize];
-            all.insert(self.number(Pointer { at: None, ..pointer }));
+    /// What a set takes a pointer for: nothing where it has the whole object already, and the whole
+    /// object where there are so many places that a loop must be at work.
+    fn admitted(&mut self, to: Node, number: u32) -> Option<u32> {
+        let whole = self.wholes[number as usize];
+        if whole == number {
+            return Some(number);
         }
-        all
+        if self.holders[to.0 as usize].pointers.contains(whole) {
+            return None;
+        }
+        // Who knows a place outside knows the whole object.
+        let mut all = self.outside == Some(to);
+        if self.places[whole as usize] > PLACES {
+            let count = self.counts.entry((to, whole)).or_default();
+            *count += 1;
+            all |= *count > PLACES;
+        }
+        Some(if all { whole } else { number })
     }
 
     fn follow(&mut self, edge: Edge, pointers: &Set) {
         match edge {
             Edge::Shift(to, by) => {
-                let moved = self.moved(to, by, pointers);
+                let moved = self.moved(by, pointers);
                 self.unite(to, &moved);
             }
             Edge::Load(to) => {
@@ -365,9 +385,8 @@ impl Solver {
         }
     }
 
-    /// Pointers so many bytes on, without the place where one comes to so many of an object that a loop
-    /// must be at work.
-    fn moved(&mut self, to: Node, by: Step, pointers: &Set) -> Set {
+    /// Pointers so many bytes on.
+    fn moved(&mut self, by: Step, pointers: &Set) -> Set {
         let mut moved = Set::default();
         for number in pointers.iter() {
             let pointer = self.pointers[number as usize];
@@ -376,11 +395,6 @@ impl Solver {
                 Object::Function(_) | Object::Handle(_) => pointer.at,
                 _ => pointer.at.zip(by).map(|(at, by)| at.wrapping_add(by)),
             };
-            let at = at.filter(|_| {
-                let steps = self.steps.entry((to, pointer.object)).or_default();
-                *steps += 1;
-                *steps <= PLACES
-            });
             let pointer = self.bounded(Pointer { at, ..pointer });
             moved.insert(self.number(pointer));
         }
