@@ -1,0 +1,17 @@
+//! The device code of CUDA programs: read from fatbins, parsed, summarised, never executed.
+//!
+//! - [`Module`] and below: PTX with names resolved and words turned into values, for who executes
+//!   or analyses it. Opcodes are data, in [`opcodes`]; what the table lacks stays as text
+//!   ([`Op::Unknown`]), an error only for who must execute it.
+
+mod instruction;
+mod module;
+pub mod opcodes;
+pub mod words;
+
+pub use instruction::{Base, Class, Flags, Guard, Instruction, Modifiers, Operand, Reg};
+pub use module::{
+    Body, Directive, File, Function, Initial, Inlined, Linkage, Location, LocationId, Module,
+    Registers, Relocation, Table, Targets, Variable,
+};
+pub use opcodes::Op;
