@@ -1,9 +1,11 @@
 //! The device code of CUDA programs: read from fatbins, parsed, summarised, never executed.
 //!
+//! - [`fatbin`]: the containers nvcc embeds it in.
 //! - [`Module`] and below: PTX with names resolved and words turned into values, for who executes
 //!   or analyses it. Opcodes are data, in [`opcodes`]; what the table lacks stays as text
 //!   ([`Op::Unknown`]), an error only for who must execute it.
 
+pub mod fatbin;
 mod instruction;
 mod module;
 pub mod opcodes;
