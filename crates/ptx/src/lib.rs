@@ -9,6 +9,8 @@ pub mod fatbin;
 mod instruction;
 mod module;
 pub mod opcodes;
+mod parse;
+mod print;
 pub mod words;
 
 pub use instruction::{Base, Class, Flags, Guard, Instruction, Modifiers, Operand, Reg};
@@ -17,3 +19,4 @@ pub use module::{
     Registers, Relocation, Table, Targets, Variable,
 };
 pub use opcodes::Op;
+pub use parse::ParseError;

@@ -13,7 +13,7 @@
 //! Operands: a name that begins with `d` is written, others are read. A constant gets the first
 //! type, or what follows a colon: a type, `2` the second one, `wide` twice the first after `.wide`.
 //! `d|q` is a pair whose second half may be missing, `[a]` memory, `label`, `table`, `call` what
-//! they say. `?` after an operand: it may be missing.
+//! they say; `policy` is there if `.L2::cache_hint` is. `?` after an operand: it may be missing.
 
 use crate::words::Type;
 use rustc_hash::FxHashMap;
@@ -88,6 +88,8 @@ pub enum Form {
     Second,
     /// Memory.
     Memory,
+    /// A cache policy, there if and only if `.L2::cache_hint` is.
+    Policy,
     /// Where to branch to.
     Label,
     /// A table of targets.
@@ -195,17 +197,17 @@ opcodes! {
     Mapa      "mapa"      "space type"                              "d a b:u32";
 
     // Memory
-    Ld        "ld"        "order scope space cop .nc hint vec type" "d [a] e:b64?";
+    Ld        "ld"        "order scope space cop .nc hint vec type" "d [a] policy";
     Ldu       "ldu"       "space vec type"                          "d [a]";
-    St        "st"        "order scope space cop hint vec type"     "[a] b e:b64?";
-    Atom      "atom"      "order scope space op .noftz hint vec type"  "d [a] b c? e:b64?";
-    Red       "red"       "order scope space op .noftz hint vec type"  "[a] b e:b64?";
+    St        "st"        "order scope space cop hint vec type"     "[a] b policy";
+    Atom      "atom"      "order scope space op .noftz hint vec type"  "d [a] b c? policy";
+    Red       "red"       "order scope space op .noftz hint vec type"  "[a] b policy";
     Prefetch  "prefetch"  "space {L1|L2} hint"                      "[a]";
     Prefetchu "prefetchu" "{L1|L2}"                                 "[a]";
     Alloca    "alloca"    "type"                                    "d a b:u32?";
     StackSave "stacksave" "type"                                    "d";
     StackRestore "stackrestore" "type"                              "a";
-    CpAsync   "cp.async"  "{ca|cg} space =global hint"              "[d] [a] n:u32 m:u32? e:b64?";
+    CpAsync   "cp.async"  "{ca|cg} space =global hint"              "[d] [a] n:u32 m:u32? policy";
     CpAsyncCommit  "cp.async.commit_group"  ""                      "";
     CpAsyncWait    "cp.async.wait_group"    ""                      "n:u32";
     CpAsyncWaitAll "cp.async.wait_all"      ""                      "";
@@ -286,7 +288,7 @@ pub fn find(mnemonic: &str) -> Option<(&'static Row, &str)> {
     })
 }
 
-// What the table is written in; a mistake there ends the first test that looks at it.
+// How the table is written. A mistake in it ends the first test that looks at it.
 
 fn read(op: Op, names: &'static str, modifiers: &'static str, operands: &'static str) -> Row {
     Row {
@@ -328,12 +330,14 @@ fn positions(text: &'static str) -> Vec<Position> {
     let (text, second) = text.strip_suffix("|q").map_or((text, false), |t| (t, true));
     let (name, ty) = text.split_once(':').unwrap_or((text, "1"));
     let ty = match ty {
+        _ if name == "policy" => Typing::Always(Type::B64),
         "1" => Typing::Nth(0),
         "2" => Typing::Nth(1),
         "wide" => Typing::Wide,
         ty => Typing::Always(Type::parse(ty).expect("a type")),
     };
     let form = match name {
+        "policy" => Form::Policy,
         "label" => Form::Label,
         "table" => Form::Table,
         "call" => Form::Call,
