@@ -129,8 +129,11 @@ impl<'a> Lexer<'a> {
 
     fn word(&mut self) -> &'a str {
         let start = self.at;
+        self.at += 1;
+        // Directives may stand close together: `.reg.b32`.
+        let directive = self.text.as_bytes()[start] == b'.';
         loop {
-            while CLASS[self.byte(0) as usize] & WORD != 0 {
+            while CLASS[self.byte(0) as usize] & WORD != 0 && !(directive && self.byte(0) == b'.') {
                 self.at += 1;
             }
             // `shared::cta`; a single colon ends a label.
@@ -214,7 +217,7 @@ mod tests {
     fn words_numbers_and_marks() {
         use Token::*;
         assert_eq!(
-            all("@!%p1 st.shared::cta.v2.f32\t[a+-8], 0f3F800000; // x\nL: .b8 1.5e-3 0x1e+4"),
+            all("@!%p1 st.shared::cta.v2.f32\t[a+-8], 0f3F800000; // x\nL: .reg.b8 1.5e-3 0x1e+4"),
             [
                 Mark(b'@'),
                 Mark(b'!'),
@@ -231,6 +234,7 @@ mod tests {
                 Mark(b';'),
                 Word("L"),
                 Mark(b':'),
+                Word(".reg"),
                 Word(".b8"),
                 Number("1.5e-3"),
                 Number("0x1e"),
