@@ -1,12 +1,14 @@
 //! The device code of CUDA programs: read from fatbins, parsed, summarised, never executed.
 //!
 //! - [`fatbin`]: the containers nvcc embeds it in.
+//! - [`Program`]: several modules as one, as `nvcc -rdc=true` needs it.
 //! - [`Module`] and below: PTX with names resolved and words turned into values, for who executes
 //!   or analyses it. Opcodes are data, in [`opcodes`]; what the table lacks stays as text
 //!   ([`Op::Unknown`]), an error only for who must execute it.
 
 pub mod fatbin;
 mod instruction;
+mod link;
 mod module;
 pub mod opcodes;
 mod parse;
@@ -14,6 +16,7 @@ mod print;
 pub mod words;
 
 pub use instruction::{Base, Class, Flags, Guard, Instruction, Modifiers, Operand, Reg};
+pub use link::{Id, LinkError, Program};
 pub use module::{
     Body, Directive, File, Function, Initial, Inlined, Linkage, Location, LocationId, Module,
     Registers, Relocation, Table, Targets, Variable,
