@@ -105,6 +105,8 @@ impl<'g> Values<'g> {
                 .any(|c| c.form.linear() == first.linear() && c.form.constant >= first.constant);
             if is_known || self.bounds(&first).greatest.is_some_and(|g| g <= 0) {
                 complete &= step > 0;
+                // As steps are not negative, what says it of the first says nothing more.
+                constraints.retain(|c| step < 0 || c.form != first);
                 constraints.push(Constraint { form, of: Some(number) });
             } else {
                 complete = false;
@@ -264,6 +266,11 @@ impl<'g> Values<'g> {
             (Gt | Hi, true) | (Le | Ls, false) => (true, false),
             (Ge | Hs, true) | (Lt | Lo, false) => (true, true),
             (Eq, true) | (Ne, false) => {
+                if let Some(parts) = self.all_zero(a, b) {
+                    let each = parts.map(|part| self.comparison(modifiers, part, b, holds));
+                    let [first, second] = each;
+                    return Some([first?, second?].concat());
+                }
                 let difference = self.difference(ty, a, b)?;
                 let opposite = difference.times(-1)?;
                 return Some(vec![difference, opposite]);
@@ -287,6 +294,17 @@ impl<'g> Values<'g> {
         let bounded = self.bounds(&right).least.is_some_and(|l| l >= 0);
         let below = left.plus(&right, -1)?.plus(&strict, 1)?;
         bounded.then_some(vec![below, left.times(-1)?])
+    }
+
+    /// `x | y` compared with 0: both are.
+    fn all_zero(&mut self, a: NodeId, b: NodeId) -> Option<[NodeId; 2]> {
+        match self.graph.get(a) {
+            Node::Apply { op: Op::Or, args, .. } => {
+                let zero = self.value(b).form.as_constant() == Some(0);
+                zero.then(|| [args[0], args[1]])
+            }
+            _ => None,
+        }
     }
 
     /// `a - b` as numbers.

@@ -105,6 +105,8 @@ impl Machine<'_> {
                 let size = modifiers.ty().size();
                 for (element, n) in body.elements_of(from).iter().zip(0..) {
                     let value = self.value(element, frame);
+                    let own = matches!(modifiers.space, Some(Space::Shared | Space::Local));
+                    let site = (!own).then_some(site);
                     self.store(*base, offset + n * size as i64, size, value, site, frame);
                 }
             }
@@ -219,7 +221,7 @@ impl Machine<'_> {
         offset: i64,
         size: u64,
         value: u64,
-        site: Site,
+        site: Option<Site>,
         frame: &mut Frame,
     ) {
         match base {
@@ -227,7 +229,9 @@ impl Machine<'_> {
             Base::Return(n) => drop(frame.returns.insert((n, offset), value)),
             _ => {
                 let address = self.address(base, offset, frame);
-                self.touch(address, size, site);
+                if let Some(site) = site {
+                    self.touch(address, size, site);
+                }
                 for n in 0..size.min(8) {
                     self.memory.insert(address + n, (value >> (8 * n)) as u8);
                 }
