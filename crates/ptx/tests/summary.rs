@@ -3,7 +3,7 @@
 mod machine;
 mod toolkit;
 
-use commsan_ptx::{Effect, Footprint, Launch, Module, Site, Summary};
+use commsan_ptx::{Effect, Footprint, Launch, Module, Summary};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

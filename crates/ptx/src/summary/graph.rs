@@ -3,6 +3,7 @@
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
 use crate::words::{Special, Type};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// A node of a [`Graph`].
@@ -54,10 +55,19 @@ pub(super) struct Iterations {
     pub(super) single_exit: bool,
 }
 
+/// A value that a [`Node::Merge`] has where these conditions hold, or do not.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) value: NodeId,
+    pub(super) conditions: Vec<(NodeId, bool)>,
+}
+
 /// Nodes and loops of a kernel, with the functions it calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
+    /// Where the values of merges come from; not of those at the head of loops.
+    pub(super) ways: FxHashMap<NodeId, Vec<Way>>,
     pub(super) loops: Vec<Iterations>,
 }
 

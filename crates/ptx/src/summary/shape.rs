@@ -47,6 +47,13 @@ pub(super) struct Constraint {
     pub(super) of: Option<u32>,
 }
 
+impl Constraint {
+    /// One that has nothing to do with a loop.
+    pub(super) fn of(form: Form) -> Constraint {
+        Constraint { form, of: None }
+    }
+}
+
 /// What is known of the bytes.
 pub(super) struct Shape {
     pub(super) bytes: Option<Footprint>,

@@ -5,7 +5,7 @@
 //! form must be shown to lie within the type ([`Values::interpret`]).
 
 use super::form::{Bounds, Form, Reading, Var};
-use super::graph::{Graph, Node, NodeId, Place};
+use super::graph::{Graph, Node, NodeId, Place, Way};
 use super::shape::{self, Constraint};
 use super::{Access, Effect, Launch, Origin};
 use crate::instruction::Modifiers;
@@ -59,6 +59,7 @@ impl<'g> Values<'g> {
             return Some(Effect { access: at, origins, bytes: None, certain: false });
         };
         let Value { form, origins } = self.value(address);
+        let form = self.settled(form, access);
         if !origins.is_empty() && origins.iter().all(|o| *o == Origin::Own) {
             return None;
         }
@@ -67,8 +68,11 @@ impl<'g> Values<'g> {
         for (condition, holds) in &access.guards {
             certain &= self.constraints(*condition, *holds, &mut constraints);
         }
-        let mut constraints: Vec<Constraint> =
-            constraints.into_iter().map(|form| Constraint { form, of: None }).collect();
+        let mut constraints: Vec<Constraint> = constraints
+            .into_iter()
+            .map(|form| self.settled(form, access))
+            .map(Constraint::of)
+            .collect();
         for number in &access.loops {
             certain &= self.repeated(*number, &mut constraints);
         }
@@ -78,6 +82,23 @@ impl<'g> Values<'g> {
         let shape = shape::footprint(self, &form, &constraints, access)?;
         let certain = certain && shape.certain;
         Some(Effect { access: at, origins, bytes: shape.bytes, certain })
+    }
+
+    /// A form with the last iteration of loops that have ended where the access is.
+    fn settled(&mut self, form: Form, access: &Access) -> Form {
+        let mut settled = form.clone();
+        for &(var, coefficient) in &form.terms {
+            let Var::Loop(number) = var else { continue };
+            let ended =
+                !access.loops.contains(&number) && self.graph.loops[number as usize].single_exit;
+            let last = if ended { self.exact_last(number) } else { None };
+            let last = last.and_then(|l| i64::try_from(l).ok()).map(Form::constant);
+            let replaced = last.and_then(|last| {
+                settled.plus(&Form::var(var), -coefficient)?.plus(&last, coefficient)
+            });
+            settled = replaced.unwrap_or(settled);
+        }
+        settled
     }
 
     /// Adds what limits the iterations of a loop around an access; true if that is all.
@@ -544,6 +565,13 @@ impl<'g> Values<'g> {
     }
 
     fn merged(&mut self, id: NodeId, values: &[NodeId]) -> Value {
+        let possible = self.graph.ways.get(&id).map(|ways| {
+            let possible = |way: &&Way| {
+                way.conditions.iter().all(|(c, holds)| self.decide(*c) != Some(!holds))
+            };
+            ways.iter().filter(possible).map(|way| way.value).collect::<Vec<_>>()
+        });
+        let values = possible.as_deref().filter(|p| !p.is_empty()).unwrap_or(values);
         let values: Vec<Value> = values.iter().map(|v| self.value(*v)).collect();
         let origins = union(values.iter().map(|v| v.origins.clone()));
         let form = match &values[..] {

@@ -4,9 +4,9 @@
 //! without rewriting anything (Braun et al., *Simple and Efficient Construction of SSA Form*, CC
 //! 2013). A value that goes round a loop is recognised when each iteration adds the same to it.
 
-use super::graph::{Graph, Iterations, Node, NodeId, Place};
+use super::graph::{Graph, Iterations, Node, NodeId, Place, Way};
 use super::{Access, AccessKind, Site};
-use crate::flow::Flow;
+use crate::flow::{Edge, Flow};
 use crate::instruction::{Base, Instruction, Operand, Reg};
 use crate::module::{Body, Function, Module};
 use crate::opcodes::{Form, Op};
@@ -67,6 +67,8 @@ struct Walker<'w> {
     /// Of a kernel there are none: its parameters are the launch's.
     parameters: Option<Bindings>,
     returns: FxHashMap<(u32, i64), Vec<NodeId>>,
+    /// Merges of which it is to be found out when they have which value, with their blocks.
+    merges: Vec<(NodeId, usize, Vec<(usize, NodeId)>)>,
     /// Numbers in the graph of this function's loops.
     loops: Vec<u32>,
     context: Context,
@@ -101,6 +103,7 @@ impl<'w> Walker<'w> {
             calls: FxHashMap::default(),
             parameters,
             returns: FxHashMap::default(),
+            merges: Vec::new(),
             loops,
             context,
             depth: 0,
@@ -108,6 +111,7 @@ impl<'w> Walker<'w> {
         };
         walker.iterations();
         walker.accesses();
+        walker.ways();
         let returns = std::mem::take(&mut walker.returns).into_iter();
         returns.map(|(at, values)| (at, walker.findings.graph.add(Node::Merge(values)))).collect()
     }
@@ -228,6 +232,24 @@ impl<'w> Walker<'w> {
         match self.body.instructions[last].guard {
             Some(guard) => (self.register(last, guard.register), executed != guard.negated),
             None => (self.findings.graph.add(Node::Const(1)), executed),
+        }
+    }
+
+    /// Finds out when merges have which of their values.
+    fn ways(&mut self) {
+        while let Some((id, block, values)) = self.merges.pop() {
+            let ways = values.into_iter().map(|(from, value)| {
+                let mut conditions = Vec::new();
+                self.conditions(from, &mut conditions);
+                let edges = self.flow.blocks[from].successors.iter();
+                let mut edges = edges.filter(|e| e.to == Some(block));
+                if let (Some(Edge { when: Some(when), .. }), None) = (edges.next(), edges.next()) {
+                    conditions.push(self.condition(from, *when));
+                }
+                Way { value, conditions }
+            });
+            let ways = ways.collect();
+            self.findings.graph.ways.insert(id, ways);
         }
     }
 
@@ -388,7 +410,10 @@ impl<'w> Walker<'w> {
                 // What else it may be is found out as if all ways were one.
                 Node::Merge(others)
             }),
-            (None, _) => Node::Merge(others),
+            (None, _) => {
+                self.merges.push((id, block, values.to_vec()));
+                Node::Merge(others)
+            }
         }
     }
 
