@@ -52,7 +52,8 @@ fn everything_that_nvcc_writes_is_known() {
 #[test]
 fn clang_is_understood() {
     for arguments in [&["-O0", "-g"][..], &["-O2"], &["-O2", "-ffast-math"]] {
-        let module = parse(&toolkit::clang("clang.cu", &[&["--cuda-gpu-arch=sm_80"], arguments].concat()));
+        let module =
+            parse(&toolkit::clang("clang.cu", &[&["--cuda-gpu-arch=sm_80"], arguments].concat()));
         assert_eq!(unknown(&module), Vec::<&String>::new(), "{arguments:?}");
         assert!(module.entries().count() == 2);
         check_print(&module);
@@ -166,7 +167,8 @@ fn initial_values_hold_addresses() {
     assert_eq!(t.initial.as_ref().unwrap().bytes, [1, 0, 0, 0, 2, 0, 0, 0]);
     let relocation = &p.initial.as_ref().unwrap().relocations[0];
     assert_eq!((relocation.generic, relocation.addend, relocation.width), (true, 4, 8));
-    let bytes: Vec<_> = m.initial.as_ref().unwrap().relocations.iter().map(|r| (r.at, r.byte)).collect();
+    let bytes: Vec<_> =
+        m.initial.as_ref().unwrap().relocations.iter().map(|r| (r.at, r.byte)).collect();
     assert_eq!(bytes, [(1, 0), (2, 1)]);
     assert_eq!(c.initial.as_ref().unwrap().bytes[..8], [0, 0, 0xC0, 0x3F, 0, 0, 0x80, 0x3F]);
     check_print(&module);
