@@ -180,9 +180,14 @@ impl Names {
     fn of(function: &Function, body: &Body) -> Names {
         let parameters = function.parameters.iter().chain(&function.returns);
         let mut taken: FxHashSet<String> = parameters.map(|p| p.name.clone()).collect();
+        let numbered: FxHashSet<&str> =
+            body.registers.iter().filter(|r| r.count.is_some()).map(|r| r.name.as_str()).collect();
         let mut once = |name: &str| {
-            let mut unique = name.to_owned();
-            // Not a digit at the end: that would be the number of a register.
+            // In an inner scope `%r1` may be another than that of `%r<7>`. None of the new names
+            // ends with a digit, which would be the number of a register.
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            let hidden = stem != name && numbered.contains(stem);
+            let mut unique = if hidden { format!("{name}_") } else { name.to_owned() };
             for n in 1.. {
                 if taken.insert(unique.clone()) {
                     break;

@@ -24,7 +24,9 @@ fn check_print(module: &Module) {
     for (one, other) in module.functions.iter().zip(&again.functions) {
         let (Some(one), Some(other)) = (&one.body, &other.body) else { continue };
         assert_eq!(one.instructions, other.instructions);
-        assert_eq!(one.operands, other.operands);
+        for (i, j) in one.instructions.iter().zip(&other.instructions) {
+            assert_eq!(one.operands_of(i), other.operands_of(j), "{i:?}");
+        }
         assert_eq!(one.elements, other.elements);
         assert_eq!(one.locations, other.locations);
         assert_eq!(one.register_count, other.register_count);

@@ -4,9 +4,12 @@
 //! without rewriting anything (Braun et al., *Simple and Efficient Construction of SSA Form*, CC
 //! 2013). A value that goes round a loop is recognised when each iteration adds the same to it.
 
-use super::graph::{Graph, Iterations, Node, NodeId, Place, Way};
+mod calls;
+mod control;
+
+use super::graph::{Graph, Iterations, Node, NodeId, Place};
 use super::{Access, AccessKind, Site};
-use crate::flow::{Edge, Flow};
+use crate::flow::Flow;
 use crate::instruction::{Base, Instruction, Operand, Reg};
 use crate::module::{Body, Function, Module};
 use crate::opcodes::{Form, Op};
@@ -16,16 +19,11 @@ use smallvec::SmallVec;
 
 /// How far a value is traced back before it counts as unknown.
 const DEEPEST: u32 = 300;
-/// How many calls deep functions are looked into.
-const MOST_CALLS: usize = 8;
-/// How many functions are looked into in all.
-const MOST_ACTIVATIONS: u32 = 2000;
-
-/// Functions of the device's own that touch no memory but their arguments' and their own.
-const HARMLESS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
-
 /// What a call hands over, or gets back: by parameter and byte.
 type Bindings = FxHashMap<(u32, i64), NodeId>;
+
+/// A merge, its block, and the value that comes from each block before it.
+type Merged = (NodeId, usize, Vec<(usize, NodeId)>);
 
 /// What all functions of a kernel add to.
 #[derive(Default)]
@@ -68,7 +66,7 @@ struct Walker<'w> {
     parameters: Option<Bindings>,
     returns: FxHashMap<(u32, i64), Vec<NodeId>>,
     /// Merges of which it is to be found out when they have which value, with their blocks.
-    merges: Vec<(NodeId, usize, Vec<(usize, NodeId)>)>,
+    merges: Vec<Merged>,
     /// Numbers in the graph of this function's loops.
     loops: Vec<u32>,
     context: Context,
@@ -191,104 +189,6 @@ impl<'w> Walker<'w> {
         let access = Access { kind, size, site, calls, address, guards, loops, certain };
         self.findings.accesses.push(access);
     }
-
-    /// Under which conditions and in which loops an instruction is executed.
-    fn context_at(&mut self, at: usize) -> Context {
-        let mut context = self.context.clone();
-        let block = self.flow.block_of[at];
-        context.certain &= self.conditions(block, &mut context.guards);
-        if let Some(guard) = self.body.instructions[at].guard {
-            let node = self.register(at, guard.register);
-            context.guards.push((node, !guard.negated));
-        }
-        for at in self.flow.loops_of(block) {
-            let number = self.loops[at];
-            context.certain &= self.findings.graph.loops[number as usize].single_exit;
-            context.loops.push(number);
-        }
-        context
-    }
-
-    /// Adds what must hold for a block to be reached; true if it is reached whenever that holds.
-    fn conditions(&mut self, block: usize, guards: &mut Vec<(NodeId, bool)>) -> bool {
-        let (mut certain, mut below) = (true, block);
-        while let Some(above) = self.flow.dominator(below) {
-            let edges = self.flow.blocks[above].successors.iter();
-            let to: Vec<_> = edges.filter(|e| e.to == Some(below)).copied().collect();
-            match (&to[..], &self.flow.blocks[below].predecessors[..]) {
-                ([edge], [_]) if edge.when.is_some() => {
-                    guards.push(self.condition(above, edge.when == Some(true)));
-                }
-                _ => certain &= self.flow.post_dominates(below, above),
-            }
-            below = above;
-        }
-        certain
-    }
-
-    /// The condition under which a block's last instruction is executed, or is not.
-    fn condition(&mut self, block: usize, executed: bool) -> (NodeId, bool) {
-        let last = self.flow.blocks[block].instructions.end - 1;
-        match self.body.instructions[last].guard {
-            Some(guard) => (self.register(last, guard.register), executed != guard.negated),
-            None => (self.findings.graph.add(Node::Const(1)), executed),
-        }
-    }
-
-    /// Finds out when merges have which of their values.
-    fn ways(&mut self) {
-        while let Some((id, block, values)) = self.merges.pop() {
-            let ways = values.into_iter().map(|(from, value)| {
-                let mut conditions = Vec::new();
-                self.conditions(from, &mut conditions);
-                let edges = self.flow.blocks[from].successors.iter();
-                let mut edges = edges.filter(|e| e.to == Some(block));
-                if let (Some(Edge { when: Some(when), .. }), None) = (edges.next(), edges.next()) {
-                    conditions.push(self.condition(from, *when));
-                }
-                Way { value, conditions }
-            });
-            let ways = ways.collect();
-            self.findings.graph.ways.insert(id, ways);
-        }
-    }
-
-    /// What is known of the iterations of this function's loops.
-    fn iterations(&mut self) {
-        for at in 0..self.flow.loops.len() {
-            let known = self.iterations_of(at);
-            self.findings.graph.loops[self.loops[at] as usize] = known;
-        }
-    }
-
-    fn iterations_of(&mut self, at: usize) -> Iterations {
-        let (header, latches) = (self.flow.loops[at].header, self.flow.loops[at].latches.clone());
-        let members = &self.flow.loops[at].members;
-        let leaves = |to: Option<usize>| to.is_none_or(|to| !members.contains(&to));
-        let exits: Vec<usize> = (members.iter())
-            .flat_map(|m| self.flow.blocks[*m].successors.iter().map(move |e| (*m, e.to)))
-            .filter(|(_, to)| leaves(*to))
-            .map(|(from, _)| from)
-            .collect();
-        let back = match latches[..] {
-            [latch] => {
-                let mut edges = self.flow.blocks[latch].successors.iter();
-                edges.find(|e| e.to == Some(header)).and_then(|e| e.when).map(|when| (latch, when))
-            }
-            _ => None,
-        };
-        let inward = (self.flow.blocks[header].successors.iter())
-            .find(|e| !leaves(e.to))
-            .filter(|_| exits.contains(&header))
-            .and_then(|e| e.when);
-        let continues = back.map(|(latch, when)| self.condition(latch, when));
-        let entered = inward.map(|when| self.condition(header, when));
-        let at_end = |from| from == header || [from] == latches[..];
-        let single_exit = matches!(exits[..], [from] if at_end(from));
-        Iterations { continues, entered, single_exit }
-    }
-
-    // Values.
 
     fn value(&mut self, at: usize, operand: &Operand) -> NodeId {
         match *operand {
@@ -494,91 +394,6 @@ impl<'w> Walker<'w> {
             }
         };
         known.unwrap_or_else(|| self.findings.graph.add(Node::Unknown))
-    }
-
-    // Calls.
-
-    /// What the last call before an instruction has returned in a variable.
-    fn returned(&mut self, at: usize, variable: u32, offset: i64) -> Option<NodeId> {
-        let start = self.flow.blocks[self.flow.block_of[at]].instructions.start;
-        let body = self.body;
-        let (call, n) = (start..at).rev().find_map(|at| {
-            let call = &body.instructions[at];
-            let returned = body.operands_of(call).get(1).filter(|_| call.op == Op::Call)?;
-            let mut places = body.elements_of(returned).iter();
-            let n = places.position(|p| *p == Operand::Address(Base::Local(variable), 0))?;
-            Some((at, n))
-        })?;
-        self.call(call).get(&(n as u32, offset)).copied()
-    }
-
-    /// Looks into a call, returns what it returns.
-    fn call(&mut self, at: usize) -> Bindings {
-        if let Some(known) = self.calls.get(&at) {
-            return known.clone();
-        }
-        self.calls.insert(at, Bindings::default());
-        let callee = self.body.operands_of(&self.body.instructions[at]).first();
-        let callee = match callee {
-            Some(Operand::Address(Base::Function(number), 0)) => Some(*number),
-            _ => None,
-        };
-        let called = callee.map(|number| &self.module.functions[number as usize]);
-        let returned = match (callee, called) {
-            (_, Some(f)) if f.body.is_none() && HARMLESS.contains(&f.name.as_str()) => {
-                Bindings::default()
-            }
-            (Some(number), Some(f)) if f.body.is_some() && self.may_enter(number) => {
-                self.findings.activations += 1;
-                let arguments = self.arguments(at);
-                let mut context = self.context_at(at);
-                context.calls.push(Site { function: self.number, instruction: at as u32 });
-                Walker::walk(self.module, number, Some(arguments), context, self.findings)
-            }
-            _ => {
-                self.anything(at);
-                Bindings::default()
-            }
-        };
-        self.calls.insert(at, returned.clone());
-        returned
-    }
-
-    fn may_enter(&self, function: u32) -> bool {
-        let is_active = |s: &Site| s.function == function;
-        let recursive = function == self.number || self.context.calls.iter().any(is_active);
-        !recursive
-            && self.context.calls.len() < MOST_CALLS
-            && self.findings.activations < MOST_ACTIVATIONS
-    }
-
-    /// What is put into the parameters of a call: by stores in front of it, or directly.
-    fn arguments(&mut self, call: usize) -> Bindings {
-        let body = self.body;
-        let list = body.operands_of(&body.instructions[call]).get(2);
-        let list = list.map_or(&[][..], |l| body.elements_of(l));
-        let start = self.flow.blocks[self.flow.block_of[call]].instructions.start;
-        let mut all = Bindings::default();
-        for (argument, n) in list.iter().zip(0..) {
-            let &Operand::Address(Base::Local(variable), 0) = argument else {
-                all.insert((n, 0), self.value(call, argument));
-                continue;
-            };
-            for at in start..call {
-                let store = &body.instructions[at];
-                let [Operand::Memory(Base::Local(to), offset), value] = body.operands_of(store)
-                else {
-                    continue;
-                };
-                if store.op == Op::St && *to == variable {
-                    let step = store.modifiers.ty().size() as i64;
-                    for (element, place) in body.elements_of(value).iter().zip(0..) {
-                        all.insert((n, offset + place * step), self.value(at, element));
-                    }
-                }
-            }
-        }
-        all
     }
 }
 

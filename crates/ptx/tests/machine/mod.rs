@@ -206,10 +206,7 @@ impl Machine<'_> {
                     self.touch(address, size as u64, site);
                 }
                 let byte = |at| self.memory.get(&at).copied().unwrap_or((at / 4 % 8) as u8);
-                let value = (0..size.min(8) as u64)
-                    .rev()
-                    .fold(0, |v, n| v << 8 | u64::from(byte(address + n)));
-                value
+                (0..size.min(8) as u64).rev().fold(0, |v, n| v << 8 | u64::from(byte(address + n)))
             }
         };
         extend(value, ty)
