@@ -5,7 +5,8 @@ mod toolkit;
 use commsan_ptx::fatbin::{self, Error, Kind, Wrapper};
 use object::{Object, ObjectSection};
 use proptest::prelude::*;
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex};
 
 const TWO_PTX: [&str; 6] = [
     "-gencode",
@@ -16,8 +17,16 @@ const TWO_PTX: [&str; 6] = [
     "arch=compute_90,code=compute_90",
 ];
 
+/// The fatbin that the compiler makes with some arguments; once, since that takes a second.
 fn fatbin(arguments: &[&str]) -> Vec<u8> {
-    toolkit::nvcc("saxpy.cu", &[&["-fatbin"], arguments].concat())
+    static KNOWN: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let name = arguments.join(" ");
+    if let Some(known) = KNOWN.lock().unwrap().get(&name) {
+        return known.clone();
+    }
+    let made = toolkit::nvcc("saxpy.cu", &[&["-fatbin"], arguments].concat());
+    KNOWN.lock().unwrap().insert(name, made.clone());
+    made
 }
 
 /// The PTX texts of a fatbin without empty lines, sorted.
@@ -136,8 +145,9 @@ fn damage_is_an_error() {
 }
 
 static SAMPLES: LazyLock<[Vec<u8>; 3]> = LazyLock::new(|| {
-    let with = |more: &[&str]| fatbin(&[&TWO_PTX[2..], more].concat());
-    [with(&[]), with(&["-Xfatbin", "--compress-mode=speed"]), with(&["-Xfatbin", "--concat"])]
+    let with = |more: &[&str]| fatbin(&[&TWO_PTX[..], more].concat());
+    let mode = |mode| with(&["-Xfatbin", mode]);
+    [with(&[]), mode("--compress-mode=speed"), with(&["-lineinfo", "-Xfatbin", "--concat"])]
 });
 
 proptest! {

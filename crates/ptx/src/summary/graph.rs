@@ -71,6 +71,9 @@ pub(super) struct Graph {
     pub(super) loops: Vec<Iterations>,
 }
 
+/// How deep the steps of loops are looked into.
+const DEEPEST: u32 = 6;
+
 impl Graph {
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         self.nodes.push(node);
@@ -111,11 +114,12 @@ impl Graph {
         if depth == 0 || modifiers.ty().is_float() {
             return None;
         }
-        let before = match (self.is_invariant(b, 16), op == Op::Add && self.is_invariant(a, 16)) {
-            (true, _) => (self.step(a, start, depth - 1)?, b),
-            (_, true) => (self.step(b, start, depth - 1)?, a),
-            _ => return None,
-        };
+        let before =
+            match (self.is_invariant(b, DEEPEST), op == Op::Add && self.is_invariant(a, DEEPEST)) {
+                (true, _) => (self.step(a, start, depth - 1)?, b),
+                (_, true) => (self.step(b, start, depth - 1)?, a),
+                _ => return None,
+            };
         let args = SmallVec::from_slice(&[before.0, before.1]);
         Some(self.add(Node::Apply { op, modifiers, args }))
     }

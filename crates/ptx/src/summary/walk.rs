@@ -25,12 +25,23 @@ type Bindings = FxHashMap<(u32, i64), NodeId>;
 /// A merge, its block, and the value that comes from each block before it.
 type Merged = (NodeId, usize, Vec<(usize, NodeId)>);
 
+/// When a block is reached from the one that dominates it.
+#[derive(Clone, Copy)]
+struct Reached {
+    /// This condition holds, or does not.
+    when: Option<(NodeId, bool)>,
+    /// Always when it does.
+    certain: bool,
+}
+
 /// What all functions of a kernel add to.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) graph: Graph,
     pub(super) accesses: Vec<Access>,
     activations: u32,
+    /// A function that is called may end the thread.
+    ends_inside: bool,
 }
 
 /// Where a function is called.
@@ -47,6 +58,8 @@ pub(super) fn kernel(module: &Module, function: u32) -> Findings {
     let mut findings = Findings::default();
     let context = Context { certain: true, ..Context::default() };
     Walker::walk(module, function, None, context, &mut findings);
+    let certain = !findings.ends_inside;
+    findings.accesses.iter_mut().for_each(|access| access.certain &= certain);
     findings
 }
 
@@ -65,6 +78,8 @@ struct Walker<'w> {
     /// Of a kernel there are none: its parameters are the launch's.
     parameters: Option<Bindings>,
     returns: FxHashMap<(u32, i64), Vec<NodeId>>,
+    /// When blocks are reached.
+    reached: FxHashMap<usize, Reached>,
     /// Merges of which it is to be found out when they have which value, with their blocks.
     merges: Vec<Merged>,
     /// Numbers in the graph of this function's loops.
@@ -101,6 +116,7 @@ impl<'w> Walker<'w> {
             calls: FxHashMap::default(),
             parameters,
             returns: FxHashMap::default(),
+            reached: FxHashMap::default(),
             merges: Vec::new(),
             loops,
             context,
@@ -153,6 +169,7 @@ impl<'w> Walker<'w> {
                 self.call(at);
             }
             (Op::Unknown, _) => self.anything(at),
+            (Op::Exit, _) => self.findings.ends_inside |= self.parameters.is_some(),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Under which conditions, and how often, instructions are executed.
 
-use super::{Context, Walker};
+use super::{Context, Reached, Walker};
 use crate::flow::Edge;
 use crate::summary::graph::{Iterations, Node, NodeId, Way};
 
@@ -26,17 +26,30 @@ impl Walker<'_> {
     pub(super) fn conditions(&mut self, block: usize, guards: &mut Vec<(NodeId, bool)>) -> bool {
         let (mut certain, mut below) = (true, block);
         while let Some(above) = self.flow.dominator(below) {
-            let edges = self.flow.blocks[above].successors.iter();
-            let to: Vec<_> = edges.filter(|e| e.to == Some(below)).copied().collect();
-            match (&to[..], &self.flow.blocks[below].predecessors[..]) {
-                ([edge], [_]) if edge.when.is_some() => {
-                    guards.push(self.condition(above, edge.when == Some(true)));
-                }
-                _ => certain &= self.flow.post_dominates(below, above),
-            }
+            let reached = self.reached(above, below);
+            guards.extend(reached.when);
+            certain &= reached.certain;
             below = above;
         }
         certain
+    }
+
+    /// When a block is reached from the closest one that dominates it.
+    fn reached(&mut self, above: usize, below: usize) -> Reached {
+        if let Some(known) = self.reached.get(&below) {
+            return *known;
+        }
+        let edges = self.flow.blocks[above].successors.iter();
+        let to: Vec<_> = edges.filter(|e| e.to == Some(below)).copied().collect();
+        let reached = match (&to[..], &self.flow.blocks[below].predecessors[..]) {
+            ([edge], [_]) if edge.when.is_some() => {
+                let when = self.condition(above, edge.when == Some(true));
+                Reached { when: Some(when), certain: true }
+            }
+            _ => Reached { when: None, certain: self.flow.post_dominates(below, above) },
+        };
+        self.reached.insert(below, reached);
+        reached
     }
 
     /// The condition under which a block's last instruction is executed, or is not.
