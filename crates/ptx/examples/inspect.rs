@@ -1,7 +1,7 @@
 //! What this crate sees in a PTX file or a fatbin:
 //! `cargo run --release -p commsan-ptx --example inspect FILE…`
 
-use commsan_ptx::{Module, Op, fatbin};
+use commsan_ptx::{Module, Summary, fatbin};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,20 +19,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn show(path: &str, text: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let rate = |start: Instant| text.len() as f64 / 1e6 / start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    Module::parse_some(text, |_| false)?;
+    let skimmed = rate(start);
     let start = Instant::now();
     let module = Module::parse(text)?;
-    let rate = text.len() as f64 / 1e6 / start.elapsed().as_secs_f64();
-    println!("{path}: {} for {:?}, {rate:.0} MB/s", module.functions.len(), module.target);
-    for function in &module.functions {
+    println!(
+        "{path}: {} for {:?}, {:.0} MB/s, {skimmed:.0} MB/s without bodies",
+        module.functions.len(),
+        module.target,
+        rate(start)
+    );
+    for (function, at) in module.functions.iter().zip(0..) {
         let Some(body) = &function.body else { continue };
         println!("  {} ({} instructions)", function.name, body.instructions.len());
         for statement in &body.unknown {
             println!("    unknown: {statement}");
         }
-        debug_assert_eq!(
-            body.unknown.len(),
-            body.instructions.iter().filter(|i| i.op == Op::Unknown).count()
-        );
+        if function.entry {
+            let start = Instant::now();
+            let accesses = Summary::of(&module, at).accesses().len();
+            println!("    {accesses} accesses, found in {:.1?}", start.elapsed());
+        }
     }
     Ok(())
 }
