@@ -155,3 +155,112 @@ proptest! {
             .map_err(TestCaseError::fail)?;
     }
 }
+
+/// A kernel that computes something from thread numbers and arguments, stores where that says, and
+/// perhaps goes round a loop.
+fn random_kernel() -> impl Strategy<Value = String> {
+    let line = (
+        prop::sample::select(&OPERATIONS[..]),
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+        prop::option::of(-9i64..40),
+    );
+    let lines = prop::collection::vec(line, 0..7);
+    let guards = prop::collection::vec((0usize..4, any::<prop::sample::Index>(), -3i64..30), 0..3);
+    let round = prop::option::of((any::<prop::sample::Index>(), 1i64..6, 0i64..30));
+    (lines, guards, round).prop_map(|(lines, guards, round)| {
+        // Numbers of the thread, of the block, and two arguments.
+        let mut text = PROLOGUE.to_owned();
+        let mut known = 4;
+        for (operation, a, b, constant) in lines {
+            let b = b.index(known);
+            let b = constant.map_or(format!("%r{b}"), |c| c.to_string());
+            let line = operation.replace('D', &format!("%r{known}"));
+            let line = line.replace('A', &format!("%r{}", a.index(known))).replace('B', &b);
+            text += &format!("{line};\n");
+            known += 1;
+        }
+        for (compare, a, constant) in guards {
+            let compare = ["ge.s32", "lt.u32", "ne.s32", "gt.s32"][compare];
+            text +=
+                &format!("setp.{compare} %p1, %r{}, {constant};\n@%p1 bra END;\n", a.index(known));
+        }
+        let last = known - 1;
+        match round {
+            Some((start, step, end)) => {
+                let start = start.index(known);
+                text + &format!(
+                    "mov.b32 %r20, %r{start};\nsetp.ge.s32 %p1, %r20, {end};\n@%p1 bra END;\n\
+                     max.s32 %r20, %r20, -50;\n\
+                     LOOP: {} add.s32 %r20, %r20, {step};\nsetp.lt.s32 %p1, %r20, {end};\n\
+                     @%p1 bra LOOP;\nEND: ret; }}",
+                    store(20)
+                )
+            }
+            None => text + &format!("{} END: ret; }}", store(last)),
+        }
+    })
+}
+
+const PROLOGUE: &str = "
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry _Z1k(.param .u64 a, .param .u32 n, .param .u32 m)
+{
+.reg .pred %p<3>; .reg .b32 %r<24>; .reg .b64 %rd<4>;
+ld.param.u64 %rd0, [a]; ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m];
+mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;
+";
+
+/// What a random kernel is made of: `D` is written, `A` and `B` are read.
+const OPERATIONS: [&str; 22] = [
+    "add.s32 D, A, B",
+    "add.s32 D, A, B",
+    "sub.s32 D, A, B",
+    "mul.lo.s32 D, A, B",
+    "mad.lo.s32 D, A, B, %r0",
+    "mad.lo.s32 D, A, 8, %r1",
+    "shl.b32 D, A, 2",
+    "shr.s32 D, A, 1",
+    "shr.u32 D, A, 3",
+    "and.b32 D, A, B",
+    "and.b32 D, A, 7",
+    "and.b32 D, A, -4",
+    "or.b32 D, A, B",
+    "xor.b32 D, A, B",
+    "not.b32 D, A",
+    "min.s32 D, A, B",
+    "max.u32 D, A, B",
+    "rem.s32 D, A, 5",
+    "div.s32 D, A, 3",
+    "rem.u32 D, A, 6",
+    "cvt.s32.s8 D, A",
+    "setp.lt.s32 %p2, A, B; selp.b32 D, %r0, A, %p2",
+];
+
+fn store(register: usize) -> String {
+    format!(
+        "mul.wide.s32 %rd1, %r{register}, 4;\nadd.s64 %rd2, %rd0, %rd1;\nst.global.u32 [%rd2], 0;\n"
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn random_kernels_do_what_their_summaries_say(
+        text in random_kernel(),
+        n in -5i32..30,
+        m in -5i32..30,
+        grid in 1u32..4,
+        block in 1u32..9,
+    ) {
+        let module = Module::parse(&text).expect("PTX");
+        let arguments: Vec<u8> =
+            [&buffer(0).to_le_bytes()[..], &n.to_le_bytes(), &m.to_le_bytes()].concat();
+        let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
+        let launch = Launch { grid, block, arguments: &arguments, variable: &|_| None };
+        compare(&module, 0, &launch).map_err(|e| TestCaseError::fail(format!("{text}\n{e}")))?;
+    }
+}
