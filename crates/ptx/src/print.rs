@@ -16,11 +16,11 @@ impl Display for Module {
         writeln!(f, ".version {}.{}", self.version.0, self.version.1)?;
         writeln!(f, ".target {}", self.target.join(", "))?;
         writeln!(f, ".address_size {}\n", self.address_size)?;
-        // Initial contents may name functions.
-        for function in &self.functions {
-            head(f, function)?;
-            writeln!(f, ";")?;
-        }
+        // Kernels cannot be declared without being defined; functions and variables come before
+        // what uses them. Initial contents may name functions.
+        let kernel = self.functions.iter().position(|f| f.entry).unwrap_or(self.functions.len());
+        let (before, after) = self.functions.split_at(kernel);
+        before.iter().try_for_each(|function| declare(f, function))?;
         for variable in &self.variables {
             write!(f, "{}{}", linkage(variable.linkage), declaration(variable, &variable.name))?;
             if let Some(initial) = &variable.initial {
@@ -28,14 +28,14 @@ impl Display for Module {
             }
             writeln!(f, ";")?;
         }
-        for function in &self.functions {
-            if let Some(body) = &function.body {
-                head(f, function)?;
-                writeln!(f, "\n{{")?;
-                let names = Names::of(function, body);
-                Printer { module: self, function, body, names }.body(f)?;
-                writeln!(f, "}}")?;
+        for function in after {
+            match function.entry {
+                true => define(f, self, function)?,
+                false => declare(f, function)?,
             }
+        }
+        for function in self.functions.iter().filter(|function| !function.entry) {
+            define(f, self, function)?;
         }
         for file in &self.files {
             writeln!(f, ".file {} \"{}\"", file.number, file.path)?;
@@ -106,6 +106,22 @@ fn head(f: &mut Formatter<'_>, function: &Function) -> fmt::Result {
         write!(f, " .{} {}", directive.name, values.join(", "))?;
     }
     Ok(())
+}
+
+fn declare(f: &mut Formatter<'_>, function: &Function) -> fmt::Result {
+    head(f, function)?;
+    writeln!(f, ";")
+}
+
+/// A function with its body; one that has none is only declared if it is a kernel.
+fn define(f: &mut Formatter<'_>, module: &Module, function: &Function) -> fmt::Result {
+    let Some(body) = &function.body else {
+        return if function.entry { declare(f, function) } else { Ok(()) };
+    };
+    head(f, function)?;
+    writeln!(f, "\n{{")?;
+    Printer { module, function, body, names: Names::of(function, body) }.body(f)?;
+    writeln!(f, "}}")
 }
 
 /// Initial contents, as a flat list of the variable's elements.

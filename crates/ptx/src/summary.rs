@@ -4,17 +4,24 @@
 //! thread numbers and iterations; [`Summary::effects`] puts a launch's arguments and grid into that
 //! and gets bytes.
 //!
-//! **Soundness.** A summary errs to one side, and says where it may:
-//! - What it gives is a superset: a byte that the kernel touches is in one of the effects, provided
-//!   that signed induction variables and 64-bit addresses do not overflow and that pointers into one
-//!   allocation are not used to reach another. An effect without [`Effect::bytes`] may be anything
-//!   that its origins reach. What the analysis does not understand, an unknown instruction or a call
-//!   of what is not in the module, is an effect that may be anything at all.
-//! - [`Effect::certain`] says that it is no more than a superset of nothing else: *each* of those
-//!   bytes is touched by some thread, if the kernel runs to its end. Only on such bytes may a race
-//!   be reported outright; of others it may be said only that a race is possible. It holds where the
-//!   conditions on the way to the access are linear in thread numbers and iterations, cut whole
-//!   ranges out of these, are all that leads there, and loops have no other way out.
+//! **Soundness.** There are two promises, one to each side:
+//! - *All effects together are a superset.* A byte of global memory that the kernel touches is in one
+//!   of them. An effect without [`Effect::bytes`] may be anything that its origins reach, and what is
+//!   not understood, an unknown instruction or a call of what is not in the module, is an effect of
+//!   unknown origin: anything at all. This supposes what compilers suppose, too: that addresses do
+//!   not overflow, and that a pointer into one allocation is not used to reach another.
+//! - *A [certain](Effect::certain) effect is exact.* Each of its bytes is touched by some thread if
+//!   the kernel runs to its end. A race may be reported only on these; on others it is no more than
+//!   possible, and must be called that. An effect is certain where all conditions on the way to the
+//!   access are linear in thread numbers and iterations and cut whole ranges out of these, nothing
+//!   else leads there or away, and loops have no other way out.
+//!
+//! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: a form counts as
+//! a number only if it is shown to stay within its type for this launch.
+//!
+//! It misses precision, never bytes, where pointers or indices go through memory (spilled registers
+//! of `nvcc -G` among them), where conditions are no comparisons of linear forms, and for indices that
+//! are products, quotients or bits of thread numbers, of which only bounds are known.
 //!
 //! What follows from a guard such as `i < n` bounds the addresses behind it: for each address *A* and
 //! condition *c ≤ 0*, *A ≤ max(A − αc)* for any *α ≥ 0* (weak duality of linear programs), where *α*

@@ -3,7 +3,9 @@
 mod toolkit;
 
 use commsan_ptx::{Location, Module, Op, Operand, Program};
+use object::{Object, ObjectSection};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 fn parse(text: &str) -> Module {
@@ -43,12 +45,32 @@ static INSTRUCTIONS: LazyLock<[String; 2]> = LazyLock::new(|| {
 
 #[test]
 fn everything_that_nvcc_writes_is_known() {
-    for text in &*INSTRUCTIONS {
+    let debug = toolkit::ptx("ranges.cu", &["-arch=sm_90", "-G", "-rdc=true"]);
+    for text in INSTRUCTIONS.iter().chain([&debug]) {
         let module = parse(text);
         assert_eq!(unknown(&module), Vec::<&String>::new(), "{:?}", module.target);
         assert!(module.entries().count() > 8);
         check_print(&module);
     }
+}
+
+/// The machine code of each kernel and function.
+fn machine_code(cubin: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let file = object::File::parse(cubin).expect("a cubin");
+    let code = file.sections().filter(|s| s.name().is_ok_and(|n| n.starts_with(".text.")));
+    code.map(|s| (s.name().unwrap().to_owned(), s.data().unwrap().to_vec())).collect()
+}
+
+#[test]
+fn the_assembler_sees_no_difference() {
+    // Advice to the assembler is not kept.
+    let text = INSTRUCTIONS[0].replace(".pragma \"nounroll\";", "");
+    let [before, after] = [text.clone(), parse(&text).to_string()]
+        .map(|text| machine_code(&toolkit::ptxas(&text, "-arch=sm_75")));
+    assert!(before.len() > 8);
+    let differing: Vec<_> =
+        before.iter().filter(|(k, v)| after.get(*k) != Some(*v)).map(|(k, _)| k).collect();
+    assert!(differing.is_empty(), "{differing:?}");
 }
 
 #[test]

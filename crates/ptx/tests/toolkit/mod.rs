@@ -61,3 +61,12 @@ pub fn cuobjdump(file: &[u8]) -> Vec<String> {
     let images = text.split("Fatbin ptx code:").skip(1);
     images.filter_map(|i| i.find(".version").map(|at| i[at..].to_owned())).collect()
 }
+
+/// What the assembler makes of a PTX text.
+pub fn ptxas(text: &str, arch: &str) -> Vec<u8> {
+    let directory = tempfile::tempdir().expect("a directory for temporary files");
+    let [input, output] = ["input.ptx", "output"].map(|name| directory.path().join(name));
+    std::fs::write(&input, text).expect("a temporary file");
+    run(Command::new(TOOLKIT.join("bin/ptxas")).args([arch, "-o"]).arg(&output).arg(&input));
+    std::fs::read(output).expect("ptxas has written its output")
+}
