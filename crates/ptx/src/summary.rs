@@ -109,7 +109,8 @@ pub enum Origin {
     ThroughArgument(u64),
     /// Read from memory that a variable leads to.
     ThroughVariable(u32),
-    /// Memory of the thread or the block itself.
+    /// Memory that is nobody else's: the thread's, the block's, or the workspace of the grid that
+    /// `%envreg1` and `%envreg2` name.
     Own,
     /// Not known.
     Unknown,

@@ -3,7 +3,7 @@
 mod machine;
 mod toolkit;
 
-use commsan_ptx::{Effect, Footprint, Launch, Module, Summary};
+use commsan_ptx::{Effect, Footprint, Launch, Module, Origin, Summary};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -154,6 +154,51 @@ proptest! {
         run(&MODULES[build], name, kinds, &numbers, [x, y, 1], [tx, ty, 1])
             .map_err(TestCaseError::fail)?;
     }
+}
+
+#[test]
+fn where_pointers_come_from() {
+    let origins = |name: &str, kinds: &str| -> BTreeSet<Vec<Origin>> {
+        let effects = run(&MODULES[0], name, kinds, &[13, 9, 11, 7], [3, 2, 1], [8, 4, 1]).unwrap();
+        effects.into_iter().map(|e| e.origins).collect()
+    };
+    let argument = |at| vec![Origin::Argument(at)];
+    assert_eq!(origins("vectors", "ppi"), [argument(0), argument(8)].into());
+    assert_eq!(origins("of_struct", "si"), [argument(8)].into());
+    assert_eq!(origins("lists", "pi"), [argument(0), vec![Origin::ThroughArgument(0)]].into());
+    assert!(matches!(origins("counts", "i").first().unwrap()[..], [Origin::Variable(_)]));
+}
+
+/// The effects of a kernel that is written here, with one thread and no arguments.
+fn effects_of(body: &str) -> Vec<Effect> {
+    let head = ".version 9.0\n.target sm_90\n.extern .func other();\n.entry k()";
+    let registers = ".reg .b32 %r<9>; .reg .b64 %rd<9>;";
+    let module = Module::parse(&format!("{head} {{ {registers} {body} ret; }}")).expect("PTX");
+    let launch = Launch { grid: [1; 3], block: [1; 3], arguments: &[], variable: &|_| None };
+    Summary::of(&module, 1).effects(&launch)
+}
+
+#[test]
+fn what_is_not_understood_may_be_anything() {
+    let unknown = |body: &str| {
+        let effects = effects_of(body);
+        effects.len() == 1 && effects[0].origins == [Origin::Unknown] && effects[0].bytes.is_none()
+    };
+    assert!(unknown("wmma.store.d.sync.aligned.row [%rd1], {%r1};"));
+    assert!(unknown("call other, ();"));
+    assert!(unknown("call %rd1, ();"));
+    assert!(unknown("mul.lo.s64 %rd2, %rd1, %rd1; st.global.u32 [%rd2], 1;"));
+    assert!(unknown("mov.b64 %rd1, {%r1, %r2}; st.global.u32 [%rd1], 1;"));
+}
+
+#[test]
+fn a_grids_workspace_is_its_own() {
+    let effects = effects_of(
+        "mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; cvt.u64.u32 %rd1, %r1; cvt.u64.u32 %rd2, %r2;
+         bfi.b64 %rd3, %rd1, %rd2, 32, 32; add.s64 %rd4, %rd3, 4;
+         atom.add.release.gpu.u32 %r3, [%rd4], 1;",
+    );
+    assert_eq!(effects, []);
 }
 
 /// A kernel that computes something from thread numbers and arguments, stores where that says, and

@@ -142,6 +142,9 @@ impl<'g> Values<'g> {
         match self.graph.get(id) {
             Node::Const(bits) => plain(Form::constant(*bits as i64)),
             Node::Argument { offset, ty } => self.argument(id, *offset, *ty),
+            Node::Special(Special::Envreg, _) => {
+                Value { form: self.opaque(id, Bounds::ANY), origins: vec![Origin::Own] }
+            }
             Node::Special(special, d) => plain(self.special(id, *special, *d)),
             Node::Place(place) => self.place(id, *place),
             Node::Loaded { address, ty } => self.loaded(id, *address, *ty),
@@ -269,6 +272,13 @@ impl<'g> Values<'g> {
 
     /// Which pointers a result may be derived from.
     fn origins(&mut self, op: Op, modifiers: &Modifiers, args: &[NodeId]) -> Vec<Origin> {
+        // The address of the grid's workspace comes in two registers.
+        if matches!(op, Op::Cvt | Op::Shl | Op::Or | Op::Bfi) {
+            let all = union(args.iter().map(|a| self.value(*a).origins));
+            if all == [Origin::Own] {
+                return all;
+            }
+        }
         let narrow = modifiers.types.iter().flatten().any(|t| t.size() < 8);
         let kept: &[usize] = match op {
             _ if narrow => &[],

@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes of global memory that each instruction has touched.
 pub type Touched = BTreeMap<Site, BTreeSet<u64>>;
 
-/// Addresses from here on are those of shared and local memory.
+/// Generic addresses from here on are those of shared and local memory.
 const OWN: u64 = 1 << 60;
+/// Where that memory begins in its own state space, whose addresses have 32 bits.
+const SHARED: u64 = 4096;
 /// Threads that go on for longer are a mistake of the test.
 const MOST_STEPS: usize = 100_000;
 
@@ -166,9 +168,9 @@ impl Machine<'_> {
             Base::Reg(register) => self.value(&Operand::Reg(register), frame),
             Base::Variable(at) => match self.module.variables[at as usize].space {
                 Space::Global => (self.launch.variable)(at).expect("an address"),
-                _ => OWN,
+                _ => SHARED,
             },
-            _ => OWN,
+            _ => SHARED,
         };
         start.wrapping_add_signed(offset)
     }
@@ -263,6 +265,7 @@ fn compute(instruction: &Instruction, values: &[u64]) -> Option<u64> {
     let n: Vec<i128> = values.iter().map(|v| number(*v, ty)).collect();
     let bits = 8 * ty.size().min(8) as u32;
     let result = match (instruction.op, &n[..]) {
+        (Op::Cvta, [a]) if modifiers.space != Some(Space::Global) => a + i128::from(OWN),
         (Op::Mov | Op::Cvta | Op::CvtaTo, [a]) => *a,
         (Op::Cvt, _) => number(*values.first()?, modifiers.types[1].filter(|t| !t.is_float())?),
         (Op::Add, [a, b]) => a + b,

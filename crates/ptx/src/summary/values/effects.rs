@@ -12,7 +12,7 @@ impl Values<'_> {
             let origins = vec![Origin::Unknown];
             return Some(Effect { access: at, origins, bytes: None, certain: false });
         };
-        let Value { form, origins } = self.value(address);
+        let Value { form, mut origins } = self.value(address);
         let form = self.settled(form, access);
         if !origins.is_empty() && origins.iter().all(|o| *o == Origin::Own) {
             return None;
@@ -35,6 +35,10 @@ impl Values<'_> {
         }
         let shape = shape::footprint(self, &form, &constraints, access)?;
         let certain = certain && shape.certain;
+        // Put together from what is no pointer.
+        if shape.bytes.is_none() && origins.is_empty() {
+            origins.push(Origin::Unknown);
+        }
         Some(Effect { access: at, origins, bytes: shape.bytes, certain })
     }
 
