@@ -1,0 +1,4 @@
+//! A simulated CUDA runtime.
+
+pub mod error;
+pub mod order;
