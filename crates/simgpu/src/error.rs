@@ -15,12 +15,12 @@ impl Error {
     pub fn code(self) -> c_int {
         self.0
     }
+}
 
-    /// Whether the device is unusable after it: what a kernel did wrong cannot be undone, and
-    /// every later call gives the same error.
-    pub fn is_sticky(self) -> bool {
-        matches!(self.0, 700 | 702 | 710 | 714..=719)
-    }
+/// Whether the device is unusable after it: what a kernel did wrong cannot be undone, and every later
+/// call gives the same error.
+pub fn is_sticky(code: c_int) -> bool {
+    matches!(code, 700 | 702 | 710 | 714..=719)
 }
 
 /// The number of success.

@@ -1,0 +1,116 @@
+//! The two threads of a runtime's own, started when there is something for them to do.
+//!
+//! One calls the functions that the program has put into streams, as CUDA does on a thread of its
+//! driver: they may block, and whoever waits for them may hold locks that they take.
+//!
+//! The other watches a program that waits without calling: for a flag in mapped or managed memory, for
+//! a function that a stream is to call, for another process. When no call has come for a while and
+//! there is anything by which somebody could be waiting, it executes everything that may run.
+
+use crate::order::OpId;
+use crate::runtime::{Runtime, Session, State};
+use crate::schedule::{Pending, Step};
+use crate::task::Task;
+use crate::thread;
+use parking_lot::MutexGuard;
+use std::time::Duration;
+
+/// How often the watcher looks.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// Looks without a call of the program after which its work is executed.
+const QUIET: u32 = 5;
+
+/// Which threads have been started.
+#[derive(Debug, Default)]
+pub struct Services {
+    caller: bool,
+    watcher: bool,
+}
+
+impl Session {
+    /// Starts the threads that are needed, and wakes the one that calls.
+    pub(crate) fn wake_services(&mut self) {
+        let runtime = self.runtime;
+        if !self.host_calls.is_empty() {
+            if !std::mem::replace(&mut self.services.caller, true) {
+                start("cuda-callbacks", move || call_functions(runtime));
+            }
+            runtime.host_calls.notify_one();
+        }
+        if !self.services.watcher && self.may_be_waited_for() {
+            self.services.watcher = true;
+            start("cuda-watch", move || watch(runtime));
+        }
+    }
+}
+
+impl State {
+    /// Whether somebody could see, without a call, that something has been executed.
+    fn may_be_waited_for(&self) -> bool {
+        let is_function = |pending: &Pending| matches!(pending.task, Task::Host(_));
+        !self.order.is_idle()
+            && (self.exported
+                || self.memory.is_seen_by_host()
+                || self.pending.values().any(is_function))
+    }
+}
+
+fn start(name: &str, body: impl FnOnce() + Send + 'static) {
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+    if let Err(error) = started {
+        eprintln!("commsan: simulated GPU: cannot start a thread: {error}");
+    }
+}
+
+/// Calls functions as they come, one at a time.
+fn call_functions(runtime: &'static Runtime) {
+    let mut state = runtime.lock();
+    loop {
+        let Some((op, pending)) = state.host_calls.pop_front() else {
+            runtime.host_calls.wait(&mut state);
+            continue;
+        };
+        call_function(&mut state, op, &pending);
+        runtime.completed.notify_all();
+    }
+}
+
+fn call_function(state: &mut MutexGuard<'static, State>, op: OpId, pending: &Pending) {
+    if let Task::Host(call) = pending.task {
+        let status = state.status(pending.device);
+        MutexGuard::unlocked(state, || thread::in_host_call(|| call.call(status)));
+    }
+    let finish = pending.start + pending.task.cost();
+    state.finish(op, pending.device, finish);
+}
+
+fn watch(runtime: &'static Runtime) {
+    let (mut seen, mut quiet) = (runtime.calls(), 0);
+    loop {
+        std::thread::sleep(INTERVAL);
+        let calls = runtime.calls();
+        quiet = if calls == seen { quiet + 1 } else { 0 };
+        seen = calls;
+        if quiet >= QUIET {
+            execute_all(runtime, seen);
+        }
+    }
+}
+
+/// Executes until nothing is left, or the program calls again.
+fn execute_all(runtime: &'static Runtime, seen: u64) {
+    let mut state = runtime.lock();
+    // Who waits in a call executes what it needs itself.
+    while state.waiting == 0 && state.may_be_waited_for() && runtime.calls() == seen {
+        let step = state.step(None);
+        if !state.host_calls.is_empty() {
+            runtime.host_calls.notify_one();
+        }
+        if step == Step::Blocked {
+            break;
+        }
+        MutexGuard::bump(&mut state);
+    }
+    runtime.completed.notify_all();
+}
