@@ -75,13 +75,23 @@ impl Library {
 
     fn link() -> Result<Library, String> {
         let tests = std::env::current_exe().map_err(|error| error.to_string())?;
-        // Cargo puts the archive beside the tests that it is built for.
-        let archive = tests.with_file_name("libcommsan_simgpu.a");
+        let archive = newest_archive(&tests).ok_or("no archive beside the tests")?;
         let directory = target().join("cudart");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("link.sh");
         run(Command::new(script).arg(archive).arg(&directory))?;
         Ok(Library { directory })
     }
+}
+
+/// The archive that cargo has put beside the tests, together with which it was built last.
+fn newest_archive(tests: &Path) -> Option<PathBuf> {
+    let is_archive = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libcommsan_simgpu-") && name.ends_with(".a")
+    };
+    let files = std::fs::read_dir(tests.parent()?).ok()?;
+    let archives = files.filter_map(|file| Some(file.ok()?.path())).filter(is_archive);
+    archives.max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok())
 }
 
 fn target() -> PathBuf {
