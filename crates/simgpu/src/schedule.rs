@@ -212,3 +212,6 @@ impl State {
         self.devices[device].fault.map_or(SUCCESS, Error::code)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,12 +32,7 @@ impl Session {
     /// Starts the threads that are needed, and wakes the one that calls.
     pub(crate) fn wake_services(&mut self) {
         let runtime = self.runtime;
-        if !self.host_calls.is_empty() {
-            if !std::mem::replace(&mut self.services.caller, true) {
-                start("cuda-callbacks", move || call_functions(runtime));
-            }
-            runtime.host_calls.notify_one();
-        }
+        self.wake_caller(runtime);
         if !self.services.watcher && self.may_be_waited_for() {
             self.services.watcher = true;
             start("cuda-watch", move || watch(runtime));
@@ -46,6 +41,15 @@ impl Session {
 }
 
 impl State {
+    fn wake_caller(&mut self, runtime: &'static Runtime) {
+        if !self.host_calls.is_empty() {
+            if !std::mem::replace(&mut self.services.caller, true) {
+                start("cuda-callbacks", move || call_functions(runtime));
+            }
+            runtime.host_calls.notify_one();
+        }
+    }
+
     /// Whether somebody could see, without a call, that something has been executed.
     fn may_be_waited_for(&self) -> bool {
         let is_function = |pending: &Pending| matches!(pending.task, Task::Host(_));
@@ -104,9 +108,7 @@ fn execute_all(runtime: &'static Runtime, seen: u64) {
     // Who waits in a call executes what it needs itself.
     while state.waiting == 0 && state.may_be_waited_for() && runtime.calls() == seen {
         let step = state.step(None);
-        if !state.host_calls.is_empty() {
-            runtime.host_calls.notify_one();
-        }
+        state.wake_caller(runtime);
         if step == Step::Blocked {
             break;
         }

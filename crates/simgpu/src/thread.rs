@@ -1,12 +1,12 @@
 //! What each host thread has of its own: its current device, its last error, its launches.
 
 use crate::error::{Error, Result, SUCCESS};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What `<<<...>>>` says, on its way to the launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// Blocks.
     pub grid: [u32; 3],
@@ -29,13 +29,18 @@ pub enum CaptureMode {
     Relaxed,
 }
 
+/// Launches whose arguments are launches themselves are rare, and never deep.
+const NESTED: usize = 8;
+
+/// Nothing in it is dropped, so that it is still there when programs call from `atexit`.
 struct Thread {
     number: u64,
     device: Cell<usize>,
     last_error: Cell<c_int>,
     in_host_call: Cell<bool>,
     capture_mode: Cell<CaptureMode>,
-    configurations: RefCell<Vec<Configuration>>,
+    configurations: Cell<[Configuration; NESTED]>,
+    nested: Cell<usize>,
 }
 
 thread_local! {
@@ -47,7 +52,8 @@ thread_local! {
             last_error: Cell::new(SUCCESS),
             in_host_call: Cell::new(false),
             capture_mode: Cell::new(CaptureMode::Global),
-            configurations: RefCell::new(Vec::new()),
+            configurations: Cell::new([Configuration::default(); NESTED]),
+            nested: Cell::new(0),
         }
     };
 }
@@ -109,12 +115,22 @@ pub fn set_capture_mode(mode: CaptureMode) -> CaptureMode {
 }
 
 /// Notes what a launch that follows is to be.
-pub fn push_configuration(configuration: Configuration) {
-    THREAD.with(|thread| thread.configurations.borrow_mut().push(configuration));
+pub fn push_configuration(configuration: Configuration) -> Result {
+    THREAD.with(|thread| {
+        let mut configurations = thread.configurations.get();
+        let nested = thread.nested.get();
+        *configurations.get_mut(nested).ok_or(Error::INVALID_CONFIGURATION)? = configuration;
+        thread.configurations.set(configurations);
+        thread.nested.set(nested + 1);
+        Ok(())
+    })
 }
 
 /// What this launch is to be.
 pub fn pop_configuration() -> Result<Configuration> {
-    let popped = THREAD.with(|thread| thread.configurations.borrow_mut().pop());
-    popped.ok_or(Error::MISSING_CONFIGURATION)
+    THREAD.with(|thread| {
+        let nested = thread.nested.get().checked_sub(1).ok_or(Error::MISSING_CONFIGURATION)?;
+        thread.nested.set(nested);
+        Ok(thread.configurations.get()[nested])
+    })
 }

@@ -112,8 +112,7 @@ extern "C" fn __cudaPushCallConfiguration(
     stream: usize,
 ) -> c_uint {
     let (grid, block) = (sizes(grid), sizes(block));
-    thread::push_configuration(Configuration { grid, block, shared, stream });
-    0
+    thread::push_configuration(Configuration { grid, block, shared, stream }).is_err().into()
 }
 
 calls! {

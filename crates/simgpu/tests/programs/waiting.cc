@@ -1,0 +1,20 @@
+// A host that waits without calling: for a function that a stream calls, for a byte in mapped memory.
+#include "check.h"
+#include <future>
+
+static void promise(void *data) { ((std::promise<int> *)data)->set_value(42); }
+
+int main() {
+    std::promise<int> kept;
+    cudaStream_t s;
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    OK(cudaLaunchHostFunc(s, promise, &kept));
+    CHECK(kept.get_future().get() == 42);
+    volatile char *flag;
+    OK(cudaHostAlloc((void **)&flag, 1, cudaHostAllocMapped));
+    *flag = 0;
+    OK(cudaMemsetAsync((void *)flag, 1, 1, s));
+    while (!*flag) {
+    }
+    OK(cudaStreamDestroy(s));
+}
