@@ -8,7 +8,8 @@
 //! - `//# once: WORD` and `//# sometimes: WORD`: with seed 0, and with some other seed, it prints it.
 //!
 //! `.cu` files are compiled by nvcc, `.cc` files by the host's compiler with the toolkit's headers:
-//! those of `target/cuda`, which `scripts/cuda.sh` installs, or of the nvcc that `NVCC` names.
+//! those of `target/cuda`, which `scripts/cuda.sh` installs, or of the nvcc that `NVCC` names; and with
+//! CUDA 12's, to run on the library of that version, if `CUDA12_INCLUDE` says where these are.
 
 mod support;
 
@@ -17,7 +18,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use support::{Library, Toolkit, run};
+use support::{Headers, Library, Toolkit, run};
 
 struct Program {
     source: PathBuf,
@@ -26,6 +27,12 @@ struct Program {
     seeds: u64,
     once: Vec<String>,
     sometimes: Vec<String>,
+}
+
+/// What compiles a program.
+enum Compiler {
+    Nvcc(Toolkit),
+    Host(Headers),
 }
 
 impl Program {
@@ -53,10 +60,14 @@ impl Program {
         program
     }
 
-    fn test(&self, toolkit: &Toolkit, library: &Library) -> Result<(), Failed> {
+    fn test(&self, compiler: &Compiler) -> Result<(), Failed> {
         let directory = tempfile::tempdir()?;
         let executable = directory.path().join("program");
-        toolkit.compile(&self.source, &executable, &self.flags, library)?;
+        match compiler {
+            Compiler::Nvcc(nvcc) => nvcc.compile(&self.source, &executable, &self.flags)?,
+            Compiler::Host(headers) => headers.compile(&self.source, &executable, &self.flags)?,
+        }
+        let library = Library::get()?;
         let mut others = BTreeSet::new();
         for seed in 0..self.seeds {
             let output = self.run(&executable, library, seed)?;
@@ -102,18 +113,25 @@ fn main() -> ExitCode {
     if toolkit.is_none() {
         eprintln!("no CUDA toolkit: install one with scripts/cuda.sh, or set NVCC");
     }
-    let trials = sources
-        .into_iter()
-        .map(|source| {
-            let name = source.file_name().expect("a file").to_string_lossy().into_owned();
-            let toolkit = toolkit.clone();
-            let missing = toolkit.is_none();
-            let test = move || {
-                let toolkit = toolkit.ok_or("no CUDA toolkit")?;
-                Program::read(source).test(&toolkit, Library::get()?)
-            };
-            Trial::test(name, test).with_ignored_flag(missing)
-        })
-        .collect();
+    let mut trials = Vec::new();
+    for source in sources {
+        let name = source.file_name().expect("a file").to_string_lossy().into_owned();
+        let Some(toolkit) = &toolkit else {
+            let missing = || Err("no CUDA toolkit".into());
+            trials.push(Trial::test(name, missing).with_ignored_flag(true));
+            continue;
+        };
+        let compilers = if name.ends_with(".cu") {
+            vec![("nvcc".to_owned(), Compiler::Nvcc(toolkit.clone()))]
+        } else {
+            let version = |headers: &Headers| format!("CUDA {}", headers.version);
+            toolkit.headers().into_iter().map(|h| (version(&h), Compiler::Host(h))).collect()
+        };
+        for (version, compiler) in compilers {
+            let source = source.clone();
+            let test = move || Program::read(source).test(&compiler);
+            trials.push(Trial::test(format!("{name}, {version}"), test));
+        }
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -28,3 +28,22 @@
             exit(1);                                                            \
         }                                                                       \
     } while (0)
+
+// What has other parameters in CUDA 12.
+#if CUDART_VERSION < 13000
+#define EDGES(graph, from, to, count) cudaGraphGetEdges(graph, from, to, count)
+#define CONNECT(graph, from, to, count) cudaGraphAddDependencies(graph, from, to, count)
+#define PREFETCH(p, size, device) cudaMemPrefetchAsync(p, size, device, 0)
+#define ADVISE(p, size, advice, device) cudaMemAdvise(p, size, advice, device)
+#else
+[[maybe_unused]] static cudaMemLocation on_device_(int device) {
+    cudaMemLocation location = {};
+    location.type = cudaMemLocationTypeDevice;
+    location.id = device;
+    return location;
+}
+#define EDGES(graph, from, to, count) cudaGraphGetEdges(graph, from, to, nullptr, count)
+#define CONNECT(graph, from, to, count) cudaGraphAddDependencies(graph, from, to, nullptr, count)
+#define PREFETCH(p, size, device) cudaMemPrefetchAsync(p, size, on_device_(device), 0, 0)
+#define ADVISE(p, size, advice, device) cudaMemAdvise(p, size, advice, on_device_(device))
+#endif

@@ -131,14 +131,10 @@ static void asked() {
     OK(cudaMallocManaged((void **)&p, 100));
     OK(cudaPointerGetAttributes(&a, p));
     CHECK(a.type == cudaMemoryTypeManaged);
-    cudaMemLocation here = {};
-    here.type = cudaMemLocationTypeDevice;
-    here.id = 1;
-    OK(cudaMemPrefetchAsync(p, 100, here, 0, 0));
-    OK(cudaMemAdvise(p, 100, cudaMemAdviseSetPreferredLocation, here));
-    here.id = 5;
-    EXPECT(cudaMemAdvise(p, 100, cudaMemAdviseSetAccessedBy, here), cudaErrorInvalidDevice);
-    EXPECT(cudaMemPrefetchAsync(&local, 1, here, 0, 0), cudaErrorInvalidValue);
+    OK(PREFETCH(p, 100, 1));
+    OK(ADVISE(p, 100, cudaMemAdviseSetPreferredLocation, 1));
+    EXPECT(ADVISE(p, 100, cudaMemAdviseSetAccessedBy, 5), cudaErrorInvalidDevice);
+    EXPECT(PREFETCH(&local, 1, 1), cudaErrorInvalidValue);
     OK(cudaFree(p));
 }
 

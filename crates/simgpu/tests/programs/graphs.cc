@@ -34,7 +34,7 @@ static void captured() {
     size_t nodes = 0, edges = 0, roots = 0;
     OK(cudaGraphGetNodes(graph, nullptr, &nodes));
     OK(cudaGraphGetRootNodes(graph, nullptr, &roots));
-    OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+    OK(EDGES(graph, nullptr, nullptr, &edges));
     CHECK(nodes == 3 && roots == 1 && edges == 3);
     CHECK(*host == 77);
     cudaGraphExec_t exec;
@@ -118,7 +118,7 @@ static void made() {
     OK(cudaGraphAddChildGraphNode(&second, graph, &first, 1, child));
     h.userData = (void *)3;
     OK(cudaGraphAddHostNode(&last, graph, nullptr, 0, &h));
-    OK(cudaGraphAddDependencies(graph, &second, &last, nullptr, 1));
+    OK(CONNECT(graph, &second, &last, 1));
     cudaGraphNodeType type;
     OK(cudaGraphNodeGetType(second, &type));
     CHECK(type == cudaGraphNodeTypeGraph);
@@ -159,7 +159,7 @@ static void made() {
     OK(cudaGraphAddEmptyNode(&empty, clone, nullptr, 0));
     EXPECT(cudaGraphExecUpdate(exec, clone, &info), cudaErrorGraphExecUpdateFailure);
     CHECK(info.result == cudaGraphExecUpdateErrorTopologyChanged);
-    OK(cudaGraphAddDependencies(graph, &last, &set, nullptr, 1));
+    OK(CONNECT(graph, &last, &set, 1));
     cudaGraphExec_t cyclic;
     EXPECT(cudaGraphInstantiate(&cyclic, graph, 0), cudaErrorInvalidValue);
     OK(cudaGraphExecDestroy(exec));

@@ -17,42 +17,58 @@ impl Toolkit {
     pub fn find() -> Option<Toolkit> {
         let installed = target().join("cuda/bin/nvcc");
         let named = std::env::var_os("NVCC").map(PathBuf::from);
-        [Some(installed), named].into_iter().flatten().find(|nvcc| nvcc.exists()).map(|nvcc| Toolkit { nvcc })
+        let nvcc = [Some(installed), named].into_iter().flatten().find(|nvcc| nvcc.exists());
+        nvcc.map(|nvcc| Toolkit { nvcc })
     }
 
-    /// Its headers.
-    pub fn include(&self) -> PathBuf {
-        self.directory("include")
+    /// Its headers, and those of CUDA 12 that `CUDA12_INCLUDE` names.
+    pub fn headers(&self) -> Vec<Headers> {
+        let own = self.directory("include");
+        let mut found = vec![Headers { version: 13, directories: vec![own.clone()] }];
+        if let Some(older) = std::env::var_os("CUDA12_INCLUDE") {
+            // The wheel of CUDA 12's runtime lacks the compiler's own headers.
+            let directories = vec![PathBuf::from(older), own];
+            found.push(Headers { version: 12, directories });
+        }
+        found
+    }
+
+    /// The real runtime, if the toolkit has that version.
+    pub fn real_library(&self, version: u32) -> Option<PathBuf> {
+        let library = self.directory("lib").join(format!("libcudart.so.{version}"));
+        library.exists().then_some(library)
     }
 
     fn directory(&self, name: &str) -> PathBuf {
         self.nvcc.ancestors().nth(2).unwrap_or(Path::new("/")).join(name)
     }
 
-    /// Compiles a program that loads the library.
-    pub fn compile(
-        &self,
-        source: &Path,
-        to: &Path,
-        flags: &[String],
-        library: &Library,
-    ) -> Result<(), String> {
-        let mut command = if source.extension().is_some_and(|extension| extension == "cu") {
-            let mut nvcc = Command::new(&self.nvcc);
-            nvcc.args(["-ccbin", "g++", "-cudart", "shared", "-O1", "-L"]);
-            nvcc.arg(self.directory("lib"));
-            nvcc
-        } else {
-            let mut host = Command::new("g++");
-            host.args(["-O1", "-g", "-Wall", "-pthread", "-I"]).arg(self.include());
-            host.arg("-Wl,--allow-shlib-undefined");
-            host
-        };
-        command.arg(source).args(flags).arg("-o").arg(to);
-        if source.extension().is_none_or(|extension| extension != "cu") {
-            command.arg(library.directory().join("libcudart.so.13"));
+    /// Compiles a program that launches kernels.
+    pub fn compile(&self, source: &Path, to: &Path, flags: &[String]) -> Result<(), String> {
+        let mut nvcc = Command::new(&self.nvcc);
+        nvcc.args(["-ccbin", "g++", "-cudart", "shared", "-O1", "-L"]).arg(self.directory("lib"));
+        run(nvcc.arg(source).args(flags).arg("-o").arg(to)).map(drop)
+    }
+}
+
+/// A version of the headers.
+#[derive(Clone, Debug)]
+pub struct Headers {
+    pub version: u32,
+    directories: Vec<PathBuf>,
+}
+
+impl Headers {
+    /// Compiles a program that only calls the runtime, for the library of this version.
+    pub fn compile(&self, source: &Path, to: &Path, flags: &[String]) -> Result<(), String> {
+        let mut host = Command::new("g++");
+        host.args(["-O1", "-g", "-Wall", "-Wno-deprecated-declarations", "-pthread"]);
+        for directory in &self.directories {
+            host.arg("-isystem").arg(directory);
         }
-        run(&mut command).map(drop)
+        host.arg(source).args(flags).arg("-o").arg(to);
+        host.arg(Library::get()?.directory().join(format!("libcudart.so.{}", self.version)));
+        run(&mut host).map(drop)
     }
 }
 
