@@ -159,7 +159,9 @@ impl State {
         let (thread, mode) = (thread::number(), thread::capture_mode());
         let forbids = |capture: &Capture| match (capture.mode, mode) {
             (CaptureMode::Relaxed, _) | (_, CaptureMode::Relaxed) => false,
-            (CaptureMode::ThreadLocal, _) | (_, CaptureMode::ThreadLocal) => capture.thread == thread,
+            (CaptureMode::ThreadLocal, _) | (_, CaptureMode::ThreadLocal) => {
+                capture.thread == thread
+            }
             (CaptureMode::Global, CaptureMode::Global) => true,
         };
         let mut forbidden = Ok(());

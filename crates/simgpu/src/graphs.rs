@@ -42,7 +42,8 @@ impl Graph {
     /// Adds a node.
     pub fn add(&mut self, handle: usize, body: Body, after: &[usize]) -> Result {
         let distinct: FxHashSet<_> = after.iter().collect();
-        if distinct.len() != after.len() || !after.iter().all(|node| self.nodes.contains_key(node)) {
+        if distinct.len() != after.len() || !after.iter().all(|node| self.nodes.contains_key(node))
+        {
             return Err(Error::INVALID_VALUE);
         }
         self.nodes.insert(handle, Node { body, after: after.to_vec() });
@@ -181,7 +182,8 @@ impl Exec {
 
     /// Positions of nodes that no other comes after.
     pub fn leaves(&self) -> Vec<usize> {
-        let inner: FxHashSet<usize> = self.nodes.iter().flat_map(|node| node.after.clone()).collect();
+        let inner: FxHashSet<usize> =
+            self.nodes.iter().flat_map(|node| node.after.clone()).collect();
         (0..self.nodes.len()).filter(|at| !inner.contains(at)).collect()
     }
 }
@@ -290,7 +292,12 @@ impl Graphs {
     }
 
     /// Appends a graph's nodes, its roots after `before`; gives the positions of its ends.
-    fn flatten(&self, graph: usize, before: &[usize], to: &mut Vec<ExecNode>) -> Result<Vec<usize>> {
+    fn flatten(
+        &self,
+        graph: usize,
+        before: &[usize],
+        to: &mut Vec<ExecNode>,
+    ) -> Result<Vec<usize>> {
         let graph = self.get(graph)?;
         let mut ends: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for handle in graph.sorted()? {
@@ -377,7 +384,12 @@ mod tests {
         graphs.add(1, 11, Body::Empty, &[]).expect("a graph");
         graphs.add(1, 12, Body::Empty, &[11]).expect("a graph");
         let mut next = 100;
-        let copy = graphs.copy(1, &mut || { next += 1; next }).expect("a graph");
+        let copy = graphs
+            .copy(1, &mut || {
+                next += 1;
+                next
+            })
+            .expect("a graph");
         let node = graphs.get(copy).expect("made").clone_of(12).expect("cloned");
         assert_eq!(graphs.node(node).expect("made").after.len(), 1);
         graphs.destroy(1).expect("a graph");

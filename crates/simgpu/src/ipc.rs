@@ -44,8 +44,11 @@ impl MemoryHandle {
     /// Of what the program carried, if that is a handle.
     pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<MemoryHandle> {
         let [MEMORY, process, file, offset, size] = unwords(bytes) else { return None };
-        let shared =
-            Shared { file: file as i32, offset: usize::try_from(offset).ok()?, size: size as usize };
+        let shared = Shared {
+            file: file as i32,
+            offset: usize::try_from(offset).ok()?,
+            size: size as usize,
+        };
         Some(MemoryHandle { process: u32::try_from(process).ok()?, shared })
     }
 

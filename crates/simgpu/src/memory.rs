@@ -258,7 +258,10 @@ impl Memory {
     }
 
     fn overlaps(&self, range: &Range<usize>) -> bool {
-        self.allocations.range(..range.end).next_back().is_some_and(|(_, a)| a.range.end > range.start)
+        self.allocations
+            .range(..range.end)
+            .next_back()
+            .is_some_and(|(_, a)| a.range.end > range.start)
     }
 
     fn insert(&mut self, allocation: Allocation) {

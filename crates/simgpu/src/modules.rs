@@ -82,7 +82,13 @@ impl Modules {
     }
 
     /// A managed variable, which has its memory already.
-    pub fn register_managed(&mut self, image: usize, host: usize, name: &str, range: (usize, usize)) {
+    pub fn register_managed(
+        &mut self,
+        image: usize,
+        host: usize,
+        name: &str,
+        range: (usize, usize),
+    ) {
         self.register_variable(image, host, name.to_owned(), range.1);
         if let Some(image) = self.images.get_mut(&image) {
             image.managed.insert(name.to_owned(), range.0);

@@ -39,10 +39,8 @@ pub enum Kind {
 struct Stream {
     device: usize,
     kind: Kind,
-    /// The last operation, if it has not completed.
+    /// The last operation, which may have completed.
     last: Option<OpId>,
-    /// Destroyed by the program; forgotten when its work is done.
-    retired: bool,
 }
 
 #[derive(Debug)]
@@ -63,6 +61,8 @@ pub struct Order {
     ready: BTreeSet<OpId>,
     /// The legacy default stream of each device that has one.
     legacy: FxHashMap<usize, StreamId>,
+    /// Retired streams that have work.
+    leaving: Vec<StreamId>,
     /// The last serialising operation of each device, which new streams wait for.
     serial: FxHashMap<usize, OpId>,
     next_stream: u32,
@@ -75,7 +75,7 @@ impl Order {
         let id = StreamId(self.next_stream);
         self.next_stream += 1;
         let last = self.serial.get(&device).copied();
-        self.streams.insert(id, Stream { device, kind, last, retired: false });
+        self.streams.insert(id, Stream { device, kind, last });
         if kind == Kind::Legacy {
             let previous = self.legacy.insert(device, id);
             debug_assert!(previous.is_none(), "one legacy stream a device");
@@ -85,12 +85,8 @@ impl Order {
 
     /// The program lets go of a stream; what is in it still runs, and is waited for.
     pub fn retire_stream(&mut self, stream: StreamId) {
-        if let Some(entry) = self.streams.get_mut(&stream) {
-            entry.retired = true;
-            if entry.last.is_none() {
-                self.streams.remove(&stream);
-            }
-        }
+        self.leaving.push(stream);
+        self.forget_retired();
     }
 
     /// Puts an operation into a stream, after what the rules say and after `also`.
@@ -123,28 +119,24 @@ impl Order {
         let entry = &self.streams[&stream];
         let mut past: SmallVec<[OpId; 4]> = entry.last.into_iter().collect();
         match entry.kind {
-            Kind::Legacy => past.extend(
-                self.of_device(entry.device)
-                    .filter(|other| other.kind == Kind::Blocking)
-                    .filter_map(|other| other.last),
-            ),
+            Kind::Legacy => {
+                let others = self.of_device(entry.device);
+                past.extend(others.filter(|o| o.kind == Kind::Blocking).filter_map(|o| o.last));
+            }
             Kind::Blocking => {
                 let legacy = self.legacy.get(&entry.device);
                 past.extend(legacy.and_then(|id| self.streams[id].last));
             }
             Kind::NonBlocking => {}
         }
+        past.retain(|op| self.is_pending(*op));
         past
     }
 
     /// The last operations of all streams of a device, which stand for all its work.
     pub fn last_of(&self, device: usize) -> Vec<OpId> {
-        self.of_device(device).filter_map(|stream| stream.last).collect()
-    }
-
-    /// The last operations of all streams.
-    pub fn last_of_all(&self) -> Vec<OpId> {
-        self.streams.values().filter_map(|stream| stream.last).collect()
+        let last = self.of_device(device).filter_map(|stream| stream.last);
+        last.filter(|&op| self.is_pending(op)).collect()
     }
 
     /// Those of `goals` and of all they wait for that have not completed.
@@ -207,14 +199,21 @@ impl Order {
                 self.ready.insert(next);
             }
         }
-        self.streams.retain(|_, stream| {
-            if stream.last == Some(op) {
-                stream.last = None;
-            }
-            !(stream.retired && stream.last.is_none())
-        });
-        self.serial.retain(|_, serial| *serial != op);
+        self.forget_retired();
         done.after
+    }
+
+    /// Forgets the retired streams that have no work any more.
+    fn forget_retired(&mut self) {
+        let Order { leaving, streams, ops, .. } = self;
+        leaving.retain(|stream| {
+            let last = streams.get(stream).and_then(|entry| entry.last);
+            let works = last.is_some_and(|op| ops.contains_key(&op));
+            if !works {
+                streams.remove(stream);
+            }
+            works
+        });
     }
 
     fn of_device(&self, device: usize) -> impl Iterator<Item = &Stream> {

@@ -104,7 +104,6 @@ impl Runtime {
             exported: false,
             services: Services::default(),
             next_handle: FIRST_HANDLE,
-
         };
         for device in 0..count {
             let legacy = state.streams.add_legacy(&mut state.order, device);

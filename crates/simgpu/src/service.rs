@@ -18,8 +18,11 @@ use std::time::Duration;
 /// How often the watcher looks.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Looks without a call of the program after which its work is executed.
+/// Looks without a call of the program after which its work is executed: if a function is to be
+/// called or another process may wait, and if all that could be waited for is a change of memory, for
+/// which a program that only computes long must not be mistaken.
 const QUIET: u32 = 5;
+const QUIET_MEMORY: u32 = 25;
 
 /// Which threads have been started.
 #[derive(Debug, Default)]
@@ -33,7 +36,7 @@ impl Session {
     pub(crate) fn wake_services(&mut self) {
         let runtime = self.runtime;
         self.wake_caller(runtime);
-        if !self.services.watcher && self.may_be_waited_for() {
+        if !self.services.watcher && self.patience().is_some() {
             self.services.watcher = true;
             start("cuda-watch", move || watch(runtime));
         }
@@ -50,13 +53,17 @@ impl State {
         }
     }
 
-    /// Whether somebody could see, without a call, that something has been executed.
-    fn may_be_waited_for(&self) -> bool {
+    /// After how many looks without a call what is pending is executed: `None` if nobody could see,
+    /// without a call, that it was.
+    fn patience(&self) -> Option<u32> {
+        if self.order.is_idle() {
+            return None;
+        }
         let is_function = |pending: &Pending| matches!(pending.task, Task::Host(_));
-        !self.order.is_idle()
-            && (self.exported
-                || self.memory.is_seen_by_host()
-                || self.pending.values().any(is_function))
+        if self.exported || self.pending.values().any(is_function) {
+            return Some(QUIET);
+        }
+        self.memory.is_seen_by_host().then_some(QUIET_MEMORY)
     }
 }
 
@@ -97,16 +104,17 @@ fn watch(runtime: &'static Runtime) {
         quiet = if calls == seen { quiet + 1 } else { 0 };
         seen = calls;
         if quiet >= QUIET {
-            execute_all(runtime, seen);
+            execute_all(runtime, seen, quiet);
         }
     }
 }
 
 /// Executes until nothing is left, or the program calls again.
-fn execute_all(runtime: &'static Runtime, seen: u64) {
+fn execute_all(runtime: &'static Runtime, seen: u64, quiet: u32) {
     let mut state = runtime.lock();
+    let is_time = |state: &State| state.patience().is_some_and(|patience| quiet >= patience);
     // Who waits in a call executes what it needs itself.
-    while state.waiting == 0 && state.may_be_waited_for() && runtime.calls() == seen {
+    while state.waiting == 0 && is_time(&state) && runtime.calls() == seen {
         let step = state.step(None);
         state.wake_caller(runtime);
         if step == Step::Blocked {

@@ -95,7 +95,8 @@ fn of_version(version: u32) -> impl Iterator<Item = Layout> {
 
 fn compare(headers: &Headers) {
     let directory = tempfile::tempdir().expect("a directory");
-    let (source, executable) = (directory.path().join("layout.cc"), directory.path().join("layout"));
+    let (source, executable) =
+        (directory.path().join("layout.cc"), directory.path().join("layout"));
     fs::write(&source, theirs(headers.version)).expect("a writable directory");
     headers.compile(&source, &executable, &[]).expect("a program that compiles");
     let theirs = run(&mut std::process::Command::new(executable)).expect("it runs");
@@ -124,7 +125,10 @@ fn every_name_of_the_real_library_is_there_and_none_but_cudas() {
         assert!(ours.contains("cudaMalloc") && ours.contains("__cudaRegisterFatBinary"));
         let node = format!("libcudart.so.{version}");
         let foreign = ours.iter().filter(|n| !n.trim_start_matches('_').starts_with("cuda"));
-        assert_eq!(foreign.filter(|name| **name != node).collect::<Vec<_>>(), Vec::<&String>::new());
+        assert_eq!(
+            foreign.filter(|name| **name != node).collect::<Vec<_>>(),
+            Vec::<&String>::new()
+        );
         if let Some(real) = Toolkit::find().and_then(|toolkit| toolkit.real_library(version)) {
             let missing: Vec<_> = names(&real).difference(&ours).cloned().collect();
             assert_eq!(missing, [""; 0]);

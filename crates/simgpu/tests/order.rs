@@ -96,7 +96,10 @@ impl Oracle {
                 }
             }
         }
-        (0..=goal).filter(|&op| reached[op] && !self.ops[op].done).map(|op| self.ops[op].id).collect()
+        (0..=goal)
+            .filter(|&op| reached[op] && !self.ops[op].done)
+            .map(|op| self.ops[op].id)
+            .collect()
     }
 
     fn push(&mut self, id: OpId, stream: usize, explicit: Vec<usize>) -> usize {
@@ -154,7 +157,11 @@ fn run(order: &mut Order, oracle: &mut Oracle, act: &Act) {
                 let op = ready[choice % ready.len()];
                 order.start(op);
                 order.complete(op);
-                oracle.ops.iter_mut().filter(|past| past.id == op).for_each(|past| past.done = true);
+                oracle
+                    .ops
+                    .iter_mut()
+                    .filter(|past| past.id == op)
+                    .for_each(|past| past.done = true);
             }
         }
     }

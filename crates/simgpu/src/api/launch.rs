@@ -246,13 +246,7 @@ fn sizes(sizes: Dim3) -> [u32; 3] {
     [sizes.x, sizes.y, sizes.z]
 }
 
-fn request(
-    function: usize,
-    grid: Dim3,
-    block: Dim3,
-    shared: usize,
-    cooperative: bool,
-) -> Request {
+fn request(function: usize, grid: Dim3, block: Dim3, shared: usize, cooperative: bool) -> Request {
     Request { function, grid: sizes(grid), block: sizes(block), shared, cooperative }
 }
 

@@ -295,9 +295,8 @@ fn host_body(parameters: HostNodeParams) -> Result<Body> {
         return Err(Error::INVALID_VALUE);
     }
     // SAFETY: the program has promised that it is a function of this type.
-    let function = unsafe {
-        std::mem::transmute::<usize, extern "C" fn(*mut c_void)>(parameters.func)
-    };
+    let function =
+        unsafe { std::mem::transmute::<usize, extern "C" fn(*mut c_void)>(parameters.func) };
     Ok(Body::Task(Task::Host(HostCall::Function(function, parameters.userData))))
 }
 

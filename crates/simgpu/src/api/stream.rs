@@ -300,7 +300,12 @@ fn capture_info(
     Ok(())
 }
 
-fn update_capture(session: &mut Session, stream: StreamId, after: &[usize], flags: c_uint) -> Result {
+fn update_capture(
+    session: &mut Session,
+    stream: StreamId,
+    after: &[usize],
+    flags: c_uint,
+) -> Result {
     let mut joined = session.joined(stream)?.ok_or(Error::ILLEGAL_STATE)?;
     let graph = session.graphs.captures[&joined.capture].graph;
     for &node in after {
