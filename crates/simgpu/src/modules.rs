@@ -3,7 +3,7 @@
 //! Modules are read, and their variables put on a device, when they are first used there.
 
 use crate::error::{Error, Result};
-use crate::grid::{Addresses, Loader, Module};
+use crate::grid::{Addresses, Kernel, Loader, Module};
 use crate::memory::{Kind, Memory};
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
@@ -127,6 +127,13 @@ impl Modules {
             }));
         }
         image.module.clone().unwrap_or(Err(Error::INVALID_KERNEL_IMAGE))
+    }
+
+    /// What is known of a kernel.
+    pub fn describe(&mut self, function: usize) -> Result<Kernel> {
+        let symbol = self.kernel(function)?.clone();
+        let module = self.module(&symbol)?;
+        module.kernel(&symbol.name).cloned().ok_or(Error::INVALID_DEVICE_FUNCTION)
     }
 
     /// Where the variables of a symbol's module are on a device.

@@ -45,7 +45,6 @@ struct Stream {
 
 #[derive(Debug)]
 struct Op {
-    stream: StreamId,
     /// What it waits for that has not completed.
     before: SmallVec<[OpId; 4]>,
     after: SmallVec<[OpId; 4]>,
@@ -93,14 +92,14 @@ impl Order {
     pub fn enqueue(&mut self, stream: StreamId, also: &[OpId]) -> OpId {
         let mut before: SmallVec<[OpId; 4]> = SmallVec::from_slice(also);
         before.extend(self.past(stream));
-        let id = self.insert(stream, before);
+        let id = self.insert(before);
         self.stream_mut(stream).last = Some(id);
         id
     }
 
-    /// An operation on behalf of a stream that is ordered by `before` alone: a node of a graph.
-    pub fn enqueue_beside(&mut self, stream: StreamId, before: &[OpId]) -> OpId {
-        self.insert(stream, SmallVec::from_slice(before))
+    /// An operation in no stream, ordered by `before` alone: a node of a graph.
+    pub fn enqueue_beside(&mut self, before: &[OpId]) -> OpId {
+        self.insert(SmallVec::from_slice(before))
     }
 
     /// Puts an operation into a stream that is serialised with all work of `devices`, past and future.
@@ -163,19 +162,9 @@ impl Order {
         self.ops.is_empty()
     }
 
-    /// Whether any operation of the stream's past is pending.
-    pub fn is_stream_idle(&self, stream: StreamId) -> bool {
-        self.past(stream).is_empty()
-    }
-
     /// Operations that may start, oldest first.
     pub fn ready(&self) -> impl Iterator<Item = OpId> + '_ {
         self.ready.iter().copied()
-    }
-
-    /// The stream an operation was enqueued for.
-    pub fn stream_of(&self, op: OpId) -> Option<StreamId> {
-        self.ops.get(&op).map(|op| op.stream)
     }
 
     /// A ready operation starts.
@@ -224,7 +213,7 @@ impl Order {
         self.streams.get_mut(&stream).expect("streams in use are not retired")
     }
 
-    fn insert(&mut self, stream: StreamId, mut before: SmallVec<[OpId; 4]>) -> OpId {
+    fn insert(&mut self, mut before: SmallVec<[OpId; 4]>) -> OpId {
         let id = OpId(self.next_op);
         self.next_op += 1;
         before.sort_unstable();
@@ -238,7 +227,7 @@ impl Order {
         if before.is_empty() {
             self.ready.insert(id);
         }
-        self.ops.insert(id, Op { stream, before, after: SmallVec::new(), started: false });
+        self.ops.insert(id, Op { before, after: SmallVec::new(), started: false });
         id
     }
 }

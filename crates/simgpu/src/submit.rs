@@ -157,10 +157,9 @@ impl Session {
     pub fn wait_for_event(&mut self, event: usize) -> Result {
         let (op, mark) = self.outstanding(event)?;
         let device = self.events.get(event)?.device;
-        let legacy = self.devices[device].legacy;
         let mut goals: Vec<OpId> = op.into_iter().collect();
         if let (None, Some(mark)) = (op, mark) {
-            let op = self.order.enqueue_beside(legacy, &[]);
+            let op = self.order.enqueue_beside(&[]);
             self.expect(op, Task::Await(mark), device);
             goals.push(op);
         }
@@ -228,7 +227,7 @@ impl Session {
             Task::Kernel(kernel) => kernel.launch.device,
             _ => self.streams.get(stream).device,
         };
-        let op = self.order.enqueue_beside(stream, &before);
+        let op = self.order.enqueue_beside(&before);
         self.expect(op, task, device);
         if let (Body::Record(event), true) = (&node.body, node.enabled) {
             self.events.record(*event, Record::Op(op))?;

@@ -177,7 +177,7 @@ fn graph(order: &mut Order, oracle: &mut Oracle, stream: usize, nodes: usize, ed
         let mut explicit = vec![start];
         explicit.extend((0..node).filter(|edge| edges >> edge & 1 == 1).map(|edge| first + edge));
         let before: Vec<OpId> = explicit.iter().map(|&op| oracle.ops[op].id).collect();
-        let op = order.enqueue_beside(id, &before);
+        let op = order.enqueue_beside(&before);
         let op = oracle.push(op, stream, explicit);
         oracle.ops[op].inside = true;
     }

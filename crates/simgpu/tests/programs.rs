@@ -78,7 +78,8 @@ impl Program {
                 others.extend(output.lines().map(str::to_owned));
                 continue;
             }
-            for word in self.once.iter().filter(|word| !output.lines().any(|l| l == *word)) {
+            let missing = |word: &&String| !output.lines().any(|line| line == *word);
+            if let Some(word) = self.once.iter().find(missing) {
                 return Err(format!("seed 0 does not print {word}:\n{output}").into());
             }
         }

@@ -199,9 +199,7 @@ calls! {
 
     fn cudaFuncGetAttributes in (session)(attributes: Out<FuncAttributes>, function: usize) {
         session.current()?;
-        let symbol = session.modules.kernel(function)?.clone();
-        let module = session.modules.module(&symbol)?;
-        let kernel = module.kernel(&symbol.name).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+        let kernel = session.modules.describe(function)?;
         let most = kernel.max_threads.unwrap_or(crate::device::limits::BLOCK_THREADS);
         attributes.put(FuncAttributes {
             sharedSizeBytes: kernel.shared,
@@ -211,10 +209,28 @@ calls! {
             numRegs: kernel.registers as c_int,
             ptxVersion: ARCHITECTURE,
             binaryVersion: ARCHITECTURE,
-            maxDynamicSharedSizeBytes: session.shared_allowed(function, kernel) as c_int,
+            maxDynamicSharedSizeBytes: session.shared_allowed(function, &kernel) as c_int,
             preferredShmemCarveout: -1,
             ..FuncAttributes::zero()
         })
+    }
+
+    fn cudaFuncGetParamCount in (session)(function: usize, count: Out<usize>) {
+        let kernel = session.modules.describe(function)?;
+        count.put(kernel.parameters.len())
+    }
+
+    fn cudaFuncGetParamInfo in (session)(
+        function: usize,
+        index: usize,
+        offset: Out<usize>,
+        size: Out<usize>,
+    ) {
+        let kernel = session.modules.describe(function)?;
+        let parameter = kernel.parameters.get(index).ok_or(Error::INVALID_VALUE)?;
+        offset.put(parameter.0)?;
+        size.put_if_wanted(parameter.1);
+        Ok(())
     }
 
     fn cudaFuncSetAttribute in (session)(function: usize, attribute: c_int, value: c_int) {

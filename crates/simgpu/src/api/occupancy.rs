@@ -35,9 +35,7 @@ calls! {
         let most = active_blocks(session, function, threads, 0)?;
         let blocks = u32::try_from(blocks).ok().filter(|blocks| (1..=most as u32).contains(blocks));
         let blocks = blocks.ok_or(Error::INVALID_VALUE)? as usize;
-        let symbol = session.modules.kernel(function)?.clone();
-        let module = session.modules.module(&symbol)?;
-        let fixed = module.kernel(&symbol.name).map_or(0, |kernel| kernel.shared);
+        let fixed = session.modules.describe(function)?.shared;
         let each = limits::SHARED_MULTIPROCESSOR / blocks - limits::SHARED_RESERVED;
         shared.put(each.min(limits::SHARED_OPTIN).saturating_sub(fixed))
     }
@@ -52,9 +50,7 @@ fn active_blocks(
     session.current()?;
     let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0);
     let threads = threads.ok_or(Error::INVALID_VALUE)?;
-    let symbol = session.modules.kernel(function)?.clone();
-    let module = session.modules.module(&symbol)?;
-    let kernel = module.kernel(&symbol.name).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+    let kernel = session.modules.describe(function)?;
     if threads > kernel.max_threads.unwrap_or(limits::BLOCK_THREADS) {
         return Ok(0);
     }

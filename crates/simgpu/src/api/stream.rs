@@ -11,6 +11,9 @@ use crate::task::{HostCall, Task};
 use crate::thread::{self, CaptureMode};
 use std::ffi::{c_int, c_uint, c_void};
 
+/// `cudaLaunchAttributePriority`.
+const PRIORITY: c_int = 8;
+
 /// `cudaEventWaitExternal`.
 const WAIT_EXTERNAL: c_uint = 1;
 
@@ -96,6 +99,54 @@ calls! {
         let function = function.ok_or(Error::INVALID_VALUE)?;
         let stream = session.stream(which(stream))?;
         session.submit(stream, Task::Host(HostCall::Function(function, data))).map(drop)
+    }
+
+    fn cudaLaunchHostFunc_v2, cudaLaunchHostFunc_v2_ptsz in (session, which)(
+        stream: usize,
+        function: Option<extern "C" fn(*mut c_void)>,
+        data: usize,
+        _waiting: c_uint,
+    ) {
+        let function = function.ok_or(Error::INVALID_VALUE)?;
+        let stream = session.stream(which(stream))?;
+        session.submit(stream, Task::Host(HostCall::Function(function, data))).map(drop)
+    }
+
+    fn cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz in (session, which)(
+        stream: usize,
+        attribute: c_int,
+        value: Out<[c_int; 16]>,
+    ) {
+        let stream = session.stream(which(stream))?;
+        let mut found = [0; 16];
+        if attribute == PRIORITY {
+            found[0] = session.streams.get(stream).priority;
+        }
+        value.put(found)
+    }
+
+    fn cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz in (session, which)(
+        stream: usize,
+        attribute: c_int,
+        value: In<[c_int; 16]>,
+    ) {
+        let stream = session.stream(which(stream))?;
+        let value = value.get()?;
+        // What else there is tunes hardware.
+        if attribute == PRIORITY {
+            session.streams.get_mut(stream)?.priority = value[0];
+        }
+        Ok(())
+    }
+
+    fn cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz in (session, which)(
+        to: usize,
+        from: usize,
+    ) {
+        let (to, from) = (session.stream(which(to))?, session.stream(which(from))?);
+        let priority = session.streams.get(from).priority;
+        session.streams.get_mut(to)?.priority = priority;
+        Ok(())
     }
 
     fn cudaStreamAddCallback, cudaStreamAddCallback_ptsz in (session, which)(

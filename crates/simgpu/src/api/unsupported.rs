@@ -65,8 +65,6 @@ unsupported! {
     cudaFreeArray
     cudaFreeMipmappedArray
     cudaFuncGetName
-    cudaFuncGetParamCount
-    cudaFuncGetParamInfo
     cudaGLGetDevices
     cudaGLMapBufferObject
     cudaGLMapBufferObjectAsync
@@ -131,8 +129,6 @@ unsupported! {
     cudaImportExternalSemaphore
     cudaKernelSetAttributeForDevice
     cudaLaunchCooperativeKernelMultiDevice
-    cudaLaunchHostFunc_v2
-    cudaLaunchHostFunc_v2_ptsz
     cudaLibraryEnumerateKernels
     cudaLibraryGetGlobal
     cudaLibraryGetKernel
@@ -205,14 +201,8 @@ unsupported! {
     cudaSignalExternalSemaphoresAsync_v2_ptsz
     cudaStreamBeginRecaptureToGraph
     cudaStreamBeginRecaptureToGraph_ptsz
-    cudaStreamCopyAttributes
-    cudaStreamCopyAttributes_ptsz
-    cudaStreamGetAttribute
-    cudaStreamGetAttribute_ptsz
     cudaStreamGetDevResource
     cudaStreamGetDevResource_ptsz
-    cudaStreamSetAttribute
-    cudaStreamSetAttribute_ptsz
     cudaSubgridCreate
     cudaSubgridWorkerGridCreate
     cudaSubgridWorksetCreate
