@@ -49,7 +49,7 @@ impl Extent {
 
     /// Whether there is not a byte.
     pub fn is_empty(self) -> bool {
-        self.bytes() == 0
+        self.width == 0 || self.height == 0 || self.depth == 0
     }
 
     /// Bytes in all.

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// A page, as addresses are mapped.
 pub const PAGE: usize = 4096;
 
-/// A range of memory of this process. Pages cost nothing before they are touched.
+/// A range of memory of this process. Nothing of it counts before it is used.
 #[derive(Debug)]
 pub struct Mapping {
     range: Range<usize>,
@@ -18,10 +18,13 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Memory of this process alone.
+    /// Addresses for memory of this process alone, which is there once it is [committed][commit]:
+    /// systems that do not overcommit count it from then on.
+    ///
+    /// [commit]: Mapping::commit
     pub fn private(size: usize) -> io::Result<Mapping> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        Ok(Mapping { range: map(size, flags, -1, 0)?, file: None })
+        Ok(Mapping { range: map(size, libc::PROT_NONE, flags, -1, 0)?, file: None })
     }
 
     /// Memory that other processes of the user can map, too.
@@ -34,7 +37,7 @@ impl Mapping {
         // SAFETY: just opened, and owned by nobody else.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(raw) });
         file.set_len(size as u64)?;
-        let range = map(size, libc::MAP_SHARED | libc::MAP_NORESERVE, file.as_raw_fd(), 0)?;
+        let range = map(size, ACCESS, libc::MAP_SHARED | libc::MAP_NORESERVE, file.as_raw_fd(), 0)?;
         Ok(Mapping { range, file: Some(file) })
     }
 
@@ -46,7 +49,7 @@ impl Mapping {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "not a device's memory"));
         }
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
-        Ok(Mapping { range: map(size, flags, file.as_raw_fd(), offset)?, file: Some(file) })
+        Ok(Mapping { range: map(size, ACCESS, flags, file.as_raw_fd(), offset)?, file: Some(file) })
     }
 
     /// Its addresses.
@@ -59,7 +62,13 @@ impl Mapping {
         self.file.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Gives the pages wholly within `part` back to the system; they read as zero afterwards.
+    /// Makes the pages of a part usable; they are zero. Those that others may map are from the start.
+    pub fn commit(&self, part: Range<usize>) -> io::Result<()> {
+        if self.file.is_some() { Ok(()) } else { protect(part, ACCESS) }
+    }
+
+    /// Gives the pages wholly within a part back to the system. What others may map reads as zero
+    /// then, what was committed is there no more.
     pub fn discard(&self, part: Range<usize>) {
         let start = part.start.next_multiple_of(PAGE);
         let end = part.end & !(PAGE - 1);
@@ -70,6 +79,10 @@ impl Mapping {
         // SAFETY: pages of this mapping that hold no allocation. That it may fail is harmless: the
         // pages then keep their contents.
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, advice) };
+        if self.file.is_none() {
+            // Where it fails, what is stale stays readable.
+            let _ = protect(start..end, libc::PROT_NONE);
+        }
     }
 }
 
@@ -80,8 +93,23 @@ impl Drop for Mapping {
     }
 }
 
-fn map(size: usize, flags: i32, file: i32, offset: usize) -> io::Result<Range<usize>> {
-    let access = libc::PROT_READ | libc::PROT_WRITE;
+const ACCESS: i32 = libc::PROT_READ | libc::PROT_WRITE;
+
+fn protect(part: Range<usize>, access: i32) -> io::Result<()> {
+    let end = part.end.next_multiple_of(PAGE);
+    // SAFETY: pages of a mapping of ours; where access is taken away, they hold no allocation.
+    let result =
+        unsafe { libc::mprotect(part.start as *mut libc::c_void, end - part.start, access) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn map(
+    size: usize,
+    access: i32,
+    flags: i32,
+    file: i32,
+    offset: usize,
+) -> io::Result<Range<usize>> {
     // SAFETY: a new mapping at an address that the system chooses.
     let base =
         unsafe { libc::mmap(std::ptr::null_mut(), size, access, flags, file, offset as i64) };

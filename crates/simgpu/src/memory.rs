@@ -95,6 +95,20 @@ impl Region {
         let mapping = mapping.map_err(|_| Error::MEMORY_ALLOCATION)?;
         Ok(Region { arena: Arena::new(mapping.range()), mapping })
     }
+
+    fn take(&mut self, size: usize, alignment: usize) -> Result<Range<usize>> {
+        let part = self.arena.take(size, alignment).ok_or(Error::MEMORY_ALLOCATION)?;
+        if self.mapping.commit(part.clone()).is_err() {
+            self.arena.give(part);
+            return Err(Error::MEMORY_ALLOCATION);
+        }
+        Ok(part)
+    }
+
+    fn give(&mut self, part: Range<usize>) {
+        self.mapping.discard(part.clone());
+        self.arena.give(part);
+    }
 }
 
 /// Where an allocation can be found by other processes.
@@ -149,11 +163,13 @@ impl Memory {
             if size > self.capacity - self.used[device] {
                 return Err(Error::MEMORY_ALLOCATION);
             }
-            self.devices[device].arena.take(size, ALIGNMENT)
+            self.devices[device].take(size, ALIGNMENT)
         } else {
-            self.host.arena.take(size, PAGE)
+            // Whole pages, which are not there any more when they are freed.
+            let whole = size.max(1).checked_next_multiple_of(PAGE);
+            self.host.take(whole.ok_or(Error::MEMORY_ALLOCATION)?, PAGE)
         };
-        let part = part.ok_or(Error::MEMORY_ALLOCATION)?;
+        let part = part?;
         if on_device(kind) {
             self.used[device] += part.len();
         }
@@ -186,17 +202,14 @@ impl Memory {
     pub fn release(&mut self, start: usize) -> Option<Allocation> {
         let allocation = self.allocations.remove(&start)?;
         self.opened.remove(&start);
-        let region = match allocation.kind {
-            Kind::Registered | Kind::Opened => return Some(allocation),
-            Kind::Managed | Kind::Pinned => &mut self.host,
-            Kind::Device | Kind::Pool | Kind::Variable => &mut self.devices[allocation.device],
-        };
-        let size = allocation.range.len().max(1).next_multiple_of(ALIGNMENT);
-        let part = start..start + size;
-        region.mapping.discard(part.clone());
-        region.arena.give(part);
-        if on_device(allocation.kind) {
-            self.used[allocation.device] -= size;
+        let size = |unit| allocation.range.len().max(1).next_multiple_of(unit);
+        match allocation.kind {
+            Kind::Registered | Kind::Opened => {}
+            Kind::Managed | Kind::Pinned => self.host.give(start..start + size(PAGE)),
+            Kind::Device | Kind::Pool | Kind::Variable => {
+                self.devices[allocation.device].give(start..start + size(ALIGNMENT));
+                self.used[allocation.device] -= size(ALIGNMENT);
+            }
         }
         Some(allocation)
     }

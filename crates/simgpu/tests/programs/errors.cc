@@ -21,6 +21,11 @@ static void memory() {
     char *d, *h = (char *)malloc(256);
     EXPECT(cudaMalloc((void **)nullptr, 1), cudaErrorInvalidValue);
     EXPECT(cudaMalloc((void **)&d, (size_t)1 << 50), cudaErrorMemoryAllocation);
+    EXPECT(cudaMallocHost((void **)&d, (size_t)-1), cudaErrorMemoryAllocation);
+    EXPECT(cudaMallocManaged((void **)&d, (size_t)1 << 60), cudaErrorMemoryAllocation);
+    size_t pitch, huge = (size_t)1 << 40;
+    EXPECT(cudaMallocPitch((void **)&d, &pitch, huge, huge), cudaErrorInvalidValue);
+    EXPECT(cudaMemcpy2D(h, huge, h, huge, huge, huge, cudaMemcpyDefault), cudaErrorInvalidValue);
     OK(cudaMalloc((void **)&d, 0));
     CHECK(d == nullptr);
     OK(cudaFree(nullptr));
