@@ -103,13 +103,7 @@ fn protect(part: Range<usize>, access: i32) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn map(
-    size: usize,
-    access: i32,
-    flags: i32,
-    file: i32,
-    offset: usize,
-) -> io::Result<Range<usize>> {
+fn map(size: usize, access: i32, flags: i32, file: i32, offset: usize) -> io::Result<Range<usize>> {
     // SAFETY: a new mapping at an address that the system chooses.
     let base =
         unsafe { libc::mmap(std::ptr::null_mut(), size, access, flags, file, offset as i64) };

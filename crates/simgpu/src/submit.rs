@@ -292,3 +292,6 @@ impl State {
         Ok(Slot::new(board, number))
     }
 }
+
+#[cfg(test)]
+mod tests;
