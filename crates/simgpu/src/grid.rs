@@ -25,7 +25,8 @@ pub enum Progress {
 /// What devices may reach.
 pub trait Reach {
     /// The allocation that a device may access an address in: its own memory, a peer's, or mapped,
-    /// registered and managed memory of the host.
+    /// registered and managed memory of the host. It stays as long as the call of
+    /// [`Grid::advance`] that asks, and no longer.
     fn allocation(&self, device: usize, address: usize) -> Option<Range<usize>>;
 }
 

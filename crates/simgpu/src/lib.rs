@@ -2,6 +2,12 @@
 //!
 //! Programs built with `-cudart shared` run on it unchanged. It is a CUDA runtime and checks nothing;
 //! but it is as lazy as the rules allow, so that a program that forgets to synchronise sees it.
+//!
+//! The path of a `cudaMemcpyAsync`: `api/copy.rs` checks its arguments; `submit.rs` puts it into its
+//! stream, or into the graph that the stream is captured to, and lets the host wait if `rules.rs` says
+//! so; `order.rs` knows what it waits for; `schedule.rs` runs it when somebody waits for it.
+//!
+//! Who executes kernels implements the traits of `grid.rs`.
 
 pub mod abi;
 mod api;
