@@ -14,6 +14,9 @@ use std::sync::Arc;
 pub enum Progress {
     /// There is more to do.
     Running,
+    /// The same, but threads have only asked for what others may write, by volatile, atomic or
+    /// synchronising loads, and have written nothing themselves.
+    Spinning,
     /// No thread of the grid wants to run before so many nanoseconds of virtual time.
     Idle(u64),
     /// All threads have ended.

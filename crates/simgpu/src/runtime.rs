@@ -33,7 +33,7 @@ use std::time::Duration;
 const NAP: Duration = Duration::from_millis(1);
 
 /// What a nap counts for in pieces of execution: some tenths of a second are patience enough.
-const NAP_COST: u64 = 10;
+const NAP_COST: u64 = 100;
 
 /// A process's devices and what is known of them.
 pub struct Runtime {

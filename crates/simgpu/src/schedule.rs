@@ -18,11 +18,11 @@ use std::ops::Range;
 const SLICE: u64 = 20_000;
 
 /// Pieces without an operation completing after which everything runs that may. A kernel that only
-/// takes long should not reach it; one that spins should not spin for long.
-const PATIENCE: u64 = 2_000;
+/// takes long should not reach it, or work would run that nobody waits for.
+const PATIENCE: u64 = 20_000;
 
-/// What sleeping of all kernels counts for in pieces: who sleeps likely waits for another.
-const SLEEP: u64 = 100;
+/// What a piece counts for in which a kernel spins, or all sleep: who does likely waits for another.
+const IDLE: u64 = 1_000;
 
 /// The most turns that a sleeping kernel is passed over.
 const LONGEST_SLEEP: u64 = 16;
@@ -98,7 +98,7 @@ impl State {
         }
         if self.residents.iter().any(|resident| wanted(resident.op)) {
             self.residents.iter_mut().for_each(|resident| resident.wake = self.turn);
-            self.barren += SLEEP;
+            self.barren += IDLE;
             return Step::Progress;
         }
         Step::Blocked
@@ -167,6 +167,10 @@ impl State {
         self.barren += 1;
         match progress {
             Progress::Running => resident.time += SLICE,
+            Progress::Spinning => {
+                resident.time += SLICE;
+                self.barren += IDLE;
+            }
             Progress::Idle(time) => {
                 resident.time += time;
                 resident.wake = self.turn + 1 + (time / 1000).min(LONGEST_SLEEP);

@@ -112,6 +112,13 @@ fn a_seed_runs_the_same_early_again() {
 
 #[test]
 fn kernels_that_wait_for_each_other_progress() {
+    // Soon if they are seen to spin, and in any case.
+    for (spinning, most) in [(Progress::Spinning, 10_000), (Progress::Running, 1_000_000)] {
+        ping_pong(spinning, most);
+    }
+}
+
+fn ping_pong(spinning: Progress, most: u64) {
     let mut session = runtime(2, 0).session();
     thread::set_device(0);
     let (s, t) = (stream(&mut session, 0), stream(&mut session, 1));
@@ -120,16 +127,21 @@ fn kernels_that_wait_for_each_other_progress() {
         let ball = Arc::clone(&ball);
         launch(&mut session, stream, move |_| {
             let at = ball.load(Ordering::Relaxed);
-            if at % 2 == side {
-                ball.store(at + 1, Ordering::Relaxed);
+            match at {
+                100.. => Progress::Done,
+                _ if at % 2 == side => {
+                    ball.store(at + 1, Ordering::Relaxed);
+                    Progress::Running
+                }
+                _ => spinning,
             }
-            if at >= 100 { Progress::Done } else { Progress::Running }
         })
         .expect("a device");
     }
     // Of the second nothing is asked for.
     wait(&mut session, s).expect("no fault");
     assert!(ball.load(Ordering::Relaxed) >= 100);
+    assert!(session.turn < most, "{} turns", session.turn);
 }
 
 #[test]
