@@ -131,6 +131,8 @@ pub struct Memory {
     /// Mappings of other processes' memory by their first address.
     opened: BTreeMap<usize, Mapping>,
     used: Vec<usize>,
+    /// Allocations that the host can read while devices write them.
+    seen_by_host: usize,
     /// Bytes of memory of each device.
     capacity: usize,
 }
@@ -147,6 +149,7 @@ impl Memory {
             allocations: BTreeMap::new(),
             opened: BTreeMap::new(),
             used: vec![0; devices],
+            seen_by_host: 0,
             capacity,
         })
     }
@@ -201,6 +204,7 @@ impl Memory {
     /// Forgets an allocation and gives its addresses back.
     pub fn release(&mut self, start: usize) -> Option<Allocation> {
         let allocation = self.allocations.remove(&start)?;
+        self.seen_by_host -= usize::from(allocation.place() != Place::Device);
         self.opened.remove(&start);
         let size = |unit| allocation.range.len().max(1).next_multiple_of(unit);
         match allocation.kind {
@@ -261,7 +265,7 @@ impl Memory {
 
     /// Whether the host can see what devices write without asking the runtime.
     pub fn is_seen_by_host(&self) -> bool {
-        self.allocations.values().any(|a| a.place() != Place::Device || a.kind == Kind::Opened)
+        self.seen_by_host > 0
     }
 
     /// First addresses of the allocations of a device that `keep` does not keep.
@@ -278,6 +282,7 @@ impl Memory {
     }
 
     fn insert(&mut self, allocation: Allocation) {
+        self.seen_by_host += usize::from(allocation.place() != Place::Device);
         self.allocations.insert(allocation.range.start, allocation);
     }
 }

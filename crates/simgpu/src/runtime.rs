@@ -52,7 +52,9 @@ pub struct State {
     pub(crate) order: Order,
     /// What the operations do that have not started.
     pub(crate) pending: FxHashMap<OpId, Pending>,
-    /// Kernels that have.
+    /// How many of these call the program.
+    pub(crate) functions: usize,
+    /// Kernels that have started.
     pub(crate) residents: VecDeque<Resident>,
     /// Functions to call, for the thread that does.
     pub(crate) host_calls: VecDeque<(OpId, Pending)>,
@@ -87,6 +89,7 @@ impl Runtime {
             choices: Choices::new(settings.seed),
             order: Order::default(),
             pending: FxHashMap::default(),
+            functions: 0,
             residents: VecDeque::new(),
             host_calls: VecDeque::new(),
             now: 0,

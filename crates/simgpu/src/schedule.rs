@@ -130,6 +130,7 @@ impl State {
             Task::Free(start) => self.release(*start),
             Task::Signal(mark) => mark.signal(),
             Task::Host(_) => {
+                self.functions -= 1;
                 self.host_calls.push_back((op, pending));
                 return;
             }
@@ -190,6 +191,7 @@ impl State {
         for pending in self.pending.values_mut().filter(|pending| pending.device == device) {
             // Callbacks are called and told of the error; other functions are not called.
             if !matches!(pending.task, Task::Host(HostCall::Callback(..))) {
+                self.functions -= usize::from(matches!(pending.task, Task::Host(_)));
                 pending.task = Task::Mark;
             }
         }

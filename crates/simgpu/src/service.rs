@@ -59,8 +59,7 @@ impl State {
         if self.order.is_idle() {
             return None;
         }
-        let is_function = |pending: &Pending| matches!(pending.task, Task::Host(_));
-        if self.exported || self.pending.values().any(is_function) {
+        if self.exported || self.functions > 0 {
             return Some(QUIET);
         }
         self.memory.is_seen_by_host().then_some(QUIET_MEMORY)

@@ -279,6 +279,7 @@ impl State {
     fn expect(&mut self, op: OpId, task: Task, device: usize) {
         self.now += CALL;
         let start = self.now.max(self.devices[device].finished);
+        self.functions += usize::from(matches!(task, Task::Host(_)));
         self.pending.insert(op, Pending { task, device, start });
     }
 
