@@ -87,6 +87,13 @@ types! {
         usage: u16,
         reserved: [u8; 54],
     }
+    MemAllocNodeParams {
+        poolProps: MemPoolProps,
+        accessDescs: usize,
+        accessDescCount: usize,
+        bytesize: usize,
+        dptr: usize,
+    }
     /// `cudaLaunchAttribute`; what its value is depends on `id`.
     LaunchAttribute { id: c_int, pad: [c_char; 4], val: [c_int; 16], }
     LaunchConfig {

@@ -83,7 +83,8 @@ impl State {
         self.events.end_capture(joined.capture);
         if broken || unjoined {
             if !foreign {
-                self.graphs.destroy(graph)?;
+                let memory = self.graphs.destroy(graph)?;
+                self.free_after(None, memory);
             }
             let unjoined = Error::STREAM_CAPTURE_UNJOINED;
             return Err(if broken { Error::STREAM_CAPTURE_INVALIDATED } else { unjoined });
@@ -202,7 +203,8 @@ impl State {
             && !capture.foreign
         {
             // It is in the table, as only its capture knows it.
-            let _ = self.graphs.destroy(capture.graph);
+            let memory = self.graphs.destroy(capture.graph).unwrap_or_default();
+            self.free_after(None, memory);
         }
     }
 

@@ -3,8 +3,10 @@
 use crate::error::{Error, Result};
 use crate::order::OpId;
 use crate::task::Task;
+use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a node does.
 #[derive(Clone, Debug)]
@@ -19,6 +21,10 @@ pub enum Body {
     Record(usize),
     /// Waits for an event, by its handle.
     Wait(usize),
+    /// Allocates memory, which is at this address in every launch.
+    Alloc(usize),
+    /// Frees what another node allocates.
+    Free(usize),
 }
 
 /// A node.
@@ -36,6 +42,13 @@ pub struct Graph {
     nodes: BTreeMap<usize, Node>,
     /// The node that each was cloned from.
     origins: FxHashMap<usize, usize>,
+    /// Memory of its nodes, shared with what was made of it.
+    memory: Arc<Mutex<Vec<usize>>>,
+}
+
+/// Memory that nobody has any more.
+fn unshared(memory: Arc<Mutex<Vec<usize>>>) -> Vec<usize> {
+    Arc::into_inner(memory).map(Mutex::into_inner).unwrap_or_default()
 }
 
 impl Graph {
@@ -172,6 +185,8 @@ pub struct Exec {
     pub last: Option<OpId>,
     /// Flags it was made with.
     pub flags: u64,
+    /// Memory of its nodes.
+    memory: Vec<Arc<Mutex<Vec<usize>>>>,
 }
 
 impl Exec {
@@ -214,15 +229,22 @@ impl Graphs {
         self.graphs.get_mut(&handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Destroys a graph, and those that belong to its nodes.
-    pub fn destroy(&mut self, handle: usize) -> Result {
+    /// Destroys a graph, and those that belong to its nodes. Gives the memory that only they had.
+    pub fn destroy(&mut self, handle: usize) -> Result<Vec<usize>> {
         let graph = self.graphs.remove(&handle).ok_or(Error::INVALID_VALUE)?;
+        let mut memory = unshared(graph.memory);
         for (node, Node { body, .. }) in graph.nodes {
             self.homes.remove(&node);
             if let Body::Child(child) = body {
-                self.destroy(child)?;
+                memory.extend(self.destroy(child)?);
             }
         }
+        Ok(memory)
+    }
+
+    /// A graph has memory, as long as it is there or anything made of it.
+    pub fn own(&mut self, graph: usize, address: usize) -> Result {
+        self.get_mut(graph)?.memory.lock().push(address);
         Ok(())
     }
 
@@ -233,14 +255,15 @@ impl Graphs {
         Ok(())
     }
 
-    /// Removes a node.
-    pub fn remove(&mut self, node: usize) -> Result {
-        let home = self.homes.remove(&node).ok_or(Error::INVALID_VALUE)?;
-        if let Some(Body::Child(child)) = self.get(home)?.node(node).map(|node| node.body.clone()) {
-            self.destroy(child)?;
+    /// Removes a node, which has no memory.
+    pub fn remove(&mut self, node: usize) -> Result<Vec<usize>> {
+        let body = self.node(node)?.body.clone();
+        if matches!(body, Body::Alloc(_) | Body::Free(_)) {
+            return Err(Error::NOT_SUPPORTED);
         }
+        let home = self.homes.remove(&node).ok_or(Error::INVALID_VALUE)?;
         self.get_mut(home)?.remove(node);
-        Ok(())
+        if let Body::Child(child) = body { self.destroy(child) } else { Ok(Vec::new()) }
     }
 
     /// The graph that a node is of.
@@ -280,25 +303,22 @@ impl Graphs {
         }
         self.homes.extend(nodes.keys().map(|&node| (node, copy)));
         let origins = renamed.into_iter().map(|(old, new)| (new, old)).collect();
-        self.graphs.insert(copy, Graph { nodes, origins });
+        let memory = original.memory;
+        self.graphs.insert(copy, Graph { nodes, origins, memory });
         Ok(copy)
     }
 
     /// Makes a graph ready to be launched.
     pub fn instantiate(&self, graph: usize) -> Result<Exec> {
         let mut exec = Exec::default();
-        self.flatten(graph, &[], &mut exec.nodes)?;
+        self.flatten(graph, &[], &mut exec)?;
         Ok(exec)
     }
 
     /// Appends a graph's nodes, its roots after `before`; gives the positions of its ends.
-    fn flatten(
-        &self,
-        graph: usize,
-        before: &[usize],
-        to: &mut Vec<ExecNode>,
-    ) -> Result<Vec<usize>> {
+    fn flatten(&self, graph: usize, before: &[usize], to: &mut Exec) -> Result<Vec<usize>> {
         let graph = self.get(graph)?;
+        to.memory.push(Arc::clone(&graph.memory));
         let mut ends: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for handle in graph.sorted()? {
             let node = &graph.nodes[&handle];
@@ -310,8 +330,8 @@ impl Graphs {
                 self.flatten(child, &after, to)?
             } else {
                 let body = node.body.clone();
-                to.push(ExecNode { handle, body, after: after.clone(), enabled: true });
-                vec![to.len() - 1]
+                to.nodes.push(ExecNode { handle, body, after: after.clone(), enabled: true });
+                vec![to.nodes.len() - 1]
             };
             // An empty child orders what is around it all the same.
             ends.insert(handle, if end.is_empty() { after } else { end });
@@ -330,9 +350,10 @@ impl Graphs {
         self.execs.get_mut(&handle).ok_or(Error::INVALID_VALUE)
     }
 
-    /// Destroys it; launches go on.
-    pub fn destroy_exec(&mut self, handle: usize) -> Result {
-        self.execs.remove(&handle).map(drop).ok_or(Error::INVALID_VALUE)
+    /// Destroys it; launches go on. Gives the end of the last one, and the memory that it had.
+    pub fn destroy_exec(&mut self, handle: usize) -> Result<(Option<OpId>, Vec<usize>)> {
+        let exec = self.execs.remove(&handle).ok_or(Error::INVALID_VALUE)?;
+        Ok((exec.last, exec.memory.into_iter().flat_map(unshared).collect()))
     }
 }
 

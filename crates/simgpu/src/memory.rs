@@ -22,6 +22,8 @@ pub enum Kind {
     Device,
     /// `cudaMallocAsync`: of a memory pool.
     Pool,
+    /// An allocation node of a graph, which has its memory as long as the graph.
+    Graph,
     /// A variable of a module.
     Variable,
     /// `cudaMallocManaged`.
@@ -77,7 +79,9 @@ impl Allocation {
     /// Where it is.
     pub fn place(&self) -> Place {
         match self.kind {
-            Kind::Device | Kind::Pool | Kind::Variable | Kind::Opened => Place::Device,
+            Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable | Kind::Opened => {
+                Place::Device
+            }
             Kind::Managed => Place::Managed,
             Kind::Pinned | Kind::Registered => Place::Pinned,
         }
@@ -210,7 +214,7 @@ impl Memory {
         match allocation.kind {
             Kind::Registered | Kind::Opened => {}
             Kind::Managed | Kind::Pinned => self.host.give(start..start + size(PAGE)),
-            Kind::Device | Kind::Pool | Kind::Variable => {
+            Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable => {
                 self.devices[allocation.device].give(start..start + size(ALIGNMENT));
                 self.used[allocation.device] -= size(ALIGNMENT);
             }
@@ -288,7 +292,7 @@ impl Memory {
 }
 
 fn on_device(kind: Kind) -> bool {
-    matches!(kind, Kind::Device | Kind::Pool | Kind::Variable)
+    matches!(kind, Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable)
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub struct State {
     pub(crate) pending: FxHashMap<OpId, Pending>,
     /// How many of these call the program.
     pub(crate) functions: usize,
+    /// Memory to free when an operation is complete.
+    pub(crate) leaving: FxHashMap<OpId, Vec<usize>>,
     /// Kernels that have started.
     pub(crate) residents: VecDeque<Resident>,
     /// Functions to call, for the thread that does.
@@ -90,6 +92,7 @@ impl Runtime {
             order: Order::default(),
             pending: FxHashMap::default(),
             functions: 0,
+            leaving: FxHashMap::default(),
             residents: VecDeque::new(),
             host_calls: VecDeque::new(),
             now: 0,

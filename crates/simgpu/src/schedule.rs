@@ -158,6 +158,9 @@ impl State {
         *finished = time.max(*finished);
         self.now = self.now.max(time);
         self.events.complete(op, time);
+        for start in self.leaving.remove(&op).unwrap_or_default() {
+            self.release(start);
+        }
     }
 
     /// Gives a kernel its piece, and the others theirs before its next.
@@ -204,8 +207,8 @@ impl State {
         }
     }
 
-    /// Frees what was freed in stream order.
-    fn release(&mut self, start: usize) {
+    /// Frees memory of which nothing is needed any more.
+    pub(crate) fn release(&mut self, start: usize) {
         if let Some(freed) = self.memory.release(start)
             && let (Kind::Pool, Some(pool)) = (freed.kind, freed.pool)
         {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::events::Record;
 use crate::graphs::{Body, ExecNode};
 use crate::ipc::{Board, Mark, Slot};
-use crate::memory::Place;
+use crate::memory::{Kind, Place};
 use crate::order::{OpId, StreamId};
 use crate::rules::{self, Call, Wait};
 use crate::runtime::{Session, State};
@@ -28,6 +28,21 @@ impl Session {
         let op = self.enqueue(stream, task, &[]);
         self.after_submission();
         Ok(Some(op))
+    }
+
+    /// If a stream is captured, adds a node that allocates to the graph. Gives its memory.
+    pub fn capture_allocation(
+        &mut self,
+        stream: StreamId,
+        device: usize,
+        size: usize,
+    ) -> Result<Option<usize>> {
+        let Some(joined) = self.joined(stream)? else { return Ok(None) };
+        let graph = self.graphs.captures[&joined.capture].graph;
+        let start = self.memory.allocate(Kind::Graph, device, size)?;
+        self.graphs.own(graph, start)?;
+        self.capture(stream, &Body::Alloc(start))?;
+        Ok(Some(start))
     }
 
     /// Copies, and lets the host wait for what the rules say.
@@ -221,7 +236,7 @@ impl Session {
                     before.push(op);
                 }
             }
-            Body::Empty | Body::Record(_) | Body::Child(_) => {}
+            Body::Empty | Body::Record(_) | Body::Child(_) | Body::Alloc(_) | Body::Free(_) => {}
         }
         let device = match &task {
             Task::Kernel(kernel) => kernel.launch.device,
@@ -281,6 +296,14 @@ impl State {
         let start = self.now.max(self.devices[device].finished);
         self.functions += usize::from(matches!(task, Task::Host(_)));
         self.pending.insert(op, Pending { task, device, start });
+    }
+
+    /// Frees what belonged to a graph, when its last launch is complete.
+    pub(crate) fn free_after(&mut self, last: Option<OpId>, memory: Vec<usize>) {
+        match last.filter(|&op| self.order.is_pending(op)) {
+            Some(op) => self.leaving.entry(op).or_default().extend(memory),
+            None => memory.into_iter().for_each(|start| self.release(start)),
+        }
     }
 
     /// Where an event is recorded that other processes may open.

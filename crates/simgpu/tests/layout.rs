@@ -24,6 +24,7 @@ const TYPES: &[(&str, &str, u32)] = &[
     ("MemLocation", "cudaMemLocation", 0),
     ("MemAccessDesc", "cudaMemAccessDesc", 0),
     ("MemPoolProps", "cudaMemPoolProps", 0),
+    ("MemAllocNodeParams", "cudaMemAllocNodeParams", 0),
     ("LaunchAttribute", "cudaLaunchAttribute", 0),
     ("LaunchConfig", "cudaLaunchConfig_t", 0),
     ("FuncAttributes", "cudaFuncAttributes", 0),

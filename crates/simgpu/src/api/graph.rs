@@ -16,6 +16,7 @@ const INSTANTIATE_FLAGS: u64 = 0b1011;
 const UPDATED: c_int = 0;
 const TOPOLOGY_CHANGED: c_int = 2;
 const TYPE_CHANGED: c_int = 3;
+const PARAMETERS_CHANGED: c_int = 5;
 
 calls! {
     fn cudaGraphCreate in (session)(graph: Out<usize>, flags: c_uint) {
@@ -29,7 +30,9 @@ calls! {
     }
 
     fn cudaGraphDestroy in (session)(graph: usize) {
-        session.graphs.destroy(graph)
+        let memory = session.graphs.destroy(graph)?;
+        session.free_after(None, memory);
+        Ok(())
     }
 
     fn cudaGraphClone in (session)(clone: Out<usize>, graph: usize) {
@@ -42,7 +45,9 @@ calls! {
     }
 
     fn cudaGraphDestroyNode in (session)(node: usize) {
-        session.graphs.remove(node)
+        let memory = session.graphs.remove(node)?;
+        session.free_after(None, memory);
+        Ok(())
     }
 
     fn cudaGraphGetNodes in (session)(graph: usize, nodes: Out<usize>, count: Out<usize>) {
@@ -189,7 +194,9 @@ calls! {
     }
 
     fn cudaGraphExecDestroy in (session)(exec: usize) {
-        session.graphs.destroy_exec(exec)
+        let (last, memory) = session.graphs.destroy_exec(exec)?;
+        session.free_after(last, memory);
+        Ok(())
     }
 
     fn cudaGraphExecUpdate in (session)(
@@ -314,7 +321,8 @@ fn instantiate(session: &mut Session, graph: usize, flags: u64) -> Result<usize>
     if flags & !INSTANTIATE_FLAGS != 0 {
         return Err(Error::INVALID_VALUE);
     }
-    let exec = Exec { flags, ..session.graphs.instantiate(graph)? };
+    let mut exec = session.graphs.instantiate(graph)?;
+    exec.flags = flags;
     let handle = session.new_handle();
     session.graphs.insert_exec(handle, exec);
     Ok(handle)
@@ -335,6 +343,13 @@ fn compare(old: &Exec, new: &Exec) -> (c_int, usize) {
         }
         if old.after != new.after {
             return (TOPOLOGY_CHANGED, new.handle);
+        }
+        // What is ready keeps the memory that it was made with.
+        if let (Body::Alloc(old), Body::Alloc(other)) | (Body::Free(old), Body::Free(other)) =
+            (&old.body, &new.body)
+            && old != other
+        {
+            return (PARAMETERS_CHANGED, new.handle);
         }
     }
     (UPDATED, 0)

@@ -12,8 +12,9 @@ use crate::thread::{self, Configuration};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ops::RangeInclusive;
 
-/// `cudaLaunchAttributeCooperative`.
+/// `cudaLaunchAttributeCooperative` and `cudaLaunchAttributeClusterDimension`.
 const COOPERATIVE: c_int = 2;
+const CLUSTER: c_int = 4;
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, and what else there is.
 const MAX_DYNAMIC_SHARED: c_int = 8;
 const OTHER_FUNCTION_ATTRIBUTES: RangeInclusive<c_int> = 9..=16;
@@ -191,6 +192,9 @@ calls! {
         let configuration = configuration.get()?;
         let stream = session.stream(which(configuration.stream))?;
         let attributes = In::from(configuration.attrs).all(configuration.numAttrs as usize)?;
+        if attributes.iter().any(|a| a.id == CLUSTER && a.val[..3].iter().any(|&size| size > 1)) {
+            return Err(Error::NOT_SUPPORTED);
+        }
         let cooperative = attributes.iter().any(|a| a.id == COOPERATIVE && a.val[0] != 0);
         let (grid, block) = (configuration.gridDim, configuration.blockDim);
         let shared = configuration.dynamicSmemBytes;

@@ -4,6 +4,7 @@ use crate::abi::{Extent, MemLocation, PitchedPtr, PointerAttributes12, PointerAt
 use crate::api::entry::Out;
 use crate::device::limits::PITCH_ALIGNMENT;
 use crate::error::{Error, Result};
+use crate::graphs::Body;
 use crate::memory::{Kind, Life, Place};
 use crate::order::StreamId;
 use crate::rules::{self, Call, Wait};
@@ -209,6 +210,14 @@ calls! {
         if pointer == 0 {
             return Ok(());
         }
+        let kind = session.memory.at(pointer).map(|found| found.kind);
+        if kind == Some(Kind::Graph) {
+            // It stays where it is for the next launch.
+            if !session.capture(stream, &Body::Free(pointer))? {
+                session.submit(stream, Task::Mark)?;
+            }
+            return Ok(());
+        }
         if session.joined(stream)?.is_some() {
             return Err(Error::STREAM_CAPTURE_UNSUPPORTED);
         }
@@ -252,11 +261,11 @@ fn allocate_async(
     if pointer.is_null() || size == 0 {
         return Err(Error::INVALID_VALUE);
     }
-    if session.joined(stream)?.is_some() {
-        return Err(Error::STREAM_CAPTURE_UNSUPPORTED);
-    }
     let device = session.pools.get(pool)?.device;
     session.usable(device)?;
+    if let Some(start) = session.capture_allocation(stream, device, size)? {
+        return pointer.put(start);
+    }
     let start = session.memory.allocate(Kind::Pool, device, size)?;
     if let Some(made) = session.memory.at(start) {
         made.pool = Some(pool as u64);

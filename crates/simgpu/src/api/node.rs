@@ -1,7 +1,8 @@
 //! Nodes of graphs: adding them, reading and changing what they do.
 
 use crate::abi::{
-    Extent, HostNodeParams, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr, Pos,
+    Extent, HostNodeParams, KernelNodeParams, MemAllocNodeParams, Memcpy3DParms, MemsetParams,
+    PitchedPtr, Pos,
 };
 use crate::api::entry::{In, Out};
 use crate::api::{copy, graph, set, symbol};
@@ -9,6 +10,7 @@ use crate::copy::{Copy, Place, Set};
 use crate::error::{Error, Result};
 use crate::graphs::Body;
 use crate::launch::Request;
+use crate::memory::Kind;
 use crate::runtime::Session;
 use crate::task::{HostCall, Task};
 use std::ffi::{c_int, c_void};
@@ -122,6 +124,49 @@ calls! {
     ) {
         let child = graph::copy(session, child)?;
         add(session, node, graph, after.all(count)?, Body::Child(child))
+    }
+
+    fn cudaGraphAddMemAllocNode in (session)(
+        node: Out<usize>,
+        graph: usize,
+        after: In<usize>,
+        count: usize,
+        parameters: Out<MemAllocNodeParams>,
+    ) {
+        let mut told = parameters.get()?;
+        let device = session.device_number(told.poolProps.location.id)?;
+        if told.bytesize == 0 || node.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        session.graphs.get(graph)?;
+        told.dptr = session.memory.allocate(Kind::Graph, device, told.bytesize)?;
+        session.graphs.own(graph, told.dptr)?;
+        parameters.put(told)?;
+        add(session, node, graph, after.all(count)?, Body::Alloc(told.dptr))
+    }
+
+    fn cudaGraphAddMemFreeNode in (session)(
+        node: Out<usize>,
+        graph: usize,
+        after: In<usize>,
+        count: usize,
+        pointer: usize,
+    ) {
+        let found = session.memory.find(pointer);
+        found.filter(|found| found.kind == Kind::Graph).ok_or(Error::INVALID_VALUE)?;
+        add(session, node, graph, after.all(count)?, Body::Free(pointer))
+    }
+
+    fn cudaGraphMemFreeNodeGetParams in (session)(node: usize, pointer: Out<usize>) {
+        match session.graphs.node(node)?.body {
+            Body::Free(found) => pointer.put(found),
+            _ => Err(Error::INVALID_VALUE),
+        }
+    }
+
+    fn cudaDeviceGraphMemTrim in (session)(device: c_int) {
+        // Nothing is kept.
+        session.device_number(device).map(drop)
     }
 
     fn cudaGraphChildGraphNodeGetGraph in (session)(node: usize, child: Out<usize>) {
@@ -241,6 +286,8 @@ fn number(body: &Body) -> c_int {
         Body::Child(_) => 4,
         Body::Wait(_) => 6,
         Body::Record(_) => 7,
+        Body::Alloc(_) => 10,
+        Body::Free(_) => 11,
         // What only orders.
         Body::Empty | Body::Task(_) => 5,
     }

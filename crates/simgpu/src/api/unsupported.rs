@@ -38,7 +38,6 @@ unsupported! {
     cudaDeviceGetNvSciSyncAttributes
     cudaDeviceGetP2PAtomicCapabilities
     cudaDeviceGetTexture1DLinearMaxWidth
-    cudaDeviceGraphMemTrim
     cudaDeviceRegisterAsyncNotification
     cudaDeviceSetGraphMemAttribute
     cudaDeviceUnregisterAsyncNotification
@@ -83,8 +82,6 @@ unsupported! {
     cudaGetTextureObjectTextureDesc
     cudaGraphAddExternalSemaphoresSignalNode
     cudaGraphAddExternalSemaphoresWaitNode
-    cudaGraphAddMemAllocNode
-    cudaGraphAddMemFreeNode
     cudaGraphConditionalHandleCreate
     cudaGraphConditionalHandleCreate_v2
     cudaGraphDebugDotPrint
@@ -103,7 +100,6 @@ unsupported! {
     cudaGraphKernelNodeGetParams
     cudaGraphKernelNodeSetAttribute
     cudaGraphMemAllocNodeGetParams
-    cudaGraphMemFreeNodeGetParams
     cudaGraphNodeGetContainingGraph
     cudaGraphNodeGetLocalId
     cudaGraphNodeGetParams

@@ -169,6 +169,50 @@ static void made() {
     OK(cudaStreamDestroy(s));
 }
 
+// Memory that a graph allocates has the same address in every launch, and goes with the graph.
+static void memory() {
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    int *p, *q;
+    size_t before, during, after, total;
+    OK(cudaMemGetInfo(&before, &total));
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    OK(cudaMallocAsync((void **)&p, 4096, s));
+    OK(cudaMemsetAsync(p, 6, 4096, s));
+    OK(cudaMemcpyAsync(host, p, 4, cudaMemcpyDeviceToHost, s));
+    OK(cudaFreeAsync(p, s));
+    OK(cudaStreamEndCapture(s, &graph));
+    cudaMemAllocNodeParams params = {};
+    params.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.poolProps.location.type = cudaMemLocationTypeDevice;
+    params.bytesize = 256;
+    cudaGraphNode_t alloc, free;
+    OK(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params));
+    OK(cudaGraphAddMemFreeNode(&free, graph, &alloc, 1, params.dptr));
+    OK(cudaGraphMemFreeNodeGetParams(free, &q));
+    CHECK(q == params.dptr && q != p);
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphDestroy(graph));
+    for (int i = 0; i < 2; i++) {
+        *host = 0;
+        OK(cudaGraphLaunch(exec, s));
+        OK(cudaStreamSynchronize(s));
+        CHECK(*host == 0x06060606);
+    }
+    OK(cudaMemGetInfo(&during, &total));
+    CHECK(during == before - 4096 - 256);
+    *host = 0;
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaDeviceSynchronize());
+    CHECK(*host == 0x06060606);
+    OK(cudaMemGetInfo(&after, &total));
+    CHECK(after == before);
+    OK(cudaStreamDestroy(s));
+}
+
 int main() {
     OK(cudaMalloc(&a, 4));
     OK(cudaMalloc(&b, 4));
@@ -177,4 +221,5 @@ int main() {
     captured();
     broken();
     made();
+    memory();
 }
