@@ -54,6 +54,8 @@ pub struct State {
     pub(crate) pending: FxHashMap<OpId, Pending>,
     /// How many of these call the program.
     pub(crate) functions: usize,
+    /// Bytes kept for copies that have not run.
+    pub(crate) staged: usize,
     /// Memory to free when an operation is complete.
     pub(crate) leaving: FxHashMap<OpId, Vec<usize>>,
     /// Kernels that have started.
@@ -92,6 +94,7 @@ impl Runtime {
             order: Order::default(),
             pending: FxHashMap::default(),
             functions: 0,
+            staged: 0,
             leaving: FxHashMap::default(),
             residents: VecDeque::new(),
             host_calls: VecDeque::new(),

@@ -5,14 +5,15 @@
 //! nothing has completed for long, everything that may run does, in turn.
 
 use crate::device::Device;
-use crate::error::{Error, SUCCESS};
+use crate::error::{Error, Result, SUCCESS};
 use crate::grid::{Grid, Progress, Reach};
 use crate::memory::{Kind, Memory, Place};
 use crate::order::OpId;
 use crate::runtime::State;
-use crate::task::{HostCall, Task};
+use crate::task::{HostCall, KernelCall, Task};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Instructions of a piece: a fraction of a millisecond of interpretation.
 const SLICE: u64 = 20_000;
@@ -123,8 +124,11 @@ impl State {
             // SAFETY: the program has promised that this memory is there until the operation is
             // complete.
             Task::Copy(copy) => unsafe { copy.run() },
-            // SAFETY: as above.
-            Task::Staged(copy, staged) => unsafe { copy.finish(staged) },
+            Task::Staged(copy, staged) => {
+                self.staged -= staged.len();
+                // SAFETY: as above.
+                unsafe { copy.finish(staged) };
+            }
             // SAFETY: as above.
             Task::Set(set) => unsafe { set.run() },
             Task::Free(start) => self.release(*start),
@@ -134,7 +138,7 @@ impl State {
                 self.host_calls.push_back((op, pending));
                 return;
             }
-            Task::Kernel(kernel) => match kernel.module.start(&kernel.launch, &kernel.addresses) {
+            Task::Kernel(kernel) => match start(kernel) {
                 Ok(grid) => {
                     let device = pending.device;
                     self.residents.push_back(Resident { op, device, grid, time: finish, wake: 0 });
@@ -167,7 +171,8 @@ impl State {
     fn advance(&mut self, at: usize) {
         let Some(mut resident) = self.residents.remove(at) else { return };
         let view = View { memory: &self.memory, devices: &self.devices };
-        let progress = resident.grid.advance(SLICE, &view);
+        let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE, &view));
+        let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
         self.barren += 1;
         match progress {
             Progress::Running => resident.time += SLICE,
@@ -192,11 +197,14 @@ impl State {
     fn spoil(&mut self, device: usize, error: Error) {
         self.devices[device].fault.get_or_insert(error);
         for pending in self.pending.values_mut().filter(|pending| pending.device == device) {
-            // Callbacks are called and told of the error; other functions are not called.
-            if !matches!(pending.task, Task::Host(HostCall::Callback(..))) {
-                self.functions -= usize::from(matches!(pending.task, Task::Host(_)));
-                pending.task = Task::Mark;
+            match &pending.task {
+                // They are told of the error.
+                Task::Host(HostCall::Callback(..)) => continue,
+                Task::Host(HostCall::Function(..)) => self.functions -= 1,
+                Task::Staged(_, staged) => self.staged -= staged.len(),
+                _ => {}
             }
+            pending.task = Task::Mark;
         }
         let time = self.now;
         let residents = std::mem::take(&mut self.residents);
@@ -220,6 +228,12 @@ impl State {
     pub(crate) fn status(&self, device: usize) -> i32 {
         self.devices[device].fault.map_or(SUCCESS, Error::code)
     }
+}
+
+/// Makes a grid. What panics there, as in [`Grid::advance`], fails as a kernel does.
+fn start(kernel: &KernelCall) -> Result<Box<dyn Grid>> {
+    let start = AssertUnwindSafe(|| kernel.module.start(&kernel.launch, &kernel.addresses));
+    catch_unwind(start).unwrap_or(Err(Error::LAUNCH_FAILURE))
 }
 
 #[cfg(test)]

@@ -13,6 +13,9 @@ use crate::schedule::Pending;
 use crate::task::Task;
 use std::sync::Arc;
 
+/// Bytes that are kept for copies that have not run; what would be more is copied at once.
+const MOST_STAGED: usize = 64 << 20;
+
 /// Virtual time that a call takes.
 const CALL: u64 = 1_000;
 
@@ -59,8 +62,13 @@ impl Session {
             Wait::Staging if !capturing => {
                 let past = self.order.past(stream);
                 self.wait(&past)?;
+                if self.staged + copy.extent.bytes() > MOST_STAGED {
+                    let op = self.submit(stream, Task::Copy(copy))?;
+                    return self.wait_as(Wait::Operation, op);
+                }
                 // SAFETY: the program has promised that the source is there.
                 let staged = unsafe { copy.stage() };
+                self.staged += staged.len();
                 self.submit(stream, Task::Staged(copy, staged.into())).map(drop)
             }
             wait => {

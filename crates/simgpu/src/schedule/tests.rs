@@ -180,6 +180,15 @@ fn a_fault_spoils_its_device_for_good_and_no_other() {
 }
 
 #[test]
+fn a_panic_is_a_fault() {
+    let mut session = runtime(1, 0).session();
+    thread::set_device(0);
+    let s = stream(&mut session, 0);
+    launch(&mut session, s, |_| panic!("as a test")).expect("not known yet");
+    assert_eq!(wait(&mut session, s), Err(Error::LAUNCH_FAILURE));
+}
+
+#[test]
 fn kernels_reach_their_memory_their_peers_and_the_hosts() {
     let mut session = runtime(2, 0).session();
     thread::set_device(0);

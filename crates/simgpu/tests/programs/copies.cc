@@ -118,8 +118,25 @@ static void waits() {
     OK(cudaStreamDestroy(s));
 }
 
+// More than is kept of pageable memory: it is copied before the call returns.
+static void large() {
+    const size_t size = 65 << 20;
+    char *source = (char *)malloc(size), *d, last;
+    memset(source, 1, size);
+    OK(cudaMalloc((void **)&d, size));
+    OK(cudaMemcpy(d, source, size, cudaMemcpyHostToDevice));
+    // In this simulation the host can look.
+    CHECK(d[0] == 1 && d[size - 1] == 1);
+    memset(source, 2, size);
+    OK(cudaMemcpy(&last, d + size - 1, 1, cudaMemcpyDeviceToHost));
+    CHECK(last == 1);
+    OK(cudaFree(d));
+    free(source);
+}
+
 int main() {
     rows();
     slices();
     waits();
+    large();
 }
