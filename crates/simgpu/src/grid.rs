@@ -81,7 +81,7 @@ pub struct Kernel {
 /// A variable in device memory that a module defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Global {
-    /// Its name in the module.
+    /// Its name, which no other of the module has; the name in PTX if the host knows it.
     pub name: String,
     /// Bytes.
     pub size: usize,

@@ -178,6 +178,11 @@ impl Modules {
         addresses.get(&symbol.name).copied().ok_or(Error::INVALID_SYMBOL)
     }
 
+    /// Whether a managed variable is there.
+    pub fn is_managed(&self, start: usize) -> bool {
+        self.images.values().any(|image| image.managed.values().any(|&address| address == start))
+    }
+
     /// A device is reset: its variables are gone, and come back as they were at first.
     pub fn forget_device(&mut self, device: usize) {
         for image in self.images.values_mut() {

@@ -21,7 +21,7 @@ use crate::settings::{Choices, Settings};
 use crate::streams::{Streams, Which};
 use crate::thread;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -211,8 +211,7 @@ impl Session {
         let needed = self.order.needed(goals);
         self.waiting += 1;
         while goals.iter().any(|&goal| self.state.order.is_pending(goal)) {
-            self.wake_services();
-            match self.state.step(Some(&needed)) {
+            match self.piece(&needed) {
                 Step::Progress => MutexGuard::bump(&mut self.state),
                 Step::Blocked => {
                     self.state.barren += NAP_COST;
@@ -225,17 +224,21 @@ impl Session {
         self.current().map(drop)
     }
 
+    /// Executes a piece, and has the functions called that are next.
+    fn piece(&mut self, needed: &FxHashSet<OpId>) -> Step {
+        let step = self.state.step(Some(needed));
+        self.wake_services();
+        step
+    }
+
     /// Executes one piece of what `goals` need; tells whether they are complete. So who asks often
     /// enough sees them complete.
     pub fn query(&mut self, goals: &[OpId]) -> Result {
         let needed = self.order.needed(goals);
-        if !needed.is_empty() {
-            self.wake_services();
-            if let Step::Blocked = self.state.step(Some(&needed)) {
-                self.state.barren += 1;
-                // Whom it waits for needs the processor, too.
-                MutexGuard::unlocked(&mut self.state, std::thread::yield_now);
-            }
+        if !needed.is_empty() && self.piece(&needed) == Step::Blocked {
+            self.state.barren += 1;
+            // Whom it waits for needs the processor, too.
+            MutexGuard::unlocked(&mut self.state, std::thread::yield_now);
         }
         self.current()?;
         if goals.iter().any(|&goal| self.order.is_pending(goal)) {

@@ -262,7 +262,10 @@ fn reset(session: &mut Session) -> Result {
     let device = session.current()?;
     session.wait_for_device(device)?;
     for start in session.memory.starts(device, |found| found.kind == Kind::Registered) {
-        session.memory.release(start);
+        // The program has pointers to managed variables that it does not know of.
+        if !session.modules.is_managed(start) {
+            session.release(start);
+        }
     }
     session.modules.forget_device(device);
     for handle in session.streams.handles_of(device) {

@@ -10,6 +10,13 @@ int main() {
     OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     OK(cudaLaunchHostFunc(s, promise, &kept));
     CHECK(kept.get_future().get() == 42);
+    // A query that got as far as the function has it called.
+    std::promise<int> asked;
+    OK(cudaLaunchHostFunc(s, promise, &asked));
+    cudaError_t status = cudaStreamQuery(s);
+    CHECK(status == cudaSuccess || status == cudaErrorNotReady);
+    CHECK(asked.get_future().get() == 42);
+    OK(cudaStreamSynchronize(s));
     volatile char *flag;
     OK(cudaHostAlloc((void **)&flag, 1, cudaHostAllocMapped));
     *flag = 0;
