@@ -66,10 +66,26 @@ impl State {
     }
 }
 
+/// Starts a thread that takes no signals: they are for the program's own.
 fn start(name: &str, body: impl FnOnce() + Send + 'static) {
+    let before = block_signals();
     let started = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+    // SAFETY: the mask that this thread had.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
     if let Err(error) = started {
         eprintln!("commsan: simulated GPU: cannot start a thread: {error}");
+    }
+}
+
+/// Blocks all signals of this thread, which threads that it starts inherit. Gives its mask before.
+fn block_signals() -> libc::sigset_t {
+    // SAFETY: a set of signals is plain data; both are filled in by the calls.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        before
     }
 }
 

@@ -1,10 +1,24 @@
 // A host that waits without calling: for a function that a stream calls, for a byte in mapped memory.
 #include "check.h"
+#include <csignal>
 #include <future>
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_t main_;
+static volatile sig_atomic_t signals;
+
+// Signals of the program are for its own threads.
+static void handler(int) {
+    if (pthread_equal(pthread_self(), main_)) signals = signals + 1;
+    else abort();
+}
 
 static void promise(void *data) { ((std::promise<int> *)data)->set_value(42); }
 
 int main() {
+    main_ = pthread_self();
+    signal(SIGUSR1, handler);
     std::promise<int> kept;
     cudaStream_t s;
     OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
@@ -24,4 +38,6 @@ int main() {
     while (!*flag) {
     }
     OK(cudaStreamDestroy(s));
+    for (int i = 0; i < 100; i++) kill(getpid(), SIGUSR1);
+    CHECK(signals > 0);
 }
