@@ -11,7 +11,7 @@ use crate::program::Kernel;
 use crate::provided::Services;
 use crate::rows::{Mask, Rows, Slot, Storage, lanes};
 use crate::special::function_at;
-use crate::warp::{Outcome, State, Warp, first, give, store_reduction, take, trap};
+use crate::warp::{Group, Outcome, Rounds, State, Warp, first, give, store_reduction, take, trap};
 use std::sync::atomic::{Ordering, fence};
 
 /// What a warp needs of its block, its grid, and the machine.
@@ -38,12 +38,6 @@ pub struct Context<'a, 'g, O> {
     pub executed: u64,
 }
 
-/// How often a group may look at what others change, without anything else happening, before it gives
-/// way.
-const POLLS: u32 = 4;
-/// How often it may go round loops that look at nothing before it gives way to other groups.
-const SPINS: u32 = 4096;
-
 /// How a step ends.
 enum Flow {
     /// The next one follows.
@@ -58,10 +52,19 @@ struct Current {
     pc: u32,
     mask: Mask,
     meeting: u32,
-    /// Whether the loop it is in looks at what others change.
-    looks: bool,
-    polls: u32,
-    spins: u32,
+    rounds: Rounds,
+}
+
+impl Current {
+    fn of(warp: &Warp, at: usize) -> Current {
+        let Group { pc, mask, rounds, .. } = warp.groups[at];
+        Current { at, pc, mask, meeting: warp.meeting(at), rounds }
+    }
+
+    fn store(&self, warp: &mut Warp) {
+        let group = &mut warp.groups[self.at];
+        (group.pc, group.rounds) = (self.pc, self.rounds);
+    }
 }
 
 /// Executes a warp for some steps, or until it waits.
@@ -76,15 +79,7 @@ pub fn run<O: Observer>(
         if steps == 0 {
             return Ok(Outcome::Running);
         }
-        let mut current = Current {
-            at,
-            pc: warp.groups[at].pc,
-            mask: warp.groups[at].mask,
-            meeting: warp.meeting(at),
-            looks: false,
-            polls: 0,
-            spins: 0,
-        };
+        let mut current = Current::of(warp, at);
         let gave_way = run_group(warp, context, &mut current, &mut steps)?;
         if gave_way {
             warp.groups[at].yielded += 1;
@@ -159,7 +154,7 @@ fn run_group<O: Observer>(
                 current.pc += 1;
             }
             Action::Load(load) => {
-                current.looks |= load.ordered;
+                current.rounds.looks |= load.ordered;
                 memories!().load(&rows, load, active).map_err(place)?;
                 current.pc += 1;
             }
@@ -170,13 +165,13 @@ fn run_group<O: Observer>(
             Action::Branch(target) if active == current.mask => {
                 let back = *target <= current.pc;
                 current.pc = *target;
-                if back && current.goes_round(warp.groups.len() > 1) {
-                    warp.groups[current.at].pc = current.pc;
+                if back && current.rounds.again(warp.groups.len() > 1) {
+                    current.store(warp);
                     return Ok(true);
                 }
             }
             Action::Atomic(atomic) => {
-                current.looks |= atomic.polls;
+                current.rounds.looks |= atomic.polls;
                 memories!().atomic(&rows, atomic, active).map_err(place)?;
                 current.pc += 1;
             }
@@ -185,7 +180,7 @@ fn run_group<O: Observer>(
                 current.pc += 1;
             }
             Action::Mbarrier(operation) => {
-                current.looks = true;
+                current.rounds.looks = true;
                 let changed = mbarrier_step(&mut memories!(), &rows, operation, active);
                 changed.map_err(place)?;
                 current.pc += 1;
@@ -238,7 +233,7 @@ fn run_group<O: Observer>(
             }
             _ => {
                 let at = current.at;
-                warp.groups[at].pc = current.pc;
+                current.store(warp);
                 warp.split(at, current.mask & !active, current.pc + 1);
                 match rare(warp, context, at, &rows, code).map_err(place)? {
                     Flow::Next => warp.groups[at].pc += 1,
@@ -248,21 +243,12 @@ fn run_group<O: Observer>(
             }
         }
         if current.pc >= current.meeting || *steps == 0 {
-            warp.groups[current.at].pc = current.pc;
+            current.store(warp);
             if current.pc == current.meeting {
                 warp.merge(current.at);
             }
             return Ok(false);
         }
-    }
-}
-
-impl Current {
-    /// Notes a branch backwards; whether it is time to give way.
-    fn goes_round(&mut self, others: bool) -> bool {
-        self.spins += 1;
-        self.polls += u32::from(std::mem::take(&mut self.looks));
-        self.polls >= POLLS || others && self.spins >= SPINS
     }
 }
 

@@ -46,6 +46,37 @@ pub struct Group {
     pub state: State,
     /// How often they gave way to others.
     pub yielded: u32,
+    /// How they have gone round loops since.
+    pub rounds: Rounds,
+}
+
+/// What tells a group that waits from one that works.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rounds {
+    /// Whether this round has looked at what others change.
+    pub looks: bool,
+    /// Rounds that have.
+    pub polls: u32,
+    /// All rounds.
+    pub spins: u32,
+}
+
+/// How often a group may look at what others change before it gives way.
+const POLLS: u32 = 4;
+/// How often it may go round loops that look at nothing before it gives way to other groups.
+const SPINS: u32 = 4096;
+
+impl Rounds {
+    /// Notes a branch backwards; whether it is time to give way, to other groups if there are any.
+    pub fn again(&mut self, others: bool) -> bool {
+        self.spins += 1;
+        self.polls += u32::from(std::mem::take(&mut self.looks));
+        let enough = self.polls >= POLLS || others && self.spins >= SPINS;
+        if enough {
+            *self = Rounds::default();
+        }
+        enough
+    }
 }
 
 /// What came of running a warp.
@@ -96,7 +127,7 @@ impl Warp {
         let registers = frames.registers(kernel.entry(), routine.registers);
         let routine = kernel.entry();
         let frame = frames.push(Frame { routine, registers, caller: None, lanes: live, base });
-        let group = Group { frame, pc: 0, mask: live, state: State::Ready, yielded: 0 };
+        let group = Group { frame, pc: 0, mask: live, state: State::Ready, yielded: 0, rounds: Rounds::default() };
         Warp { place, live, groups: vec![group], frames, local, specials }
     }
 

@@ -31,7 +31,7 @@ fn numbers(n: usize) -> Vec<i32> {
 #[test]
 fn saxpy() {
     let n = 1000;
-    let x: Vec<f32> = numbers(n).iter().map(|v| *v as f32 / 7.0).collect();
+    let x: Vec<f32> = numbers(n).iter().map(|v| *v as f32 / 8.0).collect();
     let y: Vec<f32> = (0..n).map(|i| i as f32).collect();
     both(
         "saxpy",

@@ -25,9 +25,11 @@ pub fn ptx(source: &str, arguments: &[&str]) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources").join(source);
     let mut nvcc = Command::new(&*NVCC);
     nvcc.args(["-ccbin", "g++", "-arch=sm_90", "-ptx", "-w"]).args(arguments);
-    let done = nvcc.arg(source).args(["-o", "/dev/stdout"]).output().expect("nvcc runs");
+    let directory = tempfile::tempdir().expect("a directory for temporary files");
+    let output = directory.path().join("kernels.ptx");
+    let done = nvcc.arg(source).arg("-o").arg(&output).output().expect("nvcc runs");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).expect("PTX is text")
+    std::fs::read_to_string(output).expect("nvcc has written PTX")
 }
 
 /// The program of a PTX text.
