@@ -163,7 +163,14 @@ impl<O: Observer> Memories<'_, '_, O> {
             // The whole source is aligned, even if less of it is read.
             let address = addresses(rows, &copy.from)[lane];
             if address % copy.size != 0 {
-                return Err(self.wrong(Wrong::Misaligned, Kind::Load, Where::Global, address, copy.size, lane));
+                return Err(self.wrong(
+                    Wrong::Misaligned,
+                    Kind::Load,
+                    Where::Global,
+                    address,
+                    copy.size,
+                    lane,
+                ));
             }
             for n in 0..sizes[lane] {
                 let mut at = [0; LANES];
@@ -283,10 +290,7 @@ impl<O: Observer> Memories<'_, '_, O> {
             let checked = match address % size.next_power_of_two() {
                 0 => self.global.check(self.instruction, address, size),
                 // Out of bounds is what matters if it is both.
-                _ => self
-                    .global
-                    .check(self.instruction, address, size)
-                    .and(Err(Wrong::Misaligned)),
+                _ => self.global.check(self.instruction, address, size).and(Err(Wrong::Misaligned)),
             };
             checked.map_err(|w| self.wrong(w, kind, Where::Global, address, size, lane))?;
         }

@@ -183,7 +183,8 @@ pub fn carrying<T: Lane>(f: impl Op3<(T, T), T, bool, (T, bool)>, keep: bool) ->
         let carry = rows.predicate(args.e);
         let mut out = carry;
         for lane in lanes(mask) {
-            let (a, b, c) = (rows.get(args.a, lane), rows.get(args.b, lane), rows.get(args.c, lane));
+            let (a, b, c) =
+                (rows.get(args.a, lane), rows.get(args.b, lane), rows.get(args.c, lane));
             let (value, bit) = f((a, b), c, carry >> lane & 1 == 1);
             rows.set(args.d, lane, value);
             out = out & !(1 << lane) | Mask::from(bit) << lane;

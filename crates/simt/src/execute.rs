@@ -83,9 +83,10 @@ pub fn run<O: Observer>(
         let gave_way = run_group(warp, context, &mut current, &mut steps)?;
         if gave_way {
             warp.groups[at].yielded += 1;
-            let others = warp.groups.iter().any(|g| {
-                g.state == State::Ready && g.yielded < warp.groups[at].yielded
-            });
+            let others = warp
+                .groups
+                .iter()
+                .any(|g| g.state == State::Ready && g.yielded < warp.groups[at].yielded);
             if !others {
                 warp.groups.iter_mut().for_each(|group| group.yielded = 0);
                 return Ok(Outcome::Spinning);
@@ -341,7 +342,9 @@ fn arrive<O>(
     warp.split(at, mask & !same, pc);
     let expected = barrier.count.map(|count| first(rows, count, same));
     let threads: u32 = warp.place.block.iter().product();
-    if let Some(count) = expected.filter(|count| count % 32 != 0 || *count > threads.next_multiple_of(32)) {
+    if let Some(count) =
+        expected.filter(|count| count % 32 != 0 || *count > threads.next_multiple_of(32))
+    {
         return Err(trap(Cause::Barrier(count), same));
     }
     let held = |slot| (rows.predicate(slot) & same).count_ones();
@@ -435,4 +438,3 @@ fn mbarrier_step<O: Observer>(
 fn set(rows: &Rows, slot: Slot, lane: usize, held: bool) {
     rows.set_predicate(slot, 1 << lane, if held { Mask::MAX } else { 0 });
 }
-

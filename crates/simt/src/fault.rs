@@ -91,7 +91,11 @@ impl fmt::Display for Fault {
         let [bx, by, bz] = self.block;
         let [tx, ty, tz] = self.thread;
         let (index, name) = &self.instruction;
-        write!(f, "{}: {} in block ({bx},{by},{bz}), thread ({tx},{ty},{tz})", self.kernel, self.cause, )?;
+        write!(
+            f,
+            "{}: {} in block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
+            self.kernel, self.cause,
+        )?;
         match &self.line {
             Some(SourceLine { file, line }) => write!(f, ", {file}:{line}")?,
             None => f.write_str(", built without -lineinfo")?,

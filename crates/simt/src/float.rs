@@ -173,7 +173,8 @@ macro_rules! hardware {
             }
             #[inline(always)]
             fn is_nan(self) -> bool {
-                self != self
+                // As integers: the compiler takes one NaN for as good as another.
+                self.to_bits() & !(1 << ($bits::BITS - 1)) > $ty::INFINITY.to_bits()
             }
             #[inline(always)]
             fn negative(self) -> bool {

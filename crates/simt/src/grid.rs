@@ -130,7 +130,8 @@ impl Grid {
         }
         let product = |extents: [u32; 3]| extents.iter().map(|e| u64::from(*e)).product::<u64>();
         let (count, threads) = (product(launch.grid), product(launch.block));
-        let too_large = launch.grid[0] > i32::MAX as u32 || launch.grid[1..].iter().any(|e| *e > 65535);
+        let too_large =
+            launch.grid[0] > i32::MAX as u32 || launch.grid[1..].iter().any(|e| *e > 65535);
         if count == 0 || threads == 0 || threads > MOST_THREADS || too_large {
             return Err(Refused::Shape);
         }
@@ -183,12 +184,7 @@ impl Grid {
         progress
     }
 
-    fn turns<O: Observer>(
-        &mut self,
-        budget: u64,
-        reach: &dyn Reach,
-        observer: &mut O,
-    ) -> Progress {
+    fn turns<O: Observer>(&mut self, budget: u64, reach: &dyn Reach, observer: &mut O) -> Progress {
         let workspace = self.workspace_range();
         let own = [workspace];
         let services = self.launch.services.clone();

@@ -86,9 +86,8 @@ pub fn routine(
 ) -> Result<Routine, Refusal> {
     let function = &module.functions[index as usize];
     let body = function.body.as_ref().ok_or("a function without a body")?;
-    let per_thread = |class: &Class| {
-        u64::from(body.register_count[*class as usize]) * width_of(*class).max(1)
-    };
+    let per_thread =
+        |class: &Class| u64::from(body.register_count[*class as usize]) * width_of(*class).max(1);
     if Class::ALL.iter().map(per_thread).sum::<u64>() > MOST_REGISTERS {
         return Err("more registers than a thread may have".to_owned());
     }
@@ -300,7 +299,11 @@ impl Lowering<'_> {
     }
 
     /// The row of a special register and the width of its values.
-    fn special(&mut self, which: commsan_ptx::words::Special, at: u8) -> Result<(Slot, u64), Refusal> {
+    fn special(
+        &mut self,
+        which: commsan_ptx::words::Special,
+        at: u8,
+    ) -> Result<(Slot, u64), Refusal> {
         use commsan_ptx::words::Special;
         if let Some(slot) = special::slot(which, at) {
             return Ok((slot, 4));
@@ -394,7 +397,10 @@ impl Lowering<'_> {
                         (Where::Frame, frame.arguments + variable.offset)
                     }
                     other => {
-                        return Err(format!("a variable in .{} space within a function", other.word()));
+                        return Err(format!(
+                            "a variable in .{} space within a function",
+                            other.word()
+                        ));
                     }
                 }
             }
@@ -419,7 +425,9 @@ impl Lowering<'_> {
     /// A predicate that is written.
     fn written_predicate(&mut self, n: usize) -> Result<Slot, Refusal> {
         match self.operand(n) {
-            Ok(Operand::Reg(register)) if register.class() == Class::Pred => self.register(register),
+            Ok(Operand::Reg(register)) if register.class() == Class::Pred => {
+                self.register(register)
+            }
             Err(_) | Ok(Operand::Sink) => Ok(self.unwanted),
             _ => Err("a predicate is needed".to_owned()),
         }

@@ -244,9 +244,8 @@ impl Layout {
             let body = module.functions[*function as usize].body.as_ref();
             let operands = body.into_iter().flat_map(|b| b.operands.iter().chain(&b.elements));
             used.extend(operands.filter_map(|operand| match operand {
-                Operand::Address(Base::Variable(at), _) | Operand::Memory(Base::Variable(at), _) => {
-                    Some(*at)
-                }
+                Operand::Address(Base::Variable(at), _)
+                | Operand::Memory(Base::Variable(at), _) => Some(*at),
                 _ => None,
             }));
         }

@@ -69,9 +69,8 @@ impl Services {
         local: &mut [u8],
         mut caller: Caller<'_, '_>,
     ) -> Result<(), Cause> {
-        let argument = |n: usize| {
-            call.arguments.get(n).map_or(0, |passed| word(local, caller.frame, *passed))
-        };
+        let argument =
+            |n: usize| call.arguments.get(n).map_or(0, |passed| word(local, caller.frame, *passed));
         let (a, b, c, d) = (argument(0), argument(1), argument(2), argument(3));
         let result = match provided {
             Provided::Vprintf => {
@@ -85,7 +84,8 @@ impl Services {
                 let ([bx, by, bz], [tx, ty, tz]) = (caller.block, caller.thread);
                 let mut read = |address| byte(&mut caller, local, address);
                 let mut at = |address| {
-                    String::from_utf8_lossy(&text(&mut read, address).unwrap_or_default()).into_owned()
+                    String::from_utf8_lossy(&text(&mut read, address).unwrap_or_default())
+                        .into_owned()
                 };
                 let (message, file, function) = (at(a), at(b), at(d));
                 // As CUDA writes it.
@@ -172,7 +172,9 @@ fn byte(caller: &mut Caller<'_, '_>, local: &[u8], address: u64) -> Option<u8> {
     }
     caller.constants.check(u32::MAX, address, 1).ok()?;
     // SAFETY: checked to be accessible.
-    Some(unsafe { <u8 as crate::memory::Cell>::load(std::ptr::with_exposed_provenance(address as usize)) })
+    Some(unsafe {
+        <u8 as crate::memory::Cell>::load(std::ptr::with_exposed_provenance(address as usize))
+    })
 }
 
 /// A string up to its zero; none at the null pointer.

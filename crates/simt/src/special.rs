@@ -34,6 +34,9 @@ const ROWS: [(Special, u8); 25] = [
     (Special::DynamicSmemSize, 1),
 ];
 
+/// Those that differ between the blocks of a grid.
+const DIFFERING: [Special; 3] = [Special::CtaId, Special::ClusterId, Special::SmId];
+
 const ROW: u32 = 4 * LANES as u32;
 
 /// Where dynamic shared memory begins: no special register, but as constant as these.
@@ -118,23 +121,28 @@ impl Place {
         }
     }
 
-    /// The rows of a warp.
+    /// Fills the rows of a warp; of those of a warp with that number in another block of the grid,
+    /// only what differs between blocks.
     pub fn rows(&self, into: &mut Option<Storage>) {
+        let again = into.is_some();
         let count: u32 = 1 + ROWS.iter().map(|(_, count)| u32::from(*count)).sum::<u32>();
         let specials = into.get_or_insert_with(|| storage(count * ROW));
-        let unused = storage(0);
+        let unused = Storage::default();
         // Written as a frame is, then only read.
         let rows = Rows::new(specials, &unused, &unused);
-        let mut at = 0;
-        let mut put = |value: &dyn Fn(u32) -> u32| {
-            let row: [u32; LANES] = std::array::from_fn(|lane| value(lane as u32));
-            rows.write(Slot::new(Bank::Frame, at), row);
-            at += ROW;
+        let mut offset = 0;
+        let mut put = |value: &dyn Fn(u32) -> u32, differs: bool| {
+            if differs || !again {
+                let row: [u32; LANES] = std::array::from_fn(|lane| value(lane as u32));
+                rows.write(Slot::new(Bank::Frame, offset), row);
+            }
+            offset += ROW;
         };
-        put(&|_| self.static_shared);
+        put(&|_| self.static_shared, false);
         for (special, count) in ROWS {
-            for dimension in 0..count.into() {
-                put(&|lane| self.value(special, dimension, lane));
+            let differs = DIFFERING.contains(&special);
+            for at in 0..count.into() {
+                put(&|lane| self.value(special, at, lane), differs);
             }
         }
     }

@@ -127,7 +127,14 @@ impl Warp {
         let registers = frames.registers(kernel.entry(), routine.registers);
         let routine = kernel.entry();
         let frame = frames.push(Frame { routine, registers, caller: None, lanes: live, base });
-        let group = Group { frame, pc: 0, mask: live, state: State::Ready, yielded: 0, rounds: Rounds::default() };
+        let group = Group {
+            frame,
+            pc: 0,
+            mask: live,
+            state: State::Ready,
+            yielded: 0,
+            rounds: Rounds::default(),
+        };
         Warp { place, live, groups: vec![group], frames, local, specials }
     }
 
@@ -193,9 +200,8 @@ impl Warp {
     /// Puts a group together with one that is at the same step.
     pub fn merge(&mut self, at: usize) {
         let group = self.groups[at];
-        let same = |g: &Group| {
-            g.state == State::Ready && g.frame == group.frame && g.pc == group.pc
-        };
+        let same =
+            |g: &Group| g.state == State::Ready && g.frame == group.frame && g.pc == group.pc;
         let other = (0..self.groups.len()).find(|o| *o != at && same(&self.groups[*o]));
         if let Some(other) = other.filter(|_| group.state == State::Ready) {
             self.groups[other].mask |= group.mask;

@@ -12,7 +12,13 @@ static OPTIMIZED: LazyLock<Program> =
 static DEBUG: LazyLock<Program> = LazyLock::new(|| program(&ptx("kernels.cu", &["-G"])));
 
 /// Runs a kernel as both compile it, on the same input, and gives both outputs to `check`.
-fn both<T: Clone>(kernel: &str, shape: &Shape, input: T, run_on: impl Fn(&mut T) -> Arguments, check: impl Fn(&T)) {
+fn both<T: Clone>(
+    kernel: &str,
+    shape: &Shape,
+    input: T,
+    run_on: impl Fn(&mut T) -> Arguments,
+    check: impl Fn(&T),
+) {
     for program in [&*OPTIMIZED, &*DEBUG] {
         for seed in [0, 7] {
             let mut data = input.clone();
@@ -334,7 +340,10 @@ fn structures_by_value() {
         },
         |pairs| {
             for got in &pairs[10..] {
-                assert_eq!((got.value, got.index, &got.tag[..3]), (best.value, best.index, &b"abc"[..]));
+                assert_eq!(
+                    (got.value, got.index, &got.tag[..3]),
+                    (best.value, best.index, &b"abc"[..])
+                );
             }
         },
     );
@@ -344,7 +353,8 @@ fn structures_by_value() {
 fn printing() {
     for program in [&*OPTIMIZED, &*DEBUG] {
         let text = run(program, "print", &shape(1, 32), &Arguments::new().int(2)).unwrap();
-        let expected = "thread 0 of block:  0.00 a 10000000000 %\nthread 1 of block:  0.25 b 10000000000 %\n";
+        let expected =
+            "thread 0 of block:  0.00 a 10000000000 %\nthread 1 of block:  0.25 b 10000000000 %\n";
         assert_eq!(text, expected);
     }
 }
@@ -430,8 +440,14 @@ fn mathematics() {
         |(_, out, single)| {
             for (i, v) in x.iter().enumerate() {
                 let a = v.abs();
-                let expected =
-                    [v.sin(), (v / 100.0).exp(), (a + 1.0).ln(), a.sqrt(), a.powf(0.3), 1.0 / (v + 0.5)];
+                let expected = [
+                    v.sin(),
+                    (v / 100.0).exp(),
+                    (a + 1.0).ln(),
+                    a.sqrt(),
+                    a.powf(0.3),
+                    1.0 / (v + 0.5),
+                ];
                 let got = &out[i * 6..][..6];
                 got.iter().zip(expected).for_each(|(g, e)| close(*g, e, 1e-14));
                 let (w, got) = (*v as f32, &single[i * 4..][..4]);

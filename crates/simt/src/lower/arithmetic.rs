@@ -323,11 +323,9 @@ impl Lowering<'_> {
         let compute = match (ty, self.instruction.op == Op::Mad24) {
             (Type::S32, false) => Some(binary(signed)),
             (Type::U32, false) => Some(binary(unsigned)),
-            (Type::S32, true) => Some(ternary(move |a: u32, b: u32, c: u32| {
-                match saturate {
-                    true => (signed(a, b) as i32).saturating_add(c as i32) as u32,
-                    false => signed(a, b).wrapping_add(c),
-                }
+            (Type::S32, true) => Some(ternary(move |a: u32, b: u32, c: u32| match saturate {
+                true => (signed(a, b) as i32).saturating_add(c as i32) as u32,
+                false => signed(a, b).wrapping_add(c),
             })),
             (Type::U32, true) => {
                 Some(ternary(move |a: u32, b: u32, c: u32| unsigned(a, b).wrapping_add(c)))
@@ -385,14 +383,18 @@ impl Lowering<'_> {
             (self.has(Flag::NaN), self.has(Flag::XorSign), self.has(Flag::Abs));
         let shape = self.shape(ty);
         let compute = match ty {
-            Type::U16x2 if min => Some(binary(|a: [u16; 2], b: [u16; 2]| {
-                [a[0].min(b[0]), a[1].min(b[1])]
-            })),
-            Type::U16x2 => Some(binary(|a: [u16; 2], b: [u16; 2]| [a[0].max(b[0]), a[1].max(b[1])])),
-            Type::S16x2 if min => Some(binary(|a: [i16; 2], b: [i16; 2]| {
-                [a[0].min(b[0]), a[1].min(b[1])]
-            })),
-            Type::S16x2 => Some(binary(|a: [i16; 2], b: [i16; 2]| [a[0].max(b[0]), a[1].max(b[1])])),
+            Type::U16x2 if min => {
+                Some(binary(|a: [u16; 2], b: [u16; 2]| [a[0].min(b[0]), a[1].min(b[1])]))
+            }
+            Type::U16x2 => {
+                Some(binary(|a: [u16; 2], b: [u16; 2]| [a[0].max(b[0]), a[1].max(b[1])]))
+            }
+            Type::S16x2 if min => {
+                Some(binary(|a: [i16; 2], b: [i16; 2]| [a[0].min(b[0]), a[1].min(b[1])]))
+            }
+            Type::S16x2 => {
+                Some(binary(|a: [i16; 2], b: [i16; 2]| [a[0].max(b[0]), a[1].max(b[1])]))
+            }
             _ if ty.is_float() => by_real!(ty, T => {
                 let pick = move |a: T, b: T| {
                     if nan && (a.is_nan() || b.is_nan()) {
@@ -482,8 +484,8 @@ impl Lowering<'_> {
             }),
             _ => ternary(move |a: u32, b: u32, c: u32| {
                 let at = if high { 2 } else { 0 };
-                let products = (0..2)
-                    .map(|n| half(a, n, signed[0]).wrapping_mul(byte(b, at + n, signed[1])));
+                let products =
+                    (0..2).map(|n| half(a, n, signed[0]).wrapping_mul(byte(b, at + n, signed[1])));
                 c.wrapping_add(products.fold(0, i32::wrapping_add) as u32)
             }),
         };
@@ -507,7 +509,9 @@ impl Lowering<'_> {
             let difference = |n| byte(a, n, signed[0]).abs_diff(byte(b, n, signed[1]));
             match sum {
                 true => (0..4).map(difference).fold(c, u32::wrapping_add),
-                false => u32::from_le_bytes(std::array::from_fn(|n| difference(n).min(limit) as u8)),
+                false => {
+                    u32::from_le_bytes(std::array::from_fn(|n| difference(n).min(limit) as u8))
+                }
             }
         });
         self.mixed(compute, Type::B32, &[Type::B32; 3])

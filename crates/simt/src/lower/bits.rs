@@ -199,9 +199,9 @@ impl Lowering<'_> {
         let amount = move |v: u32| if clamp { v.min(32) } else { v & 31 };
         let low = |width: u32| if width < 32 { !(u32::MAX << width) } else { u32::MAX };
         let compute = match (self.instruction.op, self.ty()?) {
-            (Op::Bmsk, _) => binary(move |a: u32, b: u32| {
-                low(amount(b)).checked_shl(amount(a)).unwrap_or(0)
-            }),
+            (Op::Bmsk, _) => {
+                binary(move |a: u32, b: u32| low(amount(b)).checked_shl(amount(a)).unwrap_or(0))
+            }
             (_, Type::S32) => binary(move |a: u32, b: u32| match amount(b) {
                 0 => 0,
                 width => (((a << (32 - width)) as i32) >> (32 - width)) as u32,

@@ -99,7 +99,12 @@ impl Lowering<'_> {
     /// A barrier of the whole block that no program numbers.
     fn block_barrier(&mut self) -> Result<(), Refusal> {
         let id = self.constants.value(4, crate::barrier::CLUSTER.into());
-        self.emit(Action::Barrier(Box::new(Barrier { id, count: None, wait: true, reduction: None })));
+        self.emit(Action::Barrier(Box::new(Barrier {
+            id,
+            count: None,
+            wait: true,
+            reduction: None,
+        })));
         Ok(())
     }
 

@@ -143,9 +143,8 @@ impl Lowering<'_> {
             (false, true) => to_integer(to, from, how),
             (true, true) => reals(to, from, how),
         };
-        let compute = compute.ok_or_else(|| {
-            format!("`cvt.{}.{}` is not simulated", to.word(), from.word())
-        })?;
+        let compute = compute
+            .ok_or_else(|| format!("`cvt.{}.{}` is not simulated", to.word(), from.word()))?;
         self.mixed(compute, to, &[from])
     }
 }
@@ -212,9 +211,8 @@ fn to_integer(to: Type, from: Type, how: How) -> Option<Compute> {
 fn reals(to: Type, from: Type, how: How) -> Option<Compute> {
     let nearest = how.round == Round::NearestTiesToEven;
     if to == Type::TF32 || from == Type::TF32 {
-        return (from == Type::F32).then(|| {
-            unary(move |a: f32| relu(truncated(a, how.round), how.relu))
-        });
+        return (from == Type::F32)
+            .then(|| unary(move |a: f32| relu(truncated(a, how.round), how.relu)));
     }
     let plain = !how.integral && !how.saturate && !how.relu && !how.finite && nearest;
     match (to, from) {
@@ -243,7 +241,13 @@ fn reals(to: Type, from: Type, how: How) -> Option<Compute> {
 /// The largest number instead of infinity.
 fn finite<F: Float>(number: F) -> F {
     match number.is_infinite() {
-        true => if number.is_negative() { -F::largest() } else { F::largest() },
+        true => {
+            if number.is_negative() {
+                -F::largest()
+            } else {
+                F::largest()
+            }
+        }
         false => number,
     }
 }

@@ -2,13 +2,12 @@
 
 use super::{Lowering, Refusal};
 use crate::code::{
-    Action, Address, Atomic, Base, CopyAsync, Dynamic, Mbarrier, MbarrierOp, Transfer, Update, Where,
+    Action, Address, Atomic, Base, CopyAsync, Dynamic, Mbarrier, MbarrierOp, Transfer, Update,
+    Where,
 };
 use crate::compute::{test, unary};
 use crate::float::Real;
-use crate::memory::{
-    ARGUMENT_WINDOW, FUNCTION_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, in_window,
-};
+use crate::memory::{ARGUMENT_WINDOW, FUNCTION_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, in_window};
 use commsan_ptx::words::{Combine, Flag, Order, Space, Type};
 use commsan_ptx::{Class, Op, Operand};
 
@@ -53,10 +52,12 @@ impl Lowering<'_> {
             Some(Space::Global | Space::Const) => Where::Global,
             Some(Space::Shared | Space::SharedCta | Space::SharedCluster) => Where::Shared,
             Some(Space::Local) => Where::Local,
-            Some(Space::Param | Space::ParamEntry | Space::ParamFunc) => match self.function.entry {
-                true => Where::Arguments,
-                false => Where::Local,
-            },
+            Some(Space::Param | Space::ParamEntry | Space::ParamFunc) => {
+                match self.function.entry {
+                    true => Where::Arguments,
+                    false => Where::Local,
+                }
+            }
             Some(other) => return Err(format!(".{} memory is not simulated", other.word())),
         })
     }
@@ -321,9 +322,9 @@ fn update(combine: Combine, ty: Type) -> Option<Update> {
         ($t:ident, $bits:ident) => {{
             let number = |bits: u64| $t::from_bits(bits as $bits);
             match combine {
-                Combine::Add => Some(Box::new(move |a, b, _| {
-                    Real::add(number(a), number(b)).to_bits().into()
-                })),
+                Combine::Add => {
+                    Some(Box::new(move |a, b, _| Real::add(number(a), number(b)).to_bits().into()))
+                }
                 Combine::Min => Some(Box::new(move |a, b, _| {
                     Real::lesser(number(a), number(b)).to_bits().into()
                 })),

@@ -100,9 +100,7 @@ where
     if shape.plain() {
         return match shape.flush {
             false => ternary(|a: T, b: T, c: T| a.fma(b, c)),
-            true => {
-                ternary(|a: T, b: T, c: T| a.flush().fma(b.flush(), c.flush()).flush())
-            }
+            true => ternary(|a: T, b: T, c: T| a.flush().fma(b.flush(), c.flush()).flush()),
         };
     }
     let full = move |a: T, b: T, c: T| {

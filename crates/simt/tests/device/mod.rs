@@ -171,7 +171,11 @@ pub fn start(
     let grid = Grid::new(launch, &|name: &str| variables.address(name));
     let mut memory = arguments.memory.clone();
     memory.0.extend(variables.ranges());
-    Started { grid: grid.unwrap_or_else(|e| panic!("{kernel}: {e}")), memory, _variables: variables }
+    Started {
+        grid: grid.unwrap_or_else(|e| panic!("{kernel}: {e}")),
+        memory,
+        _variables: variables,
+    }
 }
 
 impl Started {
