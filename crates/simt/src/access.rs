@@ -162,7 +162,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         for lane in lanes(mask).filter(|lane| sizes[*lane] > 0) {
             // The whole source is aligned, even if less of it is read.
             let address = addresses(rows, &copy.from)[lane];
-            if address % copy.size != 0 {
+            if !address.is_multiple_of(copy.size) {
                 return Err(self.wrong(
                     Wrong::Misaligned,
                     Kind::Load,
@@ -318,7 +318,7 @@ impl<O: Observer> Memories<'_, '_, O> {
         if bits & (size - 1) != 0 || !inside {
             let bad = |lane: &usize| {
                 let end = addresses[*lane].checked_add(size);
-                addresses[*lane] % size != 0 || end.is_none_or(|end| end > region.size)
+                !addresses[*lane].is_multiple_of(size) || end.is_none_or(|end| end > region.size)
             };
             let lane = lanes(mask).find(bad).unwrap_or(0);
             let wrong = if inside { Wrong::Misaligned } else { Wrong::Outside };

@@ -49,7 +49,7 @@ impl Block {
         &mut self,
         context: &mut Context<'_, '_, O>,
         budget: u64,
-    ) -> Result<Outcome, (Step, Place)> {
+    ) -> Result<Outcome, Box<(Step, Place)>> {
         let end = context.executed.saturating_add(budget);
         loop {
             let mut all = Outcome::Done;
@@ -57,7 +57,7 @@ impl Block {
                 let warp = &mut self.warps[self.turn];
                 let outcome = match warp.live {
                     0 => Outcome::Done,
-                    _ => run(warp, context, TURN).map_err(|step| (step, warp.place))?,
+                    _ => run(warp, context, TURN).map_err(|step| Box::new((step, warp.place)))?,
                 };
                 all = together(all, outcome);
                 self.turn = (self.turn + 1) % self.warps.len();

@@ -185,11 +185,9 @@ impl Grid {
     }
 
     fn turns<O: Observer>(&mut self, budget: u64, reach: &dyn Reach, observer: &mut O) -> Progress {
-        let workspace = self.workspace_range();
-        let own = [workspace];
         let services = self.launch.services.clone();
         let reach = WithHeap { reach, services: &services };
-        let mut global = Global::new(&reach, &own);
+        let mut global = Global::new(&reach, self.workspace_range());
         let end = self.executed.saturating_add(budget);
         // What blocks wanted since one of them last got on.
         let (mut waiting, mut all) = (0, Outcome::Done);
@@ -327,7 +325,7 @@ impl Grid {
         let outcome = block.run(&mut context, budget);
         (self.now, self.executed) = (context.now, self.executed + context.executed);
         block.barriers = barriers;
-        outcome.map_err(|(step, place)| self.fault(step, place))
+        outcome.map_err(|at| self.fault(at.0, at.1))
     }
 
     fn fault(&self, step: Step, place: Place) -> Box<Fault> {

@@ -182,7 +182,8 @@ impl Lowering<'_> {
     }
 
     fn operation(&mut self) -> Result<(), Refusal> {
-        let families: [fn(&mut Self) -> Option<Result<(), Refusal>>; 7] = [
+        type Family<L> = fn(&mut L) -> Option<Result<(), Refusal>>;
+        let families: [Family<Self>; 7] = [
             Self::arithmetic,
             Self::bits,
             Self::compare,

@@ -95,14 +95,14 @@ const CACHED: usize = 64;
 pub struct Global<'a> {
     reach: &'a dyn Reach,
     /// What the launch itself brings.
-    own: &'a [Range<u64>],
+    own: Range<u64>,
     /// The allocation that each instruction has hit last, by the instruction's number.
     cache: [(u64, u64); CACHED],
 }
 
 impl<'a> Global<'a> {
     /// What `reach` and `own` allow.
-    pub fn new(reach: &'a dyn Reach, own: &'a [Range<u64>]) -> Global<'a> {
+    pub fn new(reach: &'a dyn Reach, own: Range<u64>) -> Global<'a> {
         Global { reach, own, cache: [(1, 0); CACHED] }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Global<'a> {
         if self.hits(instruction, address, end) {
             return Ok(());
         }
-        let own = || self.own.iter().find(|own| own.contains(&address)).cloned();
+        let own = || Some(self.own.clone()).filter(|own| own.contains(&address));
         match self.reach.allocation(address).or_else(own) {
             Some(range) if range.start <= address && end <= range.end => {
                 self.cache[instruction as usize % CACHED] = (range.start, range.end);
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn accesses_are_checked_to_the_byte() {
-        let (reach, own) = (One(0x1000..0x1010), [0x5000..0x5008]);
-        let mut global = Global::new(&reach, &own);
+        let reach = One(0x1000..0x1010);
+        let mut global = Global::new(&reach, 0x5000..0x5008);
         assert_eq!(global.check(0, 0x1000, 16), Ok(()));
         assert_eq!(global.check(0, 0x100c, 4), Ok(()));
         assert_eq!(global.check(0, 0x100d, 4), Err(Wrong::Outside));

@@ -15,8 +15,10 @@ pub struct Services {
     /// Memory that kernels allocated: starts and ends.
     heap: Mutex<Heap>,
     /// Where `printf` writes.
-    output: Box<dyn Fn(&[u8]) + Send + Sync>,
+    output: Output,
 }
+
+type Output = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 #[derive(Default)]
 struct Heap {

@@ -33,6 +33,11 @@ impl Lowering<'_> {
         })
     }
 
+    #[expect(
+        clippy::neg_cmp_op_on_partial_ord,
+        clippy::double_comparisons,
+        reason = "each says what it makes of NaN"
+    )]
     fn comparison(&self, ty: Type) -> Result<Compute, Refusal> {
         use Compare::*;
         let relation = self.instruction.modifiers.compare.ok_or("a comparison is missing")?;

@@ -19,8 +19,8 @@ impl Lowering<'_> {
             Op::St => self.store(),
             Op::Atom => self.atomic(true),
             Op::Red => self.atomic(false),
-            Op::Cvta => self.to_generic(),
-            Op::CvtaTo => self.from_generic(),
+            Op::Cvta => self.generic_address(),
+            Op::CvtaTo => self.specific_address(),
             Op::IsSpaceP => self.is_in_space(),
             Op::Prefetch | Op::Prefetchu => Ok(()),
             Op::CpAsync => self.copy_async(),
@@ -167,13 +167,13 @@ impl Lowering<'_> {
     }
 
     /// `cvta`: an address of a state space as a generic one.
-    fn to_generic(&mut self) -> Result<(), Refusal> {
+    fn generic_address(&mut self) -> Result<(), Refusal> {
         let window = self.window()?;
         self.convert_address(move |a| a.wrapping_add(window))
     }
 
     /// `cvta.to`: a generic address as one of a state space.
-    fn from_generic(&mut self) -> Result<(), Refusal> {
+    fn specific_address(&mut self) -> Result<(), Refusal> {
         let window = self.window()?;
         self.convert_address(move |a| a.wrapping_sub(window))
     }
