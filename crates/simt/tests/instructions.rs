@@ -85,9 +85,9 @@ fn word_cases() -> Vec<Case<u32>> {
         words("add_sat", "add.sat.s32", 2, |a, b, _| (a as i32).saturating_add(b as i32) as u32),
         words("sub_sat", "sub.sat.s32", 2, |a, b, _| (a as i32).saturating_sub(b as i32) as u32),
         words("mul_lo", "mul.lo.s32", 2, |a, b, _| a.wrapping_mul(b)),
-        words("mul_hi_u", "mul.hi.u32", 2, |a, b, _| (u64::from(a) * u64::from(b) >> 32) as u32),
+        words("mul_hi_u", "mul.hi.u32", 2, |a, b, _| ((u64::from(a) * u64::from(b)) >> 32) as u32),
         words("mul_hi_s", "mul.hi.s32", 2, |a, b, _| {
-            (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32
+            ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32
         }),
         words("mad_lo", "mad.lo.u32", 3, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
         words("mad24", "mad24.lo.u32", 3, |a, b, c| {
@@ -148,9 +148,11 @@ fn word_cases() -> Vec<Case<u32>> {
 fn long_cases() -> Vec<Case<u64>> {
     let mut all = vec![
         longs("add64", "add.u64", 2, |a, b, _| a.wrapping_add(b)),
-        longs("mul64_hi", "mul.hi.u64", 2, |a, b, _| (u128::from(a) * u128::from(b) >> 64) as u64),
+        longs("mul64_hi", "mul.hi.u64", 2, |a, b, _| {
+            ((u128::from(a) * u128::from(b)) >> 64) as u64
+        }),
         longs("mul64_his", "mul.hi.s64", 2, |a, b, _| {
-            (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64
+            ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
         }),
         longs("div64", "div.u64", 2, |a, b, _| a.checked_div(b).unwrap_or(u64::MAX)),
         longs("min64", "min.s64", 2, |a, b, _| (a as i64).min(b as i64) as u64),
@@ -265,10 +267,13 @@ fn narrow(value: f64) -> u16 {
 
 const HEAD: &str = ".version 8.5\n.target sm_90\n.address_size 64\n";
 
+/// What each kernel should make of three words.
+type Expected = HashMap<&'static str, Box<dyn Fn(u64, u64, u64) -> u64>>;
+
 /// All cases as kernels of one module.
-fn module() -> (Program, HashMap<&'static str, Box<dyn Fn(u64, u64, u64) -> u64>>) {
+fn module() -> (Program, Expected) {
     let mut text = HEAD.to_owned();
-    let mut expected: HashMap<_, Box<dyn Fn(u64, u64, u64) -> u64>> = HashMap::new();
+    let mut expected = Expected::new();
     for case in word_cases() {
         text.push_str(&kernel(case.name, &case.body));
         let f = case.expected;
@@ -338,7 +343,7 @@ proptest! {
         threads in 1u32..=32,
     ) {
         thread_local! {
-            static MODULE: (Program, HashMap<&'static str, Box<dyn Fn(u64, u64, u64) -> u64>>) = module();
+            static MODULE: (Program, Expected) = module();
         }
         MODULE.with(|(program, expected)| {
             for (name, expected) in expected {
