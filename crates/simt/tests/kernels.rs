@@ -399,7 +399,7 @@ fn memory_spaces() {
         vec![0i32; 66],
         |out| Arguments::new().int(20).array(out),
         |out| {
-            let sum: i32 = (0..20).map(|i| local(i * 3 & 7)).sum();
+            let sum: i32 = (0..20).map(|i| local((i * 3) & 7)).sum();
             let expected = (0..64).map(|t| if t & 1 == 1 { -sum } else { sum });
             assert!(out[..64].iter().copied().eq(expected));
             assert_eq!(out[64..], [164, 63]);
