@@ -6,7 +6,7 @@ use crate::memory::{
     ARGUMENT_WINDOW, Access, Cell, Global, Kind, LOCAL_WINDOW, Observer, SHARED_WINDOW, Wrong,
     in_window, update,
 };
-use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, lanes};
+use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, each_lane, lanes};
 
 /// A fault of a lane, before its place is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,9 +72,13 @@ fn addresses(rows: &Rows, address: &Address) -> Row<u64> {
     let offset = address.offset as u64;
     match address.base {
         None => [offset; LANES],
-        Some(Base::Wide(slot)) => rows.row::<u64>(slot).map(|a| a.wrapping_add(offset)),
+        Some(Base::Wide(slot)) => {
+            let row = rows.row::<u64>(slot);
+            each_lane(|lane| row[lane].wrapping_add(offset))
+        }
         Some(Base::Narrow(slot)) => {
-            rows.row::<u32>(slot).map(|a| a.wrapping_add(offset as u32).into())
+            let row = rows.row::<u32>(slot);
+            each_lane(|lane| row[lane].wrapping_add(offset as u32).into())
         }
     }
 }
@@ -82,12 +86,13 @@ fn addresses(rows: &Rows, address: &Address) -> Row<u64> {
 /// The lowest and highest address of a set of lanes, and all bits that are set in any.
 #[inline(always)]
 fn extremes(addresses: &Row<u64>, mask: Mask) -> (u64, u64, u64) {
-    let join = |(low, high, bits): (u64, u64, u64), a: u64| (low.min(a), high.max(a), bits | a);
-    let none = (u64::MAX, 0, 0);
-    match mask {
-        ALL => addresses.iter().copied().fold(none, join),
-        _ => lanes(mask).map(|lane| addresses[lane]).fold(none, join),
+    let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
+    for (lane, address) in addresses.iter().enumerate() {
+        if mask >> lane & 1 == 1 {
+            (low, high, bits) = (low.min(*address), high.max(*address), bits | address);
+        }
     }
+    (low, high, bits)
 }
 
 /// Memories that have a window among generic addresses.
@@ -353,7 +358,7 @@ fn gather<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target, offset: u64,
     // SAFETY: who calls has checked that these lanes may access these bytes.
     let value = |lane| unsafe { T::load(target.pointer(lane, offset)) };
     match mask {
-        ALL => rows.write::<T>(slot, std::array::from_fn(value)),
+        ALL => rows.write::<T>(slot, each_lane(value)),
         _ => lanes(mask).for_each(|lane| rows.set(slot, lane, value(lane))),
     }
 }

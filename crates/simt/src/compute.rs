@@ -1,6 +1,6 @@
 //! Instructions that only compute: a function of values, made a loop over the lanes of rows.
 
-use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, lanes};
+use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, each_lane, lanes};
 
 /// Rows that an instruction names.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +52,7 @@ fn processor_is_wide() -> bool {
 #[inline(always)]
 fn fill<R: Lane>(rows: &Rows, to: Slot, mask: Mask, f: impl Fn(usize) -> R) {
     if mask == ALL {
-        let row: Row<R> = std::array::from_fn(f);
-        rows.write(to, row);
+        rows.write(to, each_lane(f));
     } else {
         lanes(mask).for_each(|lane| rows.set(to, lane, f(lane)));
     }
@@ -62,9 +61,11 @@ fn fill<R: Lane>(rows: &Rows, to: Slot, mask: Mask, f: impl Fn(usize) -> R) {
 /// Lanes of a set for which `f` holds.
 #[inline(always)]
 fn select(mask: Mask, f: impl Fn(usize) -> bool) -> Mask {
-    let held: Row<bool> = std::array::from_fn(f);
-    let bits = held.iter().enumerate().map(|(lane, held)| Mask::from(*held) << lane);
-    bits.fold(0, |all, bit| all | bit) & mask
+    let mut held = 0;
+    for lane in 0..LANES {
+        held |= Mask::from(f(lane)) << lane;
+    }
+    held & mask
 }
 
 /// Functions of one, two and three values, and with a bit that carries.
@@ -208,7 +209,7 @@ pub fn choose<T: Lane>() -> Compute {
     Box::new(|rows, args, mask| {
         let chosen = rows.predicate(args.c);
         let (a, b): (&Row<T>, &Row<T>) = (rows.row(args.a), rows.row(args.b));
-        let row: Row<T> = std::array::from_fn(|i| if chosen >> i & 1 == 1 { a[i] } else { b[i] });
+        let row: Row<T> = each_lane(|i| if chosen >> i & 1 == 1 { a[i] } else { b[i] });
         match mask {
             ALL => rows.write(args.d, row),
             _ => (0..LANES)

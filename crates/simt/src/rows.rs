@@ -84,6 +84,17 @@ plain! { u8 u16 u32 u64 u128 i8 i16 i32 i64 f32 f64 f16 bf16 [u8; 2] [u16; 2] [i
 /// One value per lane.
 pub type Row<T> = [T; LANES];
 
+/// A row by its lanes: a plain loop, which the compiler vectorises where `array::from_fn` is left as
+/// calls in functions for other processors.
+#[inline(always)]
+pub fn each_lane<T: Lane>(f: impl Fn(usize) -> T) -> Row<T> {
+    let mut row = [f(0); LANES];
+    for (lane, value) in row.iter_mut().enumerate().skip(1) {
+        *value = f(lane);
+    }
+    row
+}
+
 /// The storages that a warp's instructions work on.
 ///
 /// Every [`Slot`] an instruction holds was made by lowering within the sizes it has given the

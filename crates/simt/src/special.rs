@@ -2,7 +2,7 @@
 //! starts (PTX ISA chapter 10).
 
 use crate::memory::FUNCTION_WINDOW;
-use crate::rows::{Bank, LANES, Rows, Slot, Storage, storage};
+use crate::rows::{Bank, LANES, Rows, Slot, Storage, each_lane, storage};
 use commsan_ptx::words::Special;
 
 /// Rows in the order in which they lie: registers, and how many dimensions or numbers each has.
@@ -34,7 +34,7 @@ const ROWS: [(Special, u8); 25] = [
     (Special::DynamicSmemSize, 1),
 ];
 
-/// Those that differ between the blocks of a grid.
+/// Those that differ between the blocks of a grid; all lanes have the same.
 const DIFFERING: [Special; 3] = [Special::CtaId, Special::ClusterId, Special::SmId];
 
 const ROW: u32 = 4 * LANES as u32;
@@ -132,9 +132,11 @@ impl Place {
         let rows = Rows::new(specials, &unused, &unused);
         let mut offset = 0;
         let mut put = |value: &dyn Fn(u32) -> u32, differs: bool| {
-            if differs || !again {
-                let row: [u32; LANES] = std::array::from_fn(|lane| value(lane as u32));
-                rows.write(Slot::new(Bank::Frame, offset), row);
+            let slot = Slot::new(Bank::Frame, offset);
+            match (differs, again) {
+                (true, _) => rows.write(slot, [value(0); LANES]),
+                (false, false) => rows.write(slot, each_lane(|lane| value(lane as u32))),
+                (false, true) => {}
             }
             offset += ROW;
         };
