@@ -88,12 +88,13 @@ impl Block {
     }
 
     /// The fault of waiting for ever.
-    pub fn deadlock(&self) -> Option<(Step, Place)> {
+    pub fn deadlock(&self, kernel: &Kernel) -> Option<(Step, Place)> {
         let warp = self.warps.iter().find(|warp| warp.live != 0)?;
         let group = warp.groups.first()?;
         let routine = warp.frames.get(group.frame).routine;
         let trap = trap(Cause::Deadlock, group.mask);
-        Some((Step { trap, routine, origin: group.pc }, warp.place))
+        let origin = kernel.routine(routine)?.codes[group.pc as usize].origin;
+        Some((Step { trap, routine, origin }, warp.place))
     }
 }
 

@@ -94,7 +94,7 @@ impl fmt::Display for Fault {
         write!(
             f,
             "{}: {} in block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
-            self.kernel, self.cause,
+            self.kernel, self.cause
         )?;
         match &self.line {
             Some(SourceLine { file, line }) => write!(f, ", {file}:{line}")?,

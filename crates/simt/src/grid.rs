@@ -237,7 +237,7 @@ impl Grid {
                 self.now += 1000;
                 Progress::Running
             }
-            _ => match self.blocks.iter().find_map(Block::deadlock) {
+            _ => match self.blocks.iter().find_map(|block| block.deadlock(&self.launch.kernel)) {
                 Some((step, place)) => Progress::Fault(self.fault(step, place)),
                 None => Progress::Running,
             },

@@ -499,4 +499,5 @@ fn faults_name_thread_and_line() {
 
     let fault = run(&OPTIMIZED, "stuck", &shape(1, 64), &Arguments::new()).unwrap_err();
     assert_eq!(fault.cause, Cause::Deadlock);
+    assert_eq!(fault.instruction.1, "bar.sync");
 }
