@@ -49,6 +49,13 @@ impl Lowering<'_> {
         })
     }
 
+    /// A step of instructions that PTX has for 32 bits only.
+    fn words(&mut self, compute: Compute, operands: usize) -> Result<(), Refusal> {
+        let fits = self.ty()?.size() == 4;
+        let compute = self.allowed(fits.then_some(compute))?;
+        self.uniform(compute, operands)
+    }
+
     fn bitwise(&mut self) -> Result<(), Refusal> {
         let (ty, op) = (self.ty()?, self.instruction.op);
         if ty == Type::Pred {
@@ -91,7 +98,7 @@ impl Lowering<'_> {
                 all | pick(4, a) & pick(2, b) & pick(1, c)
             })
         });
-        self.uniform(compute, 3)
+        self.words(compute, 3)
     }
 
     /// Amounts beyond the width shift everything out.
@@ -118,7 +125,7 @@ impl Lowering<'_> {
             Op::ShfL => ternary(move |a, b, c| ((both(a, b) << amount(c)) >> 32) as u32),
             _ => ternary(move |a, b, c| (both(a, b) >> amount(c)) as u32),
         };
-        self.uniform(compute, 3)
+        self.words(compute, 3)
     }
 
     fn count(&mut self) -> Result<(), Refusal> {
@@ -208,7 +215,7 @@ impl Lowering<'_> {
             }),
             _ => binary(move |a: u32, b: u32| a & low(amount(b))),
         };
-        self.uniform(compute, 2)
+        self.words(compute, 2)
     }
 
     /// `prmt`: bytes of two words, by a selector or by a mode.
@@ -238,6 +245,6 @@ impl Lowering<'_> {
                 })
             }
         };
-        self.uniform(compute, 3)
+        self.words(compute, 3)
     }
 }

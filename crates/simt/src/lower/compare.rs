@@ -169,7 +169,10 @@ impl Lowering<'_> {
                 let c = if flush { c.flush() } else { c };
                 if c >= 0.0 { a } else { b }
             })),
-            _ => by_width!(ty, T => ternary(|a: T, b: T, c: i32| if c >= 0 { a } else { b })),
+            Type::S32 => {
+                by_width!(ty, T => ternary(|a: T, b: T, c: i32| if c >= 0 { a } else { b }))
+            }
+            _ => None,
         };
         let compute = self.allowed(compute)?;
         self.mixed(compute, ty, &[ty, ty, by])
