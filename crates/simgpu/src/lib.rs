@@ -20,6 +20,7 @@ pub mod events;
 pub mod graphs;
 pub mod grid;
 pub mod ipc;
+mod kernels;
 pub mod launch;
 pub mod mapping;
 pub mod memory;

@@ -70,6 +70,8 @@ impl fmt::Display for Refused {
 pub enum Progress {
     /// There is more to do.
     Running,
+    /// The same, but all threads only ask, again and again, for what others may write.
+    Spinning,
     /// No thread wants to run before so many nanoseconds of virtual time. The next call takes them as
     /// gone.
     Idle(u64),
@@ -235,7 +237,7 @@ impl Grid {
             Outcome::Spinning => {
                 // Those who sleep must not wait for those who spin to take time.
                 self.now += 1000;
-                Progress::Running
+                Progress::Spinning
             }
             _ => match self.blocks.iter().find_map(|block| block.deadlock(&self.launch.kernel)) {
                 Some((step, place)) => Progress::Fault(self.fault(step, place)),

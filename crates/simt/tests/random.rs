@@ -184,7 +184,7 @@ proptest! {
         let mut within = Within(arguments.memory.0.clone(), Vec::new());
         for _ in 0..20 {
             match started.grid.advance(5_000, &started.memory, &mut within) {
-                Progress::Running | Progress::Idle(_) => {}
+                Progress::Running | Progress::Spinning | Progress::Idle(_) => {}
                 Progress::Done | Progress::Fault(_) => break,
             }
         }

@@ -1,7 +1,7 @@
 //! What every call does first and last.
 
 use crate::error::{Error, Result, SUCCESS};
-use crate::grid::NoLoader;
+use crate::kernels::Ptx;
 use crate::runtime::{Runtime, Session};
 use crate::settings::Settings;
 use crate::thread;
@@ -9,8 +9,11 @@ use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
-static RUNTIME: LazyLock<Result<&'static Runtime>> =
-    LazyLock::new(|| Runtime::new(Settings::from_environment(), Box::new(NoLoader)));
+static RUNTIME: LazyLock<Result<&'static Runtime>> = LazyLock::new(|| {
+    let settings = Settings::from_environment();
+    let kernels = Ptx::new(settings.seed);
+    Runtime::new(settings, Box::new(kernels))
+});
 
 /// Does what a call is to do, under the lock. No panic gets out.
 pub(crate) fn call(body: impl FnOnce(&mut Session) -> Result) -> c_int {

@@ -185,7 +185,7 @@ impl Started {
             match self.grid.advance(1 << 20, &self.memory, observer) {
                 Progress::Done => return Ok(self.grid.executed()),
                 Progress::Fault(fault) => return Err(fault),
-                Progress::Running | Progress::Idle(_) => {}
+                Progress::Running | Progress::Spinning | Progress::Idle(_) => {}
             }
         }
         panic!("{:?} does not end", self.grid);
