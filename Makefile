@@ -30,6 +30,7 @@ build: setup
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 
 test: build
+	@./scripts/cuda.sh >/dev/null
 	$(CARGO) test --workspace --no-fail-fast
 	@echo
 

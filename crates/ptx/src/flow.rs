@@ -1,0 +1,242 @@
+//! Control flow of a function: basic blocks, dominators, loops.
+
+use crate::instruction::{Instruction, Operand};
+use crate::module::{Body, Targets};
+use crate::opcodes::Op;
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Reversed;
+use std::ops::Range;
+
+/// The control-flow graph of a body. Block 0 is where it begins.
+pub(crate) struct Flow {
+    pub(crate) blocks: Vec<Block>,
+    /// The block of each instruction.
+    pub(crate) block_of: Vec<usize>,
+    /// Natural loops, one for each header.
+    pub(crate) loops: Vec<Loop>,
+    dominators: Dominators<NodeIndex>,
+    post_dominators: Dominators<NodeIndex>,
+}
+
+/// Instructions that are executed one after the other.
+#[derive(Default)]
+pub(crate) struct Block {
+    pub(crate) instructions: Range<usize>,
+    pub(crate) successors: Vec<Edge>,
+    pub(crate) predecessors: Vec<usize>,
+}
+
+/// A way out of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Edge {
+    /// The block it leads to; none ends the thread or returns.
+    pub(crate) to: Option<usize>,
+    /// Taken when the guard of the block's last instruction lets it execute, or does not.
+    pub(crate) when: Option<bool>,
+}
+
+/// A natural loop.
+pub(crate) struct Loop {
+    pub(crate) header: usize,
+    /// Blocks that lead back to the header.
+    pub(crate) latches: Vec<usize>,
+    /// Blocks of the loop.
+    pub(crate) members: Vec<usize>,
+}
+
+impl Flow {
+    pub(crate) fn of(body: &Body) -> Flow {
+        let (mut blocks, block_of) = split(body);
+        for at in 0..blocks.len() {
+            let successors = successors(body, &blocks[at].instructions, &block_of);
+            for to in successors.iter().filter_map(|e| e.to) {
+                if !blocks[to].predecessors.contains(&at) {
+                    blocks[to].predecessors.push(at);
+                }
+            }
+            blocks[at].successors = successors;
+        }
+        // One node more: the end, to which all leads.
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<_> = (0..=blocks.len()).map(|_| graph.add_node(())).collect();
+        for (at, block) in blocks.iter().enumerate() {
+            for edge in &block.successors {
+                graph.add_edge(nodes[at], nodes[edge.to.unwrap_or(blocks.len())], ());
+            }
+        }
+        let dominators = simple_fast(&graph, nodes[0]);
+        let post_dominators = simple_fast(Reversed(&graph), nodes[blocks.len()]);
+        let mut flow = Flow { blocks, block_of, loops: Vec::new(), dominators, post_dominators };
+        flow.find_loops();
+        flow
+    }
+
+    /// Whether a block can be reached.
+    pub(crate) fn is_reachable(&self, block: usize) -> bool {
+        block == 0 || self.dominator(block).is_some()
+    }
+
+    /// The closest block that all ways to this one lead through.
+    pub(crate) fn dominator(&self, block: usize) -> Option<usize> {
+        self.dominators.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index)
+    }
+
+    fn dominates(&self, above: usize, block: usize) -> bool {
+        let mut chain = self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
+        chain.any(|n| n.index() == above)
+    }
+
+    /// Whether all ways from `block` to the end lead through `below`.
+    pub(crate) fn post_dominates(&self, below: usize, block: usize) -> bool {
+        let chain = self.post_dominators.dominators(NodeIndex::new(block));
+        chain.into_iter().flatten().any(|n| n.index() == below)
+    }
+
+    /// The loops that a block is in, by index.
+    pub(crate) fn loops_of(&self, block: usize) -> impl Iterator<Item = usize> {
+        let is_member = move |l: &Loop| l.members.contains(&block);
+        self.loops.iter().enumerate().filter(move |(_, l)| is_member(l)).map(|(at, _)| at)
+    }
+
+    fn find_loops(&mut self) {
+        for header in 0..self.blocks.len() {
+            let predecessors = self.blocks[header].predecessors.iter().copied();
+            let is_back = |p: &usize| self.is_reachable(*p) && self.dominates(header, *p);
+            let latches: Vec<_> = predecessors.filter(is_back).collect();
+            if !latches.is_empty() {
+                let members = self.members(header, &latches);
+                self.loops.push(Loop { header, latches, members });
+            }
+        }
+    }
+
+    /// What leads to the latches without passing the header.
+    fn members(&self, header: usize, latches: &[usize]) -> Vec<usize> {
+        let mut members = vec![header];
+        let mut open = latches.to_vec();
+        while let Some(block) = open.pop() {
+            if !members.contains(&block) {
+                members.push(block);
+                open.extend(&self.blocks[block].predecessors);
+            }
+        }
+        members
+    }
+}
+
+/// Cuts a body before each target and after each instruction that may go elsewhere.
+fn split(body: &Body) -> (Vec<Block>, Vec<usize>) {
+    let count = body.instructions.len();
+    let mut starts = vec![false; count + 1];
+    starts[0] = true;
+    for (at, instruction) in body.instructions.iter().enumerate() {
+        targets(body, instruction).for_each(|t| starts[(t as usize).min(count)] = true);
+        starts[at + 1] |= is_end(instruction.op);
+    }
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut block_of = Vec::with_capacity(count);
+    for (at, _) in starts[..count].iter().enumerate() {
+        if starts[at] {
+            blocks.push(Block { instructions: at..at, ..Block::default() });
+        }
+        let last = blocks.len() - 1;
+        blocks[last].instructions.end = at + 1;
+        block_of.push(last);
+    }
+    if blocks.is_empty() {
+        blocks.push(Block::default());
+    }
+    (blocks, block_of)
+}
+
+/// Whether what follows is another block.
+fn is_end(op: Op) -> bool {
+    matches!(op, Op::Bra | Op::BrxIdx | Op::Ret | Op::Exit | Op::Trap)
+}
+
+/// Where a branch may lead.
+fn targets<'a>(body: &'a Body, branch: &Instruction) -> impl Iterator<Item = u32> + use<'a> {
+    let operands = body.operands_of(branch);
+    let is_branch = matches!(branch.op, Op::Bra | Op::BrxIdx);
+    operands
+        .iter()
+        .filter(move |_| is_branch)
+        .flat_map(|operand| match operand {
+            Operand::Target(target) => std::slice::from_ref(target),
+            Operand::Table(at) => match &body.tables[*at as usize].targets {
+                Targets::Branch(targets) => &targets[..],
+                _ => &[],
+            },
+            _ => &[],
+        })
+        .copied()
+}
+
+fn successors(body: &Body, block: &Range<usize>, block_of: &[usize]) -> Vec<Edge> {
+    let next = Edge { to: block_of.get(block.end).copied(), when: None };
+    let Some(last) = body.instructions.get(block.clone()).and_then(<[_]>::last) else {
+        return vec![next];
+    };
+    if !is_end(last.op) {
+        return vec![next];
+    }
+    let when = last.guard.map(|_| true);
+    let mut all: Vec<Edge> = match last.op {
+        Op::Bra | Op::BrxIdx => targets(body, last)
+            .map(|t| Edge { to: block_of.get(t as usize).copied(), when })
+            .collect(),
+        _ => vec![Edge { to: None, when }],
+    };
+    if when.is_some() {
+        all.push(Edge { to: next.to, when: Some(false) });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::module::Module;
+
+    fn flow(text: &str) -> Flow {
+        let text =
+            format!(".version 9.0\n.target sm_90\n.entry k() {{ .reg .pred %p<3>; {text} }}");
+        let module = Module::parse(&text).unwrap();
+        Flow::of(module.functions[0].body.as_ref().unwrap())
+    }
+
+    #[test]
+    fn branches_make_blocks() {
+        let flow = flow("@%p1 bra A; trap; A: @!%p2 ret; ret;");
+        let blocks: Vec<_> = flow.blocks.iter().map(|b| b.instructions.clone()).collect();
+        assert_eq!(blocks, [0..1, 1..2, 2..3, 3..4]);
+        assert!(
+            flow.blocks[0].successors
+                == [
+                    Edge { to: Some(2), when: Some(true) },
+                    Edge { to: Some(1), when: Some(false) },
+                ]
+        );
+        assert!(flow.blocks[2].successors[0] == Edge { to: None, when: Some(true) });
+        assert_eq!((flow.dominator(3), flow.dominator(2)), (Some(2), Some(0)));
+        assert!(!flow.post_dominates(2, 0) && flow.post_dominates(2, 2));
+        assert!(flow.loops.is_empty());
+    }
+
+    #[test]
+    fn loops_have_headers_latches_and_members() {
+        let flow = flow("A: @%p1 bra C; B: @%p2 bra B; bra A; C: ret;");
+        let loops: Vec<_> = flow.loops.iter().map(|l| (l.header, &l.latches[..])).collect();
+        assert_eq!(loops, [(0, &[2][..]), (1, &[1][..])]);
+        assert_eq!(flow.loops_of(1).collect::<Vec<_>>(), [0, 1]);
+        assert!(flow.post_dominates(3, 0));
+    }
+
+    #[test]
+    fn empty_and_endless_bodies_are_no_trouble() {
+        assert_eq!(flow("").blocks.len(), 1);
+        let flow = flow("A: bra A; ret;");
+        assert!(!flow.is_reachable(1) && flow.is_reachable(0));
+    }
+}

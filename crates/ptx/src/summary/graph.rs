@@ -1,0 +1,137 @@
+//! What registers hold, as a graph of operations on arguments and thread numbers.
+
+use crate::instruction::Modifiers;
+use crate::opcodes::Op;
+use crate::words::{Special, Type};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A node of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct NodeId(u32);
+
+/// How a value comes about.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    /// A constant's bits.
+    Const(u64),
+    /// Bytes of the launch's arguments.
+    Argument { offset: u64, ty: Type },
+    /// A special register.
+    Special(Special, u8),
+    /// The address of something that is not an argument.
+    Place(Place),
+    /// Read from memory.
+    Loaded { address: NodeId, ty: Type },
+    /// An operation.
+    Apply { op: Op, modifiers: Modifiers, args: SmallVec<[NodeId; 4]> },
+    /// One of these, depending on the way taken; a single one is just that.
+    Merge(Vec<NodeId>),
+    /// `init + iteration * step`, in a register of that many bits.
+    Induction { of: u32, init: NodeId, step: NodeId, bits: u32 },
+    /// Anything.
+    Unknown,
+}
+
+/// What an address that is no argument is that of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// A variable of the module.
+    Variable(u32),
+    /// Memory of the thread or the block, which is nobody else's.
+    Own,
+    /// The kernel's arguments, from that byte on.
+    Arguments(u64),
+}
+
+/// What is known of a loop's iterations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Iterations {
+    /// Holds, or does not, in each iteration that is followed by another.
+    pub(super) continues: Option<(NodeId, bool)>,
+    /// Conditions that all iterations but the last fulfil, tested at the loop's head.
+    pub(super) entered: Option<(NodeId, bool)>,
+    /// There is no other way out of it.
+    pub(super) single_exit: bool,
+}
+
+/// A value that a [`Node::Merge`] has where these conditions hold, or do not.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) value: NodeId,
+    pub(super) conditions: Vec<(NodeId, bool)>,
+}
+
+/// Nodes and loops of a kernel, with the functions it calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    nodes: Vec<Node>,
+    /// Where the values of merges come from; not of those at the head of loops.
+    pub(super) ways: FxHashMap<NodeId, Vec<Way>>,
+    pub(super) loops: Vec<Iterations>,
+}
+
+/// How deep the steps of loops are looked into.
+const DEEPEST: u32 = 6;
+
+impl Graph {
+    pub(super) fn add(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    pub(super) fn set(&mut self, id: NodeId, node: Node) {
+        self.nodes[id.0 as usize] = node;
+    }
+
+    /// A node; what is merely another one is that one.
+    pub(super) fn get(&self, id: NodeId) -> &Node {
+        &self.nodes[self.same(id).0 as usize]
+    }
+
+    /// The node that stands for this one.
+    pub(super) fn same(&self, mut id: NodeId) -> NodeId {
+        while let Node::Merge(values) = &self.nodes[id.0 as usize]
+            && let [only] = values[..]
+            && only != id
+        {
+            id = only;
+        }
+        id
+    }
+
+    /// How much `value` adds to `start`, if nothing but sums of what does not change in loops
+    /// leads from one to the other.
+    pub(super) fn step(&mut self, value: NodeId, start: NodeId, depth: u32) -> Option<NodeId> {
+        let value = self.same(value);
+        if value == start {
+            return Some(self.add(Node::Const(0)));
+        }
+        let Node::Apply { op: op @ (Op::Add | Op::Sub), modifiers, args } = self.get(value) else {
+            return None;
+        };
+        let (op, modifiers, a, b) = (*op, *modifiers, args[0], args[1]);
+        if depth == 0 || modifiers.ty().is_float() {
+            return None;
+        }
+        let before =
+            match (self.is_invariant(b, DEEPEST), op == Op::Add && self.is_invariant(a, DEEPEST)) {
+                (true, _) => (self.step(a, start, depth - 1)?, b),
+                (_, true) => (self.step(b, start, depth - 1)?, a),
+                _ => return None,
+            };
+        let args = SmallVec::from_slice(&[before.0, before.1]);
+        Some(self.add(Node::Apply { op, modifiers, args }))
+    }
+
+    /// Whether a value follows from arguments and thread numbers by operations alone.
+    fn is_invariant(&self, id: NodeId, depth: u32) -> bool {
+        match self.get(id) {
+            Node::Const(_) | Node::Argument { .. } | Node::Special(..) | Node::Place(_) => true,
+            Node::Apply { args, .. } if depth > 0 => {
+                args.iter().all(|a| self.is_invariant(*a, depth - 1))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Which bytes a form of threads and iterations stands for, under constraints.
+
+use super::Access;
+use super::form::{Bounds, Form, Var};
+use super::values::Values;
+
+/// Equal runs of bytes at equal distances, in several dimensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// The first byte.
+    pub start: u64,
+    /// Bytes of each run.
+    pub run: u64,
+    /// Distance and number of the runs, the smallest distance first; runs do not overlap within the
+    /// first dimension.
+    pub repeats: Vec<(u64, u64)>,
+}
+
+impl Footprint {
+    /// The byte after the last.
+    pub fn end(&self) -> u64 {
+        let last = self.repeats.iter().map(|(distance, count)| distance * (count - 1));
+        self.start + last.sum::<u64>() + self.run
+    }
+
+    /// All runs, as ranges of addresses.
+    pub fn runs(&self) -> impl Iterator<Item = std::ops::Range<u64>> + '_ {
+        let count: u64 = self.repeats.iter().map(|(_, count)| count).product();
+        (0..count).map(|mut n| {
+            let mut start = self.start;
+            for (distance, count) in &self.repeats {
+                start += distance * (n % count);
+                n /= count;
+            }
+            start..start + self.run
+        })
+    }
+}
+
+/// Footprints of more dimensions than these are taken as one range.
+const MOST_REPEATS: usize = 3;
+
+/// A form that is at most 0.
+pub(super) struct Constraint {
+    pub(super) form: Form,
+    /// The loop of which it limits the iterations.
+    pub(super) of: Option<u32>,
+}
+
+impl Constraint {
+    /// One that has nothing to do with a loop.
+    pub(super) fn of(form: Form) -> Constraint {
+        Constraint { form, of: None }
+    }
+}
+
+/// What is known of the bytes.
+pub(super) struct Shape {
+    pub(super) bytes: Option<Footprint>,
+    pub(super) certain: bool,
+}
+
+/// Integers from `least` to `greatest`, times a coefficient.
+struct Dimension {
+    coefficient: i64,
+    bounds: Bounds,
+    /// All of these integers are taken, whatever other dimensions are.
+    dense: bool,
+}
+
+/// The bytes of an access with an address; none if it is never executed.
+pub(super) fn footprint(
+    values: &mut Values<'_>,
+    address: &Form,
+    constraints: &[Constraint],
+    access: &Access,
+) -> Option<Shape> {
+    let mut space = Space { values, access, constraints, used: vec![false; constraints.len()] };
+    let dimensions = space.dimensions(address)?;
+    let certain = dimensions.iter().all(|d| d.dense) && space.used.iter().all(|u| *u);
+    let precise = lay_out(address.constant, &dimensions, access.size);
+    if certain || access.size == 0 {
+        return Some(Shape { certain: certain && precise.is_some(), bytes: precise });
+    }
+    // Constraints that are no dimension's limit may still say more of the whole.
+    let least = space.greatest(&address.times(-1)?).map(|n| -n);
+    let whole = Bounds { least, greatest: space.greatest(address) };
+    let range = range(&whole, access.size);
+    let size = |f: &Footprint| f.end() - f.start;
+    let tighter = match (&precise, &range) {
+        (Some(precise), Some(range)) => size(range) < size(precise),
+        (precise, _) => precise.is_none(),
+    };
+    Some(Shape { bytes: if tighter { range } else { precise }, certain: false })
+}
+
+/// The variables of an access, cut into dimensions that do not depend on each other.
+struct Space<'s, 'g> {
+    values: &'s mut Values<'g>,
+    access: &'s Access,
+    constraints: &'s [Constraint],
+    /// Constraints that a dimension takes into account.
+    used: Vec<bool>,
+}
+
+impl Space<'_, '_> {
+    /// The dimensions of an address; none if there are no threads left.
+    fn dimensions(&mut self, address: &Form) -> Option<Vec<Dimension>> {
+        let mut all = Vec::new();
+        let mut taken: Vec<Var> = Vec::new();
+        for at in 0..self.constraints.len() {
+            let (line, _) = normalised(&self.constraints[at].form);
+            let is_free = line.terms.iter().all(|(var, _)| !taken.contains(var));
+            let factor = factor(address, &line);
+            if self.used[at] || line.terms.is_empty() {
+                self.used[at] = true;
+            } else if let (true, Some(coefficient)) = (is_free, factor) {
+                let (bounds, dense) = self.limited(&line);
+                if bounds.least.zip(bounds.greatest).is_some_and(|(l, g)| l > g) {
+                    return None;
+                }
+                taken.extend(line.terms.iter().map(|(var, _)| *var));
+                all.push(Dimension { coefficient, bounds, dense });
+            }
+        }
+        for &(var, coefficient) in address.terms.iter().filter(|(var, _)| !taken.contains(var)) {
+            let dense = self.is_free(var);
+            all.push(Dimension { coefficient, bounds: self.values.range(var), dense });
+        }
+        Some(all)
+    }
+
+    /// The values of a line under all constraints on that line, and whether all are taken.
+    fn limited(&mut self, line: &Form) -> (Bounds, bool) {
+        let mut bounds = self.values.bounds(line);
+        let mut loops = Vec::new();
+        for (constraint, used) in self.constraints.iter().zip(&mut self.used) {
+            let (other, factor) = normalised(&constraint.form);
+            if other != *line {
+                continue;
+            }
+            // factor * line + constant <= 0
+            let constant = i128::from(constraint.form.constant);
+            let factor = i128::from(factor);
+            if factor > 0 {
+                let most = (-constant).div_euclid(factor);
+                bounds.greatest = Some(bounds.greatest.map_or(most, |g| g.min(most)));
+            } else {
+                let least = -((-constant).div_euclid(-factor));
+                let least = if factor == -1 { constant } else { least };
+                bounds.least = Some(bounds.least.map_or(least, |l| l.max(least)));
+            }
+            loops.extend(constraint.of);
+            *used = true;
+        }
+        let dense = self.is_dense(line, &loops);
+        (bounds, dense)
+    }
+
+    /// Whether a line takes all integers between its bounds. Loops that the constraints end may
+    /// go on as far as it needs.
+    fn is_dense(&mut self, line: &Form, ended: &[u32]) -> bool {
+        let mut terms = line.terms.clone();
+        terms.sort_by_key(|(_, c)| c.unsigned_abs());
+        let mut run = 1i128;
+        for (at, (var, coefficient)) in terms.iter().enumerate() {
+            let endless = matches!(var, Var::Loop(l) if ended.contains(l) || self.is_headed(*l));
+            let step = i128::from(coefficient.unsigned_abs());
+            if step > run || !(endless || self.is_free(*var)) {
+                return false;
+            }
+            match self.values.range(*var).greatest {
+                Some(greatest) if !endless => run += step * greatest,
+                _ if at + 1 == terms.len() => return true,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Whether a loop is one of the access's, and tested at its head only: a guard is what ends it.
+    fn is_headed(&self, number: u32) -> bool {
+        self.access.loops.contains(&number) && self.values.is_headed(number)
+    }
+
+    /// Whether a variable takes all values in its range, whatever others are.
+    fn is_free(&mut self, var: Var) -> bool {
+        match var {
+            Var::Tid(_) | Var::Ctaid(_) => true,
+            Var::Loop(number) => {
+                self.access.loops.contains(&number) && self.values.exact_last(number).is_some()
+            }
+            Var::Opaque(..) => false,
+        }
+    }
+
+    /// An upper limit of a form: adding what is at least 0, so that variables disappear.
+    fn greatest(&mut self, form: &Form) -> Option<i128> {
+        let (mut form, mut scale) = (form.clone(), 1i64);
+        let mut best = self.values.bounds(&form).greatest;
+        // Each step must be an improvement, and each constraint improves but a few times.
+        for _ in 0..2 * self.constraints.len() {
+            let candidates = self.constraints.iter().flat_map(|c| relaxed(&form, scale, &c.form));
+            let candidates: Vec<_> = candidates.collect();
+            let bound = |this: &mut Self, (form, scale): &(Form, i64)| {
+                Some(this.values.bounds(form).greatest?.div_euclid(i128::from(*scale)))
+            };
+            let bounded = candidates.into_iter().filter_map(|c| Some((bound(self, &c)?, c)));
+            let (next, candidate) = bounded.min_by_key(|(bound, _)| *bound)?;
+            if best.is_some_and(|b| b <= next) {
+                break;
+            }
+            best = Some(next);
+            (form, scale) = candidate;
+        }
+        best
+    }
+}
+
+/// `form / scale` minus multiples of what is at most 0 that make a variable disappear.
+fn relaxed(form: &Form, scale: i64, constraint: &Form) -> Vec<(Form, i64)> {
+    let without = |&(var, coefficient): &(Var, i64)| {
+        let own = form.coefficient(var);
+        if own == 0 || (own < 0) != (coefficient < 0) {
+            return None;
+        }
+        let divisor = gcd(own, coefficient);
+        let (by, times) = (coefficient.abs() / divisor, own.abs() / divisor);
+        Some((form.times(by)?.plus(constraint, -times)?, scale.checked_mul(by)?))
+    };
+    constraint.terms.iter().filter_map(without).collect()
+}
+
+/// A constraint's line, without a common divisor and with its first coefficient positive, and what
+/// it is multiplied by.
+fn normalised(form: &Form) -> (Form, i64) {
+    let line = form.linear();
+    let divisor = line.terms.iter().fold(0, |d, (_, c)| gcd(d, *c));
+    let Some((_, first)) = line.terms.first() else { return (line, 1) };
+    let factor = divisor * first.signum();
+    let terms = line.terms.iter().map(|(var, c)| (*var, c / factor)).collect();
+    (Form { constant: 0, terms }, factor)
+}
+
+/// How often a line is in a form, if the form has its variables in no other proportion.
+fn factor(form: &Form, line: &Form) -> Option<i64> {
+    let (first, coefficient) = line.terms.first()?;
+    let own = form.coefficient(*first);
+    let factor = (own % coefficient == 0).then(|| own / coefficient)?;
+    let same = |(var, c): &(Var, i64)| c.checked_mul(factor) == Some(form.coefficient(*var));
+    line.terms.iter().all(same).then_some(factor)
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.min(i64::MAX as u64) as i64
+}
+
+/// The bytes from the least address on, up to the greatest with what is accessed there.
+fn range(bounds: &Bounds, size: u64) -> Option<Footprint> {
+    let start = u64::try_from(bounds.least?).ok()?;
+    let end = u64::try_from(bounds.greatest?).ok()?.checked_add(size)?;
+    Some(Footprint { start, run: end.checked_sub(start)?, repeats: Vec::new() })
+}
+
+/// The bytes of all combinations of the dimensions' values.
+fn lay_out(constant: i64, dimensions: &[Dimension], size: u64) -> Option<Footprint> {
+    let (mut start, mut spread) = (i128::from(constant), Vec::new());
+    for Dimension { coefficient, bounds, .. } in dimensions.iter().filter(|d| d.coefficient != 0) {
+        let (least, greatest) = (bounds.least?, bounds.greatest?);
+        let low = if *coefficient < 0 { greatest } else { least };
+        start = start.checked_add(low.checked_mul((*coefficient).into())?)?;
+        let count = u64::try_from(greatest.checked_sub(least)?.checked_add(1)?).ok()?;
+        spread.push((coefficient.unsigned_abs(), count));
+    }
+    spread.retain(|(_, count)| *count > 1);
+    spread.sort_unstable();
+    let mut whole = Footprint { start: u64::try_from(start).ok()?, run: size, repeats: Vec::new() };
+    for (distance, count) in spread {
+        let further = distance.checked_mul(count - 1)?;
+        match whole.repeats.last_mut() {
+            None if distance <= whole.run => whole.run = whole.run.checked_add(further)?,
+            Some((step, n)) if distance == step.checked_mul(*n)? => *n = n.checked_mul(count)?,
+            _ => whole.repeats.push((distance, count)),
+        }
+    }
+    let mut end = whole.start.checked_add(whole.run)?;
+    for (distance, count) in &whole.repeats {
+        end = end.checked_add(distance.checked_mul(count - 1)?)?;
+    }
+    (whole.repeats.len() <= MOST_REPEATS).then_some(whole)
+}

@@ -1,0 +1,315 @@
+//! The values of a graph's nodes in one launch, as forms.
+//!
+//! A form stands for the bits of a register: they agree modulo 2 to the power of its width. Sums
+//! need no more than that. Where the number itself matters, as in comparisons and conversions, the
+//! form must be shown to lie within the type ([`Values::interpret`]).
+
+mod conditions;
+mod effects;
+mod loops;
+mod operations;
+
+use super::form::{Bounds, Form, Reading, Var};
+use super::graph::{Graph, Node, NodeId, Place, Way};
+use super::{Launch, Origin};
+use crate::instruction::Modifiers;
+use crate::opcodes::Op;
+use crate::words::{Mode, Special, Type};
+use loops::Last;
+use rustc_hash::FxHashMap;
+
+/// What a register may hold, and which pointers it may have come from.
+#[derive(Clone, Debug)]
+struct Value {
+    form: Form,
+    origins: Vec<Origin>,
+}
+
+/// What a launch makes of a graph.
+pub(super) struct Values<'g> {
+    graph: &'g Graph,
+    launch: &'g Launch<'g>,
+    known: FxHashMap<NodeId, Option<Value>>,
+    opaque: FxHashMap<(NodeId, Reading), Bounds>,
+    last: Vec<Last>,
+    /// Loops whose end is being found out, under the assumption that numbers fit their types. That
+    /// is shown afterwards.
+    assuming: u32,
+    /// Loops whose end was found under that assumption for another loop.
+    provisional: Vec<u32>,
+}
+
+impl<'g> Values<'g> {
+    pub(super) fn new(graph: &'g Graph, launch: &'g Launch<'g>) -> Values<'g> {
+        let last = vec![Last::Unasked; graph.loops.len()];
+        let (known, opaque, provisional) = Default::default();
+        Values { graph, launch, known, opaque, last, assuming: 0, provisional }
+    }
+
+    /// The least and greatest value of a form over all threads and iterations.
+    pub(super) fn bounds(&mut self, form: &Form) -> Bounds {
+        let start = Bounds::new(form.constant.into(), form.constant.into());
+        let add = |sum: Bounds, (var, coefficient): &(Var, i64)| {
+            sum.plus(&self.range(*var).times(*coefficient))
+        };
+        form.terms.iter().fold(start, add)
+    }
+
+    /// The least and greatest value of a variable.
+    pub(super) fn range(&mut self, var: Var) -> Bounds {
+        let below = |n: u32| Bounds::new(0, i128::from(n) - 1);
+        match var {
+            Var::Tid(d) => below(self.launch.block[d as usize]),
+            Var::Ctaid(d) => below(self.launch.grid[d as usize]),
+            Var::Opaque(id, reading) => {
+                self.opaque.get(&(id, reading)).copied().unwrap_or(Bounds::ANY)
+            }
+            Var::Loop(number) => match self.last(number) {
+                Last::Known { last, .. } => Bounds { least: Some(0), greatest: last },
+                _ => Bounds { least: Some(0), greatest: None },
+            },
+        }
+    }
+
+    /// The number that bits stand for as a type, if it is the same form for all threads.
+    fn interpret(&mut self, form: &Form, ty: Type) -> Option<Form> {
+        let bits = 8 * ty.size() as u32;
+        if bits >= 64 {
+            return Some(form.clone());
+        }
+        let wanted = Bounds::of_type(bits, ty.is_signed());
+        let bounds = self.bounds(form);
+        let (Some(least), Some(_)) = (bounds.least, bounds.greatest) else {
+            return (self.assuming > 0).then(|| form.clone());
+        };
+        let turns = (least - wanted.least.unwrap_or(0)).div_euclid(1 << bits);
+        let turned = form.plus(&Form::constant((turns << bits).try_into().ok()?), -1)?;
+        self.bounds(&turned).within(&wanted).then_some(turned)
+    }
+
+    /// The same, or else something within the type.
+    fn number(&mut self, id: NodeId, ty: Type) -> (Form, Bounds) {
+        let form = self.value(id).form;
+        let known = self.interpret(&form, ty);
+        let form = known.unwrap_or_else(|| {
+            let bits = 8 * ty.size() as u32;
+            let bounds =
+                if bits < 64 { Bounds::of_type(bits, ty.is_signed()) } else { Bounds::ANY };
+            let reading = if ty.is_signed() { Reading::Signed } else { Reading::Unsigned };
+            self.opaque_as(id, reading, bounds)
+        });
+        let bounds = self.bounds(&form);
+        (form, bounds)
+    }
+
+    /// A value of which no more is known than its bounds.
+    fn opaque(&mut self, id: NodeId, bounds: Bounds) -> Form {
+        self.opaque_as(id, Reading::Bits, bounds)
+    }
+
+    fn opaque_as(&mut self, id: NodeId, reading: Reading, bounds: Bounds) -> Form {
+        let id = self.graph.same(id);
+        match (bounds.least, bounds.greatest.and_then(|g| i64::try_from(g).ok())) {
+            (Some(least), Some(greatest)) if least == greatest.into() => Form::constant(greatest),
+            _ => {
+                let known = self.opaque.entry((id, reading)).or_insert(bounds);
+                *known = known.hull(&bounds);
+                Form::var(Var::Opaque(id, reading))
+            }
+        }
+    }
+
+    /// A node's value.
+    fn value(&mut self, id: NodeId) -> Value {
+        let id = self.graph.same(id);
+        match self.known.get(&id) {
+            Some(Some(value)) => return value.clone(),
+            // It depends on itself.
+            Some(None) => {
+                let form = self.opaque(id, Bounds::ANY);
+                return Value { form, origins: Vec::new() };
+            }
+            None => {}
+        }
+        self.known.insert(id, None);
+        let value = self.compute(id);
+        self.known.insert(id, Some(value.clone()));
+        value
+    }
+
+    fn compute(&mut self, id: NodeId) -> Value {
+        let plain = |form| Value { form, origins: Vec::new() };
+        match self.graph.get(id) {
+            Node::Const(bits) => plain(Form::constant(*bits as i64)),
+            Node::Argument { offset, ty } => self.argument(id, *offset, *ty),
+            Node::Special(Special::Envreg, _) => {
+                Value { form: self.opaque(id, Bounds::ANY), origins: vec![Origin::Own] }
+            }
+            Node::Special(special, d) => plain(self.special(id, *special, *d)),
+            Node::Place(place) => self.place(id, *place),
+            Node::Loaded { address, ty } => self.loaded(id, *address, *ty),
+            Node::Merge(values) => self.merged(id, values),
+            Node::Induction { of, init, step, bits } => {
+                let Value { form: init, origins } = self.value(*init);
+                let step = self.value(*step).form.as_constant();
+                let sum = step.and_then(|s| init.plus(&Form::var(Var::Loop(*of)), s));
+                let form = match sum {
+                    Some(sum) if *bits < 64 => sum.reduced(*bits),
+                    Some(sum) => sum,
+                    None => self.opaque(id, Bounds::ANY),
+                };
+                Value { form, origins }
+            }
+            Node::Apply { op, modifiers, args } => {
+                let form = self.applied(id, *op, modifiers, args);
+                Value { form, origins: self.origins(*op, modifiers, args) }
+            }
+            Node::Unknown => {
+                Value { form: self.opaque(id, Bounds::ANY), origins: vec![Origin::Unknown] }
+            }
+        }
+    }
+
+    fn argument(&mut self, id: NodeId, offset: u64, ty: Type) -> Value {
+        let size = ty.size().min(8) as usize;
+        let bytes = self.launch.arguments.get(offset as usize..);
+        let Some(bytes) = bytes.and_then(|b| b.get(..size)) else {
+            return Value { form: self.opaque(id, Bounds::ANY), origins: vec![Origin::Unknown] };
+        };
+        let mut wide = [0; 8];
+        wide[..size].copy_from_slice(bytes);
+        let form = Form::constant(i64::from_le_bytes(wide));
+        let form = if size < 8 { self.read_as(form, ty) } else { form };
+        let origins = if size == 8 { vec![Origin::Argument(offset)] } else { Vec::new() };
+        Value { form, origins }
+    }
+
+    /// What a load of that type makes of bits: sign-extended if it is signed.
+    fn read_as(&self, form: Form, ty: Type) -> Form {
+        if ty.is_signed() { form.reduced(8 * ty.size() as u32) } else { form }
+    }
+
+    fn special(&mut self, id: NodeId, special: Special, d: u8) -> Form {
+        let of = |sizes: &[u32; 3], var: Var| match sizes.get(d as usize) {
+            Some(1) | None => Form::constant(0),
+            Some(_) => Form::var(var),
+        };
+        let size =
+            |sizes: &[u32; 3]| Form::constant(sizes.get(d as usize).copied().unwrap_or(1).into());
+        match special {
+            Special::Tid => of(&self.launch.block, Var::Tid(d)),
+            Special::CtaId => of(&self.launch.grid, Var::Ctaid(d)),
+            Special::Ntid => size(&self.launch.block),
+            Special::NctaId => size(&self.launch.grid),
+            Special::LaneId => self.opaque(id, Bounds::new(0, 31)),
+            _ => self.opaque(id, Bounds::ANY),
+        }
+    }
+
+    fn place(&mut self, id: NodeId, place: Place) -> Value {
+        let (address, origin) = match place {
+            Place::Variable(at) => ((self.launch.variable)(at), Origin::Variable(at)),
+            Place::Own | Place::Arguments(_) => (None, Origin::Own),
+        };
+        let form = match address {
+            Some(address) => Form::constant(address as i64),
+            None => self.opaque(id, Bounds::ANY),
+        };
+        Value { form, origins: vec![origin] }
+    }
+
+    fn loaded(&mut self, id: NodeId, address: NodeId, ty: Type) -> Value {
+        if let Some(offset) = self.argument_at(address) {
+            return self.argument(id, offset, ty);
+        }
+        let bits = 8 * ty.size() as u32;
+        if bits < 64 {
+            let form = self.opaque(id, Bounds::of_type(bits, ty.is_signed()));
+            return Value { form, origins: Vec::new() };
+        }
+        let form = self.opaque(id, Bounds::ANY);
+        let through = |origin| match origin {
+            Origin::Argument(at) | Origin::ThroughArgument(at) => Origin::ThroughArgument(at),
+            Origin::Variable(at) | Origin::ThroughVariable(at) => Origin::ThroughVariable(at),
+            Origin::Own | Origin::Unknown => Origin::Unknown,
+        };
+        let origins = self.value(address).origins.into_iter().map(through).collect();
+        Value { form, origins: union([origins]) }
+    }
+
+    /// The offset of the argument at an address, if that is what it is the address of.
+    fn argument_at(&mut self, address: NodeId) -> Option<u64> {
+        match self.graph.get(address) {
+            Node::Place(Place::Arguments(offset)) => Some(*offset),
+            Node::Apply { op: Op::Add, args, .. } => {
+                let (start, more) = (self.argument_at(args[0])?, self.value(args[1]).form);
+                start.checked_add_signed(more.as_constant()?)
+            }
+            _ => None,
+        }
+    }
+
+    fn merged(&mut self, id: NodeId, values: &[NodeId]) -> Value {
+        let possible = self.graph.ways.get(&id).map(|ways| {
+            let possible = |way: &&Way| {
+                way.conditions.iter().all(|(c, holds)| self.decide(*c) != Some(!holds))
+            };
+            ways.iter().filter(possible).map(|way| way.value).collect::<Vec<_>>()
+        });
+        let values = possible.as_deref().filter(|p| !p.is_empty()).unwrap_or(values);
+        let values: Vec<Value> = values.iter().map(|v| self.value(*v)).collect();
+        let origins = union(values.iter().map(|v| v.origins.clone()));
+        let form = match &values[..] {
+            [first, rest @ ..] if rest.iter().all(|v| v.form == first.form) => first.form.clone(),
+            _ => {
+                let all: Vec<_> = values.iter().map(|v| self.bounds(&v.form)).collect();
+                let hull = all.into_iter().reduce(|a, b| a.hull(&b)).unwrap_or(Bounds::ANY);
+                self.opaque(id, hull)
+            }
+        };
+        Value { form, origins }
+    }
+
+    /// Which pointers a result may be derived from.
+    fn origins(&mut self, op: Op, modifiers: &Modifiers, args: &[NodeId]) -> Vec<Origin> {
+        // The address of the grid's workspace comes in two registers.
+        if matches!(op, Op::Cvt | Op::Shl | Op::Or | Op::Bfi) {
+            let all = union(args.iter().map(|a| self.value(*a).origins));
+            if all == [Origin::Own] {
+                return all;
+            }
+        }
+        let narrow = modifiers.types.iter().flatten().any(|t| t.size() < 8);
+        let kept: &[usize] = match op {
+            _ if narrow => &[],
+            Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor | Op::Min | Op::Max | Op::Selp => {
+                &[0, 1]
+            }
+            Op::Mad => &[2],
+            Op::Cvt | Op::Not | Op::Neg => &[0],
+            _ => &[],
+        };
+        // `mad.wide.s32` adds to 64 bits.
+        let wide = op == Op::Mad && modifiers.mode == Some(Mode::Wide);
+        let kept = if wide { &[2][..] } else { kept };
+        union(kept.iter().map(|n| self.value(args[*n]).origins))
+    }
+}
+
+/// The signed integer of a type's width.
+fn signed_twin(ty: Type) -> Option<Type> {
+    match ty.size() {
+        1 => Some(Type::S8),
+        2 => Some(Type::S16),
+        4 => Some(Type::S32),
+        8 => Some(Type::S64),
+        _ => None,
+    }
+}
+
+fn union(all: impl IntoIterator<Item = Vec<Origin>>) -> Vec<Origin> {
+    let mut union: Vec<Origin> = all.into_iter().flatten().collect();
+    union.sort_unstable();
+    union.dedup();
+    union
+}

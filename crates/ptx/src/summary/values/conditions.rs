@@ -1,0 +1,149 @@
+//! Conditions as forms that are at most 0.
+
+use super::{Values, signed_twin};
+use crate::instruction::Modifiers;
+use crate::opcodes::Op;
+use crate::summary::form::{Bounds, Form};
+use crate::summary::graph::{Node, NodeId};
+use crate::words::{Combine, Compare, Type};
+
+impl Values<'_> {
+    /// Adds forms that are at most 0 where a condition holds, or does not; true if they say all
+    /// that it says.
+    pub(super) fn constraints(
+        &mut self,
+        condition: NodeId,
+        holds: bool,
+        found: &mut Vec<Form>,
+    ) -> bool {
+        match self.graph.get(condition) {
+            Node::Const(bits) => {
+                if (*bits != 0) != holds {
+                    found.push(Form::constant(1));
+                }
+                true
+            }
+            Node::Apply { op: Op::Not, args, .. } => self.constraints(args[0], !holds, found),
+            Node::Apply { op: Op::Setp, modifiers, args } => {
+                let this = self.comparison(modifiers, args[0], args[1], holds);
+                let (mut forms, complete) = this.map_or((Vec::new(), false), |f| (f, true));
+                match (modifiers.combine, args.get(2)) {
+                    (None, _) => {
+                        found.append(&mut forms);
+                        complete
+                    }
+                    (Some(Combine::And), Some(other)) if holds => {
+                        found.append(&mut forms);
+                        self.constraints(*other, true, found) && complete
+                    }
+                    (Some(Combine::Or), Some(other)) if !holds => {
+                        found.append(&mut forms);
+                        self.constraints(*other, false, found) && complete
+                    }
+                    _ => false,
+                }
+            }
+            Node::Apply { op: op @ (Op::And | Op::Or), args, .. } if holds == (*op == Op::And) => {
+                let first = self.constraints(args[0], holds, found);
+                self.constraints(args[1], holds, found) && first
+            }
+            _ => false,
+        }
+    }
+
+    /// A comparison as forms that are at most 0.
+    fn comparison(
+        &mut self,
+        modifiers: &Modifiers,
+        a: NodeId,
+        b: NodeId,
+        holds: bool,
+    ) -> Option<Vec<Form>> {
+        use Compare::*;
+        let ty = modifiers.ty();
+        let compare = modifiers.compare?;
+        if ty.is_float() || ty == Type::Pred {
+            return None;
+        }
+        // As `a < b` or `a <= b`, perhaps with the sides exchanged.
+        let (swap, or_equal) = match (compare, holds) {
+            (Lt | Lo, true) | (Ge | Hs, false) => (false, false),
+            (Le | Ls, true) | (Gt | Hi, false) => (false, true),
+            (Gt | Hi, true) | (Le | Ls, false) => (true, false),
+            (Ge | Hs, true) | (Lt | Lo, false) => (true, true),
+            (Eq, true) | (Ne, false) => {
+                if let Some(parts) = self.all_zero(a, b) {
+                    let each = parts.map(|part| self.comparison(modifiers, part, b, holds));
+                    let [first, second] = each;
+                    return Some([first?, second?].concat());
+                }
+                let difference = self.difference(ty, a, b)?;
+                let opposite = difference.times(-1)?;
+                return Some(vec![difference, opposite]);
+            }
+            (Ne, true) | (Eq, false) => {
+                let difference = self.difference(ty, a, b)?;
+                return self.apart(difference);
+            }
+            _ => return None,
+        };
+        let strict = Form::constant(i64::from(!or_equal));
+        let (a, b) = if swap { (b, a) } else { (a, b) };
+        let (a, b) = (self.value(a).form, self.value(b).form);
+        let (left, right) = (self.interpret(&a, ty), self.interpret(&b, ty));
+        if let (Some(left), Some(right)) = (left, right) {
+            return Some(vec![left.plus(&right, -1)?.plus(&strict, 1)?]);
+        }
+        // `(unsigned)i < n`: i is not negative either.
+        let signed = signed_twin(ty)?;
+        let (left, right) = (self.interpret(&a, signed)?, self.interpret(&b, signed)?);
+        let bounded = self.bounds(&right).least.is_some_and(|l| l >= 0);
+        let below = left.plus(&right, -1)?.plus(&strict, 1)?;
+        bounded.then_some(vec![below, left.times(-1)?])
+    }
+
+    /// `x | y` compared with 0: both are.
+    fn all_zero(&mut self, a: NodeId, b: NodeId) -> Option<[NodeId; 2]> {
+        match self.graph.get(a) {
+            Node::Apply { op: Op::Or, args, .. } => {
+                let zero = self.value(b).form.as_constant() == Some(0);
+                zero.then(|| [args[0], args[1]])
+            }
+            _ => None,
+        }
+    }
+
+    /// `a - b` as numbers.
+    pub(super) fn difference(&mut self, ty: Type, a: NodeId, b: NodeId) -> Option<Form> {
+        if ty.is_float() || ty == Type::Pred {
+            return None;
+        }
+        let (a, b) = (self.value(a).form, self.value(b).form);
+        let as_type =
+            |this: &mut Self, ty| this.interpret(&a, ty)?.plus(&this.interpret(&b, ty)?, -1);
+        let signed = signed_twin(ty).unwrap_or(ty);
+        as_type(self, signed).or_else(|| as_type(self, ty))
+    }
+
+    /// What follows from a difference that is not 0: something only where its sign is known.
+    fn apart(&mut self, difference: Form) -> Option<Vec<Form>> {
+        let Bounds { least, greatest } = self.bounds(&difference);
+        let one = Form::constant(1);
+        match difference.as_constant() {
+            Some(0) => Some(vec![one]),
+            Some(_) => Some(Vec::new()),
+            None if least.is_some_and(|l| l >= 0) => Some(vec![one.plus(&difference, -1)?]),
+            None if greatest.is_some_and(|g| g <= 0) => Some(vec![one.plus(&difference, 1)?]),
+            None => None,
+        }
+    }
+
+    /// Whether a condition holds for all or for none.
+    pub(super) fn decide(&mut self, condition: NodeId) -> Option<bool> {
+        [true, false].into_iter().find(|holds| {
+            let mut against = Vec::new();
+            self.constraints(condition, !holds, &mut against);
+            against.iter().any(|f| self.bounds(f).least.is_some_and(|l| l > 0))
+        })
+    }
+}

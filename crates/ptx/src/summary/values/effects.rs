@@ -1,0 +1,96 @@
+//! What accesses do.
+
+use super::{Value, Values};
+use crate::summary::form::{Form, Var};
+use crate::summary::shape::{self, Constraint};
+use crate::summary::{Access, Effect, Origin};
+
+impl Values<'_> {
+    /// What an access does.
+    pub(in crate::summary) fn effect(&mut self, at: usize, access: &Access) -> Option<Effect> {
+        let Some(address) = access.address else {
+            let origins = vec![Origin::Unknown];
+            return Some(Effect { access: at, origins, bytes: None, certain: false });
+        };
+        let Value { form, mut origins } = self.value(address);
+        let form = self.settled(form, access);
+        if !origins.is_empty() && origins.iter().all(|o| *o == Origin::Own) {
+            return None;
+        }
+        let mut certain = access.certain;
+        let mut constraints = Vec::new();
+        for (condition, holds) in &access.guards {
+            certain &= self.constraints(*condition, *holds, &mut constraints);
+        }
+        let mut constraints: Vec<Constraint> = constraints
+            .into_iter()
+            .map(|form| self.settled(form, access))
+            .map(Constraint::of)
+            .collect();
+        for number in &access.loops {
+            certain &= self.repeated(*number, &mut constraints);
+        }
+        if constraints.iter().any(|c| self.bounds(&c.form).least.is_some_and(|l| l > 0)) {
+            return None;
+        }
+        let shape = shape::footprint(self, &form, &constraints, access)?;
+        let certain = certain && shape.certain;
+        // Put together from what is no pointer.
+        if shape.bytes.is_none() && origins.is_empty() {
+            origins.push(Origin::Unknown);
+        }
+        Some(Effect { access: at, origins, bytes: shape.bytes, certain })
+    }
+
+    /// A form with the last iteration of loops that have ended where the access is.
+    fn settled(&mut self, form: Form, access: &Access) -> Form {
+        let mut settled = form.clone();
+        for &(var, coefficient) in &form.terms {
+            let Var::Loop(number) = var else { continue };
+            let ended =
+                !access.loops.contains(&number) && self.graph.loops[number as usize].single_exit;
+            let last = if ended { self.exact_last(number) } else { None };
+            let last = last.and_then(|l| i64::try_from(l).ok()).map(Form::constant);
+            let replaced = last.and_then(|last| {
+                settled.plus(&Form::var(var), -coefficient)?.plus(&last, coefficient)
+            });
+            settled = replaced.unwrap_or(settled);
+        }
+        settled
+    }
+
+    /// Adds what limits the iterations of a loop around an access; true if that is all.
+    fn repeated(&mut self, number: u32, constraints: &mut Vec<Constraint>) -> bool {
+        let iterations = &self.graph.loops[number as usize];
+        if self.exact_last(number).is_some() {
+            return true;
+        }
+        let Some((condition, holds)) = iterations.continues else {
+            // Tested at its head: a guard says so. Without any test it ends some other way.
+            return iterations.entered.is_some();
+        };
+        let mut found = Vec::new();
+        let mut complete = self.constraints(condition, holds, &mut found);
+        let var = Var::Loop(number);
+        for form in found {
+            // It held in the iteration before, if there was one. In the first, something else
+            // must say the same.
+            let step = form.coefficient(var);
+            let earlier = form.plus(&Form::constant(step), -1);
+            let first = earlier.as_ref().and_then(|f| f.plus(&Form::var(var), -step));
+            let (Some(form), Some(first)) = (earlier, first) else { return false };
+            let is_known = constraints
+                .iter()
+                .any(|c| c.form.linear() == first.linear() && c.form.constant >= first.constant);
+            if is_known || self.bounds(&first).greatest.is_some_and(|g| g <= 0) {
+                complete &= step > 0;
+                // As steps are not negative, what says it of the first says nothing more.
+                constraints.retain(|c| step < 0 || c.form != first);
+                constraints.push(Constraint { form, of: Some(number) });
+            } else {
+                complete = false;
+            }
+        }
+        complete
+    }
+}

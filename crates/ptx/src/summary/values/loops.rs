@@ -1,0 +1,109 @@
+//! How often loops are repeated.
+
+use super::Values;
+use crate::opcodes::Op;
+use crate::summary::form::{Form, Var};
+use crate::summary::graph::{Node, NodeId};
+use crate::words::Compare;
+
+/// The last iteration of a loop that any thread may see.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Last {
+    Unasked,
+    /// Being found out: without limit meanwhile.
+    Asked,
+    Known {
+        last: Option<i128>,
+        exact: bool,
+    },
+}
+
+impl Values<'_> {
+    /// The last iteration, if all threads have that many.
+    pub(in crate::summary) fn exact_last(&mut self, number: u32) -> Option<i128> {
+        match self.last(number) {
+            Last::Known { last, exact: true } => last,
+            _ => None,
+        }
+    }
+
+    /// Whether a loop ends only by what is tested at its head.
+    pub(in crate::summary) fn is_headed(&self, number: u32) -> bool {
+        let iterations = &self.graph.loops[number as usize];
+        iterations.continues.is_none() && iterations.entered.is_some()
+    }
+
+    pub(super) fn last(&mut self, number: u32) -> Last {
+        if self.last[number as usize] == Last::Unasked {
+            self.last[number as usize] = Last::Asked;
+            self.assuming += 1;
+            let found = self.find_last(number);
+            self.assuming -= 1;
+            self.forget();
+            self.last[number as usize] = match found {
+                Some((last, exact)) => Last::Known { last: Some(last), exact },
+                None => Last::Known { last: None, exact: false },
+            };
+            if self.assuming > 0 {
+                self.provisional.push(number);
+                return self.last[number as usize];
+            }
+            // With this limit the same must follow without the assumption.
+            for other in std::mem::take(&mut self.provisional) {
+                self.last[other as usize] = Last::Unasked;
+            }
+            if self.find_last(number) != found {
+                self.forget();
+                self.last[number as usize] = Last::Known { last: None, exact: false };
+            }
+        }
+        self.last[number as usize]
+    }
+
+    /// What was found while a loop had no limit yet is found anew.
+    fn forget(&mut self) {
+        self.known.clear();
+        self.opaque.clear();
+    }
+
+    fn find_last(&mut self, number: u32) -> Option<(i128, bool)> {
+        let iterations = &self.graph.loops[number as usize];
+        let tests = [iterations.continues, iterations.entered].into_iter().flatten();
+        let found: Vec<_> = tests.filter_map(|(c, h)| self.last_by(number, c, h)).collect();
+        found.into_iter().min_by_key(|(last, exact)| (*last, !exact))
+    }
+
+    /// The last iteration by one condition: the one after the last for which it may hold.
+    fn last_by(&mut self, number: u32, condition: NodeId, holds: bool) -> Option<(i128, bool)> {
+        let var = Var::Loop(number);
+        if let Some(form) = self.unequal(condition, holds) {
+            let (step, start) = (form.coefficient(var), form.constant);
+            let alone = form.terms.len() == 1 && step != 0;
+            let ends = alone && start % step == 0 && start / step <= 0;
+            return ends.then(|| (i128::from(-(start / step)), true));
+        }
+        let mut found = Vec::new();
+        let complete = self.constraints(condition, holds, &mut found);
+        let alone = |form: &Form| form.terms.iter().all(|(v, _)| *v == var);
+        let exact = complete && found.iter().all(alone);
+        let limit = |form: &Form| {
+            let step = form.coefficient(var);
+            let rest = form.plus(&Form::var(var), -step).filter(|_| step > 0)?;
+            let most = (-self.bounds(&rest).least?).div_euclid(step.into());
+            Some((most + 1).max(0))
+        };
+        Some((found.iter().filter_map(limit).min()?, exact))
+    }
+
+    /// The difference that must not be 0, if the condition says just that.
+    fn unequal(&mut self, condition: NodeId, holds: bool) -> Option<Form> {
+        let Node::Apply { op: Op::Setp, modifiers, args } = self.graph.get(condition) else {
+            return None;
+        };
+        let wanted = if holds { Compare::Ne } else { Compare::Eq };
+        if modifiers.compare != Some(wanted) || modifiers.combine.is_some() {
+            return None;
+        }
+        self.difference(modifiers.ty(), args[0], args[1])
+    }
+}

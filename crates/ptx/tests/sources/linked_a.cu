@@ -1,0 +1,3 @@
+extern __device__ int helper(int);
+extern __device__ int shift;
+__global__ void kernel(int *a, int n) { a[threadIdx.x] = helper(n) << shift; }

@@ -1,0 +1,311 @@
+//! Summaries against what kernels do when they are executed.
+
+mod machine;
+mod toolkit;
+
+use commsan_ptx::{Effect, Footprint, Launch, Module, Origin, Summary};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// The kernels of `ranges.cu`: what their parameters are (`p` a pointer, `i` an `int`, `l` a `long`,
+/// `s` a `Field`), and whether each of their accesses is known to the byte.
+const KERNELS: [(&str, &str, bool); 27] = [
+    ("straight", "pi", true),
+    ("early_return", "ppi", true),
+    ("unsigned_index", "pi", true),
+    ("long_index", "pl", true),
+    ("unguarded", "p", true),
+    ("reversed", "pi", true),
+    ("stencil", "ppii", true),
+    ("pack_row", "ppi", true),
+    ("pack_column", "ppii", true),
+    ("grid_stride", "pi", true),
+    ("serial", "pi", true),
+    ("row_per_thread", "ppii", true),
+    ("of_struct", "si", true),
+    ("vectors", "ppi", true),
+    ("bytes", "pl", true),
+    ("gather", "pppi", false),
+    ("sometimes", "ppi", false),
+    ("either", "ppi", true),
+    ("only_even", "pi", false),
+    ("halves", "pi", true),
+    ("lists", "pi", false),
+    ("calls", "ppi", true),
+    ("counts", "i", true),
+    ("tiles", "ppi", true),
+    ("breaks", "ppi", false),
+    ("columns", "pii", true),
+    ("triangle", "pi", false),
+];
+
+static MODULES: LazyLock<[Module; 3]> = LazyLock::new(|| {
+    let builds = [&["-arch=sm_90"][..], &["-arch=sm_75", "-Xcicc", "-O1"], &["-arch=sm_90", "-G"]];
+    builds.map(|arguments| Module::parse(&toolkit::ptx("ranges.cu", arguments)).expect("PTX"))
+});
+
+const BUFFERS: u64 = 0x7F00_0000_0000;
+const VARIABLES: u64 = 0x7E00_0000_0000;
+
+/// Where the n-th pointer points to.
+fn buffer(n: usize) -> u64 {
+    BUFFERS + n as u64 * 0x1000_0000
+}
+
+fn arguments(kinds: &str, numbers: &[i64; 4]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = Vec::new();
+    for (at, kind) in kinds.chars().enumerate() {
+        let field = [numbers[0] as u64 & 0xFFFF_FFFF, buffer(at), numbers[1] as u64 & 0xFFFF_FFFF];
+        let value: Vec<u8> = match kind {
+            'p' => buffer(at).to_le_bytes().into(),
+            'i' => (numbers[at] as i32).to_le_bytes().into(),
+            'l' => numbers[at].to_le_bytes().into(),
+            _ => field.iter().flat_map(|f| f.to_le_bytes()).collect(),
+        };
+        bytes.resize(bytes.len().next_multiple_of(value.len().min(8)), 0);
+        bytes.extend(value);
+    }
+    // What `of_struct` has besides.
+    bytes.resize(bytes.len() + 8, 0);
+    bytes
+}
+
+/// A mangled name contains the length of the plain one.
+fn kernel(module: &Module, name: &str) -> u32 {
+    let mangled = format!("_Z{}{name}", name.len());
+    let found = module.functions.iter().position(|f| f.name.starts_with(&mangled));
+    found.unwrap_or_else(|| panic!("{name}")) as u32
+}
+
+fn contains(footprint: &Footprint, byte: u64) -> bool {
+    footprint.start <= byte
+        && byte < footprint.end()
+        && (footprint.repeats.is_empty() || footprint.runs().any(|run| run.contains(&byte)))
+}
+
+/// Compares a launch with its summary; what is wrong is returned.
+fn compare(module: &Module, kernel: u32, launch: &Launch<'_>) -> Result<Vec<Effect>, String> {
+    let summary = Summary::of(module, kernel);
+    let effects = summary.effects(launch);
+    let touched = machine::execute(module, kernel, launch);
+    for (site, bytes) in &touched {
+        let told = effects.iter().filter(|e| summary.accesses()[e.access].site == *site);
+        let told: Vec<_> = told.map(|e| e.bytes.as_ref()).collect();
+        let is_told = |byte: &u64| told.iter().any(|t| t.is_none_or(|f| contains(f, *byte)));
+        if let Some(byte) = bytes.iter().find(|b| !is_told(b)) {
+            return Err(format!("{site:?} touches {byte:#x}, told {effects:x?}"));
+        }
+    }
+    let none = BTreeSet::new();
+    for effect in effects.iter().filter(|e| e.certain) {
+        let touched = touched.get(&summary.accesses()[effect.access].site).unwrap_or(&none);
+        let bytes = effect.bytes.as_ref().ok_or("certain, but unknown")?;
+        if let Some(byte) = bytes.runs().flatten().find(|b| !touched.contains(b)) {
+            return Err(format!("{byte:#x} of {effect:x?} is not touched"));
+        }
+    }
+    Ok(effects)
+}
+
+fn run(
+    module: &Module,
+    name: &str,
+    kinds: &str,
+    numbers: &[i64; 4],
+    grid: [u32; 3],
+    block: [u32; 3],
+) -> Result<Vec<Effect>, String> {
+    let arguments = arguments(kinds, numbers);
+    let variable = |at: u32| Some(VARIABLES + u64::from(at) * 4096);
+    let launch = Launch { grid, block, arguments: &arguments, variable: &variable };
+    compare(module, kernel(module, name), &launch)
+        .map_err(|e| format!("{name}{numbers:?} on {grid:?} of {block:?}: {e}"))
+}
+
+#[test]
+fn ordinary_launches_are_known_to_the_byte() {
+    let mut wrong = Vec::new();
+    for (name, kinds, exact) in KERNELS {
+        let effects = run(&MODULES[0], name, kinds, &[13, 9, 11, 7], [3, 2, 1], [8, 4, 1]);
+        let effects = effects.unwrap_or_else(|e| panic!("{e}"));
+        assert!(!effects.is_empty(), "{name}");
+        let certain = effects.iter().filter(|e| e.certain).count();
+        if (certain == effects.len()) != exact {
+            wrong.push(format!("{name}: {effects:x?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn launches_do_what_their_summaries_say(
+        (name, kinds, _) in prop::sample::select(&KERNELS[..]),
+        build in 0usize..3,
+        numbers in prop::array::uniform4(-3i64..40),
+        grid in prop::array::uniform2(1u32..4),
+        block in prop::array::uniform2(1u32..9),
+    ) {
+        let [x, y] = grid;
+        let [tx, ty] = block;
+        run(&MODULES[build], name, kinds, &numbers, [x, y, 1], [tx, ty, 1])
+            .map_err(TestCaseError::fail)?;
+    }
+}
+
+#[test]
+fn where_pointers_come_from() {
+    let origins = |name: &str, kinds: &str| -> BTreeSet<Vec<Origin>> {
+        let effects = run(&MODULES[0], name, kinds, &[13, 9, 11, 7], [3, 2, 1], [8, 4, 1]).unwrap();
+        effects.into_iter().map(|e| e.origins).collect()
+    };
+    let argument = |at| vec![Origin::Argument(at)];
+    assert_eq!(origins("vectors", "ppi"), [argument(0), argument(8)].into());
+    assert_eq!(origins("of_struct", "si"), [argument(8)].into());
+    assert_eq!(origins("lists", "pi"), [argument(0), vec![Origin::ThroughArgument(0)]].into());
+    assert!(matches!(origins("counts", "i").first().unwrap()[..], [Origin::Variable(_)]));
+}
+
+/// The effects of a kernel that is written here, with one thread and no arguments.
+fn effects_of(body: &str) -> Vec<Effect> {
+    let head = ".version 9.0\n.target sm_90\n.extern .func other();\n.entry k()";
+    let registers = ".reg .b32 %r<9>; .reg .b64 %rd<9>;";
+    let module = Module::parse(&format!("{head} {{ {registers} {body} ret; }}")).expect("PTX");
+    let launch = Launch { grid: [1; 3], block: [1; 3], arguments: &[], variable: &|_| None };
+    Summary::of(&module, 1).effects(&launch)
+}
+
+#[test]
+fn what_is_not_understood_may_be_anything() {
+    let unknown = |body: &str| {
+        let effects = effects_of(body);
+        effects.len() == 1 && effects[0].origins == [Origin::Unknown] && effects[0].bytes.is_none()
+    };
+    assert!(unknown("wmma.store.d.sync.aligned.row [%rd1], {%r1};"));
+    assert!(unknown("call other, ();"));
+    assert!(unknown("call %rd1, ();"));
+    assert!(unknown("mul.lo.s64 %rd2, %rd1, %rd1; st.global.u32 [%rd2], 1;"));
+    assert!(unknown("mov.b64 %rd1, {%r1, %r2}; st.global.u32 [%rd1], 1;"));
+}
+
+#[test]
+fn a_grids_workspace_is_its_own() {
+    let effects = effects_of(
+        "mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; cvt.u64.u32 %rd1, %r1; cvt.u64.u32 %rd2, %r2;
+         bfi.b64 %rd3, %rd1, %rd2, 32, 32; add.s64 %rd4, %rd3, 4;
+         atom.add.release.gpu.u32 %r3, [%rd4], 1;",
+    );
+    assert_eq!(effects, []);
+}
+
+/// A kernel that computes something from thread numbers and arguments, stores where that says, and
+/// perhaps goes round a loop.
+fn random_kernel() -> impl Strategy<Value = String> {
+    let line = (
+        prop::sample::select(&OPERATIONS[..]),
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+        prop::option::of(-9i64..40),
+    );
+    let lines = prop::collection::vec(line, 0..7);
+    let guards = prop::collection::vec((0usize..4, any::<prop::sample::Index>(), -3i64..30), 0..3);
+    let round = prop::option::of((any::<prop::sample::Index>(), 1i64..6, 0i64..30));
+    (lines, guards, round).prop_map(|(lines, guards, round)| {
+        // Numbers of the thread, of the block, and two arguments.
+        let mut text = PROLOGUE.to_owned();
+        let mut known = 4;
+        for (operation, a, b, constant) in lines {
+            let b = b.index(known);
+            let b = constant.map_or(format!("%r{b}"), |c| c.to_string());
+            let line = operation.replace('D', &format!("%r{known}"));
+            let line = line.replace('A', &format!("%r{}", a.index(known))).replace('B', &b);
+            text += &format!("{line};\n");
+            known += 1;
+        }
+        for (compare, a, constant) in guards {
+            let compare = ["ge.s32", "lt.u32", "ne.s32", "gt.s32"][compare];
+            text +=
+                &format!("setp.{compare} %p1, %r{}, {constant};\n@%p1 bra END;\n", a.index(known));
+        }
+        let last = known - 1;
+        match round {
+            Some((start, step, end)) => {
+                let start = start.index(known);
+                text + &format!(
+                    "mov.b32 %r20, %r{start};\nsetp.ge.s32 %p1, %r20, {end};\n@%p1 bra END;\n\
+                     max.s32 %r20, %r20, -50;\n\
+                     LOOP: {} add.s32 %r20, %r20, {step};\nsetp.lt.s32 %p1, %r20, {end};\n\
+                     @%p1 bra LOOP;\nEND: ret; }}",
+                    store(20)
+                )
+            }
+            None => text + &format!("{} END: ret; }}", store(last)),
+        }
+    })
+}
+
+const PROLOGUE: &str = "
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry _Z1k(.param .u64 a, .param .u32 n, .param .u32 m)
+{
+.reg .pred %p<3>; .reg .b32 %r<24>; .reg .b64 %rd<4>;
+ld.param.u64 %rd0, [a]; ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m];
+mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;
+";
+
+/// What a random kernel is made of: `D` is written, `A` and `B` are read.
+const OPERATIONS: [&str; 22] = [
+    "add.s32 D, A, B",
+    "add.s32 D, A, B",
+    "sub.s32 D, A, B",
+    "mul.lo.s32 D, A, B",
+    "mad.lo.s32 D, A, B, %r0",
+    "mad.lo.s32 D, A, 8, %r1",
+    "shl.b32 D, A, 2",
+    "shr.s32 D, A, 1",
+    "shr.u32 D, A, 3",
+    "and.b32 D, A, B",
+    "and.b32 D, A, 7",
+    "and.b32 D, A, -4",
+    "or.b32 D, A, B",
+    "xor.b32 D, A, B",
+    "not.b32 D, A",
+    "min.s32 D, A, B",
+    "max.u32 D, A, B",
+    "rem.s32 D, A, 5",
+    "div.s32 D, A, 3",
+    "rem.u32 D, A, 6",
+    "cvt.s32.s8 D, A",
+    "setp.lt.s32 %p2, A, B; selp.b32 D, %r0, A, %p2",
+];
+
+fn store(register: usize) -> String {
+    format!(
+        "mul.wide.s32 %rd1, %r{register}, 4;\nadd.s64 %rd2, %rd0, %rd1;\nst.global.u32 [%rd2], 0;\n"
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn random_kernels_do_what_their_summaries_say(
+        text in random_kernel(),
+        n in -5i32..30,
+        m in -5i32..30,
+        grid in 1u32..4,
+        block in 1u32..9,
+    ) {
+        let module = Module::parse(&text).expect("PTX");
+        let arguments: Vec<u8> =
+            [&buffer(0).to_le_bytes()[..], &n.to_le_bytes(), &m.to_le_bytes()].concat();
+        let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
+        let launch = Launch { grid, block, arguments: &arguments, variable: &|_| None };
+        compare(&module, 0, &launch).map_err(|e| TestCaseError::fail(format!("{text}\n{e}")))?;
+    }
+}

@@ -1,0 +1,246 @@
+//! Copies.
+
+use crate::abi::{Memcpy3DParms, Memcpy3DPeerParms};
+use crate::api::entry::In;
+use crate::copy::{self, Copy, Extent};
+use crate::error::{Error, Result};
+use crate::memory::Place;
+use crate::order::StreamId;
+use crate::rules::Call;
+use crate::runtime::{Session, State};
+use std::ffi::c_int;
+
+/// `cudaMemcpyKind`, which says which sides are device memory.
+const HOST_TO_HOST: c_int = 0;
+const HOST_TO_DEVICE: c_int = 1;
+const DEVICE_TO_HOST: c_int = 2;
+const DEVICE_TO_DEVICE: c_int = 3;
+const DEFAULT: c_int = 4;
+
+calls! {
+    fn cudaMemcpy, cudaMemcpy_ptds in (session, which)(
+        to: usize,
+        from: usize,
+        bytes: usize,
+        kind: c_int,
+    ) {
+        let stream = session.stream(which(0))?;
+        copy(session, Call::Copy, stream, Copy::flat(to, from, bytes), kind)
+    }
+
+    fn cudaMemcpyAsync, cudaMemcpyAsync_ptsz in (session, which)(
+        to: usize,
+        from: usize,
+        bytes: usize,
+        kind: c_int,
+        stream: usize,
+    ) {
+        let stream = session.stream(which(stream))?;
+        copy(session, Call::CopyAsync, stream, Copy::flat(to, from, bytes), kind)
+    }
+
+    fn cudaMemcpy2D, cudaMemcpy2D_ptds in (session, which)(
+        to: usize,
+        to_pitch: usize,
+        from: usize,
+        from_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: c_int,
+    ) {
+        let stream = session.stream(which(0))?;
+        let copied = rows((to, to_pitch), (from, from_pitch), width, height)?;
+        copy(session, Call::Copy, stream, copied, kind)
+    }
+
+    fn cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz in (session, which)(
+        to: usize,
+        to_pitch: usize,
+        from: usize,
+        from_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: c_int,
+        stream: usize,
+    ) {
+        let stream = session.stream(which(stream))?;
+        let copied = rows((to, to_pitch), (from, from_pitch), width, height)?;
+        copy(session, Call::CopyAsync, stream, copied, kind)
+    }
+
+    fn cudaMemcpy3D, cudaMemcpy3D_ptds in (session, which)(parameters: In<Memcpy3DParms>) {
+        let stream = session.stream(which(0))?;
+        let parameters = parameters.get()?;
+        copy(session, Call::Copy, stream, from_parameters(&parameters)?, parameters.kind)
+    }
+
+    fn cudaMemcpy3DAsync, cudaMemcpy3DAsync_ptsz in (session, which)(
+        parameters: In<Memcpy3DParms>,
+        stream: usize,
+    ) {
+        let stream = session.stream(which(stream))?;
+        let parameters = parameters.get()?;
+        copy(session, Call::CopyAsync, stream, from_parameters(&parameters)?, parameters.kind)
+    }
+
+    fn cudaMemcpyPeer in (session)(
+        to: usize,
+        to_device: c_int,
+        from: usize,
+        from_device: c_int,
+        bytes: usize,
+    ) {
+        let copied = Copy::flat(to, from, bytes);
+        peer(session, None, copied, to_device, from_device)
+    }
+
+    fn cudaMemcpyPeerAsync in (session)(
+        to: usize,
+        to_device: c_int,
+        from: usize,
+        from_device: c_int,
+        bytes: usize,
+        stream: usize,
+    ) {
+        let stream = session.stream(crate::streams::Which::legacy(stream))?;
+        let copied = Copy::flat(to, from, bytes);
+        peer(session, Some(stream), copied, to_device, from_device)
+    }
+
+    fn cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds in (session, _which)(
+        parameters: In<Memcpy3DPeerParms>,
+    ) {
+        let (copied, to, from) = from_peer_parameters(&parameters.get()?)?;
+        peer(session, None, copied, to, from)
+    }
+
+    fn cudaMemcpy3DPeerAsync, cudaMemcpy3DPeerAsync_ptsz in (session, which)(
+        parameters: In<Memcpy3DPeerParms>,
+        stream: usize,
+    ) {
+        let stream = session.stream(which(stream))?;
+        let (copied, to, from) = from_peer_parameters(&parameters.get()?)?;
+        peer(session, Some(stream), copied, to, from)
+    }
+}
+
+/// Copies after checking that memory is there and where `kind` says.
+pub(crate) fn copy(
+    session: &mut Session,
+    call: Call,
+    stream: StreamId,
+    copied: Copy,
+    kind: c_int,
+) -> Result {
+    check(session, &copied, kind)?;
+    session.copy(call, stream, copied)
+}
+
+/// Checks that memory is there and where `kind` says.
+pub(crate) fn check(state: &State, copied: &Copy, kind: c_int) -> Result {
+    if !(HOST_TO_HOST..=DEFAULT).contains(&kind) {
+        return Err(Error::INVALID_MEMCPY_DIRECTION);
+    }
+    if copied.extent.is_empty() {
+        return Ok(());
+    }
+    let to = check_box(state, copied.to, copied.extent)?;
+    let from = check_box(state, copied.from, copied.extent)?;
+    // With one address space, page-locked memory passes for device memory.
+    let fits = match kind {
+        HOST_TO_DEVICE => to != Place::Pageable,
+        DEVICE_TO_HOST => from != Place::Pageable,
+        DEVICE_TO_DEVICE => to != Place::Pageable && from != Place::Pageable,
+        HOST_TO_HOST => to != Place::Device && from != Place::Device,
+        _ => true,
+    };
+    if fits { Ok(()) } else { Err(Error::INVALID_VALUE) }
+}
+
+/// Checks that a box lies in one allocation, or in memory that is the program's own.
+pub(crate) fn check_box(state: &State, place: copy::Place, extent: Extent) -> Result<Place> {
+    let span = place.span(extent).filter(|_| place.start != 0).ok_or(Error::INVALID_VALUE)?;
+    if !state.memory.is_whole(place.start, span) {
+        return Err(Error::INVALID_VALUE);
+    }
+    Ok(state.memory.place(place.start))
+}
+
+/// A copy between devices: in a stream, or serialised with all their work.
+fn peer(
+    session: &mut Session,
+    stream: Option<StreamId>,
+    copied: Copy,
+    to: c_int,
+    from: c_int,
+) -> Result {
+    session.current()?;
+    let devices = [session.device_number(to)?, session.device_number(from)?];
+    check(session, &copied, DEFAULT)?;
+    if copied.extent.is_empty() {
+        return Ok(());
+    }
+    match stream {
+        Some(stream) => session.copy(Call::CopyAsync, stream, copied),
+        None => session.copy_serial(copied, &devices),
+    }
+}
+
+/// Rows, each this far from the one before.
+fn rows(to: (usize, usize), from: (usize, usize), width: usize, height: usize) -> Result<Copy> {
+    if width > to.1 || width > from.1 {
+        return Err(Error::INVALID_PITCH_VALUE);
+    }
+    let extent = Extent { width, height, depth: 1 };
+    let place = |(start, pitch)| copy::Place { start, pitch, slice: 0 };
+    Ok(Copy { to: place(to), from: place(from), extent })
+}
+
+/// A side of a copy of slices: where it starts, given its first byte's position.
+fn side(
+    pointer: crate::abi::PitchedPtr,
+    position: crate::abi::Pos,
+    extent: Extent,
+) -> Result<copy::Place> {
+    // A side without rows of its own has those that are copied.
+    let pitch = if pointer.pitch == 0 { extent.width } else { pointer.pitch };
+    let height = if pointer.ysize == 0 { extent.height } else { pointer.ysize };
+    let slice = pitch.checked_mul(height).ok_or(Error::INVALID_VALUE)?;
+    if extent.width > pitch {
+        return Err(Error::INVALID_PITCH_VALUE);
+    }
+    let rows = position.y.checked_mul(pitch);
+    let slices = position.z.checked_mul(slice);
+    let start = rows
+        .zip(slices)
+        .and_then(|(rows, slices)| rows.checked_add(slices)?.checked_add(position.x))
+        .and_then(|offset| pointer.ptr.checked_add(offset));
+    let start = start.filter(|_| pointer.ptr != 0).ok_or(Error::INVALID_VALUE)?;
+    Ok(copy::Place { start, pitch, slice })
+}
+
+/// The copy that `cudaMemcpy3DParms` describes.
+pub(crate) fn from_parameters(parameters: &Memcpy3DParms) -> Result<Copy> {
+    if parameters.srcArray != 0 || parameters.dstArray != 0 {
+        return Err(Error::NOT_SUPPORTED);
+    }
+    let crate::abi::Extent { width, height, depth } = parameters.extent;
+    let extent = Extent { width, height, depth };
+    let to = side(parameters.dstPtr, parameters.dstPos, extent)?;
+    let from = side(parameters.srcPtr, parameters.srcPos, extent)?;
+    Ok(Copy { to, from, extent })
+}
+
+fn from_peer_parameters(parameters: &Memcpy3DPeerParms) -> Result<(Copy, c_int, c_int)> {
+    let copied = from_parameters(&Memcpy3DParms {
+        srcArray: parameters.srcArray,
+        srcPos: parameters.srcPos,
+        srcPtr: parameters.srcPtr,
+        dstArray: parameters.dstArray,
+        dstPos: parameters.dstPos,
+        dstPtr: parameters.dstPtr,
+        extent: parameters.extent,
+        kind: DEFAULT,
+    })?;
+    Ok((copied, parameters.dstDevice, parameters.srcDevice))
+}

@@ -1,0 +1,200 @@
+//! What processes of a node share: device memory, by handles, and events.
+//!
+//! A handle says where in `/proc` the owner's memory is open, so that no server is needed; it is good
+//! as long as the owner lives, as CUDA has it, too.
+
+use crate::mapping::{Mapping, PAGE};
+use crate::memory::Shared;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a handle of either kind, `CUDA_IPC_HANDLE_SIZE`.
+pub const HANDLE: usize = 64;
+
+/// Events of a process that others may open.
+const SLOTS: usize = PAGE / 16;
+
+/// What handles of memory and of events start with.
+const MEMORY: u64 = 0x636f_6d6d_6d65_6d31;
+const EVENT: u64 = 0x636f_6d6d_6576_7431;
+
+/// Memory of another process, as its handle tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryHandle {
+    /// The owner.
+    pub process: u32,
+    /// Where it is there.
+    pub shared: Shared,
+}
+
+impl MemoryHandle {
+    /// As the program carries it.
+    pub fn to_bytes(self) -> [u8; HANDLE] {
+        let shared = self.shared;
+        words([
+            MEMORY,
+            u64::from(self.process),
+            shared.file as u64,
+            shared.offset as u64,
+            shared.size as u64,
+        ])
+    }
+
+    /// Of what the program carried, if that is a handle.
+    pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<MemoryHandle> {
+        let [MEMORY, process, file, offset, size] = unwords(bytes) else { return None };
+        let shared = Shared {
+            file: file as i32,
+            offset: usize::try_from(offset).ok()?,
+            size: size as usize,
+        };
+        Some(MemoryHandle { process: u32::try_from(process).ok()?, shared })
+    }
+
+    /// Maps the pages it lies in; gives where in them it starts.
+    pub fn map(self) -> io::Result<(Mapping, usize)> {
+        let skip = self.shared.offset % PAGE;
+        let size = (skip + self.shared.size).next_multiple_of(PAGE);
+        let offset = self.shared.offset - skip;
+        Ok((Mapping::open(self.process, self.shared.file, offset, size)?, skip))
+    }
+}
+
+/// The events of one process that others may open: how often each was recorded, and which of the
+/// records has happened.
+#[derive(Debug)]
+pub struct Board {
+    memory: Mapping,
+    process: u32,
+    file: i32,
+}
+
+/// One such event.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    board: Arc<Board>,
+    index: usize,
+}
+
+/// One record of such an event.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    slot: Slot,
+    number: u64,
+}
+
+impl Board {
+    /// The board of this process.
+    pub fn create() -> io::Result<Board> {
+        let memory = Mapping::shareable(PAGE)?;
+        // A shareable mapping has a file.
+        let file = memory.file().unwrap_or(-1);
+        Ok(Board { memory, process: std::process::id(), file })
+    }
+
+    fn open(process: u32, file: i32) -> io::Result<Board> {
+        Ok(Board { memory: Mapping::open(process, file, 0, PAGE)?, process, file })
+    }
+
+    fn cell(&self, index: usize) -> &AtomicU64 {
+        let address = self.memory.range().start + 8 * index;
+        // SAFETY: within the page, which is aligned, was zero at first, and is mapped as long as the
+        // board is; all processes use it by atomics only.
+        unsafe { &*(address as *const AtomicU64) }
+    }
+}
+
+impl Slot {
+    /// An event of a board; there are [`SLOTS`], after which they are shared, which only makes
+    /// waiting for one wait for another.
+    pub fn new(board: &Arc<Board>, number: usize) -> Slot {
+        Slot { board: Arc::clone(board), index: number % SLOTS }
+    }
+
+    /// As the program carries it.
+    pub fn to_bytes(&self) -> [u8; HANDLE] {
+        let board = &self.board;
+        words([EVENT, u64::from(board.process), board.file as u64, self.index as u64, 0])
+    }
+
+    /// Of what the program carried; `None` if that is no handle.
+    pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<io::Result<Slot>> {
+        let [EVENT, process, file, index, 0] = unwords(bytes) else { return None };
+        let index = usize::try_from(index).ok().filter(|&index| index < SLOTS)?;
+        let board = Board::open(u32::try_from(process).ok()?, file as i32);
+        Some(board.map(|board| Slot { board: Arc::new(board), index }))
+    }
+
+    /// It is recorded once more.
+    pub fn record(&self) -> Mark {
+        let number = self.recorded().fetch_add(1, Ordering::AcqRel) + 1;
+        Mark { slot: self.clone(), number }
+    }
+
+    /// Its last record.
+    pub fn last(&self) -> Mark {
+        Mark { slot: self.clone(), number: self.recorded().load(Ordering::Acquire) }
+    }
+
+    fn recorded(&self) -> &AtomicU64 {
+        self.board.cell(2 * self.index)
+    }
+
+    fn happened(&self) -> &AtomicU64 {
+        self.board.cell(2 * self.index + 1)
+    }
+}
+
+impl Mark {
+    /// The record has happened.
+    pub fn signal(&self) {
+        self.slot.happened().fetch_max(self.number, Ordering::AcqRel);
+    }
+
+    /// Whether it has.
+    pub fn is_reached(&self) -> bool {
+        self.slot.happened().load(Ordering::Acquire) >= self.number
+    }
+}
+
+fn words(words: [u64; 5]) -> [u8; HANDLE] {
+    let mut bytes = [0; HANDLE];
+    for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
+fn unwords(bytes: &[u8; HANDLE]) -> [u64; 5] {
+    std::array::from_fn(|at| {
+        let word: [u8; 8] = std::array::from_fn(|byte| bytes[8 * at + byte]);
+        u64::from_le_bytes(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_come_back_as_they_went() {
+        let shared = Shared { file: 3, offset: 0x1_2345_6700, size: 99 };
+        let handle = MemoryHandle { process: 17, shared };
+        assert_eq!(MemoryHandle::from_bytes(&handle.to_bytes()), Some(handle));
+        assert_eq!(MemoryHandle::from_bytes(&[0; HANDLE]), None);
+        assert!(Slot::from_bytes(&handle.to_bytes()).is_none());
+    }
+
+    #[test]
+    fn an_event_is_seen_by_who_opens_it() {
+        let board = Arc::new(Board::create().expect("a page"));
+        let slot = Slot::new(&board, 5);
+        let opened = Slot::from_bytes(&slot.to_bytes()).expect("a handle").expect("our own");
+        assert!(opened.last().is_reached(), "never recorded");
+        let mark = slot.record();
+        assert!(!opened.last().is_reached());
+        mark.signal();
+        assert!(opened.last().is_reached());
+    }
+}

@@ -1,0 +1,241 @@
+//! Kernels from the PTX that compilers embed, executed by `commsan-simt`.
+
+use crate::error::{Error, Result};
+use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
+use commsan_ptx::words::Space;
+use commsan_ptx::{Linkage, Variable};
+use commsan_ptx::{Module, fatbin};
+use commsan_simt::{Cause, Fault, Program, Refused, Services, Wrong};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Architecture of the simulated devices, as compilers name it.
+const ARCHITECTURE: u32 = 90;
+/// Registers that a thread is said to have: what PTX names becomes registers only on hardware.
+const REGISTERS: u32 = 32;
+
+/// Reads PTX out of fatbins.
+pub struct Ptx {
+    seed: u64,
+    devices: Arc<Devices>,
+}
+
+impl Ptx {
+    /// Kernels' blocks run in an order that varies with the seed.
+    pub fn new(seed: u64) -> Ptx {
+        Ptx { seed, devices: Arc::default() }
+    }
+}
+
+/// What each device keeps for its kernels.
+type Devices = Mutex<FxHashMap<usize, Arc<Services>>>;
+
+impl Loader for Ptx {
+    unsafe fn load(&self, wrapper: *const c_void) -> Result<Arc<dyn grid::Module>, Unusable> {
+        // SAFETY: the caller's promise.
+        let fatbins = unsafe { fatbins(wrapper) }.map_err(damaged)?;
+        let [fatbin] = fatbins[..] else {
+            return Err(Unusable {
+                error: Error::NO_KERNEL_IMAGE_FOR_DEVICE,
+                reason: "device code of several files, linked with -rdc=true, is not executed; \
+                         compile it without"
+                    .to_owned(),
+            });
+        };
+        let images = fatbin::read(fatbin).map_err(damaged)?;
+        let text = fatbin::ptx_for(&images, ARCHITECTURE).map_err(|error| match error {
+            fatbin::Error::NoPtx { .. } => {
+                Unusable { error: Error::NO_KERNEL_IMAGE_FOR_DEVICE, reason: error.to_string() }
+            }
+            other => damaged(other),
+        })?;
+        let module = Module::parse(&text).map_err(|error| Unusable {
+            error: Error::UNSUPPORTED_PTX_VERSION,
+            reason: error.to_string(),
+        })?;
+        Ok(Arc::new(Kernels::new(module, self.seed, Arc::clone(&self.devices))))
+    }
+}
+
+fn damaged(error: fatbin::Error) -> Unusable {
+    Unusable { error: Error::INVALID_KERNEL_IMAGE, reason: error.to_string() }
+}
+
+/// The fatbins that a wrapper names: one, or those of each file of a program with relocatable code.
+///
+/// # Safety
+/// `wrapper` points to what a compiler has made.
+unsafe fn fatbins<'a>(wrapper: *const c_void) -> Result<Vec<&'a [u8]>, fatbin::Error> {
+    // SAFETY: wrappers have this size, and fatbins lie in the program's image, as long as their headers
+    // say.
+    unsafe {
+        let bytes = std::slice::from_raw_parts(wrapper.cast(), fatbin::Wrapper::SIZE);
+        let wrapper = fatbin::Wrapper::read(bytes)?;
+        let whole = |address: u64| {
+            let begin = address as *const u8;
+            let size = fatbin::size(std::slice::from_raw_parts(begin, fatbin::HEADER))?;
+            Ok(std::slice::from_raw_parts(begin, size))
+        };
+        let Some(parts) = wrapper.parts else { return Ok(vec![whole(wrapper.fatbin)?]) };
+        let parts = parts as *const u64;
+        let addresses = (0..).map(|at| *parts.add(at)).take_while(|address| *address != 0);
+        addresses.map(whole).collect()
+    }
+}
+
+/// A module's kernels.
+struct Kernels {
+    program: Program,
+    seed: u64,
+    devices: Arc<Devices>,
+    /// By name; each is looked at when it is asked for.
+    known: FxHashMap<String, OnceLock<grid::Kernel>>,
+    globals: Vec<Global>,
+}
+
+impl Kernels {
+    fn new(module: Module, seed: u64, devices: Arc<Devices>) -> Kernels {
+        let known = module.entries().map(|entry| (entry.name.clone(), OnceLock::new())).collect();
+        let globals = module.variables.iter().filter(|variable| is_global(variable));
+        let globals = globals.map(|variable| Global {
+            name: variable.name.clone(),
+            size: variable.size as usize,
+            alignment: variable.align as usize,
+        });
+        let globals = globals.collect();
+        Kernels { program: Program::new(Arc::new(module)), seed, devices, known, globals }
+    }
+
+    fn describe(&self, entry: &str) -> grid::Kernel {
+        let Some(kernel) = self.program.kernel(entry) else { return grid::Kernel::default() };
+        let function = kernel.function();
+        let parameters = function.parameters.iter().map(|p| (p.offset as usize, p.size as usize));
+        let threads = ["maxntid", "reqntid"].iter().find_map(|name| function.directive(name));
+        grid::Kernel {
+            parameters: parameters.collect(),
+            shared: kernel.static_shared() as usize,
+            local: kernel.local() as usize,
+            constant: 0,
+            registers: REGISTERS,
+            max_threads: threads.map(|extents| extents.iter().product()),
+        }
+    }
+
+    fn services(&self, device: usize) -> Arc<Services> {
+        let mut devices = self.devices.lock();
+        Arc::clone(devices.entry(device).or_insert_with(|| Arc::new(Services::new(print))))
+    }
+}
+
+/// Whether a variable lives in a device's memory, and is defined here.
+fn is_global(variable: &Variable) -> bool {
+    matches!(variable.space, Space::Global | Space::Const) && variable.linkage != Linkage::Extern
+}
+
+impl grid::Module for Kernels {
+    fn kernel(&self, entry: &str) -> Option<&grid::Kernel> {
+        let known = self.known.get(entry)?;
+        Some(known.get_or_init(|| self.describe(entry)))
+    }
+
+    fn globals(&self) -> &[Global] {
+        &self.globals
+    }
+
+    fn initialise(&self, global: &Global, addresses: &Addresses, bytes: &mut [u8]) {
+        if let Some((_, variable)) = self.program.module().variable(&global.name) {
+            self.program.initialise(variable, &|name: &str| address(addresses, name), bytes);
+        }
+    }
+
+    fn start(&self, launch: &Launch, addresses: &Arc<Addresses>) -> Result<Box<dyn grid::Grid>> {
+        let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+        let launch_of = commsan_simt::Launch {
+            kernel,
+            arguments: launch.arguments.clone(),
+            grid: launch.grid,
+            block: launch.block,
+            shared: u32::try_from(launch.shared).map_err(|_| Error::INVALID_VALUE)?,
+            cooperative: launch.cooperative,
+            seed: self.seed,
+            services: self.services(launch.device),
+            time: 0,
+        };
+        let symbols = |name: &str| address(addresses, name);
+        let grid = commsan_simt::Grid::new(launch_of, &symbols).map_err(|refused| {
+            eprintln!("commsan: simulated GPU: {}: {refused}", launch.entry);
+            match refused {
+                Refused::Arguments => Error::INVALID_VALUE,
+                Refused::Shape => Error::INVALID_CONFIGURATION,
+                Refused::Kernel(_) | Refused::Memory => Error::LAUNCH_OUT_OF_RESOURCES,
+                Refused::Symbol(_) => Error::SYMBOL_NOT_FOUND,
+            }
+        })?;
+        Ok(Box::new(Running { grid, device: launch.device }))
+    }
+}
+
+fn address(addresses: &Addresses, name: &str) -> Option<u64> {
+    addresses.get(name).map(|address| *address as u64)
+}
+
+/// A kernel in execution.
+struct Running {
+    grid: commsan_simt::Grid,
+    device: usize,
+}
+
+impl grid::Grid for Running {
+    fn advance(&mut self, budget: u64, reach: &dyn grid::Reach) -> Progress {
+        let reach = OnDevice { reach, device: self.device };
+        match self.grid.advance(budget, &reach, &mut ()) {
+            commsan_simt::Progress::Running => Progress::Running,
+            commsan_simt::Progress::Spinning => Progress::Spinning,
+            commsan_simt::Progress::Idle(time) => Progress::Idle(time),
+            commsan_simt::Progress::Done => Progress::Done,
+            commsan_simt::Progress::Fault(fault) => {
+                eprintln!("commsan: simulated GPU: device {}: {fault}", self.device);
+                Progress::Fault(error_of(&fault))
+            }
+        }
+    }
+}
+
+/// What a kernel may access on its device.
+struct OnDevice<'a> {
+    reach: &'a dyn grid::Reach,
+    device: usize,
+}
+
+impl commsan_simt::Reach for OnDevice<'_> {
+    fn allocation(&self, address: u64) -> Option<Range<u64>> {
+        let found = self.reach.allocation(self.device, address as usize)?;
+        Some(found.start as u64..found.end as u64)
+    }
+}
+
+/// What hardware says of a fault (CUDA Runtime API, `cudaError_t`).
+fn error_of(fault: &Fault) -> Error {
+    match &fault.cause {
+        Cause::Access { wrong: Wrong::Outside, .. } => Error::ILLEGAL_ADDRESS,
+        Cause::Access { wrong: Wrong::Misaligned, .. } => Error::MISALIGNED_ADDRESS,
+        Cause::Assertion(_) => Error::ASSERT,
+        Cause::Unsupported(_) => Error::ILLEGAL_INSTRUCTION,
+        Cause::Deadlock => Error::LAUNCH_TIMEOUT,
+        Cause::StackOverflow => Error::HARDWARE_STACK_ERROR,
+        Cause::NoFunction(_) => Error::INVALID_PC,
+        Cause::Trap | Cause::Barrier(_) => Error::LAUNCH_FAILURE,
+    }
+}
+
+/// To where the program itself prints, in one order with it.
+fn print(text: &[u8]) {
+    unsafe extern "C" {
+        static stdout: *mut libc::FILE;
+    }
+    // SAFETY: libc's own stream, and bytes of that length.
+    unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stdout) };
+}

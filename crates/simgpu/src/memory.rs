@@ -1,0 +1,334 @@
+//! The memory that the runtime knows: what was allocated, pinned, registered or opened, and where.
+//!
+//! All of it lies in this process's address space, so that a pointer is an address like any other:
+//! to the program, to kernels, and to MPI.
+
+use crate::arena::{ALIGNMENT, Arena};
+use crate::error::{Error, Result};
+use crate::mapping::{Mapping, PAGE};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Addresses of each device: several times its memory, since freed addresses are not used again
+/// before all others.
+const DEVICE_RANGE: usize = 64 << 30;
+/// Addresses of managed and of pinned memory.
+const HOST_RANGE: usize = 256 << 30;
+
+/// What an allocation is, which decides how copies and frees of it synchronise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `cudaMalloc`.
+    Device,
+    /// `cudaMallocAsync`: of a memory pool.
+    Pool,
+    /// An allocation node of a graph, which has its memory as long as the graph.
+    Graph,
+    /// A variable of a module.
+    Variable,
+    /// `cudaMallocManaged`.
+    Managed,
+    /// `cudaMallocHost`, `cudaHostAlloc`.
+    Pinned,
+    /// `cudaHostRegister`: the program's own memory.
+    Registered,
+    /// `cudaIpcOpenMemHandle`: device memory of another process.
+    Opened,
+}
+
+/// Where memory is, as the rules of synchronisation see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// On a device.
+    Device,
+    /// Wherever it is needed.
+    Managed,
+    /// Page-locked host memory.
+    Pinned,
+    /// Any other host memory.
+    Pageable,
+}
+
+/// Where an allocation from a pool is in the order of its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// Its free has not been asked for.
+    Live,
+    /// Its free is in a stream.
+    Leaving,
+}
+
+/// One allocation.
+#[derive(Clone, Debug)]
+pub struct Allocation {
+    /// The bytes asked for.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: Kind,
+    /// The device it belongs to; for host memory the one that was current.
+    pub device: usize,
+    /// Flags of `cudaHostAlloc` and `cudaHostRegister`.
+    pub flags: u32,
+    /// The pool it is from, if from one.
+    pub pool: Option<u64>,
+    /// Whether its free is on the way.
+    pub life: Life,
+}
+
+impl Allocation {
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        match self.kind {
+            Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable | Kind::Opened => {
+                Place::Device
+            }
+            Kind::Managed => Place::Managed,
+            Kind::Pinned | Kind::Registered => Place::Pinned,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Region {
+    mapping: Mapping,
+    arena: Arena,
+}
+
+impl Region {
+    fn new(mapping: std::io::Result<Mapping>) -> Result<Region> {
+        let mapping = mapping.map_err(|_| Error::MEMORY_ALLOCATION)?;
+        Ok(Region { arena: Arena::new(mapping.range()), mapping })
+    }
+
+    fn take(&mut self, size: usize, alignment: usize) -> Result<Range<usize>> {
+        let part = self.arena.take(size, alignment).ok_or(Error::MEMORY_ALLOCATION)?;
+        if self.mapping.commit(part.clone()).is_err() {
+            self.arena.give(part);
+            return Err(Error::MEMORY_ALLOCATION);
+        }
+        Ok(part)
+    }
+
+    fn give(&mut self, part: Range<usize>) {
+        self.mapping.discard(part.clone());
+        self.arena.give(part);
+    }
+}
+
+/// Where an allocation can be found by other processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// Descriptor of the device's memory in this process.
+    pub file: i32,
+    /// Where in it the allocation starts.
+    pub offset: usize,
+    /// Bytes of the allocation.
+    pub size: usize,
+}
+
+/// All allocations.
+#[derive(Debug)]
+pub struct Memory {
+    devices: Vec<Region>,
+    host: Region,
+    allocations: BTreeMap<usize, Allocation>,
+    /// Mappings of other processes' memory by their first address.
+    opened: BTreeMap<usize, Mapping>,
+    used: Vec<usize>,
+    /// Allocations that the host can read while devices write them.
+    seen_by_host: usize,
+    /// Bytes of memory of each device.
+    capacity: usize,
+}
+
+impl Memory {
+    /// Address space for so many devices with so many bytes each.
+    pub fn new(devices: usize, capacity: usize) -> Result<Memory> {
+        let capacity = capacity.min(DEVICE_RANGE);
+        let regions: Result<_> =
+            (0..devices).map(|_| Region::new(Mapping::shareable(DEVICE_RANGE))).collect();
+        Ok(Memory {
+            devices: regions?,
+            host: Region::new(Mapping::private(HOST_RANGE))?,
+            allocations: BTreeMap::new(),
+            opened: BTreeMap::new(),
+            used: vec![0; devices],
+            seen_by_host: 0,
+            capacity,
+        })
+    }
+
+    /// Bytes free and in all on a device.
+    pub fn info(&self, device: usize) -> (usize, usize) {
+        (self.capacity - self.used[device], self.capacity)
+    }
+
+    /// New memory. Host memory starts at a page, as programs that register it with other libraries
+    /// expect.
+    pub fn allocate(&mut self, kind: Kind, device: usize, size: usize) -> Result<usize> {
+        let part = if on_device(kind) {
+            if size > self.capacity - self.used[device] {
+                return Err(Error::MEMORY_ALLOCATION);
+            }
+            self.devices[device].take(size, ALIGNMENT)
+        } else {
+            // Whole pages, which are not there any more when they are freed.
+            let whole = size.max(1).checked_next_multiple_of(PAGE);
+            self.host.take(whole.ok_or(Error::MEMORY_ALLOCATION)?, PAGE)
+        };
+        let part = part?;
+        if on_device(kind) {
+            self.used[device] += part.len();
+        }
+        let range = part.start..part.start + size;
+        self.insert(Allocation { range, kind, device, flags: 0, pool: None, life: Life::Live });
+        Ok(part.start)
+    }
+
+    /// Notes host memory of the program's own, which must not be known yet.
+    pub fn register(&mut self, range: Range<usize>, device: usize, flags: u32) -> Result {
+        if self.overlaps(&range) {
+            return Err(Error::HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        let kind = Kind::Registered;
+        self.insert(Allocation { range, kind, device, flags, pool: None, life: Life::Live });
+        Ok(())
+    }
+
+    /// Notes memory of another process, mapped here, which starts `skip` bytes into the mapping.
+    pub fn open(&mut self, mapping: Mapping, skip: usize, size: usize, device: usize) -> usize {
+        let start = mapping.range().start + skip;
+        self.opened.insert(start, mapping);
+        let range = start..start + size;
+        let kind = Kind::Opened;
+        self.insert(Allocation { range, kind, device, flags: 0, pool: None, life: Life::Live });
+        start
+    }
+
+    /// Forgets an allocation and gives its addresses back.
+    pub fn release(&mut self, start: usize) -> Option<Allocation> {
+        let allocation = self.allocations.remove(&start)?;
+        self.seen_by_host -= usize::from(allocation.place() != Place::Device);
+        self.opened.remove(&start);
+        let size = |unit| allocation.range.len().max(1).next_multiple_of(unit);
+        match allocation.kind {
+            Kind::Registered | Kind::Opened => {}
+            Kind::Managed | Kind::Pinned => self.host.give(start..start + size(PAGE)),
+            Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable => {
+                self.devices[allocation.device].give(start..start + size(ALIGNMENT));
+                self.used[allocation.device] -= size(ALIGNMENT);
+            }
+        }
+        Some(allocation)
+    }
+
+    /// The allocation that an address lies in.
+    pub fn find(&self, address: usize) -> Option<&Allocation> {
+        let (_, allocation) = self.allocations.range(..=address).next_back()?;
+        // A pointer to an allocation of no bytes still is one to it.
+        let range = &allocation.range;
+        (range.contains(&address) || range.start == address).then_some(allocation)
+    }
+
+    /// The allocation that starts at an address.
+    pub fn at(&mut self, start: usize) -> Option<&mut Allocation> {
+        self.allocations.get_mut(&start)
+    }
+
+    /// Where an address is, known or not.
+    pub fn place(&self, address: usize) -> Place {
+        self.find(address).map_or(Place::Pageable, Allocation::place)
+    }
+
+    /// The device whose memory an address lies in, allocated or not. Opened memory counts for the
+    /// device it was opened on.
+    pub fn device_of(&self, address: usize) -> Option<usize> {
+        self.devices
+            .iter()
+            .position(|region| region.arena.contains(address))
+            .or_else(|| self.find(address).filter(|a| a.kind == Kind::Opened).map(|a| a.device))
+    }
+
+    /// Whether `size` bytes from an address on lie in one allocation, or in memory that the runtime
+    /// knows nothing of.
+    pub fn is_whole(&self, address: usize, size: usize) -> bool {
+        match self.find(address) {
+            Some(allocation) => size <= allocation.range.end - address,
+            None => self.device_of(address).is_none(),
+        }
+    }
+
+    /// Where another process finds the allocation that an address lies in, if it is device memory
+    /// that `cudaMalloc` made.
+    pub fn shared(&self, address: usize) -> Option<Shared> {
+        let allocation = self.find(address).filter(|a| a.kind == Kind::Device)?;
+        let mapping = &self.devices[allocation.device].mapping;
+        let offset = allocation.range.start - mapping.range().start;
+        Some(Shared { file: mapping.file()?, offset, size: allocation.range.len() })
+    }
+
+    /// Whether the host can see what devices write without asking the runtime.
+    pub fn is_seen_by_host(&self) -> bool {
+        self.seen_by_host > 0
+    }
+
+    /// First addresses of the allocations of a device that `keep` does not keep.
+    pub fn starts(&self, device: usize, keep: impl Fn(&Allocation) -> bool) -> Vec<usize> {
+        let of_device = |a: &&Allocation| a.device == device && !keep(a);
+        self.allocations.values().filter(of_device).map(|a| a.range.start).collect()
+    }
+
+    fn overlaps(&self, range: &Range<usize>) -> bool {
+        self.allocations
+            .range(..range.end)
+            .next_back()
+            .is_some_and(|(_, a)| a.range.end > range.start)
+    }
+
+    fn insert(&mut self, allocation: Allocation) {
+        self.seen_by_host += usize::from(allocation.place() != Place::Device);
+        self.allocations.insert(allocation.range.start, allocation);
+    }
+}
+
+fn on_device(kind: Kind) -> bool {
+    matches!(kind, Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_tell_their_device_and_kind() {
+        let mut memory = Memory::new(2, 1 << 20).expect("address space");
+        let a = memory.allocate(Kind::Device, 1, 1000).expect("room");
+        let b = memory.allocate(Kind::Managed, 0, 1000).expect("room");
+        assert_eq!((memory.device_of(a + 500), memory.place(a + 999)), (Some(1), Place::Device));
+        assert_eq!((memory.device_of(b), memory.place(b)), (None, Place::Managed));
+        assert_eq!(memory.place(a + 1000), Place::Pageable);
+        assert!(memory.is_whole(a + 500, 500) && !memory.is_whole(a + 500, 501));
+        assert_eq!(memory.info(1).0, (1 << 20) - 1024);
+        memory.release(a);
+        assert_eq!(memory.info(1).0, 1 << 20);
+        assert!(!memory.is_whole(a, 1));
+    }
+
+    #[test]
+    fn a_device_has_no_more_than_its_memory() {
+        let mut memory = Memory::new(1, 1 << 20).expect("address space");
+        let refused = memory.allocate(Kind::Device, 0, (1 << 20) + 1);
+        assert_eq!(refused, Err(Error::MEMORY_ALLOCATION));
+        memory.allocate(Kind::Device, 0, 1 << 20).expect("room for exactly that");
+        assert_eq!(memory.allocate(Kind::Device, 0, 1), Err(Error::MEMORY_ALLOCATION));
+    }
+
+    #[test]
+    fn registered_memory_is_registered_once() {
+        let mut memory = Memory::new(1, 1 << 20).expect("address space");
+        memory.register(0x1000..0x2000, 0, 0).expect("new");
+        let again = memory.register(0x1800..0x2800, 0, 0);
+        assert_eq!(again, Err(Error::HOST_MEMORY_ALREADY_REGISTERED));
+        memory.register(0x2000..0x3000, 0, 0).expect("beside");
+    }
+}

@@ -1,0 +1,197 @@
+//! What the compiler's code registers before `main`: modules, kernels, variables.
+//!
+//! Modules are read, and their variables put on a device, when they are first used there.
+
+use crate::error::{Error, Result};
+use crate::grid::{Addresses, Kernel, Loader, Module};
+use crate::memory::{Kind, Memory};
+use rustc_hash::FxHashMap;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// A module as it was registered.
+struct Image {
+    /// What the compiler's code gave.
+    wrapper: usize,
+    module: Option<Result<Arc<dyn Module>>>,
+    /// Where its variables are on each device.
+    on_devices: FxHashMap<usize, Arc<Addresses>>,
+    /// Its managed variables, which are where they are for all devices.
+    managed: Addresses,
+    /// Whether these have their first values.
+    managed_set: bool,
+}
+
+/// A kernel or variable: the module it is of and its name there.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    image: usize,
+    /// Its name in the module.
+    pub name: String,
+    /// Bytes, of a variable.
+    pub size: usize,
+}
+
+/// All that was registered.
+pub struct Modules {
+    loader: Box<dyn Loader>,
+    images: FxHashMap<usize, Image>,
+    /// Kernels by the host functions that stand for them.
+    kernels: FxHashMap<usize, Symbol>,
+    /// Variables by the host variables that stand for them.
+    variables: FxHashMap<usize, Symbol>,
+    /// Most bytes of dynamic shared memory, where the program has changed it.
+    shared: FxHashMap<usize, usize>,
+}
+
+impl Modules {
+    /// Nothing is registered yet.
+    pub fn new(loader: Box<dyn Loader>) -> Modules {
+        Modules {
+            loader,
+            images: FxHashMap::default(),
+            kernels: FxHashMap::default(),
+            variables: FxHashMap::default(),
+            shared: FxHashMap::default(),
+        }
+    }
+
+    /// A module, by the handle it gets.
+    pub fn register(&mut self, handle: usize, wrapper: usize) {
+        let on_devices = FxHashMap::default();
+        let managed = Addresses::default();
+        let image = Image { wrapper, module: None, on_devices, managed, managed_set: false };
+        self.images.insert(handle, image);
+    }
+
+    /// The library that a module is of is unloaded.
+    pub fn unregister(&mut self, handle: usize) {
+        self.images.remove(&handle);
+        self.kernels.retain(|_, symbol| symbol.image != handle);
+        self.variables.retain(|_, symbol| symbol.image != handle);
+    }
+
+    /// A kernel, by its host function.
+    pub fn register_kernel(&mut self, image: usize, function: usize, name: String) {
+        self.kernels.insert(function, Symbol { image, name, size: 0 });
+    }
+
+    /// A variable, by its host variable.
+    pub fn register_variable(&mut self, image: usize, host: usize, name: String, size: usize) {
+        self.variables.insert(host, Symbol { image, name, size });
+    }
+
+    /// A managed variable, which has its memory already.
+    pub fn register_managed(
+        &mut self,
+        image: usize,
+        host: usize,
+        name: &str,
+        range: (usize, usize),
+    ) {
+        self.register_variable(image, host, name.to_owned(), range.1);
+        if let Some(image) = self.images.get_mut(&image) {
+            image.managed.insert(name.to_owned(), range.0);
+        }
+    }
+
+    /// A kernel.
+    pub fn kernel(&self, function: usize) -> Result<&Symbol> {
+        self.kernels.get(&function).ok_or(Error::INVALID_DEVICE_FUNCTION)
+    }
+
+    /// A variable.
+    pub fn variable(&self, host: usize) -> Result<&Symbol> {
+        self.variables.get(&host).ok_or(Error::INVALID_SYMBOL)
+    }
+
+    /// Most bytes of dynamic shared memory that a kernel may be launched with, if set.
+    pub fn shared_limit(&self, function: usize) -> Option<usize> {
+        self.shared.get(&function).copied()
+    }
+
+    /// Sets it.
+    pub fn set_shared_limit(&mut self, function: usize, bytes: usize) {
+        self.shared.insert(function, bytes);
+    }
+
+    /// The module that a symbol is of.
+    pub fn module(&mut self, symbol: &Symbol) -> Result<Arc<dyn Module>> {
+        let image = self.images.get_mut(&symbol.image).ok_or(Error::INVALID_KERNEL_IMAGE)?;
+        if image.module.is_none() {
+            // SAFETY: registered by the compiler's code, and not unregistered since.
+            let loaded = unsafe { self.loader.load(image.wrapper as *const c_void) };
+            image.module = Some(loaded.map_err(|unusable| {
+                eprintln!("commsan: simulated GPU: {}: {}", symbol.name, unusable.reason);
+                unusable.error
+            }));
+        }
+        image.module.clone().unwrap_or(Err(Error::INVALID_KERNEL_IMAGE))
+    }
+
+    /// What is known of a kernel.
+    pub fn describe(&mut self, function: usize) -> Result<Kernel> {
+        let symbol = self.kernel(function)?.clone();
+        let module = self.module(&symbol)?;
+        module.kernel(&symbol.name).cloned().ok_or(Error::INVALID_DEVICE_FUNCTION)
+    }
+
+    /// Where the variables of a symbol's module are on a device.
+    pub fn addresses(
+        &mut self,
+        memory: &mut Memory,
+        symbol: &Symbol,
+        device: usize,
+    ) -> Result<Arc<Addresses>> {
+        let module = self.module(symbol)?;
+        let image = self.images.get_mut(&symbol.image).ok_or(Error::INVALID_KERNEL_IMAGE)?;
+        if let Some(addresses) = image.on_devices.get(&device) {
+            return Ok(Arc::clone(addresses));
+        }
+        let mut addresses = image.managed.clone();
+        for global in module.globals() {
+            if !addresses.contains_key(&global.name) {
+                let start = memory.allocate(Kind::Variable, device, global.size)?;
+                addresses.insert(global.name.clone(), start);
+            }
+        }
+        for global in module.globals() {
+            if image.managed_set && image.managed.contains_key(&global.name) {
+                continue;
+            }
+            let start = addresses[&global.name] as *mut u8;
+            // SAFETY: memory of this size that was allocated for this variable; nothing that runs
+            // has its address yet.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(start, global.size) };
+            module.initialise(global, &addresses, bytes);
+        }
+        image.managed_set = true;
+        let addresses = Arc::new(addresses);
+        image.on_devices.insert(device, Arc::clone(&addresses));
+        Ok(addresses)
+    }
+
+    /// Where a variable is on a device.
+    pub fn address(&mut self, memory: &mut Memory, host: usize, device: usize) -> Result<usize> {
+        let symbol = self.variable(host)?.clone();
+        let addresses = self.addresses(memory, &symbol, device)?;
+        addresses.get(&symbol.name).copied().ok_or(Error::INVALID_SYMBOL)
+    }
+
+    /// Whether a managed variable is there.
+    pub fn is_managed(&self, start: usize) -> bool {
+        self.images.values().any(|image| image.managed.values().any(|&address| address == start))
+    }
+
+    /// A device is reset: its variables are gone, and come back as they were at first.
+    pub fn forget_device(&mut self, device: usize) {
+        for image in self.images.values_mut() {
+            image.on_devices.remove(&device);
+        }
+    }
+
+    /// Any symbol of a module, to initialise its managed variables by.
+    pub fn any_of(&self, image: usize) -> Option<Symbol> {
+        self.variables.values().find(|symbol| symbol.image == image).cloned()
+    }
+}

@@ -1,0 +1,110 @@
+//! For what the host waits in copies, sets and frees, by where the memory is.
+//!
+//! "API synchronization behavior" and "Stream synchronization behavior" of the CUDA Runtime API,
+//! which say little of managed memory; where they leave it open, the seed decides.
+
+use crate::memory::Place;
+
+/// A call that may make the host wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `cudaMemcpy`, `cudaMemcpy2D`, `cudaMemcpyToSymbol` and their like.
+    Copy,
+    /// `cudaMemcpyAsync` and its like.
+    CopyAsync,
+    /// `cudaMemset` and its like.
+    Set,
+    /// `cudaMemsetAsync` and its like.
+    SetAsync,
+    /// `cudaFree`, `cudaFreeHost`.
+    Free,
+}
+
+/// What the host waits for before the call returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Nothing: the operation is in its stream.
+    Nothing,
+    /// What is in the stream; then the source is read, and the operation is in the stream.
+    Staging,
+    /// The operation.
+    Operation,
+    /// Everything on the device.
+    Device,
+    /// What the documentation leaves open: nothing, or [`Wait::Staging`].
+    PerhapsStaging,
+    /// What the documentation leaves open: nothing, or [`Wait::Operation`].
+    PerhapsOperation,
+}
+
+/// Places that a rule is for.
+type Places = &'static [Place];
+
+const DEVICE: Places = &[Place::Device];
+const MANAGED: Places = &[Place::Managed];
+const PINNED: Places = &[Place::Pinned];
+const PAGEABLE: Places = &[Place::Pageable];
+const HOST: Places = &[Place::Pinned, Place::Pageable];
+const NOT_HOST: Places = &[Place::Device, Place::Managed];
+const ANY: Places = &[Place::Device, Place::Managed, Place::Pinned, Place::Pageable];
+
+/// Call, source, destination, wait; the first row that fits holds. Sets and frees have no source.
+#[rustfmt::skip]
+const TABLE: &[(Call, Places, Places, Wait)] = &[
+    (Call::Copy,      DEVICE,   DEVICE,   Wait::Nothing),
+    (Call::Copy,      HOST,     HOST,     Wait::Operation),
+    (Call::Copy,      NOT_HOST, HOST,     Wait::Operation),
+    (Call::Copy,      PAGEABLE, NOT_HOST, Wait::Staging),
+    (Call::Copy,      PINNED,   NOT_HOST, Wait::Operation),
+    (Call::Copy,      NOT_HOST, NOT_HOST, Wait::PerhapsOperation),
+    (Call::CopyAsync, HOST,     HOST,     Wait::Operation),
+    (Call::CopyAsync, NOT_HOST, PAGEABLE, Wait::PerhapsOperation),
+    (Call::CopyAsync, PAGEABLE, NOT_HOST, Wait::PerhapsStaging),
+    (Call::CopyAsync, ANY,      ANY,      Wait::Nothing),
+    (Call::Set,       ANY,      PINNED,   Wait::Operation),
+    (Call::Set,       ANY,      MANAGED,  Wait::PerhapsOperation),
+    (Call::Set,       ANY,      ANY,      Wait::Nothing),
+    (Call::SetAsync,  ANY,      ANY,      Wait::Nothing),
+    (Call::Free,      ANY,      ANY,      Wait::Device),
+];
+
+/// What the host waits for.
+pub fn wait(call: Call, from: Place, to: Place) -> Wait {
+    TABLE
+        .iter()
+        .find(|row| row.0 == call && row.1.contains(&from) && row.2.contains(&to))
+        .map_or(Wait::Nothing, |row| row.3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_has_a_row_and_every_row_a_case() {
+        let mut used = vec![false; TABLE.len()];
+        for call in [Call::Copy, Call::CopyAsync, Call::Set, Call::SetAsync, Call::Free] {
+            for &from in ANY {
+                for &to in ANY {
+                    let fits = |row: &(Call, Places, Places, Wait)| {
+                        row.0 == call && row.1.contains(&from) && row.2.contains(&to)
+                    };
+                    used[TABLE.iter().position(fits).expect("a row")] = true;
+                }
+            }
+        }
+        assert!(used.iter().all(|used| *used), "{used:?}");
+    }
+
+    #[test]
+    fn as_documented() {
+        use Place::{Device, Pageable, Pinned};
+        assert_eq!(wait(Call::Copy, Device, Device), Wait::Nothing);
+        assert_eq!(wait(Call::Copy, Pageable, Device), Wait::Staging);
+        assert_eq!(wait(Call::Copy, Device, Pinned), Wait::Operation);
+        assert_eq!(wait(Call::CopyAsync, Device, Pinned), Wait::Nothing);
+        assert_eq!(wait(Call::CopyAsync, Pageable, Pageable), Wait::Operation);
+        assert_eq!(wait(Call::Set, Device, Device), Wait::Nothing);
+        assert_eq!(wait(Call::Set, Pinned, Pinned), Wait::Operation);
+    }
+}

@@ -1,0 +1,240 @@
+//! What runs next.
+//!
+//! Only what somebody waits for runs, so that a program that forgets to wait sees what was there
+//! before. But kernels may wait for each other, on flags in memory that nobody could know of: when
+//! nothing has completed for long, everything that may run does, in turn.
+
+use crate::device::Device;
+use crate::error::{Error, Result, SUCCESS};
+use crate::grid::{Grid, Progress, Reach};
+use crate::memory::{Kind, Memory, Place};
+use crate::order::OpId;
+use crate::runtime::State;
+use crate::task::{HostCall, KernelCall, Task};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Instructions of a piece: a fraction of a millisecond of interpretation.
+const SLICE: u64 = 20_000;
+
+/// Pieces without an operation completing after which everything runs that may. A kernel that only
+/// takes long should not reach it, or work would run that nobody waits for.
+const PATIENCE: u64 = 20_000;
+
+/// What a piece counts for in which a kernel spins, or all sleep: who does likely waits for another.
+const IDLE: u64 = 1_000;
+
+/// The most turns that a sleeping kernel is passed over.
+const LONGEST_SLEEP: u64 = 16;
+
+/// An operation that has not started.
+#[derive(Debug)]
+pub struct Pending {
+    /// What it does.
+    pub task: Task,
+    /// The device it is of.
+    pub device: usize,
+    /// When it can start at the earliest, in virtual time.
+    pub start: u64,
+}
+
+/// A kernel that has started.
+pub struct Resident {
+    op: OpId,
+    device: usize,
+    grid: Box<dyn Grid>,
+    /// Its own virtual time.
+    time: u64,
+    /// The turn before which it sleeps.
+    wake: u64,
+}
+
+/// What came of trying to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Something was executed.
+    Progress,
+    /// All depends on functions of the program, on other processes, or there is nothing.
+    Blocked,
+}
+
+/// Memory and peers, as kernels see them.
+struct View<'a> {
+    memory: &'a Memory,
+    devices: &'a [Device],
+}
+
+impl Reach for View<'_> {
+    fn allocation(&self, device: usize, address: usize) -> Option<Range<usize>> {
+        let found = self.memory.find(address)?;
+        let reachable = found.place() != Place::Device
+            || found.device == device
+            || self.devices[device].peers.contains(&found.device);
+        reachable.then(|| found.range.clone())
+    }
+}
+
+impl State {
+    /// Executes one piece of what is `needed`; of everything if nothing is said to be, or if that has
+    /// not helped for long.
+    pub fn step(&mut self, needed: Option<&FxHashSet<OpId>>) -> Step {
+        self.turn += 1;
+        let needed = needed.filter(|_| self.barren < PATIENCE);
+        let wanted = |op: OpId| needed.is_none_or(|needed| needed.contains(&op));
+        let mut startable: Vec<OpId> = self.order.ready().filter(|&op| wanted(op)).collect();
+        startable.retain(|op| match self.pending.get(op) {
+            Some(Pending { task: Task::Await(mark), .. }) => mark.is_reached(),
+            _ => true,
+        });
+        if !startable.is_empty() {
+            let op = startable[self.choices.pick(startable.len())];
+            self.begin(op);
+            return Step::Progress;
+        }
+        let awake = |resident: &Resident| wanted(resident.op) && resident.wake <= self.turn;
+        if let Some(at) = self.residents.iter().position(awake) {
+            self.advance(at);
+            return Step::Progress;
+        }
+        if self.residents.iter().any(|resident| wanted(resident.op)) {
+            self.residents.iter_mut().for_each(|resident| resident.wake = self.turn);
+            self.barren += IDLE;
+            return Step::Progress;
+        }
+        Step::Blocked
+    }
+
+    /// Runs something early now and then, if the seed says so.
+    pub(crate) fn run_early(&mut self) {
+        while self.choices.is_eager() {
+            if self.step(None) == Step::Blocked {
+                break;
+            }
+        }
+    }
+
+    /// Starts a ready operation; all but kernels and functions of the program complete at once.
+    fn begin(&mut self, op: OpId) {
+        self.order.start(op);
+        let Some(pending) = self.pending.remove(&op) else { return };
+        let finish = pending.start + pending.task.cost();
+        match &pending.task {
+            Task::Mark | Task::Await(_) => {}
+            // SAFETY: the program has promised that this memory is there until the operation is
+            // complete.
+            Task::Copy(copy) => unsafe { copy.run() },
+            Task::Staged(copy, staged) => {
+                self.staged -= staged.len();
+                // SAFETY: as above.
+                unsafe { copy.finish(staged) };
+            }
+            // SAFETY: as above.
+            Task::Set(set) => unsafe { set.run() },
+            Task::Free(start) => self.release(*start),
+            Task::Signal(mark) => mark.signal(),
+            Task::Host(_) => {
+                self.functions -= 1;
+                self.host_calls.push_back((op, pending));
+                return;
+            }
+            Task::Kernel(kernel) => match start(kernel) {
+                Ok(grid) => {
+                    let device = pending.device;
+                    self.residents.push_back(Resident { op, device, grid, time: finish, wake: 0 });
+                    return;
+                }
+                Err(error) => self.spoil(pending.device, error),
+            },
+        }
+        self.finish(op, pending.device, finish);
+    }
+
+    /// An operation is complete, at a virtual time.
+    pub(crate) fn finish(&mut self, op: OpId, device: usize, time: u64) {
+        self.barren = 0;
+        for next in self.order.complete(op) {
+            if let Some(pending) = self.pending.get_mut(&next) {
+                pending.start = pending.start.max(time);
+            }
+        }
+        let finished = &mut self.devices[device].finished;
+        *finished = time.max(*finished);
+        self.now = self.now.max(time);
+        self.events.complete(op, time);
+        for start in self.leaving.remove(&op).unwrap_or_default() {
+            self.release(start);
+        }
+    }
+
+    /// Gives a kernel its piece, and the others theirs before its next.
+    fn advance(&mut self, at: usize) {
+        let Some(mut resident) = self.residents.remove(at) else { return };
+        let view = View { memory: &self.memory, devices: &self.devices };
+        let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE, &view));
+        let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
+        self.barren += 1;
+        match progress {
+            Progress::Running => resident.time += SLICE,
+            Progress::Spinning => {
+                resident.time += SLICE;
+                self.barren += IDLE;
+            }
+            Progress::Idle(time) => {
+                resident.time += time;
+                resident.wake = self.turn + 1 + (time / 1000).min(LONGEST_SLEEP);
+            }
+            Progress::Done => return self.finish(resident.op, resident.device, resident.time),
+            Progress::Fault(error) => {
+                self.spoil(resident.device, error);
+                return self.finish(resident.op, resident.device, resident.time);
+            }
+        }
+        self.residents.push_back(resident);
+    }
+
+    /// A kernel has made its device unusable: nothing that was to run there does.
+    fn spoil(&mut self, device: usize, error: Error) {
+        self.devices[device].fault.get_or_insert(error);
+        for pending in self.pending.values_mut().filter(|pending| pending.device == device) {
+            match &pending.task {
+                // They are told of the error.
+                Task::Host(HostCall::Callback(..)) => continue,
+                Task::Host(HostCall::Function(..)) => self.functions -= 1,
+                Task::Staged(_, staged) => self.staged -= staged.len(),
+                _ => {}
+            }
+            pending.task = Task::Mark;
+        }
+        let time = self.now;
+        let residents = std::mem::take(&mut self.residents);
+        let (lost, kept): (Vec<_>, _) = residents.into_iter().partition(|r| r.device == device);
+        self.residents = kept.into();
+        for resident in lost {
+            self.finish(resident.op, device, time);
+        }
+    }
+
+    /// Frees memory of which nothing is needed any more.
+    pub(crate) fn release(&mut self, start: usize) {
+        if let Some(freed) = self.memory.release(start)
+            && let (Kind::Pool, Some(pool)) = (freed.kind, freed.pool)
+        {
+            self.pools.note_free(pool, freed.range.len());
+        }
+    }
+
+    /// What a callback is told of its device.
+    pub(crate) fn status(&self, device: usize) -> i32 {
+        self.devices[device].fault.map_or(SUCCESS, Error::code)
+    }
+}
+
+/// Makes a grid. What panics there, as in [`Grid::advance`], fails as a kernel does.
+fn start(kernel: &KernelCall) -> Result<Box<dyn Grid>> {
+    let start = AssertUnwindSafe(|| kernel.module.start(&kernel.launch, &kernel.addresses));
+    catch_unwind(start).unwrap_or(Err(Error::LAUNCH_FAILURE))
+}
+
+#[cfg(test)]
+mod tests;

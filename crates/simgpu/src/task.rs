@@ -1,0 +1,92 @@
+//! What operations do.
+
+use crate::copy::{Copy, Set};
+use crate::grid::{Addresses, Launch, Module};
+use crate::ipc::Mark;
+use std::ffi::{c_int, c_void};
+use std::fmt;
+use std::sync::Arc;
+
+/// A function of the program, with what it is called with.
+#[derive(Clone, Copy, Debug)]
+pub enum HostCall {
+    /// `cudaLaunchHostFunc`.
+    Function(extern "C" fn(*mut c_void), usize),
+    /// `cudaStreamAddCallback`, with the stream's handle.
+    Callback(extern "C" fn(usize, c_int, *mut c_void), usize, usize),
+}
+
+impl HostCall {
+    /// Calls it; `status` is for callbacks.
+    pub fn call(self, status: c_int) {
+        match self {
+            HostCall::Function(function, data) => function(data as *mut c_void),
+            HostCall::Callback(function, stream, data) => {
+                function(stream, status, data as *mut c_void);
+            }
+        }
+    }
+}
+
+/// A kernel to launch.
+#[derive(Clone)]
+pub struct KernelCall {
+    /// Where it is defined.
+    pub module: Arc<dyn Module>,
+    /// Where the module's variables are on the device.
+    pub addresses: Arc<Addresses>,
+    /// How it is launched.
+    pub launch: Launch,
+    /// The host function that stands for it.
+    pub function: usize,
+}
+
+impl fmt::Debug for KernelCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.launch.fmt(formatter)
+    }
+}
+
+/// What an operation does when it runs.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Nothing: it only orders others, or notes when it was done.
+    Mark,
+    /// Copies memory.
+    Copy(Copy),
+    /// Copies what was read from the source before.
+    Staged(Copy, Arc<[u8]>),
+    /// Sets memory.
+    Set(Set),
+    /// Calls the program.
+    Host(HostCall),
+    /// Runs a kernel.
+    Kernel(Arc<KernelCall>),
+    /// Frees memory that was allocated in stream order.
+    Free(usize),
+    /// Tells other processes that an event has happened.
+    Signal(Mark),
+    /// Waits for an event of another process.
+    Await(Mark),
+}
+
+impl Task {
+    /// Nanoseconds of virtual time, but for kernels, which tell theirs while they run. Latencies and
+    /// rates are of the order of a current device's; nothing depends on them but what
+    /// `cudaEventElapsedTime` says.
+    pub fn cost(&self) -> u64 {
+        const LATENCY: u64 = 2_000;
+        const CALL: u64 = 10_000;
+        const BYTES_PER_NS: u64 = 25;
+        const SET_BYTES_PER_NS: u64 = 1_000;
+        match self {
+            Task::Copy(copy) | Task::Staged(copy, _) => {
+                LATENCY + copy.extent.bytes() as u64 / BYTES_PER_NS
+            }
+            Task::Set(set) => LATENCY + set.extent.bytes() as u64 / SET_BYTES_PER_NS,
+            Task::Host(_) => CALL,
+            Task::Kernel(_) => LATENCY,
+            Task::Mark | Task::Free(_) | Task::Signal(_) | Task::Await(_) => 0,
+        }
+    }
+}

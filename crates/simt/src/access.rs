@@ -1,0 +1,391 @@
+//! Accesses of a warp to memory, checked before they happen.
+
+use crate::code::{Address, Atomic, Base, CopyAsync, Transfer, Where};
+use crate::fault::Cause;
+use crate::memory::{
+    ARGUMENT_WINDOW, Access, Cell, Global, Kind, LOCAL_WINDOW, Observer, SHARED_WINDOW, Wrong,
+    in_window, update,
+};
+use crate::rows::{ALL, LANES, Lane, Mask, Row, Rows, Slot, each_lane, lanes};
+
+/// A fault of a lane, before its place is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// What went wrong.
+    pub cause: Cause,
+    /// In which lane.
+    pub lane: usize,
+}
+
+/// Memory of one kind that belongs to the simulation itself.
+#[derive(Clone, Copy)]
+pub struct Region {
+    /// Its first byte.
+    pub base: *mut u8,
+    /// Distance between the memories of two lanes; 0 if they share it.
+    pub stride: usize,
+    /// Bytes that each lane may access.
+    pub size: u64,
+}
+
+/// The memories of a warp.
+pub struct Memories<'a, 'g, O> {
+    /// The host's.
+    pub global: &'a mut Global<'g>,
+    /// The block's.
+    pub shared: Region,
+    /// The lanes'.
+    pub local: Region,
+    /// Where the function's frame begins in it.
+    pub frame: u64,
+    /// The launch's arguments, which are only read.
+    pub arguments: Region,
+    /// Is told of accesses to global memory.
+    pub observer: &'a mut O,
+    /// The function that executes.
+    pub function: u32,
+    /// Its instruction.
+    pub instruction: u32,
+}
+
+/// Where the lanes of a set access one memory.
+struct Target {
+    base: *mut u8,
+    stride: usize,
+    addresses: Row<u64>,
+}
+
+impl Target {
+    #[inline(always)]
+    fn pointer(&self, lane: usize, offset: u64) -> *mut u8 {
+        let address = (self.addresses[lane] + offset) as usize;
+        match self.base.is_null() {
+            // Global memory: the program's allocations, whose addresses the kernel was given.
+            true => std::ptr::with_exposed_provenance_mut(address),
+            false => self.base.wrapping_add(lane * self.stride + address),
+        }
+    }
+}
+
+#[inline(always)]
+fn addresses(rows: &Rows, address: &Address) -> Row<u64> {
+    let offset = address.offset as u64;
+    match address.base {
+        None => [offset; LANES],
+        Some(Base::Wide(slot)) => {
+            let row = rows.row::<u64>(slot);
+            each_lane(|lane| row[lane].wrapping_add(offset))
+        }
+        Some(Base::Narrow(slot)) => {
+            let row = rows.row::<u32>(slot);
+            each_lane(|lane| row[lane].wrapping_add(offset as u32).into())
+        }
+    }
+}
+
+/// The lowest and highest address of a set of lanes, and all bits that are set in any.
+#[inline(always)]
+fn extremes(addresses: &Row<u64>, mask: Mask) -> (u64, u64, u64) {
+    let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
+    for (lane, address) in addresses.iter().enumerate() {
+        if mask >> lane & 1 == 1 {
+            (low, high, bits) = (low.min(*address), high.max(*address), bits | address);
+        }
+    }
+    (low, high, bits)
+}
+
+/// Memories that have a window among generic addresses.
+const WINDOWS: [(Where, u64); 3] = [
+    (Where::Shared, SHARED_WINDOW),
+    (Where::Local, LOCAL_WINDOW),
+    (Where::Arguments, ARGUMENT_WINDOW),
+];
+
+impl<O: Observer> Memories<'_, '_, O> {
+    /// Executes a load.
+    #[inline]
+    pub fn load(&mut self, rows: &Rows, load: &Transfer, mask: Mask) -> Result<(), Trap> {
+        let size = load.width * load.values.len() as u64;
+        self.each(rows, &load.address, mask, size, Kind::Load, |target, mask| {
+            for (slot, n) in load.values.iter().zip(0..) {
+                let offset = n * load.width;
+                match load.width {
+                    1 => gather::<u8>(rows, *slot, target, offset, mask),
+                    2 => gather::<u16>(rows, *slot, target, offset, mask),
+                    4 => gather::<u32>(rows, *slot, target, offset, mask),
+                    8 => gather::<u64>(rows, *slot, target, offset, mask),
+                    _ => gather::<u128>(rows, *slot, target, offset, mask),
+                }
+            }
+        })
+    }
+
+    /// Executes a store.
+    #[inline]
+    pub fn store(&mut self, rows: &Rows, store: &Transfer, mask: Mask) -> Result<(), Trap> {
+        let size = store.width * store.values.len() as u64;
+        self.each(rows, &store.address, mask, size, Kind::Store, |target, mask| {
+            for (slot, n) in store.values.iter().zip(0..) {
+                let offset = n * store.width;
+                match store.width {
+                    1 => scatter::<u8>(rows, *slot, target, offset, mask),
+                    2 => scatter::<u16>(rows, *slot, target, offset, mask),
+                    4 => scatter::<u32>(rows, *slot, target, offset, mask),
+                    8 => scatter::<u64>(rows, *slot, target, offset, mask),
+                    _ => scatter::<u128>(rows, *slot, target, offset, mask),
+                }
+            }
+        })
+    }
+
+    /// Executes an atomic, lane after lane.
+    pub fn atomic(&mut self, rows: &Rows, atomic: &Atomic, mask: Mask) -> Result<(), Trap> {
+        let width = atomic.width;
+        let size = width * atomic.rows.len() as u64;
+        self.each(rows, &atomic.address, mask, size, Kind::Atomic, |target, mask| {
+            for lane in lanes(mask) {
+                for ([d, b, c], n) in atomic.rows.iter().zip(0..) {
+                    let operand = |slot| read_bits(rows, slot, lane, width);
+                    let (b, c) = (operand(*b), operand(*c));
+                    let change = |old| (atomic.update)(old, b, c);
+                    // SAFETY: `each` has checked that the lane may access these bytes.
+                    let old = unsafe { update(target.pointer(lane, n * width), width, change) };
+                    write_bits(rows, *d, lane, width, old);
+                }
+            }
+        })
+    }
+
+    /// Copies from global to shared memory, the rest zero.
+    pub fn copy(&mut self, rows: &Rows, copy: &CopyAsync, mask: Mask) -> Result<(), Trap> {
+        let sizes: Row<u64> = match copy.source_size {
+            None => [copy.size; LANES],
+            Some(slot) => rows.row::<u32>(slot).map(|size| u64::from(size).min(copy.size)),
+        };
+        let mut bytes = [[0u8; 16]; LANES];
+        for lane in lanes(mask).filter(|lane| sizes[*lane] > 0) {
+            // The whole source is aligned, even if less of it is read.
+            let address = addresses(rows, &copy.from)[lane];
+            if !address.is_multiple_of(copy.size) {
+                return Err(self.wrong(
+                    Wrong::Misaligned,
+                    Kind::Load,
+                    Where::Global,
+                    address,
+                    copy.size,
+                    lane,
+                ));
+            }
+            for n in 0..sizes[lane] {
+                let mut at = [0; LANES];
+                at[lane] = address.wrapping_add(n);
+                self.global_access(at, 1 << lane, 1, Kind::Load, |target, _| {
+                    // SAFETY: checked to be accessible.
+                    bytes[lane][n as usize] = unsafe { u8::load(target.pointer(lane, 0)) };
+                })?;
+            }
+        }
+        self.each(rows, &copy.to, mask, copy.size, Kind::Store, |target, mask| {
+            for lane in lanes(mask) {
+                for n in 0..copy.size {
+                    // SAFETY: `each` has checked that the lane may access these bytes.
+                    unsafe { u8::store(target.pointer(lane, n), bytes[lane][n as usize]) };
+                }
+            }
+        })
+    }
+
+    /// The value of an object of eight bytes in shared memory, replaced by what `change` makes of it.
+    pub fn change(
+        &mut self,
+        rows: &Rows,
+        address: &Address,
+        lane: usize,
+        change: impl Fn(u64) -> u64,
+    ) -> Result<u64, Trap> {
+        let mut old = 0;
+        self.each(rows, address, 1 << lane, 8, Kind::Atomic, |target, _| {
+            // SAFETY: `each` has checked that the lane may access these bytes.
+            old = unsafe { update(target.pointer(lane, 0), 8, &change) };
+        })?;
+        Ok(old)
+    }
+
+    /// Checks an access of the lanes of a set, then calls `act` with where they access, once for each
+    /// memory that is accessed.
+    #[inline(always)]
+    fn each(
+        &mut self,
+        rows: &Rows,
+        address: &Address,
+        mask: Mask,
+        size: u64,
+        kind: Kind,
+        mut act: impl FnMut(&Target, Mask),
+    ) -> Result<(), Trap> {
+        if mask == 0 {
+            return Ok(());
+        }
+        let at = addresses(rows, address);
+        match address.place {
+            Where::Global => self.global_access(at, mask, size, kind, act),
+            Where::Generic if extremes(&at, mask).1 < SHARED_WINDOW => {
+                self.global_access(at, mask, size, kind, act)
+            }
+            Where::Generic => {
+                let mut rest = mask;
+                for (place, window) in WINDOWS {
+                    let inside = lanes(rest).filter(|lane| in_window(at[*lane], window));
+                    let inside = inside.fold(0, |all, lane| all | 1 << lane);
+                    rest &= !inside;
+                    if inside != 0 {
+                        let at = at.map(|a| a.wrapping_sub(window));
+                        self.own_access(place, at, inside, size, kind, &mut act)?;
+                    }
+                }
+                match rest {
+                    0 => Ok(()),
+                    rest => self.global_access(at, rest, size, kind, act),
+                }
+            }
+            Where::Frame => {
+                let at = at.map(|a| a.wrapping_add(self.frame));
+                self.own_access(Where::Local, at, mask, size, kind, act)
+            }
+            place => self.own_access(place, at, mask, size, kind, act),
+        }
+    }
+
+    #[inline(always)]
+    fn global_access(
+        &mut self,
+        addresses: Row<u64>,
+        mask: Mask,
+        size: u64,
+        kind: Kind,
+        mut act: impl FnMut(&Target, Mask),
+    ) -> Result<(), Trap> {
+        let (low, high, bits) = extremes(&addresses, mask);
+        let fast = bits & (size - 1) == 0
+            && self.global.hits(self.instruction, low, high.saturating_add(size));
+        if !fast {
+            self.check_lanes(&addresses, mask, size, kind)?;
+        }
+        if O::WANTED {
+            let (function, instruction) = (self.function, self.instruction);
+            let addresses = &addresses;
+            let access = Access { function, instruction, kind, size, lanes: mask, addresses };
+            self.observer.access(&access);
+        }
+        act(&Target { base: std::ptr::null_mut(), stride: 0, addresses }, mask);
+        Ok(())
+    }
+
+    #[cold]
+    fn check_lanes(
+        &mut self,
+        addresses: &Row<u64>,
+        mask: Mask,
+        size: u64,
+        kind: Kind,
+    ) -> Result<(), Trap> {
+        for lane in lanes(mask) {
+            let address = addresses[lane];
+            let checked = match address % size.next_power_of_two() {
+                0 => self.global.check(self.instruction, address, size),
+                // Out of bounds is what matters if it is both.
+                _ => self.global.check(self.instruction, address, size).and(Err(Wrong::Misaligned)),
+            };
+            checked.map_err(|w| self.wrong(w, kind, Where::Global, address, size, lane))?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn own_access(
+        &mut self,
+        place: Where,
+        addresses: Row<u64>,
+        mask: Mask,
+        size: u64,
+        kind: Kind,
+        mut act: impl FnMut(&Target, Mask),
+    ) -> Result<(), Trap> {
+        let region = match place {
+            Where::Shared => self.shared,
+            Where::Arguments if kind == Kind::Load => self.arguments,
+            Where::Arguments => Region { size: 0, ..self.arguments },
+            _ => self.local,
+        };
+        let (_, high, bits) = extremes(&addresses, mask);
+        let inside = high.checked_add(size).is_some_and(|end| end <= region.size);
+        if bits & (size - 1) != 0 || !inside {
+            let bad = |lane: &usize| {
+                let end = addresses[*lane].checked_add(size);
+                !addresses[*lane].is_multiple_of(size) || end.is_none_or(|end| end > region.size)
+            };
+            let lane = lanes(mask).find(bad).unwrap_or(0);
+            let wrong = if inside { Wrong::Misaligned } else { Wrong::Outside };
+            return Err(self.wrong(wrong, kind, place, addresses[lane], size, lane));
+        }
+        act(&Target { base: region.base, stride: region.stride, addresses }, mask);
+        Ok(())
+    }
+
+    #[cold]
+    fn wrong(
+        &self,
+        wrong: Wrong,
+        kind: Kind,
+        place: Where,
+        address: u64,
+        size: u64,
+        lane: usize,
+    ) -> Trap {
+        let memory = match place {
+            Where::Global | Where::Generic => "global",
+            Where::Shared => "shared",
+            Where::Local | Where::Frame => "local",
+            Where::Arguments => "parameter",
+        };
+        Trap { cause: Cause::Access { wrong, kind, memory, address, size }, lane }
+    }
+}
+
+#[inline(always)]
+fn gather<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target, offset: u64, mask: Mask) {
+    // SAFETY: who calls has checked that these lanes may access these bytes.
+    let value = |lane| unsafe { T::load(target.pointer(lane, offset)) };
+    match mask {
+        ALL => rows.write::<T>(slot, each_lane(value)),
+        _ => lanes(mask).for_each(|lane| rows.set(slot, lane, value(lane))),
+    }
+}
+
+#[inline(always)]
+fn scatter<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target, offset: u64, mask: Mask) {
+    let row = rows.row::<T>(slot);
+    // SAFETY: who calls has checked that these lanes may access these bytes.
+    let put = |lane: usize| unsafe { T::store(target.pointer(lane, offset), row[lane]) };
+    match mask {
+        ALL => (0..LANES).for_each(put),
+        _ => lanes(mask).for_each(put),
+    }
+}
+
+fn read_bits(rows: &Rows, slot: Slot, lane: usize, width: u64) -> u64 {
+    match width {
+        2 => rows.get::<u16>(slot, lane).into(),
+        4 => rows.get::<u32>(slot, lane).into(),
+        _ => rows.get(slot, lane),
+    }
+}
+
+fn write_bits(rows: &Rows, slot: Slot, lane: usize, width: u64, bits: u64) {
+    match width {
+        2 => rows.set(slot, lane, bits as u16),
+        4 => rows.set(slot, lane, bits as u32),
+        _ => rows.set(slot, lane, bits),
+    }
+}

@@ -1,0 +1,113 @@
+//! Blocks: warps that share memory and meet at barriers.
+
+use crate::access::Region;
+use crate::barrier::Barriers;
+use crate::execute::{Context, Place as Step, run};
+use crate::fault::Cause;
+use crate::memory::Observer;
+use crate::program::Kernel;
+use crate::rows::{Storage, storage};
+use crate::special::Place;
+use crate::warp::{Outcome, Warp, trap};
+
+/// Steps of a warp before the next one's turn.
+const TURN: u32 = 2048;
+
+/// A block that is resident.
+pub struct Block {
+    warps: Vec<Warp>,
+    shared: Storage,
+    shared_size: u64,
+    /// Its barriers; not part of a context, as they are the block's own.
+    pub barriers: Barriers,
+    /// The warp whose turn it is.
+    turn: usize,
+}
+
+impl Block {
+    /// A block that has not begun, in the memory of one that is done.
+    pub fn start(old: Option<Block>, kernel: &Kernel, place: Place) -> Block {
+        let threads: u32 = place.block.iter().product();
+        let shared_size = u64::from(place.static_shared) + u64::from(place.dynamic_shared);
+        let (old, shared) = match old {
+            Some(old) => (old.warps, old.shared),
+            None => (Vec::new(), storage(shared_size as u32)),
+        };
+        let mut old = old.into_iter();
+        let warp = |warp| Warp::start(old.next(), kernel, Place { warp, ..place });
+        let warps = (0..threads.div_ceil(32)).map(warp).collect();
+        Block { warps, shared, shared_size, barriers: Barriers::new(threads), turn: 0 }
+    }
+
+    /// Its shared memory.
+    pub fn shared(&mut self) -> Region {
+        Region { base: self.shared.as_mut_ptr().cast(), stride: 0, size: self.shared_size }
+    }
+
+    /// Executes about that many instructions of threads, or until all of its warps wait.
+    pub fn run<O: Observer>(
+        &mut self,
+        context: &mut Context<'_, '_, O>,
+        budget: u64,
+    ) -> Result<Outcome, Box<(Step, Place)>> {
+        let end = context.executed.saturating_add(budget);
+        loop {
+            let mut all = Outcome::Done;
+            for _ in 0..self.warps.len() {
+                let warp = &mut self.warps[self.turn];
+                let outcome = match warp.live {
+                    0 => Outcome::Done,
+                    _ => run(warp, context, TURN).map_err(|step| Box::new((step, warp.place)))?,
+                };
+                all = together(all, outcome);
+                self.turn = (self.turn + 1) % self.warps.len();
+                if context.executed >= end {
+                    return Ok(together(all, Outcome::Running));
+                }
+            }
+            if all != Outcome::Running {
+                return Ok(self.checked(all, context));
+            }
+        }
+    }
+
+    /// Whether a warp that waited has been woken by one that ran after it.
+    fn checked<O>(&self, outcome: Outcome, context: &Context<'_, '_, O>) -> Outcome {
+        let woken = |warp: &Warp| {
+            warp.groups.iter().any(|group| match group.state {
+                crate::warp::State::Barrier { id, generation } => {
+                    context.barriers.passed(id, generation)
+                }
+                _ => false,
+            })
+        };
+        match self.warps.iter().any(woken) {
+            true => Outcome::Running,
+            false => outcome,
+        }
+    }
+
+    /// The fault of waiting for ever.
+    pub fn deadlock(&self, kernel: &Kernel) -> Option<(Step, Place)> {
+        let warp = self.warps.iter().find(|warp| warp.live != 0)?;
+        let group = warp.groups.first()?;
+        let routine = warp.frames.get(group.frame).routine;
+        let trap = trap(Cause::Deadlock, group.mask);
+        let origin = kernel.routine(routine)?.codes[group.pc as usize].origin;
+        Some((Step { trap, routine, origin }, warp.place))
+    }
+}
+
+/// What two parts of a whole want, together.
+pub fn together(a: Outcome, b: Outcome) -> Outcome {
+    use Outcome::*;
+    match (a, b) {
+        (Running, _) | (_, Running) => Running,
+        (Spinning, Sleeping(_)) | (Sleeping(_), Spinning) => Spinning,
+        (Spinning, _) | (_, Spinning) => Spinning,
+        (Sleeping(a), Sleeping(b)) => Sleeping(a.min(b)),
+        (Sleeping(until), _) | (_, Sleeping(until)) => Sleeping(until),
+        (Waiting, _) | (_, Waiting) => Waiting,
+        (Done, Done) => Done,
+    }
+}

@@ -1,0 +1,42 @@
+//! Executes PTX kernels in host memory, warp by warp.
+//!
+//! It knows grids, blocks, warps, threads and memory spaces, and no API: who uses it decides when a
+//! grid advances ([`Grid::advance`]), what it may access ([`Reach`]), and learns what it has accessed
+//! ([`Observer`]).
+//!
+//! - A [`Program`] is a module; its kernels are lowered once, from named operands to rows of registers
+//!   (`lower`), in which each step (`code`) is one loop over the lanes of a warp (`compute`, `rows`).
+//! - A [`Grid`] is a launch. Its blocks (`block`) advance in turn, their warps (`warp`) as groups of
+//!   lanes that are at the same step (`execute`).
+//! - Memory is checked before it is accessed (`access`, `memory`); what goes wrong is told as a
+//!   [`Fault`].
+//!
+//! Global memory is the host's, at the host's addresses. A kernel that frees memory while it, or
+//! another one, still uses it is seen to do so only if the address was not given out again.
+
+mod access;
+mod barrier;
+mod block;
+mod code;
+mod compute;
+mod exchange;
+mod execute;
+mod fault;
+mod float;
+mod grid;
+mod lower;
+mod mbarrier;
+mod memory;
+mod printf;
+mod program;
+mod provided;
+mod rows;
+mod special;
+mod stack;
+mod warp;
+
+pub use fault::{Cause, Fault, SourceLine};
+pub use grid::{Grid, Launch, Progress, Refused};
+pub use memory::{Access, Kind, Observer, Reach, Wrong};
+pub use program::{Kernel, Program, Symbols};
+pub use provided::Services;

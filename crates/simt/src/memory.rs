@@ -1,0 +1,259 @@
+//! Memory as kernels see it: address windows, what they may reach, accesses to the host's memory.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// Where shared memory appears among generic addresses: beyond what a process of 48-bit addresses has.
+pub const SHARED_WINDOW: u64 = 1 << 48;
+/// Where a thread's local memory appears.
+pub const LOCAL_WINDOW: u64 = 2 << 48;
+/// Where a kernel's arguments appear.
+pub const ARGUMENT_WINDOW: u64 = 3 << 48;
+/// Where functions appear.
+pub const FUNCTION_WINDOW: u64 = 4 << 48;
+/// Size of each.
+const WINDOW: u64 = 1 << 48;
+
+/// Whether a generic address is in a window.
+pub fn in_window(address: u64, window: u64) -> bool {
+    address.wrapping_sub(window) < WINDOW
+}
+
+/// What a grid may access of the host's memory.
+pub trait Reach {
+    /// The allocation that an address is in. What it returns stays accessible while the call of
+    /// [`crate::Grid::advance`] that asked goes on.
+    fn allocation(&self, address: u64) -> Option<Range<u64>>;
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Reads and writes at once.
+    Atomic,
+}
+
+/// An access of a warp to global memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    /// The function, by its index in the module.
+    pub function: u32,
+    /// The instruction, by its index in the function's body.
+    pub instruction: u32,
+    /// What it does.
+    pub kind: Kind,
+    /// Bytes each lane accesses.
+    pub size: u64,
+    /// Lanes that access.
+    pub lanes: u32,
+    /// Their addresses; those of other lanes mean nothing.
+    pub addresses: &'a [u64; 32],
+}
+
+/// Is told of every access to global memory, before it happens.
+pub trait Observer {
+    /// Whether it wants to be told; known at compile time, so that those who do not cost nothing.
+    const WANTED: bool = true;
+
+    /// An access that was found to be allowed.
+    fn access(&mut self, access: &Access<'_>);
+}
+
+/// Nobody.
+impl Observer for () {
+    const WANTED: bool = false;
+
+    fn access(&mut self, _: &Access<'_>) {}
+}
+
+/// Why an access is not allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// Nothing is there.
+    Outside,
+    /// The address is not a multiple of the access's size.
+    Misaligned,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wrong::Outside => "out of bounds",
+            Wrong::Misaligned => "misaligned",
+        })
+    }
+}
+
+const CACHED: usize = 64;
+
+/// Global memory during one call of `advance`.
+pub struct Global<'a> {
+    reach: &'a dyn Reach,
+    /// What the launch itself brings.
+    own: Range<u64>,
+    /// The allocation that each instruction has hit last, by the instruction's number.
+    cache: [(u64, u64); CACHED],
+}
+
+impl<'a> Global<'a> {
+    /// What `reach` and `own` allow.
+    pub fn new(reach: &'a dyn Reach, own: Range<u64>) -> Global<'a> {
+        Global { reach, own, cache: [(1, 0); CACHED] }
+    }
+
+    /// Whether all of `low..high` is in one allocation, as far as the instruction's last one tells.
+    #[inline(always)]
+    pub fn hits(&self, instruction: u32, low: u64, high: u64) -> bool {
+        let (start, end) = self.cache[instruction as usize % CACHED];
+        start <= low && low <= high && high <= end
+    }
+
+    /// Whether an access of one lane is allowed.
+    #[inline]
+    pub fn check(&mut self, instruction: u32, address: u64, size: u64) -> Result<(), Wrong> {
+        let end = address.checked_add(size).ok_or(Wrong::Outside)?;
+        if self.hits(instruction, address, end) {
+            return Ok(());
+        }
+        let own = || Some(self.own.clone()).filter(|own| own.contains(&address));
+        match self.reach.allocation(address).or_else(own) {
+            Some(range) if range.start <= address && end <= range.end => {
+                self.cache[instruction as usize % CACHED] = (range.start, range.end);
+                Ok(())
+            }
+            _ => Err(Wrong::Outside),
+        }
+    }
+}
+
+/// Values as they lie in memory that other threads of the process, and other processes, may access at
+/// the same time.
+///
+/// # Safety
+/// Implementations access exactly the bytes of the value.
+pub unsafe trait Cell: Copy {
+    /// Reads.
+    ///
+    /// # Safety
+    /// `at` is aligned to the value's size, at most 8, and may be read.
+    unsafe fn load(at: *const u8) -> Self;
+
+    /// Writes.
+    ///
+    /// # Safety
+    /// `at` is aligned to the value's size, at most 8, and may be written.
+    unsafe fn store(at: *mut u8, value: Self);
+}
+
+macro_rules! cells {
+    ($($ty:ident $atomic:ident;)*) => { $(
+        // SAFETY: the atomic type has the integer's size.
+        unsafe impl Cell for $ty {
+            #[inline(always)]
+            unsafe fn load(at: *const u8) -> $ty {
+                // SAFETY: the caller's promise. Relaxed, since others may write at the same time.
+                unsafe { $atomic::from_ptr(at.cast_mut().cast()) }.load(Ordering::Relaxed)
+            }
+
+            #[inline(always)]
+            unsafe fn store(at: *mut u8, value: $ty) {
+                // SAFETY: the caller's promise.
+                unsafe { $atomic::from_ptr(at.cast()) }.store(value, Ordering::Relaxed);
+            }
+        }
+    )* };
+}
+cells! { u8 AtomicU8; u16 AtomicU16; u32 AtomicU32; u64 AtomicU64; }
+
+// SAFETY: two halves of eight bytes.
+unsafe impl Cell for u128 {
+    unsafe fn load(at: *const u8) -> u128 {
+        // SAFETY: the caller's promise, for each half.
+        let (low, high) = unsafe { (u64::load(at), u64::load(at.add(8))) };
+        u128::from(low) | u128::from(high) << 64
+    }
+
+    unsafe fn store(at: *mut u8, value: u128) {
+        // SAFETY: the caller's promise, for each half.
+        unsafe {
+            u64::store(at, value as u64);
+            u64::store(at.add(8), (value >> 64) as u64);
+        }
+    }
+}
+
+/// Replaces a value atomically by what `update` makes of it, and returns the old one.
+///
+/// Sequentially consistent, whatever the instruction's order and scope: stronger than any asks for.
+///
+/// # Safety
+/// `at` is aligned to `width`, which is 2, 4 or 8, and may be read and written.
+pub unsafe fn update(at: *mut u8, width: u64, update: impl Fn(u64) -> u64) -> u64 {
+    const ORDER: Ordering = Ordering::SeqCst;
+    macro_rules! exchange {
+        ($atomic:ident, $ty:ident) => {{
+            // SAFETY: the caller's promise.
+            let cell = unsafe { $atomic::from_ptr(at.cast()) };
+            let mut old = cell.load(ORDER);
+            while let Err(now) =
+                cell.compare_exchange_weak(old, update(old.into()) as $ty, ORDER, ORDER)
+            {
+                old = now;
+            }
+            old.into()
+        }};
+    }
+    match width {
+        2 => exchange!(AtomicU16, u16),
+        4 => exchange!(AtomicU32, u32),
+        _ => exchange!(AtomicU64, u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct One(Range<u64>);
+
+    impl Reach for One {
+        fn allocation(&self, address: u64) -> Option<Range<u64>> {
+            self.0.contains(&address).then(|| self.0.clone())
+        }
+    }
+
+    #[test]
+    fn accesses_are_checked_to_the_byte() {
+        let reach = One(0x1000..0x1010);
+        let mut global = Global::new(&reach, 0x5000..0x5008);
+        assert_eq!(global.check(0, 0x1000, 16), Ok(()));
+        assert_eq!(global.check(0, 0x100c, 4), Ok(()));
+        assert_eq!(global.check(0, 0x100d, 4), Err(Wrong::Outside));
+        assert_eq!(global.check(0, 0xfff, 1), Err(Wrong::Outside));
+        assert_eq!(global.check(0, u64::MAX - 1, 4), Err(Wrong::Outside));
+        assert_eq!(global.check(1, 0x5004, 4), Ok(()));
+        assert_eq!(global.check(1, 0, 1), Err(Wrong::Outside));
+    }
+
+    #[test]
+    fn updates_of_many_threads_are_all_there() {
+        let mut cell = 0u64;
+        let at = &raw mut cell as usize;
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(move || {
+                    for _ in 0..1000 {
+                        // SAFETY: the cell outlives the scope, and is only accessed like this.
+                        unsafe { update(at as *mut u8, 4, |old| old + 1) };
+                    }
+                });
+            }
+        });
+        assert_eq!(cell, 4000);
+    }
+}

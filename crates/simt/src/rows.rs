@@ -1,0 +1,190 @@
+//! Registers of a warp: each is a row of one value per lane, so that an instruction is one loop over
+//! rows, which the compiler vectorises.
+
+use half::{bf16, f16};
+
+/// Threads of a warp.
+pub const LANES: usize = 32;
+
+/// A set of lanes, bit `n` for lane `n`.
+pub type Mask = u32;
+
+/// All lanes.
+pub const ALL: Mask = Mask::MAX;
+
+/// The lanes of a set, in order.
+pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}
+
+/// Storage of rows, aligned as the widest vectors want it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Line([u8; 64]);
+
+/// Rows in memory of their own.
+pub type Storage = Box<[Line]>;
+
+/// Storage of that many bytes at least, zero.
+pub fn storage(bytes: u32) -> Storage {
+    vec![Line([0; 64]); (bytes as usize).div_ceil(64)].into_boxed_slice()
+}
+
+/// Where a row is: in which storage, and from which byte on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot(u32);
+
+/// The storages an instruction may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Bank {
+    /// Registers of the function.
+    Frame,
+    /// Constants of the program; never written.
+    Constants,
+    /// Special registers; never written by instructions.
+    Specials,
+}
+
+impl Slot {
+    const BANK: u32 = 30;
+    /// Where storages must end.
+    pub const END: u32 = 1 << Self::BANK;
+
+    /// The row at an offset in a storage.
+    pub const fn new(bank: Bank, offset: u32) -> Slot {
+        debug_assert!(offset < Self::END);
+        Slot((bank as u32) << Self::BANK | offset)
+    }
+
+    /// Its offset in bytes.
+    pub fn offset(self) -> u32 {
+        self.0 & (Self::END - 1)
+    }
+}
+
+/// Plain data of which rows consist.
+///
+/// # Safety
+/// Every pattern of bits is a value, and there is no padding.
+pub unsafe trait Lane: Copy + Send + Sync + 'static {}
+
+macro_rules! plain {
+    ($($ty:ty)*) => { $(
+        // SAFETY: a number, or a wrapper of one.
+        unsafe impl Lane for $ty {}
+    )* };
+}
+plain! { u8 u16 u32 u64 u128 i8 i16 i32 i64 f32 f64 f16 bf16 [u8; 2] [u16; 2] [i16; 2] [f16; 2] [bf16; 2] [f32; 2] [f64; 2] }
+
+/// One value per lane.
+pub type Row<T> = [T; LANES];
+
+/// A row by its lanes: a plain loop, which the compiler vectorises where `array::from_fn` is left as
+/// calls in functions for other processors.
+#[inline(always)]
+pub fn each_lane<T: Lane>(f: impl Fn(usize) -> T) -> Row<T> {
+    let mut row = [f(0); LANES];
+    for (lane, value) in row.iter_mut().enumerate().skip(1) {
+        *value = f(lane);
+    }
+    row
+}
+
+/// The storages that a warp's instructions work on.
+///
+/// Every [`Slot`] an instruction holds was made by lowering within the sizes it has given the
+/// storages, which is what the accesses here rely on.
+pub struct Rows {
+    banks: [*mut u8; 3],
+}
+
+impl Rows {
+    /// Rows over a function's frame, the program's constants and the warp's special registers. They
+    /// are used only while these live and are not otherwise referred to.
+    pub fn new(frame: &mut Storage, constants: &Storage, specials: &Storage) -> Rows {
+        let frame = frame.as_mut_ptr().cast();
+        // Never written to: lowering makes results only in the frame.
+        let [constants, specials] = [constants, specials].map(|s| s.as_ptr().cast_mut().cast());
+        Rows { banks: [frame, constants, specials] }
+    }
+
+    fn at<T>(&self, slot: Slot) -> *mut T {
+        let bank = self.banks[(slot.0 >> Slot::BANK) as usize];
+        // SAFETY: lowering has placed the slot within the storage.
+        unsafe { bank.add(slot.offset() as usize).cast() }
+    }
+
+    /// A row's values.
+    #[inline(always)]
+    pub fn row<T: Lane>(&self, slot: Slot) -> &Row<T> {
+        // SAFETY: the slot is that of a row of this width, aligned to it; any bits are a value. Rows
+        // are written through `write` only, by who holds no row at that time.
+        unsafe { &*self.at(slot) }
+    }
+
+    /// One lane's value.
+    #[inline(always)]
+    pub fn get<T: Lane>(&self, slot: Slot, lane: usize) -> T {
+        self.row(slot)[lane]
+    }
+
+    /// Replaces one lane's value.
+    #[inline(always)]
+    pub fn set<T: Lane>(&self, slot: Slot, lane: usize, value: T) {
+        assert!(lane < LANES);
+        // SAFETY: as in `row`; the lane is within it.
+        unsafe { self.at::<T>(slot).add(lane).write(value) }
+    }
+
+    /// Replaces a row.
+    #[inline(always)]
+    pub fn write<T: Lane>(&self, slot: Slot, row: Row<T>) {
+        // SAFETY: as in `row`.
+        unsafe { self.at::<Row<T>>(slot).write(row) }
+    }
+
+    /// A predicate: the lanes in which it holds.
+    #[inline(always)]
+    pub fn predicate(&self, slot: Slot) -> Mask {
+        // SAFETY: as in `row`; predicates take four bytes.
+        unsafe { *self.at::<Mask>(slot) }
+    }
+
+    /// Replaces a predicate in some lanes.
+    #[inline(always)]
+    pub fn set_predicate(&self, slot: Slot, mask: Mask, value: Mask) {
+        let old = self.predicate(slot);
+        // SAFETY: as in `predicate`.
+        unsafe { *self.at::<Mask>(slot) = old & !mask | value & mask }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_of_a_set_come_in_order() {
+        assert_eq!(lanes(0).count(), 0);
+        assert_eq!(lanes(ALL).collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
+        assert_eq!(lanes(0x8000_0101).collect::<Vec<_>>(), [0, 8, 31]);
+    }
+
+    #[test]
+    fn rows_hold_what_was_written() {
+        let (mut frame, constants, specials) = (storage(512), storage(64), storage(64));
+        let rows = Rows::new(&mut frame, &constants, &specials);
+        let slot = Slot::new(Bank::Frame, 128);
+        rows.write(slot, std::array::from_fn(|i| i as u32));
+        rows.set(slot, 5, 77u32);
+        assert_eq!((rows.get::<u32>(slot, 4), rows.get::<u32>(slot, 5)), (4, 77));
+        let predicate = Slot::new(Bank::Frame, 4);
+        rows.set_predicate(predicate, 0xf0, ALL);
+        assert_eq!(rows.predicate(predicate), 0xf0);
+    }
+}

@@ -1,0 +1,422 @@
+//! Warps: which lanes go on together, and from where.
+//!
+//! Lanes that are at the same step of the same call form a group; a branch that they disagree on
+//! splits it. Groups are resumed from the lowest step on, so that those of structured code meet again
+//! where they part no more. A group that only waits for others, by spinning, gives way to them, as
+//! independent thread scheduling promises (CUDA C++ Programming Guide, "SIMT Architecture").
+
+use crate::access::Trap;
+use crate::barrier::Barriers;
+use crate::code::{Action, Barrier, Combined};
+use crate::exchange::Exchange;
+use crate::fault::Cause;
+use crate::program::Kernel;
+use crate::rows::{Mask, Rows, Slot, Storage, lanes};
+use crate::special::Place;
+use crate::stack::{Frame, Frames, Local};
+
+/// Why a group does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It may.
+    Ready,
+    /// Before a time.
+    Sleeping(u64),
+    /// Until that generation of a barrier is complete.
+    Barrier {
+        /// The barrier.
+        id: u32,
+        /// Its generation.
+        generation: u32,
+    },
+    /// Until the other lanes of an exchange are there; its step is the exchange.
+    Exchange,
+}
+
+/// Lanes that go on together.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// The call they are in.
+    pub frame: usize,
+    /// The step they are at.
+    pub pc: u32,
+    /// The lanes.
+    pub mask: Mask,
+    /// Whether they may run.
+    pub state: State,
+    /// How often they gave way to others.
+    pub yielded: u32,
+    /// How they have gone round loops since.
+    pub rounds: Rounds,
+}
+
+/// What tells a group that waits from one that works.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rounds {
+    /// Whether this round has looked at what others change.
+    pub looks: bool,
+    /// Rounds that have.
+    pub polls: u32,
+    /// All rounds.
+    pub spins: u32,
+}
+
+/// How often a group may look at what others change before it gives way.
+const POLLS: u32 = 4;
+/// How often it may go round loops that look at nothing before it gives way to other groups.
+const SPINS: u32 = 4096;
+
+impl Rounds {
+    /// Notes a branch backwards; whether it is time to give way, to other groups if there are any.
+    pub fn again(&mut self, others: bool) -> bool {
+        self.spins += 1;
+        self.polls += u32::from(std::mem::take(&mut self.looks));
+        let enough = self.polls >= POLLS || others && self.spins >= SPINS;
+        if enough {
+            *self = Rounds::default();
+        }
+        enough
+    }
+}
+
+/// What came of running a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There is more to do.
+    Running,
+    /// It waits for other warps by spinning.
+    Spinning,
+    /// It waits at barriers.
+    Waiting,
+    /// It waits until a time.
+    Sleeping(u64),
+    /// All its lanes have exited.
+    Done,
+}
+
+/// A warp.
+pub struct Warp {
+    /// Where it is.
+    pub place: Place,
+    /// Lanes that have not exited.
+    pub live: Mask,
+    /// All groups.
+    pub groups: Vec<Group>,
+    /// Calls in progress.
+    pub frames: Frames,
+    /// Local memory.
+    pub local: Local,
+    /// Special registers.
+    pub specials: Option<Storage>,
+}
+
+impl Warp {
+    /// A warp that has not begun; of what it was before only memory is kept.
+    pub fn start(old: Option<Warp>, kernel: &Kernel, place: Place) -> Warp {
+        let threads = place.block.iter().product::<u32>();
+        let present = (threads - place.warp * 32).min(32);
+        let live = Mask::MAX >> (32 - present);
+        let (mut frames, mut local, mut specials) = match old {
+            Some(old) => (old.frames, old.local, old.specials),
+            None => Default::default(),
+        };
+        place.rows(&mut specials);
+        let routine = kernel.routine(kernel.entry()).expect("a launch has checked its kernel");
+        local.tops = [0; 32];
+        let base = local.take(live, routine.frame).unwrap_or(0);
+        let registers = frames.registers(kernel.entry(), routine.registers);
+        let routine = kernel.entry();
+        let frame = frames.push(Frame { routine, registers, caller: None, lanes: live, base });
+        let group = Group {
+            frame,
+            pc: 0,
+            mask: live,
+            state: State::Ready,
+            yielded: 0,
+            rounds: Rounds::default(),
+        };
+        Warp { place, live, groups: vec![group], frames, local, specials }
+    }
+
+    /// Wakes groups whose time has come or whose barrier is complete.
+    pub fn wake(&mut self, kernel: &Kernel, constants: &Storage, barriers: &Barriers, now: u64) {
+        for at in 0..self.groups.len() {
+            match self.groups[at].state {
+                State::Sleeping(until) if until <= now => self.groups[at].state = State::Ready,
+                State::Barrier { id, generation } if barriers.passed(id, generation) => {
+                    self.pass(at, id, kernel, constants, barriers);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A group goes on behind a barrier, with what it has made of predicates.
+    fn pass(
+        &mut self,
+        at: usize,
+        id: u32,
+        kernel: &Kernel,
+        constants: &Storage,
+        barriers: &Barriers,
+    ) {
+        let group = self.groups[at];
+        let frame = self.frames.get_mut(group.frame);
+        let code = &kernel.routine(frame.routine).expect("it runs").codes[group.pc as usize];
+        if let Action::Barrier(barrier) = &code.action {
+            let specials = self.specials.as_ref().expect("made when the warp started");
+            let rows = Rows::new(&mut frame.registers, constants, specials);
+            store_reduction(&rows, barrier, group.mask, id, barriers);
+        }
+        self.groups[at].pc += 1;
+        self.groups[at].state = State::Ready;
+    }
+
+    /// The group to run: of those that gave way least, the one that is furthest behind.
+    pub fn next(&self) -> Option<usize> {
+        let ready = (0..self.groups.len()).filter(|at| self.groups[*at].state == State::Ready);
+        ready.min_by(|a, b| {
+            let (a, b) = (&self.groups[*a], &self.groups[*b]);
+            a.yielded.cmp(&b.yielded).then_with(|| self.behind(a, b))
+        })
+    }
+
+    fn behind(&self, a: &Group, b: &Group) -> std::cmp::Ordering {
+        match a.frame == b.frame {
+            true => a.pc.cmp(&b.pc),
+            false => self.frames.path(a.frame, a.pc).cmp(&self.frames.path(b.frame, b.pc)),
+        }
+    }
+
+    /// The step at which the group may meet another one, at the earliest.
+    pub fn meeting(&self, at: usize) -> u32 {
+        let group = &self.groups[at];
+        let others = self.groups.iter().enumerate().filter(|(other, g)| {
+            *other != at && g.state == State::Ready && g.frame == group.frame && g.pc > group.pc
+        });
+        others.map(|(_, g)| g.pc).min().unwrap_or(u32::MAX)
+    }
+
+    /// Puts a group together with one that is at the same step.
+    pub fn merge(&mut self, at: usize) {
+        let group = self.groups[at];
+        let same =
+            |g: &Group| g.state == State::Ready && g.frame == group.frame && g.pc == group.pc;
+        let other = (0..self.groups.len()).find(|o| *o != at && same(&self.groups[*o]));
+        if let Some(other) = other.filter(|_| group.state == State::Ready) {
+            self.groups[other].mask |= group.mask;
+            self.groups[other].yielded = group.yielded.min(self.groups[other].yielded);
+            self.groups.swap_remove(at);
+        }
+    }
+
+    /// Splits lanes off a group, to go on at a step; nothing if there are none.
+    pub fn split(&mut self, at: usize, mask: Mask, pc: u32) {
+        if mask != 0 {
+            let group = self.groups[at];
+            self.groups[at].mask &= !mask;
+            self.groups.push(Group { mask, pc, state: State::Ready, ..group });
+        }
+    }
+
+    /// What a warp that has no group to run waits for.
+    pub fn waits_for(&self) -> Outcome {
+        let times = self.groups.iter().filter_map(|group| match group.state {
+            State::Sleeping(until) => Some(until),
+            _ => None,
+        });
+        match (self.live, times.min()) {
+            (0, _) => Outcome::Done,
+            (_, Some(until)) => Outcome::Sleeping(until),
+            (_, None) => Outcome::Waiting,
+        }
+    }
+
+    /// Lanes of a group exit, from all calls they are in.
+    pub fn exit(&mut self, at: usize, mask: Mask) {
+        let mut frame = Some(self.groups[at].frame);
+        while let Some(number) = frame {
+            frame = self.frames.get(number).caller.map(|caller| caller.frame);
+            self.frames.leave(number, mask);
+        }
+        self.live &= !mask;
+        self.groups[at].mask &= !mask;
+        if self.groups[at].mask == 0 {
+            self.groups.swap_remove(at);
+        }
+    }
+
+    /// Calls a function in the lanes of a group, which continues there. The caller's `returns_to` is
+    /// the step after the call.
+    pub fn call(
+        &mut self,
+        at: usize,
+        kernel: &Kernel,
+        callee: u32,
+        arguments: &[crate::code::Passed],
+    ) -> Result<(), Cause> {
+        let group = self.groups[at];
+        let Some(routine) = kernel.routine(callee) else {
+            return Err(Cause::Unsupported("a function without a body".to_owned()));
+        };
+        let caller_base = self.frames.get(group.frame).base;
+        let base = self.local.take(group.mask, routine.frame).ok_or(Cause::StackOverflow)?;
+        for (from, to) in arguments.iter().zip(&routine.parameters) {
+            let size = from.size.min(to.size);
+            for lane in lanes(group.mask) {
+                self.local.copy(lane, caller_base + from.at, base + to.at, size);
+            }
+        }
+        let registers = self.frames.registers(callee, routine.registers);
+        let caller = crate::stack::Caller { frame: group.frame, pc: group.pc + 1, call: group.pc };
+        let (caller, lanes) = (Some(caller), group.mask);
+        let frame = self.frames.push(Frame { routine: callee, registers, caller, lanes, base });
+        (self.groups[at].frame, self.groups[at].pc) = (frame, 0);
+        Ok(())
+    }
+
+    /// The lanes of a group return to their caller. False if there is none: they exit.
+    pub fn ret(&mut self, at: usize, kernel: &Kernel) -> bool {
+        let group = self.groups[at];
+        let frame = self.frames.get(group.frame);
+        let Some(caller) = frame.caller else { return false };
+        let (base, routine) = (frame.base, kernel.routine(frame.routine).expect("it runs"));
+        let above = self.frames.get(caller.frame);
+        let call = &kernel.routine(above.routine).expect("it runs").codes[caller.call as usize];
+        if let Action::Call(call) = &call.action {
+            for (from, to) in routine.returns.iter().zip(&call.returns) {
+                for lane in lanes(group.mask) {
+                    let size = from.size.min(to.size);
+                    self.local.copy(lane, base + from.at, above.base + to.at, size);
+                }
+            }
+        }
+        self.local.give(group.mask, base);
+        self.frames.leave(group.frame, group.mask);
+        (self.groups[at].frame, self.groups[at].pc) = (caller.frame, caller.pc);
+        true
+    }
+
+    /// Completes exchanges whose lanes are all there.
+    pub fn exchange(&mut self, kernel: &Kernel, constants: &Storage) {
+        let count = self.groups.len();
+        let waits = |warp: &Warp, at: usize| warp.groups[at].state == State::Exchange;
+        for first in 0..count {
+            if !waits(self, first) {
+                continue;
+            }
+            let wanted = self.exchange_of(first, kernel, constants);
+            let mut together = Vec::new();
+            for at in first..count {
+                if waits(self, at) && self.exchange_of(at, kernel, constants) == wanted {
+                    together.push(at);
+                }
+            }
+            let there = together.iter().fold(0, |all, at| all | self.groups[*at].mask);
+            if wanted.1 & self.live & !there == 0 {
+                self.complete(&together, kernel, constants);
+            }
+        }
+    }
+
+    /// What a group that waits wants to exchange, and the lanes it waits for.
+    fn exchange_of(
+        &mut self,
+        at: usize,
+        kernel: &Kernel,
+        constants: &Storage,
+    ) -> (crate::code::CollectiveOp, Mask) {
+        let group = self.groups[at];
+        self.with_collective(group, kernel, constants, |collective, rows| {
+            let lane = group.mask.trailing_zeros() as usize % 32;
+            (collective.op, rows.get::<u32>(collective.members, lane))
+        })
+    }
+
+    fn with_collective<R>(
+        &mut self,
+        group: Group,
+        kernel: &Kernel,
+        constants: &Storage,
+        act: impl FnOnce(&crate::code::Collective, &Rows) -> R,
+    ) -> R {
+        let frame = self.frames.get_mut(group.frame);
+        let routine = kernel.routine(frame.routine).expect("it runs");
+        let Action::Collective(collective) = &routine.codes[group.pc as usize].action else {
+            unreachable!("a group that waits for an exchange is at one");
+        };
+        let specials = self.specials.as_ref().expect("made when the warp started");
+        act(collective, &Rows::new(&mut frame.registers, constants, specials))
+    }
+
+    fn complete(&mut self, groups: &[usize], kernel: &Kernel, constants: &Storage) {
+        let mut exchange = Exchange::new();
+        for at in groups {
+            let group = self.groups[*at];
+            self.with_collective(group, kernel, constants, |collective, rows| {
+                give(&mut exchange, collective, rows, group.mask);
+            });
+        }
+        let (op, _) = self.exchange_of(groups[0], kernel, constants);
+        exchange.run(op);
+        for at in groups {
+            let group = self.groups[*at];
+            self.with_collective(group, kernel, constants, |collective, rows| {
+                take(&exchange, collective, rows, group.mask);
+            });
+            self.groups[*at].pc += 1;
+            self.groups[*at].state = State::Ready;
+        }
+    }
+}
+
+/// Adds what lanes give to an exchange.
+pub fn give(
+    exchange: &mut Exchange,
+    collective: &crate::code::Collective,
+    rows: &Rows,
+    mask: Mask,
+) {
+    use crate::code::CollectiveOp::*;
+    exchange.lanes |= mask;
+    for lane in lanes(mask) {
+        exchange.a[lane] = match collective.op {
+            VoteAll | VoteAny | VoteUniform | VoteBallot => {
+                (rows.predicate(collective.a) >> lane & 1).into()
+            }
+            MatchAny(8) | MatchAll(8) => rows.get(collective.a, lane),
+            _ => rows.get::<u32>(collective.a, lane).into(),
+        };
+        exchange.b[lane] = rows.get(collective.b, lane);
+        exchange.c[lane] = rows.get(collective.c, lane);
+    }
+}
+
+/// Writes what lanes get from an exchange.
+pub fn take(exchange: &Exchange, collective: &crate::code::Collective, rows: &Rows, mask: Mask) {
+    use crate::code::CollectiveOp::*;
+    rows.set_predicate(collective.p, mask, exchange.p);
+    if !matches!(collective.op, Barrier | VoteAll | VoteAny | VoteUniform) {
+        lanes(mask).for_each(|lane| rows.set(collective.d, lane, exchange.d[lane] as u32));
+    }
+}
+
+/// Writes what a barrier has made of predicates.
+pub fn store_reduction(rows: &Rows, barrier: &Barrier, mask: Mask, id: u32, barriers: &Barriers) {
+    let Some(reduction) = &barrier.reduction else { return };
+    let value = barriers.reduced(id, reduction.op);
+    match reduction.op {
+        Combined::Popc => lanes(mask).for_each(|lane| rows.set(reduction.d, lane, value)),
+        _ => rows.set_predicate(reduction.d, mask, if value == 0 { 0 } else { Mask::MAX }),
+    }
+}
+
+/// The value that the first of a set of lanes has.
+pub fn first(rows: &Rows, slot: Slot, mask: Mask) -> u32 {
+    rows.get(slot, mask.trailing_zeros() as usize % 32)
+}
+
+/// A fault of the first of a set of lanes.
+pub fn trap(cause: Cause, mask: Mask) -> Trap {
+    Trap { cause, lane: mask.trailing_zeros() as usize % 32 }
+}
