@@ -255,14 +255,15 @@ impl<'p> View<'p> {
             let mut at = 0;
             while at < self.flat.body.blocks[block].code.len() {
                 let id = self.flat.body.blocks[block].code[at];
-                at += 1 + self.load_references_of(id, block, at);
+                let loads = self.load_references_of(id, block, at);
+                at += loads + 1;
             }
         }
     }
 
+    /// Does so for one instruction of a block; returns how many loads are before it now.
     fn load_references_of(&mut self, id: InstId, block: usize, at: usize) -> usize {
-        let Some((mpi, call)) = self.row(id).filter(|(mpi, _)| mpi.by_reference) else { return 0 };
-        debug_assert!(mpi.by_reference);
+        let Some((_, call)) = self.row(id).filter(|(mpi, _)| mpi.by_reference) else { return 0 };
         let mut loads = 0;
         for (number, param) in call.params.iter().filter(|p| p.in_fortran()).enumerate() {
             let Some(size) = by_value(param.role).or(handle_by_reference(&param.name)) else {
@@ -273,7 +274,7 @@ impl<'p> View<'p> {
             let args = [address].into_iter().collect();
             let place = self.flat.body[id].at;
             self.flat.body.code.push(Inst { op: Op::Load(size), args, at: place });
-            self.flat.body.blocks[block].code.insert(at - 1 + loads, load);
+            self.flat.body.blocks[block].code.insert(at + loads, load);
             self.passed.insert((id, number), Value::Inst(load));
             self.made_up.insert(load);
             loads += 1;
