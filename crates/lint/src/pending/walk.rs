@@ -303,10 +303,10 @@ impl Run<'_, '_, '_> {
                 if !self.further {
                     return;
                 }
+                self.found.complete.insert(*id);
                 if *id == self.operation.start {
                     return;
                 }
-                self.found.complete.insert(*id);
                 continue;
             }
             match self.pending(*id, &mut facts) {
