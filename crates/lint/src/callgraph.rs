@@ -32,14 +32,12 @@ impl CallGraph {
         self.callers.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    /// Functions that are wanted, and all from which they are reached.
+    /// Functions, and all from which they are reached.
     pub fn reaching(
         &self,
-        program: &Program,
-        wanted: impl Fn(FunctionId, &Body) -> bool,
+        functions: impl IntoIterator<Item = FunctionId>,
     ) -> FxHashSet<FunctionId> {
-        let wanted = program.defined().filter(|(id, _, body)| wanted(*id, body));
-        let mut open: Vec<_> = wanted.map(|(id, ..)| id).collect();
+        let mut open: Vec<_> = functions.into_iter().collect();
         let mut found = FxHashSet::default();
         while let Some(function) = open.pop() {
             if found.insert(function) {
@@ -48,6 +46,14 @@ impl CallGraph {
         }
         found
     }
+}
+
+/// Functions of a kind that their code tells.
+pub fn with(
+    program: &Program,
+    kind: impl Fn(FunctionId, &Body) -> bool,
+) -> impl Iterator<Item = FunctionId> {
+    program.defined().filter(move |(id, _, body)| kind(*id, body)).map(|(id, ..)| id)
 }
 
 /// Whom an instruction calls, or starts in other threads.

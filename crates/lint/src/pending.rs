@@ -39,7 +39,7 @@ mod walk;
 use crate::callgraph::CallGraph;
 use crate::memory::Memory;
 use crate::{Analysis, Calls};
-use commsan_ir::{Callee, FunctionId, Inst, Op, Program, Value};
+use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::Effect;
 use effects::View;
 use effort::Effort;
@@ -123,12 +123,12 @@ fn roots(program: &Program) -> Vec<FunctionId> {
 
 /// Functions that start operations, or call those that do.
 fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<FunctionId> {
-    let starts = |callee: FunctionId| {
-        let call = calls.get(callee).and_then(|mpi| mpi.call);
+    let starts = |function: FunctionId| {
+        let call = calls.get(function).and_then(|mpi| mpi.call);
         let effect = call.map(|call| call.effect);
         matches!(effect, Some(Effect::Start | Effect::Go | Effect::GoAll | Effect::Rma))
     };
-    let called = |id, inst: &Inst| {
+    let called = |id, _: &Body, inst: &Inst| {
         let mut callees = memory.callees(id, inst).unwrap_or_default();
         if matches!(inst.op, Op::Call(_)) {
             callees.extend(inst.args.iter().filter_map(|arg| match arg {
@@ -138,8 +138,6 @@ fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Func
         }
         callees
     };
-    let graph = CallGraph::of(program, |id, _, inst| called(id, inst));
-    graph.reaching(program, |id, body| {
-        body.code.iter().any(|inst| called(id, inst).into_iter().any(starts))
-    })
+    let functions = (0..program.functions.len() as u32).map(FunctionId);
+    CallGraph::of(program, called).reaching(functions.filter(|id| starts(*id)))
 }

@@ -1,8 +1,9 @@
 //! Communicators: which one a call names, and which ranks it has.
 
+use crate::callgraph::{self, CallGraph};
 use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
-use commsan_ir::{FunctionId, Inst, InstId, Program, Value};
+use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
 use rustc_hash::FxHashMap;
 
 /// A communicator, or a window of one, as far as it is known.
@@ -42,13 +43,18 @@ pub struct Comms<'p> {
     pub program: &'p Program,
     pub calls: &'p Calls,
     pub memory: &'p Memory,
+    /// Who calls whom, or starts it in other threads.
+    pub graph: CallGraph,
     /// Communicators of some ranks, each with a bit for its ranks' numbers.
     labels: FxHashMap<Object, u32>,
 }
 
 impl<'p> Comms<'p> {
     pub fn new(program: &'p Program, calls: &'p Calls, memory: &'p Memory) -> Comms<'p> {
-        Comms { program, calls, memory, labels: FxHashMap::default() }
+        let called =
+            |id, body: &Body, inst: &Inst| callgraph::called(program, memory, id, body, inst);
+        let graph = CallGraph::of(program, called);
+        Comms { program, calls, memory, graph, labels: FxHashMap::default() }
     }
 
     /// The communicator, window or file that a call of MPI names; none if it names none.

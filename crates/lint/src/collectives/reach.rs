@@ -1,11 +1,12 @@
 //! Where anything can differ between ranks at all: a quick look without regard to order, places in
 //! objects, or who calls. Most functions of most programs drop out here.
 
+use super::comm::Comms;
 use super::uniform::{DIFFERS, is_source};
 use crate::Calls;
 use crate::callgraph::{self, CallGraph, started};
 use crate::memory::{Memory, Object, Pointer};
-use commsan_ir::{Body, FunctionId, Inst, Op, Program, Value};
+use commsan_ir::{Body, FunctionId, Op, Program, Value};
 use rustc_hash::FxHashSet;
 
 /// What the quick look has found.
@@ -18,7 +19,8 @@ pub struct Found {
 }
 
 /// Looks at the whole program.
-pub fn look(program: &Program, calls: &Calls, memory: &Memory) -> Found {
+pub fn look(comms: &Comms) -> Found {
+    let (program, calls, memory) = (comms.program, comms.calls, comms.memory);
     let mut reach = Reach {
         program,
         calls,
@@ -39,7 +41,7 @@ pub fn look(program: &Program, calls: &Calls, memory: &Memory) -> Found {
             reach.look(id, body);
         }
     }
-    Found { functions: reach.found(), fields: fields(program, calls, memory) }
+    Found { functions: reach.found(&comms.graph), fields: fields(program, calls, memory) }
 }
 
 fn fields(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Pointer> {
@@ -190,16 +192,14 @@ impl Reach<'_> {
     }
 
     /// With those that call them.
-    fn found(&self) -> FxHashSet<FunctionId> {
-        let callees = |id, body: &Body, inst: &Inst| {
-            callgraph::called(self.program, self.memory, id, body, inst)
-        };
-        CallGraph::of(self.program, callees).reaching(self.program, |id, body| {
+    fn found(&self, graph: &CallGraph) -> FxHashSet<FunctionId> {
+        let own = |id: FunctionId, body: &Body| {
             let number = id.0 as usize;
             self.values[number].contains(&true)
                 || self.params[number].contains(&true)
                 || self.controlled[number]
                 || body.code.iter().any(|inst| self.calls.at(inst).is_some())
-        })
+        };
+        graph.reaching(callgraph::with(self.program, own))
     }
 }

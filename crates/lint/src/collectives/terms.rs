@@ -9,7 +9,7 @@ mod fatal;
 mod read;
 
 use super::comm::{Comm, Comms, Labels};
-use crate::callgraph::{self, CallGraph};
+use crate::callgraph;
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::Effect;
 use fatal::Failures;
@@ -82,7 +82,6 @@ pub struct Terms<'a, 'p> {
     of_function: FxHashMap<FunctionId, Option<TermId>>,
     /// What each loop does in a round.
     loops: Vec<TermId>,
-    calls: CallGraph,
     /// Functions from which collectives are reached.
     relevant: FxHashSet<FunctionId>,
 }
@@ -128,17 +127,13 @@ impl View<'_> {
 
 impl<'a, 'p> Terms<'a, 'p> {
     pub fn new(comms: &'a Comms<'p>) -> Terms<'a, 'p> {
-        let callees = |id, body: &Body, inst: &Inst| {
-            callgraph::called(comms.program, comms.memory, id, body, inst)
-        };
-        let calls = CallGraph::of(comms.program, callees);
-        let relevant = relevant(comms, &calls);
+        let relevant = relevant(comms);
         let (of_function, loops) = Default::default();
-        Terms { comms, all: vec![Term::Empty], of_function, loops, calls, relevant }
+        Terms { comms, all: vec![Term::Empty], of_function, loops, relevant }
     }
 
     fn failures(&self) -> Failures<'_> {
-        Failures { program: self.comms.program, mpi: self.comms.calls, calls: &self.calls }
+        Failures { program: self.comms.program, mpi: self.comms.calls, calls: &self.comms.graph }
     }
 
     pub fn get(&self, term: TermId) -> &Term {
@@ -459,11 +454,12 @@ pub fn named(body: &Body, value: Value) -> Value {
 }
 
 /// Functions from which a collective is reached, or an end of the program.
-fn relevant(comms: &Comms, calls: &CallGraph) -> FxHashSet<FunctionId> {
-    calls.reaching(comms.program, |_, body| {
+fn relevant(comms: &Comms) -> FxHashSet<FunctionId> {
+    let wanted = |_, body: &Body| {
         body.code.iter().any(|inst| {
             let collective = comms.calls.at(inst).is_some_and(|mpi| collective(mpi).is_some());
             collective || is_exit(comms.program, inst)
         })
-    })
+    };
+    comms.graph.reaching(callgraph::with(comms.program, wanted))
 }

@@ -87,8 +87,7 @@ struct Analysis<'a, 'p> {
 /// Looks at everything that is reached from `roots`.
 pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
     let (contexts, known, of_function, shapes, open, targets, found) = Default::default();
-    let reach::Found { functions: relevant, fields } =
-        reach::look(comms.program, comms.calls, comms.memory);
+    let reach::Found { functions: relevant, fields } = reach::look(comms);
     let order = callees_first(comms, roots);
     let mut analysis = Analysis {
         comms,

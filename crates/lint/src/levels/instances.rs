@@ -3,7 +3,7 @@
 
 use super::shape::{Shape, Shapes, State};
 use super::word::{Letter, Spot, forbids, settled};
-use crate::callgraph::CallGraph;
+use crate::callgraph::{self, CallGraph};
 use crate::openmp::{Runtime, Scope, runtime, task_entry};
 use crate::{Calls, Mpi};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
@@ -308,7 +308,8 @@ fn is_atomic(inst: &Inst) -> bool {
 /// Functions from which such an instruction is reached.
 fn reaching(program: &Program, wanted: impl Fn(&Program, &Inst) -> bool) -> FxHashSet<FunctionId> {
     let calls = CallGraph::of(program, |_, _, inst| mentioned(inst));
-    calls.reaching(program, |_, body| body.code.iter().any(|inst| wanted(program, inst)))
+    let wanted = |_, body: &Body| body.code.iter().any(|inst| wanted(program, inst));
+    calls.reaching(callgraph::with(program, wanted))
 }
 
 /// Functions that an instruction calls or names.
