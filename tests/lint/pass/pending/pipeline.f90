@@ -10,8 +10,8 @@ subroutine pipeline(next)
   common /buffers/ out, in
   do stage = stages, 1, -1
     if (stage /= stages) then
-      call MPI_Irecv(in, 100, MPI_DOUBLE_PRECISION, next, 1, MPI_COMM_WORLD, received, error)
       call MPI_Wait(sent, status, error)
+      call MPI_Irecv(in, 100, MPI_DOUBLE_PRECISION, next, 1, MPI_COMM_WORLD, received, error)
       call MPI_Wait(received, status, error)
     end if
     if (stage /= 1) then
