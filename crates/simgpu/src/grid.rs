@@ -125,10 +125,12 @@ pub trait Loader: Send + Sync {
     unsafe fn load(&self, wrapper: *const c_void) -> Result<Arc<dyn Module>, Unusable>;
 }
 
-/// Loads nothing: for programs that launch no kernel.
+/// Loads nothing: for tests that launch no kernel of a module.
+#[cfg(test)]
 #[derive(Debug)]
 pub struct NoLoader;
 
+#[cfg(test)]
 impl Loader for NoLoader {
     unsafe fn load(&self, _: *const c_void) -> Result<Arc<dyn Module>, Unusable> {
         Err(Unusable {

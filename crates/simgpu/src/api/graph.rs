@@ -3,7 +3,7 @@
 use crate::abi::{GraphEdgeData, GraphExecUpdateResultInfo, GraphInstantiateParams};
 use crate::api::entry::{In, Out};
 use crate::error::{Error, Result};
-use crate::graphs::{Body, Exec};
+use crate::graphs::{Body, Exec, Graph};
 use crate::runtime::Session;
 use crate::task::Task;
 use std::ffi::{c_int, c_uint};
@@ -122,7 +122,7 @@ calls! {
         to: In<usize>,
         count: usize,
     ) {
-        connect(session, graph, from, to, count)
+        each_edge(session, graph, from, to, count, Graph::connect)
     }
 
     fn cudaGraphAddDependencies_v2 in (session)(
@@ -132,7 +132,7 @@ calls! {
         _data: usize,
         count: usize,
     ) {
-        connect(session, graph, from, to, count)
+        each_edge(session, graph, from, to, count, Graph::connect)
     }
 
     fn commsan_12_cudaGraphRemoveDependencies in (session)(
@@ -141,7 +141,7 @@ calls! {
         to: In<usize>,
         count: usize,
     ) {
-        disconnect(session, graph, from, to, count)
+        each_edge(session, graph, from, to, count, Graph::disconnect)
     }
 
     fn cudaGraphRemoveDependencies_v2 in (session)(
@@ -151,7 +151,7 @@ calls! {
         _data: usize,
         count: usize,
     ) {
-        disconnect(session, graph, from, to, count)
+        each_edge(session, graph, from, to, count, Graph::disconnect)
     }
 
     fn cudaGraphInstantiate in (session)(exec: Out<usize>, graph: usize, flags: u64) {
@@ -292,28 +292,18 @@ fn dependents(session: &Session, node: usize) -> Result<Vec<usize>> {
     Ok(graph.edges().filter(|&(from, _)| from == node).map(|(_, to)| to).collect())
 }
 
-fn connect(
+/// Adds edges to a graph, or takes them away.
+fn each_edge(
     session: &mut Session,
     graph: usize,
     from: In<usize>,
     to: In<usize>,
     count: usize,
+    change: impl Fn(&mut Graph, usize, usize) -> Result,
 ) -> Result {
     let graph = session.graphs.get_mut(graph)?;
-    let pairs = from.all(count)?.into_iter().zip(to.all(count)?);
-    pairs.into_iter().try_for_each(|(from, to)| graph.connect(from, to))
-}
-
-fn disconnect(
-    session: &mut Session,
-    graph: usize,
-    from: In<usize>,
-    to: In<usize>,
-    count: usize,
-) -> Result {
-    let graph = session.graphs.get_mut(graph)?;
-    let pairs = from.all(count)?.into_iter().zip(to.all(count)?);
-    pairs.into_iter().try_for_each(|(from, to)| graph.disconnect(from, to))
+    let mut pairs = from.all(count)?.into_iter().zip(to.all(count)?);
+    pairs.try_for_each(|(from, to)| change(graph, from, to))
 }
 
 fn instantiate(session: &mut Session, graph: usize, flags: u64) -> Result<usize> {
