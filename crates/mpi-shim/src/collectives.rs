@@ -1,7 +1,6 @@
 //! What collectives pass, for the comparison between ranks.
 
 use crate::datatypes;
-use crate::entry::Here;
 use crate::groups;
 use crate::library::{Mpi, comm_from_fortran, handle_at, reduction, win_from_fortran};
 use crate::node;
@@ -12,6 +11,7 @@ use commsan_mpi::calls::{Extent, Fit, On as At, Rule};
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Args, Call, Effect, Entering, Library};
+use commsan_threads::Here;
 use commsan_threads::agents;
 use smallvec::SmallVec;
 use std::ffi::c_int;

@@ -1,7 +1,6 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
 use crate::datatypes;
-use crate::entry::Here;
 use crate::groups;
 use crate::library::{
     Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
@@ -13,7 +12,9 @@ use crate::sys;
 use crate::windows;
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect, Findings, Learning, Synchronisation, Token, Tracker};
+use commsan_mpi::{Args, Effect, Learning, Synchronisation, Token, Tracker};
+use commsan_place::Findings;
+use commsan_threads::Here;
 use smallvec::SmallVec;
 use std::ffi::c_int;
 

@@ -8,13 +8,12 @@ use crate::node;
 use crate::order;
 use crate::rank::{Rank, rank};
 use crate::windows;
-use commsan_engine::Stamp;
-use commsan_mpi::{Args, CALLS, Call, DEPTH, Effect, Place};
+use commsan_mpi::{Args, CALLS, Call, Effect};
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
-use commsan_sense::thread::{self, Thread};
-use commsan_threads::agents;
-use std::ffi::{CStr, c_int};
+use commsan_sense::thread;
+use commsan_threads::{Here, agents};
+use std::ffi::c_int;
 
 /// Whose binding a call came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,61 +195,4 @@ pub(crate) fn calling(caller: Caller, call: impl FnOnce()) {
     let outer = thread::with(|thread| thread.outer.replace(Some(caller)));
     call();
     thread::with(|thread| thread.outer.set(outer));
-}
-
-/// The program's place in a call.
-#[derive(Clone, Copy)]
-pub struct Here<'t> {
-    caller: Caller,
-    /// The thread it is.
-    pub thread: &'t Thread,
-}
-
-impl<'t> Here<'t> {
-    /// Where `thread` called from.
-    pub fn new(caller: Caller, thread: &'t Thread) -> Here<'t> {
-        Here { caller, thread }
-    }
-}
-
-impl Place for Here<'_> {
-    fn pc(&self) -> usize {
-        self.caller.pc
-    }
-
-    fn thread(&self) -> u32 {
-        self.thread.number()
-    }
-
-    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
-        let mut depth = 0;
-        self.caller.walk(self.thread, |pc, _| {
-            frames[depth] = pc;
-            depth += 1;
-            depth < DEPTH
-        });
-        depth
-    }
-
-    fn thread_of(&self, stamp: Stamp) -> u32 {
-        agents::thread_of(stamp)
-    }
-
-    fn name_at(&self, address: usize) -> Option<&'static str> {
-        if address == 0 {
-            return None;
-        }
-        // SAFETY: hooks pass the addresses of string constants of modules; that of one that has
-        // been unloaded since would be a rarity.
-        unsafe { CStr::from_ptr(address as *const std::ffi::c_char) }.to_str().ok()
-    }
-
-    #[inline]
-    fn frame_of(&self, address: usize) -> Option<usize> {
-        self.caller.frame_of(self.thread, address)
-    }
-
-    fn is_popped(&self, address: usize) -> bool {
-        self.caller.is_popped(self.thread, address)
-    }
 }

@@ -2,12 +2,12 @@
 
 use crate::collectives;
 use crate::effects::{self, Tokens};
-use crate::entry::Here;
 use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::{Args, Effect, ThreadLevel};
 use commsan_sense::thread::Thread;
+use commsan_threads::Here;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32};

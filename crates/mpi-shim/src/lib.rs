@@ -21,7 +21,6 @@ mod order;
 mod rank;
 mod windows;
 
-pub use entry::Here;
 pub use library::Mpi;
 pub use node::{Shared, gone};
 pub use rank::{Rank, World, connect};

@@ -2,13 +2,13 @@
 //! windows.
 
 use crate::effects::After;
-use crate::entry::Here;
 use crate::groups;
 use crate::library::Mpi;
 use crate::rank::Rank;
 use commsan_mpi::calls::Flow;
 use commsan_mpi::rma::Envelope;
 use commsan_mpi::{Args, Call, Effect, Learning, Library, Template};
+use commsan_threads::Here;
 
 /// What a call will have taught when it returns, or when its request completes.
 pub(crate) type Lessons = smallvec::SmallVec<[Learning; 2]>;

@@ -1,7 +1,8 @@
 //! The connection to the runtime that owns this process's state.
 
 use crate::node::Shared;
-use commsan_mpi::{Findings, Tracker};
+use commsan_mpi::Tracker;
+use commsan_place::Findings;
 use commsan_sense::thread::Thread;
 use std::sync::OnceLock;
 
@@ -31,7 +32,7 @@ pub trait Rank: Sync {
     /// MPI is initialised.
     fn begin(&self, thread: &Thread, world: World, shared: Shared);
     /// MPI is about to be finalised.
-    fn finalize(&self, here: &crate::Here);
+    fn finalize(&self, here: &commsan_threads::Here);
     /// The job is about to be aborted.
     fn abort(&self, thread: &Thread);
 }

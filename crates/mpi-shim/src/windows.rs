@@ -2,7 +2,6 @@
 
 use crate::datatypes;
 use crate::effects::After;
-use crate::entry::Here;
 use crate::groups;
 use crate::library::{
     Mpi, handle_at, info_value, is_separate, op_number, type_number, win_from_fortran,
@@ -13,6 +12,7 @@ use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{Accesses, contiguous, resolve};
 use commsan_mpi::rma::{Atomic, Made, Part, Rules};
 use commsan_mpi::{Args, Library, Simple, Synchronisation, Transfer, combine};
+use commsan_threads::Here;
 use std::ffi::c_int;
 
 /// A window is about to be made.

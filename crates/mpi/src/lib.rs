@@ -18,7 +18,6 @@ pub mod calls;
 pub mod collective;
 mod nursery;
 mod partitioned;
-mod place;
 mod requests;
 pub mod rma;
 mod tracker;
@@ -26,7 +25,6 @@ pub mod typemap;
 
 pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Effect, Role};
-pub use place::{About, DEPTH, Findings, Place, Report, Side, Site, StackId, Stacks};
 pub use requests::Token;
 pub use tracker::{
     Entering, Learning, MemoryModel, Operation, Simple, Synchronisation, Template, ThreadLevel,

@@ -6,9 +6,9 @@
 //! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
 
 use crate::calls::Call;
-use crate::place::StackId;
 use crate::requests::Token;
 use commsan_engine::{Access, Mode};
+use commsan_place::StackId;
 use std::ops::Range;
 
 /// A simple pending operation.

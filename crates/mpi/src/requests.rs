@@ -7,8 +7,8 @@
 //! a finding and never makes one.
 
 use crate::calls::Call;
-use crate::place::Site;
 use commsan_engine::{Access, OpId};
+use commsan_place::Site;
 use rustc_hash::FxHashMap;
 
 /// A request the program holds.

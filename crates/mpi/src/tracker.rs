@@ -34,12 +34,12 @@ pub use transfers::{Simple, Transfer, combine};
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
 use crate::nursery::{Nursery, Young};
-use crate::place::{Findings, Place, Report, Side, Site, Stacks};
 use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
 use collectives::Together;
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
+use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
 use concurrent::Retired;
 pub(crate) use concurrent::Threads;
 use levels::Levels;
@@ -218,7 +218,7 @@ impl Tracker {
         let report = Report {
             code,
             access: Some(Side { by: &args.call.name, mode: b.mode, bytes }),
-            operation: &operation,
+            operation: operation.party(),
             concerned: Some((a.mode, a.footprint.span(), a.footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, site)],
             threads: false,
@@ -513,7 +513,7 @@ impl Tracker {
             let report = Report {
                 code,
                 access: None,
-                operation: op,
+                operation: op.party(),
                 concerned,
                 sites: &sites,
                 threads: false,
@@ -650,7 +650,7 @@ impl Tracker {
         let report = Report {
             code,
             access: Some(side),
-            operation,
+            operation: operation.party(),
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
             sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
             threads: operation.retired.is_some(),
@@ -683,7 +683,7 @@ impl Tracker {
         let report = Report {
             code,
             access: None,
-            operation,
+            operation: operation.party(),
             concerned,
             sites: &sites,
             threads: false,
@@ -703,6 +703,18 @@ impl Tracker {
 }
 
 impl Operation {
+    /// The operation as findings tell of it.
+    fn party(&self) -> Party {
+        Party {
+            call: &self.call.name,
+            peer: self.peer,
+            tag: self.tag,
+            window: self.window,
+            base: self.base,
+            site: self.site,
+        }
+    }
+
     fn new(args: &Args, place: &impl Place, stacks: &mut Stacks) -> Operation {
         let (peer, tag) = envelope(args);
         Operation {

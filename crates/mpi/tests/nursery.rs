@@ -7,10 +7,8 @@
 use commsan_engine::{GRANULE_WORDS, Mode, Pages, Pattern};
 use commsan_model::Code;
 use commsan_mpi::buffers::resolve;
-use commsan_mpi::{
-    Args, CALLS, Call, DEPTH, Datatype, Findings, Library, Place, Report, Site, Stacks, Token,
-    Tracker,
-};
+use commsan_mpi::{Args, CALLS, Call, Datatype, Library, Token, Tracker};
+use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -122,7 +120,7 @@ impl Findings for Log {
             format!("{role:?} {} {frames:?}", site.pc)
         };
         let sites: Vec<_> = report.sites.iter().map(site).collect();
-        let call = &report.operation.call.name;
+        let call = report.operation.call;
         self.lines.push(format!("{} {call} {:?} {sites:?}", report.code, report.concerned));
         let offender = if sites.len() > 1 { report.sites[0].1.pc } else { 0 };
         self.seen.push((report.code, offender, report.operation.site.pc));

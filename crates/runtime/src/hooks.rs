@@ -2,10 +2,10 @@
 
 use crate::state;
 use commsan_engine::Mode;
-use commsan_mpi_shim::Here;
+
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
-use commsan_threads::Observer;
+use commsan_threads::{Here, Observer};
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::Range;
 

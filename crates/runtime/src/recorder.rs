@@ -7,8 +7,8 @@
 use crate::options::Options;
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
-use commsan_mpi::{About, Findings, Report, Site, Stacks};
 use commsan_mpi_shim::World;
+use commsan_place::{About, Findings, Report, Site, Stacks};
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
@@ -177,7 +177,7 @@ impl Findings for Recorder {
                 peer: None,
             }),
             operation: RawOperation {
-                call: Cow::Borrowed(&report.operation.call.name),
+                call: Cow::Borrowed(&report.operation.call),
                 write: mode == Mode::Write,
                 addr: span.start as u64,
                 size: span.len() as u64,

@@ -23,10 +23,13 @@ mod interpose;
 
 pub mod agents;
 mod gomp;
+mod here;
 mod kmp;
 mod ompt;
 mod posix;
 mod tasks;
+
+pub use here::Here;
 
 use commsan_sense::inside::Inside;
 use commsan_sense::thread;

@@ -4,10 +4,10 @@
 //! collective of a communicator that has a name, and consists of these ranks.
 
 use super::entry::{Progress, TOLD};
-use crate::place::Site;
 use crate::rma::Group;
 use crate::rma::windows::mixed;
 use crate::tracker::Calling;
+use commsan_place::Site;
 use rustc_hash::FxHashMap;
 
 const WORLD: u64 = 0x3057_0a1d;

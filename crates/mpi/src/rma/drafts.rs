@@ -8,9 +8,9 @@
 //! of all the others first. So the order in which those that are left are told is of no importance,
 //! but for one thing: what is complete comes before what is not.
 
-use crate::place::StackId;
 use crate::rma::notice::{Announced, Comb};
 use commsan_engine::Mode;
+use commsan_place::StackId;
 use std::ops::Range;
 
 /// An operation that is to be told of, one run of bytes at the target.
@@ -182,9 +182,9 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Stacks;
     use crate::rma::notice::{Epoch, Runs};
     use commsan_engine::Pattern;
+    use commsan_place::Stacks;
 
     const TO: u32 = 1;
     const WINDOW: u64 = 7;

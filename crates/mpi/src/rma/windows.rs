@@ -2,11 +2,11 @@
 
 use crate::calls::Call;
 use crate::nursery::conflict;
-use crate::place::Site;
 use crate::rma::accumulate::Rules;
 use crate::rma::notice::Epoch;
 use crate::rma::segments::Segments;
 use commsan_engine::{Access, Mode, OpId, Pattern};
+use commsan_place::Site;
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -394,7 +394,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Stacks;
+    use commsan_place::Stacks;
 
     fn window(separate: bool) -> Window {
         let made = Made {

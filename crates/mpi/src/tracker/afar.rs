@@ -4,7 +4,6 @@ use super::separate::MemoryModel;
 use super::{Learning, Template};
 use super::{Operation, Tracker};
 use crate::calls::{CALLS, Call};
-use crate::place::{Findings, Place, Report, Side, Site, StackId, Stacks};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
@@ -13,6 +12,7 @@ use crate::rma::windows::Windows;
 use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_model::{Code, Role};
+use commsan_place::{Findings, Place, Report, Side, Site, StackId};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -467,7 +467,7 @@ impl Tracker {
         let report = Report {
             code,
             access: Some(side),
-            operation: &operation,
+            operation: operation.party(),
             concerned: Some((meeting.access.mode, span, touched)),
             sites: &[(Role::Access, site), (Role::Operation, first)],
             threads: false,
@@ -481,13 +481,5 @@ impl Remote {
     /// Where it was started.
     fn place(&self) -> Site {
         Site::afar(&self.call.name, self.origin, self.site)
-    }
-}
-
-impl Site {
-    /// A place that is in another rank's log.
-    pub(super) fn afar(call: &'static str, rank: u32, number: u32) -> Site {
-        let pc = 1 << 63 | (rank as usize) << 32 | number as usize;
-        Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, afar: Some((rank, number)) }
     }
 }

@@ -7,10 +7,10 @@ use crate::collective::communicators::{Communicators, Known, On};
 use crate::collective::entry::{Difference, Entry, Progress};
 use crate::collective::reduction;
 use crate::collective::signature::Signature;
-use crate::place::{About, Findings, Place, Report, Site};
 use crate::rma::Group;
 use commsan_fabric::{Board, Posted};
 use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Place, Report, Site};
 
 /// What there is to know about collectives.
 #[derive(Default)]
@@ -282,7 +282,7 @@ impl Tracker {
         let report = Report {
             code,
             access: None,
-            operation: &Operation::at(call, other),
+            operation: Operation::at(call, other).party(),
             concerned: None,
             sites: &[(Role::Access, offender), (Role::Operation, other)],
             threads: false,

@@ -13,9 +13,9 @@
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::calls::CALLS;
-use crate::place::{Findings, Place, Report, Side, Site};
 use commsan_engine::{Access, Actor, Clock, Mode, OpId, Past, Stamp, When};
 use commsan_model::{Code, Role};
+use commsan_place::{Findings, Place, Report, Side, Site};
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
@@ -227,7 +227,7 @@ impl Tracker {
         let report = Report {
             code,
             access: Some(Side { by, mode: past.mode, bytes }),
-            operation: &operation,
+            operation: operation.party(),
             concerned: Some((access.mode, access.footprint.span(), access.footprint.bytes())),
             sites: &[(Role::Access, site), (Role::Operation, operation.site)],
             threads: true,

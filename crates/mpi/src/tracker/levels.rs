@@ -19,10 +19,10 @@
 use super::{Operation, Tracker};
 use crate::calls::Call;
 use crate::collective::communicators::On;
-use crate::place::{About, Findings, Place, Report, Site};
 use crate::requests::Token;
 use commsan_engine::Stamp;
 use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Place, Report, Site};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -262,7 +262,7 @@ impl Tracker {
         let report = Report {
             code,
             access: None,
-            operation: &Operation::at(call, other),
+            operation: Operation::at(call, other).party(),
             concerned: None,
             sites: &[(Role::Access, site), (Role::Operation, other)],
             threads: false,

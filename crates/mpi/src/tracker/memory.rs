@@ -4,9 +4,9 @@
 use super::concurrent::code;
 use super::{Operation, Tracker};
 use crate::nursery::Young;
-use crate::place::{Findings, Place, Report, Side};
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_model::{Code, Role};
+use commsan_place::{Findings, Place, Report, Side};
 use std::ops::Range;
 
 impl Tracker {
@@ -111,7 +111,7 @@ impl Tracker {
             let report = Report {
                 code,
                 access: None,
-                operation: op,
+                operation: op.party(),
                 concerned,
                 sites: &sites,
                 threads: false,

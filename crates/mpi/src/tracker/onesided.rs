@@ -3,12 +3,12 @@
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::calls::Effect;
-use crate::place::{Findings, Place, Report, Site};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Notice, Which};
 use crate::rma::windows::{Active, Group, Lock, Made, Part, Window, Young};
 use commsan_engine::OpId;
 use commsan_model::{Code, Role};
+use commsan_place::{Findings, Place, Report, Site};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -364,7 +364,7 @@ impl Tracker {
         let report = Report {
             code,
             access: None,
-            operation: &operation,
+            operation: operation.party(),
             concerned: None,
             sites,
             threads: false,
@@ -399,7 +399,7 @@ impl Tracker {
         let report = Report {
             code,
             access: None,
-            operation: &operation,
+            operation: operation.party(),
             concerned: None,
             sites: &sites,
             threads: false,

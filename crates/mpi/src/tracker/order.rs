@@ -2,11 +2,11 @@
 
 use super::Tracker;
 use crate::calls::Flow;
-use crate::place::{Findings, Place};
 use crate::requests::Token;
 use crate::rma::notice::Notice;
 use crate::rma::order::{Collective, Envelope, Expected};
 use crate::rma::windows::{Group, Window};
+use commsan_place::{Findings, Place};
 use rustc_hash::FxHashMap;
 
 /// What a call, or each start of a request, does that orders ranks.

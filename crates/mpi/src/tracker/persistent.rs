@@ -4,10 +4,10 @@ use super::{Operation, Tracker, envelope};
 use crate::buffers::{Accesses, Args, Library};
 use crate::calls::Effect;
 use crate::partitioned::partitions;
-use crate::place::{Findings, Place};
 use crate::requests::{Persistent, Request, State, Token};
 use commsan_engine::Mode;
 use commsan_model::Code;
+use commsan_place::{Findings, Place};
 
 impl Tracker {
     /// A persistent request has been made.

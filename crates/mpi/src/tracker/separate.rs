@@ -13,10 +13,10 @@
 use super::Tracker;
 use super::afar::CALL;
 use crate::calls::{CALLS, Effect};
-use crate::place::{Findings, Place};
 use crate::rma::remote::{Meeting, Remote};
 use commsan_engine::{Access, Mode, Past};
 use commsan_model::Code;
+use commsan_place::{Findings, Place};
 use std::ops::Range;
 
 /// Which memory model windows are taken to have.

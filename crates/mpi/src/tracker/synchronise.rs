@@ -1,10 +1,10 @@
 //! How fences, exposures, locks and atomic reads order this rank and others.
 
 use super::Tracker;
-use crate::place::{Findings, Place, Site};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Epoch, Notice, Which};
 use crate::rma::windows::{Active, Fetch, Granted, Held, Window, mixed};
+use commsan_place::{Findings, Place, Site};
 
 impl Tracker {
     pub(super) fn enter_fence(&mut self, handle: usize) {

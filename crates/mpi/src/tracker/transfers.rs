@@ -4,7 +4,6 @@ use super::onesided::target;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
-use crate::place::{Findings, Place, Report, Side, Site};
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::drafts::{Draft, Next, Step};
@@ -12,6 +11,7 @@ use crate::rma::notice::{Announced, Epoch, Notice, Runs, Which};
 use crate::rma::windows::{Fetch, Pending, Window, Young, mixed};
 use commsan_engine::{Access, Footprint, Mode, OpId, Pattern};
 use commsan_model::{Code, Role};
+use commsan_place::{Findings, Place, Report, Side, Site};
 use std::ops::Range;
 
 /// Operations on a window that are young at most: each access that meets one looks at all.
@@ -186,7 +186,7 @@ impl Tracker {
         let report = Report {
             code: Code::OutsideWindow,
             access: Some(Side { by: &args.call.name, mode: transfer.mode, bytes }),
-            operation: &operation,
+            operation: operation.party(),
             concerned: Some((Mode::Write, 0..size, size)),
             sites: &[(Role::Access, site)],
             threads: false,

@@ -22,6 +22,14 @@ pub struct Site {
     pub afar: Option<(u32, u32)>,
 }
 
+impl Site {
+    /// A place that is in another rank's log.
+    pub fn afar(call: &'static str, rank: u32, number: u32) -> Site {
+        let pc = 1 << 63 | (rank as usize) << 32 | number as usize;
+        Site { call: Some(call), thread: 0, stack: Stacks::EMPTY, pc, afar: Some((rank, number)) }
+    }
+}
+
 /// A call stack in a [`Stacks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackId(u32);
@@ -164,6 +172,23 @@ pub struct Side<'a> {
     pub bytes: Range<usize>,
 }
 
+/// The operation of a finding.
+#[derive(Clone, Copy, Debug)]
+pub struct Party {
+    /// The call whose operation it is: `MPI_Isend`, `MPI_Send_init`.
+    pub call: &'static str,
+    /// The other rank, if the call names one.
+    pub peer: Option<i32>,
+    /// The message tag, if the call names one.
+    pub tag: Option<i32>,
+    /// Number of the window, of one-sided operations.
+    pub window: Option<u32>,
+    /// Where the window begins, if the finding is about its memory.
+    pub base: Option<usize>,
+    /// Where it was started.
+    pub site: Site,
+}
+
 /// A finding as the semantics see it.
 #[derive(Debug)]
 pub struct Report<'a> {
@@ -172,7 +197,7 @@ pub struct Report<'a> {
     /// The offending access, if there is one.
     pub access: Option<Side<'a>>,
     /// The pending operation.
-    pub operation: &'a crate::Operation,
+    pub operation: Party,
     /// The access of the operation that is concerned: its mode, span and number of bytes.
     pub concerned: Option<(Mode, Range<usize>, usize)>,
     /// The places, the offending one first.

@@ -1,0 +1,65 @@
+//! Where the program is.
+
+use crate::agents;
+use commsan_engine::Stamp;
+use commsan_place::{DEPTH, Place};
+use commsan_sense::stack::Caller;
+use commsan_sense::thread::Thread;
+use std::ffi::CStr;
+
+/// The program's place in a call.
+#[derive(Clone, Copy)]
+pub struct Here<'t> {
+    caller: Caller,
+    /// The thread it is.
+    pub thread: &'t Thread,
+}
+
+impl<'t> Here<'t> {
+    /// Where `thread` called from.
+    pub fn new(caller: Caller, thread: &'t Thread) -> Here<'t> {
+        Here { caller, thread }
+    }
+}
+
+impl Place for Here<'_> {
+    fn pc(&self) -> usize {
+        self.caller.pc
+    }
+
+    fn thread(&self) -> u32 {
+        self.thread.number()
+    }
+
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
+        let mut depth = 0;
+        self.caller.walk(self.thread, |pc, _| {
+            frames[depth] = pc;
+            depth += 1;
+            depth < DEPTH
+        });
+        depth
+    }
+
+    fn thread_of(&self, stamp: Stamp) -> u32 {
+        agents::thread_of(stamp)
+    }
+
+    fn name_at(&self, address: usize) -> Option<&'static str> {
+        if address == 0 {
+            return None;
+        }
+        // SAFETY: hooks pass the addresses of string constants of modules; that of one that has
+        // been unloaded since would be a rarity.
+        unsafe { CStr::from_ptr(address as *const std::ffi::c_char) }.to_str().ok()
+    }
+
+    #[inline]
+    fn frame_of(&self, address: usize) -> Option<usize> {
+        self.caller.frame_of(self.thread, address)
+    }
+
+    fn is_popped(&self, address: usize) -> bool {
+        self.caller.is_popped(self.thread, address)
+    }
+}
