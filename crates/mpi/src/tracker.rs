@@ -14,6 +14,7 @@
 mod afar;
 mod collectives;
 mod concurrent;
+mod device;
 mod levels;
 mod memory;
 mod onesided;
@@ -37,6 +38,7 @@ use crate::nursery::{Nursery, Young};
 use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
 use collectives::Together;
+use commsan_cuda::Gpu;
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
@@ -93,6 +95,7 @@ pub struct Tracker {
     together: Together,
     levels: Levels,
     threads: Threads,
+    gpu: Gpu,
     stacks: Stacks,
 }
 
@@ -124,6 +127,7 @@ impl Tracker {
             together: Together::default(),
             levels: Levels::default(),
             threads: Threads::default(),
+            gpu: Gpu::new(pages),
             stacks: Stacks::new(),
         }
     }

@@ -1,0 +1,12 @@
+//! What CUDA calls mean: which work of streams is ordered, what it touches, what the host knows of it.
+//!
+//! The shim hands over each call; nothing here calls CUDA, so that everything can be tested without it,
+//! and no device is emulated.
+
+mod gpu;
+mod work;
+
+pub use gpu::{Gpu, Ticket};
+pub use work::{
+    Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
+};
