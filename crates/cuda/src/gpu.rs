@@ -1,135 +1,400 @@
 //! Everything commsan knows about CUDA in one process.
 
-use crate::{Allocation, Copy, Line, Release, Set, StreamName, Work};
-use commsan_engine::{Mode, Pages};
-use commsan_place::{Findings, Place};
+mod check;
+mod graphs;
+mod memory;
+
+pub use graphs::NodeKind;
+
+use crate::clock::{Clock, Moment};
+use crate::graphs::{Act, Graphs};
+use crate::memory::Memory;
+use crate::order::{Kind, Order};
+use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
+use commsan_engine::{Actor, Live, OpId, Pages};
+use commsan_place::{Doing, Findings, Place, Site, Stacks};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::num::NonZeroU32;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Names work that has been put into a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
 /// Streams, events, graphs, memory and work of one process.
+///
+/// **Soundness.** Both sides of a finding touch a common byte, one of them writes, and what the CUDA
+/// Runtime API says of streams, events and the host's waits orders neither before the other
+/// (`order.rs`, `rules.rs`). What touches are certain is for who makes [`Work`] to say; others are no
+/// finding before an execution has shown them. Missed is what was put into streams before more than
+/// [`MOST`] other pieces of work that nobody has waited for, and what host threads did to memory before
+/// work on it began without being ordered before it.
 pub struct Gpu {
-    #[allow(dead_code)]
     pages: Pages,
+    order: Order,
+    memory: Memory,
+    graphs: Graphs,
+    /// Work that some thread of the host may not know to be complete, with what it certainly touches.
+    live: Live<Flight>,
+    /// Work in flight by place and touches: the same again takes its place.
+    same: FxHashMap<(u32, usize), OpId>,
+    /// Pages marked for work on memory that is not CUDA's, or whose blocks are marked.
+    marked: usize,
+    /// What copies and sets touch; made once for each.
+    extents: FxHashMap<Extent, Arc<[Touch]>>,
+    /// Who acts, if there are several and it is known.
+    actor: Option<Actor>,
+    /// What host functions in streams come after, and the threads that run one.
+    host_functions: FxHashMap<Ticket, Clock>,
+    hosts: SmallVec<[(u32, Ticket); 2]>,
+    labels: FxHashMap<u32, Arc<str>>,
+    streams: u32,
+    tickets: u64,
+    stacks: Stacks,
 }
 
-#[allow(unused_variables)]
+/// Work in flight.
+struct Flight {
+    moment: Moment,
+    ticket: Ticket,
+    call: &'static str,
+    kernel: Option<Arc<str>>,
+    stream: Arc<str>,
+    device: u32,
+    site: Site,
+    touches: Arc<[Touch]>,
+    /// What the page filter has for it.
+    marks: SmallVec<[Range<usize>; 1]>,
+    /// Findings that want to know when the host has waited for it.
+    findings: [Option<NonZeroU32>; 4],
+}
+
+/// A piece of work at its begin.
+struct Started<'c> {
+    ticket: Ticket,
+    moment: Moment,
+    /// What it comes after.
+    clock: &'c Clock,
+    /// Where it was put into its stream or graph.
+    site: Site,
+}
+
+/// Work in flight that is kept at most.
+pub const MOST: usize = 1 << 16;
+
+/// What copies and sets that touch the same bytes have in common: destination, source, width, height and
+/// depth.
+type Extent = (Rows, Option<Rows>, [usize; 3]);
+
+/// Extents that are remembered.
+const EXTENTS: usize = 1 << 12;
+
 impl Gpu {
     /// Nothing in any stream.
     pub fn new(pages: Pages) -> Gpu {
-        Gpu { pages }
+        Gpu {
+            pages,
+            order: Order::default(),
+            memory: Memory::default(),
+            graphs: Graphs::default(),
+            live: Live::unmarked(),
+            same: FxHashMap::default(),
+            marked: 0,
+            extents: FxHashMap::default(),
+            actor: None,
+            host_functions: FxHashMap::default(),
+            hosts: SmallVec::new(),
+            labels: FxHashMap::default(),
+            streams: 0,
+            tickets: 0,
+            stacks: Stacks::new(),
+        }
     }
+
+    /// Marks in the page filter; the hooks skip checks while there are none.
+    pub fn load(&self) -> usize {
+        self.marked
+    }
+
+    /// Whether nothing is known that an access could meet.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.live.ranges() == 0 && self.memory.is_empty()
+    }
+
+    /// The thread that acts from now on; `alone` where there is one only.
+    pub fn act_as(&mut self, actor: Option<&Actor>, alone: bool) {
+        self.actor = actor.cloned();
+        if alone {
+            self.order.alone();
+        }
+    }
+
     /// A stream has been created.
-    pub fn stream_created(&mut self, handle: usize, device: u32, blocking: bool) {}
+    pub fn stream_created(&mut self, handle: usize, device: u32, blocking: bool) {
+        let kind = if blocking { Kind::Blocking } else { Kind::NonBlocking };
+        self.order.create(StreamName::Created { handle }, device, kind);
+        let lane = self.order.lane(StreamName::Created { handle }, device);
+        self.streams += 1;
+        let nonblocking = if blocking { "" } else { "non-blocking " };
+        let label = format!("{nonblocking}stream {} of device {device}", self.streams);
+        self.labels.insert(lane, label.into());
+    }
+
     /// A stream is about to be destroyed.
-    pub fn stream_destroyed(&mut self, handle: usize) {}
+    pub fn stream_destroyed(&mut self, handle: usize) {
+        self.order.destroy(StreamName::Created { handle });
+    }
+
+    /// The place of a stream.
+    fn lane(&mut self, stream: StreamName) -> u32 {
+        let lane = self.order.lane(stream, 0);
+        self.labels.entry(lane).or_insert_with(|| match stream {
+            StreamName::Legacy { device } => {
+                format!("the default stream of device {device}").into()
+            }
+            StreamName::PerThread { device, thread } => {
+                format!("the default stream of thread {thread} on device {device}").into()
+            }
+            StreamName::Created { handle } => format!("stream {handle:#x}").into(),
+        });
+        lane
+    }
+
     /// The host has waited for a stream, or was told that it has nothing left to do.
     pub fn stream_synchronized(
         &mut self,
         stream: StreamName,
+        call: &'static str,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        let lane = self.lane(stream);
+        let clock = self.order.of_stream(lane);
+        self.host_waited(&clock, call, place, out);
     }
+
     /// The host has waited for a device.
-    pub fn device_synchronized(&mut self, device: u32, place: &impl Place, out: &mut dyn Findings) {
-    }
-    /// All of a device is gone.
-    pub fn device_reset(&mut self, device: u32, place: &impl Place, out: &mut dyn Findings) {}
-    /// An event is recorded in a stream.
-    pub fn event_recorded(&mut self, event: usize, stream: StreamName) {}
-    /// The host has waited for an event, or was told that it has come.
-    pub fn event_synchronized(&mut self, event: usize, place: &impl Place, out: &mut dyn Findings) {
-    }
-    /// A stream waits for an event.
-    pub fn event_awaited(&mut self, stream: StreamName, event: usize) {}
-    /// An event is destroyed.
-    pub fn event_destroyed(&mut self, event: usize) {}
-    /// Memory has been allocated or registered.
-    pub fn allocated(
+    pub fn device_synchronized(
         &mut self,
-        allocation: Allocation,
-        call: &'static str,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-    }
-    /// Memory is about to be given back.
-    pub fn freed(
-        &mut self,
-        address: usize,
-        how: Release,
-        call: &'static str,
         device: u32,
+        call: &'static str,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        let clock = self.order.of_device(device);
+        self.host_waited(&clock, call, place, out);
     }
+
+    /// An event is recorded in a stream.
+    pub fn event_recorded(&mut self, event: usize, stream: StreamName) {
+        let lane = self.lane(stream);
+        if !self.graphs.record(event, lane) {
+            self.order.record(event, lane, self.actor.as_ref());
+        }
+    }
+
+    /// The host has waited for an event, or was told that it has come.
+    pub fn event_synchronized(
+        &mut self,
+        event: usize,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if let Some(clock) = self.order.event(event).cloned() {
+            self.host_waited(&clock, call, place, out);
+        }
+    }
+
+    /// A stream waits for an event.
+    pub fn event_awaited(&mut self, stream: StreamName, event: usize) {
+        let lane = self.lane(stream);
+        if !self.graphs.wait(lane, event)
+            && let Some(clock) = self.order.event(event).cloned()
+        {
+            self.order.add(lane, &clock);
+        }
+    }
+
+    /// An event is destroyed. What waits for it goes on waiting.
+    pub fn event_destroyed(&mut self, event: usize) {
+        self.order.forget_event(event);
+        self.graphs.forget_event(event);
+    }
+
+    /// Whoever acts has waited for this.
+    fn host_waited(
+        &mut self,
+        clock: &Clock,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.order.wait(clock, self.actor.as_ref());
+        self.sweep(Some(call), place, out);
+    }
+
+    /// What whoever acts here has waited for.
+    fn knowledge(&self, thread: u32) -> Clock {
+        let mut clock = self.order.host(self.actor.as_ref());
+        let running = self.hosts.iter().rev().find(|(running, _)| *running == thread);
+        if let Some(past) = running.and_then(|(_, ticket)| self.host_functions.get(ticket)) {
+            clock.join(past);
+        }
+        clock
+    }
+
+    /// Forgets work that all threads of the host know to be complete.
+    fn sweep(&mut self, call: Option<&'static str>, place: &impl Place, out: &mut dyn Findings) {
+        if self.live.ranges() == 0 {
+            return;
+        }
+        let known = |flight: &Flight| self.order.is_known_to_all(flight.moment);
+        let over: SmallVec<[OpId; 16]> =
+            self.live.iter().filter(|(_, flight)| known(flight)).map(|(id, _)| id).collect();
+        for id in over {
+            self.finish(id, call, place, out);
+        }
+    }
+
+    /// Work is over for everybody.
+    fn finish(
+        &mut self,
+        id: OpId,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(flight) = self.live.end(id) else { return };
+        if let Some(call) = call {
+            for finding in flight.findings.into_iter().flatten() {
+                let site = place.site(Some(call), &mut self.stacks);
+                out.completed(finding.get() - 1, &site, &self.stacks);
+            }
+        }
+        self.unmark(flight.marks);
+        let key = (flight.moment.lane, Arc::as_ptr(&flight.touches).addr());
+        if self.same.get(&key) == Some(&id) {
+            self.same.remove(&key);
+        }
+    }
+
+    /// A copy, as work.
+    pub fn work_of_copy(&mut self, copy: &Copy) -> Work {
+        let size = [copy.width, copy.height, copy.depth];
+        let kind = |start| self.memory.around(start).map(|block| block.kind);
+        let wait =
+            crate::rules::copy(kind(copy.from.start), kind(copy.to.start), copy.asynchronous);
+        let touches = self.extent((copy.to, Some(copy.from), size));
+        Work { call: copy.call, stream: copy.stream, kernel: None, touches, wait }
+    }
+
+    /// A setting of bytes, as work.
+    pub fn work_of_set(&mut self, set: &Set) -> Work {
+        let size = [set.width, set.height, set.depth];
+        let kind = self.memory.around(set.to.start).map(|block| block.kind);
+        let wait = crate::rules::set(kind, set.asynchronous);
+        let touches = self.extent((set.to, None, size));
+        Work { call: set.call, stream: set.stream, kernel: None, touches, wait }
+    }
+
+    fn extent(&mut self, extent: Extent) -> Arc<[Touch]> {
+        if let Some(touches) = self.extents.get(&extent) {
+            return Arc::clone(touches);
+        }
+        if self.extents.len() == EXTENTS {
+            self.extents.clear();
+        }
+        let (to, from, size) = extent;
+        let touches: Arc<[Touch]> = Touch::of_rows(to, from, size).into();
+        self.extents.insert(extent, Arc::clone(&touches));
+        touches
+    }
+
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
-        Ticket(0)
+        let lane = self.lane(work.stream);
+        let ticket = self.ticket();
+        let site = place.site(Some(work.call), &mut self.stacks);
+        if self.graphs.captures(lane) {
+            self.graphs.add_captured(lane, Act::Work(Arc::new(work.clone()), site, ticket));
+            return ticket;
+        }
+        let (moment, clock) = self.order.enqueue(lane, self.actor.as_ref());
+        let started = Started { ticket, moment, clock: &clock, site };
+        self.begin(work, &started, place, out);
+        match work.wait {
+            Wait::Nothing => {}
+            Wait::Staging => self.host_waited(&clock, work.call, place, out),
+            Wait::Work => {
+                let mut clock = clock;
+                clock.see(moment);
+                self.host_waited(&clock, work.call, place, out);
+            }
+        }
+        ticket
     }
-    /// A copy has been put into a stream.
-    pub fn copy(&mut self, copy: &Copy, place: &impl Place, out: &mut dyn Findings) -> Ticket {
-        Ticket(0)
+
+    /// Work of a stream that is serialised with all of some devices, past and future.
+    pub fn serialise(&mut self, stream: StreamName, devices: &[u32]) {
+        let lane = self.lane(stream);
+        let mut clock = self.order.of_stream(lane);
+        devices.iter().for_each(|device| clock.join(&self.order.of_device(*device)));
+        self.order.serialise(devices, &clock);
     }
-    /// Bytes are set in a stream.
-    pub fn set(&mut self, set: &Set, place: &impl Place, out: &mut dyn Findings) -> Ticket {
-        Ticket(0)
+
+    fn ticket(&mut self) -> Ticket {
+        self.tickets += 1;
+        Ticket(self.tickets)
     }
-    /// A function of the host that was put into a stream begins, on this thread.
-    pub fn host_function_begins(&mut self, ticket: Ticket) {}
-    /// It ends.
-    pub fn host_function_ends(&mut self, ticket: Ticket) {}
-    /// What is put into a stream makes a graph from now on.
-    pub fn capture_begins(&mut self, stream: StreamName) {}
-    /// That graph is complete.
-    pub fn capture_ends(&mut self, stream: StreamName, graph: usize) {}
-    /// An empty graph has been made.
-    pub fn graph_created(&mut self, graph: usize) {}
-    /// A node has been added to a graph.
-    pub fn graph_node(
-        &mut self,
-        graph: usize,
-        node: usize,
-        after: &[usize],
-        work: Option<&Work>,
-        place: &impl Place,
-    ) {
+
+    /// A function of the host has been put into a stream; it comes after what is there.
+    pub fn host_function(&mut self, stream: StreamName) -> Ticket {
+        let lane = self.lane(stream);
+        let ticket = self.ticket();
+        if self.graphs.captures(lane) {
+            self.graphs.add_captured(lane, Act::Host(ticket));
+        } else {
+            let (_, clock) = self.order.enqueue(lane, self.actor.as_ref());
+            self.host_functions.insert(ticket, clock);
+        }
+        ticket
     }
-    /// Edges have been added or taken away.
-    pub fn graph_edges(&mut self, graph: usize, edges: &[(usize, usize)], added: bool) {}
-    /// A graph has been copied.
-    pub fn graph_cloned(&mut self, graph: usize, clone: usize) {}
-    /// A graph is gone.
-    pub fn graph_destroyed(&mut self, graph: usize) {}
-    /// A graph can be launched under a name.
-    pub fn graph_instantiated(&mut self, exec: usize, graph: usize) {}
-    /// A graph has been launched.
-    pub fn graph_launched(
-        &mut self,
-        exec: usize,
-        stream: StreamName,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
+
+    /// It begins, on this thread.
+    pub fn host_function_begins(&mut self, ticket: Ticket, thread: u32) {
+        self.hosts.push((thread, ticket));
     }
-    /// What could be launched is gone.
-    pub fn exec_destroyed(&mut self, exec: usize) {}
-    /// Whether it is of interest what this work really touches.
-    pub fn wants(&self, ticket: Ticket) -> bool {
-        false
+
+    /// It has ended, and is not called again unless it is a graph's.
+    pub fn host_function_ends(&mut self, ticket: Ticket, thread: u32) {
+        if let Some(at) = self.hosts.iter().rposition(|host| *host == (thread, ticket)) {
+            self.hosts.remove(at);
+        }
+        self.host_functions.remove(&ticket);
     }
-    /// Work has touched this.
-    pub fn touched(
-        &mut self,
-        ticket: Ticket,
-        mode: Mode,
-        bytes: Range<usize>,
-        line: Option<Line>,
-        out: &mut dyn Findings,
-    ) {
+
+    /// Whether a function of the host may still have to run before what is put into a stream next: it may
+    /// do what this process is taken to do later.
+    pub fn may_wait_for_host(&self) -> bool {
+        !self.host_functions.is_empty()
+    }
+
+    /// What findings say of work that is about to be put into a stream.
+    pub fn doing(&mut self, work: &Work, touch: &Touch) -> Doing {
+        let lane = self.lane(work.stream);
+        self.doing_in(lane, work, touch)
+    }
+
+    /// The same of work with a place.
+    fn doing_in(&self, lane: u32, work: &Work, touch: &Touch) -> Doing {
+        Doing {
+            kernel: work.kernel.clone(),
+            stream: Arc::clone(&self.labels[&lane]),
+            line: touch.line.as_ref().map(|line| (Arc::clone(&line.file), line.line)),
+        }
     }
 }

@@ -3,10 +3,15 @@
 //! The shim hands over each call; nothing here calls CUDA, so that everything can be tested without it,
 //! and no device is emulated.
 
+mod clock;
 mod gpu;
+mod graphs;
+mod memory;
+mod order;
+mod rules;
 mod work;
 
-pub use gpu::{Gpu, Ticket};
+pub use gpu::{Gpu, NodeKind, Ticket};
 pub use work::{
     Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
 };

@@ -1,6 +1,6 @@
 //! What is put into streams, as the shim hands it over.
 
-use commsan_engine::{Footprint, Mode};
+use commsan_engine::{Footprint, Mode, Pattern};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ pub struct Copy {
 }
 
 /// Rows at equal distances.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rows {
     /// The first byte.
     pub start: usize,
@@ -176,4 +176,28 @@ pub struct Set {
     pub height: usize,
     /// Slices.
     pub depth: usize,
+}
+
+impl Rows {
+    /// The bytes of so many of them.
+    fn footprint(&self, [width, height, depth]: [usize; 3]) -> Footprint {
+        let row = Pattern::dense(0, width as isize);
+        let slice = row.repeat(height, self.pitch as isize);
+        Footprint::new(self.start, slice.repeat(depth, self.slice as isize))
+    }
+}
+
+impl Touch {
+    /// What a copy or a set does.
+    pub fn of_rows(to: Rows, from: Option<Rows>, size: [usize; 3]) -> Vec<Touch> {
+        let touch = |mode, rows: Rows| Touch {
+            mode,
+            atomic: false,
+            bytes: Bytes::Exactly(rows.footprint(size)),
+            certain: true,
+            line: None,
+        };
+        let from = from.map(|from| touch(Mode::Read, from));
+        from.into_iter().chain([touch(Mode::Write, to)]).collect()
+    }
 }

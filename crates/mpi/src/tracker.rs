@@ -147,7 +147,8 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        (self.live.ranges() + ranges + afar + shared, self.on_stack.len() + on_stack)
+        let marked = self.gpu.load();
+        (self.live.ranges() + ranges + afar + shared + marked, self.on_stack.len() + on_stack)
     }
 
     /// Checks what an MPI call touches, or will touch from now on, against pending operations
@@ -241,7 +242,9 @@ impl Tracker {
         for access in accesses {
             let conflicts = self.conflicts(access);
             if conflicts.is_some() {
-                self.meets_remotes(&args.call.name, Some(&args.call.name), access, place, out);
+                let name: &'static str = &args.call.name;
+                self.meets_remotes(name, Some(name), access, place, out);
+                self.gpu.meets(name, Some(name), access, place, out);
             }
             for conflict in conflicts.into_iter().flatten().flatten() {
                 let by =

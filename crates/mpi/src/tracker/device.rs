@@ -1,8 +1,15 @@
 //! Work of CUDA streams beside MPI's operations.
+//!
+//! **Soundness.** Work is compared with operations that are pending when it is put into its stream, and
+//! operations with work that the host has not waited for when they start: MPI orders nothing that a
+//! stream does, and a stream nothing that MPI does. While a function of the host is in some stream, which may
+//! complete operations there, work is not compared with pending operations.
 
 use super::Tracker;
-use commsan_cuda::{Copy, Gpu, Set, StreamName, Ticket, Work};
-use commsan_place::{Findings, Place};
+use commsan_cuda::{Bytes, Copy, Gpu, Set, StreamName, Ticket, Touch, Work};
+use commsan_engine::Access;
+use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Place, Report, Side};
 
 impl Tracker {
     /// What is known about CUDA.
@@ -12,17 +19,26 @@ impl Tracker {
 
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
+        self.meets_operations(work, place, out);
         self.gpu.enqueue(work, place, out)
     }
 
     /// A copy has been put into a stream.
     pub fn copy(&mut self, copy: &Copy, place: &impl Place, out: &mut dyn Findings) -> Ticket {
-        self.gpu.copy(copy, place, out)
+        let work = self.gpu.work_of_copy(copy);
+        if copy.serialises.is_empty() {
+            return self.enqueue(&work, place, out);
+        }
+        self.gpu.serialise(copy.stream, &copy.serialises);
+        let ticket = self.enqueue(&work, place, out);
+        self.gpu.serialise(copy.stream, &copy.serialises);
+        ticket
     }
 
     /// Bytes are set in a stream.
     pub fn set(&mut self, set: &Set, place: &impl Place, out: &mut dyn Findings) -> Ticket {
-        self.gpu.set(set, place, out)
+        let work = self.gpu.work_of_set(set);
+        self.enqueue(&work, place, out)
     }
 
     /// A graph has been launched.
@@ -33,6 +49,61 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        for work in self.gpu.work_of_graph(exec) {
+            self.meets_operations(&work, place, out);
+        }
         self.gpu.graph_launched(exec, stream, place, out);
+    }
+
+    /// Work against MPI's pending operations.
+    fn meets_operations(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
+        if self.is_quiet() || self.gpu.may_wait_for_host() || self.gpu.makes_graph(work.stream) {
+            return;
+        }
+        for touch in work.touches.iter().filter(|touch| touch.certain) {
+            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            let access = Access { mode: touch.mode, footprint: footprint.clone() };
+            self.meets_operation(work, touch, &access, place, out);
+        }
+    }
+
+    /// Whether nothing of MPI's is pending.
+    fn is_quiet(&self) -> bool {
+        self.nursery.is_empty() && self.live.ranges() == 0 && self.rma.windows.len() == 0
+    }
+
+    fn meets_operation(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(conflicts) = self.conflicts(access) else { return };
+        let by = work.kernel.as_deref().unwrap_or(work.call);
+        for conflict in conflicts.into_iter().flatten() {
+            let Some(operation) = self.live.get(conflict.id) else { continue };
+            let code = Code::CallMeetsWork;
+            if out.again(code, place.pc(), operation.site.pc) {
+                continue;
+            }
+            let party = operation.party();
+            let site = place.site(Some(work.call), &mut self.stacks);
+            let report = Report {
+                code,
+                access: Some(Side { by, mode: touch.mode, bytes: conflict.bytes.clone() }),
+                operation: party,
+                concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
+                sites: &[(Role::Access, site), (Role::Operation, party.site)],
+                threads: false,
+                about: Some(About::Work {
+                    access: Some(self.gpu.doing(work, touch)),
+                    operation: None,
+                }),
+            };
+            let number = out.report(&report, &self.stacks);
+            self.subscribe(conflict.id, number);
+        }
     }
 }
