@@ -255,3 +255,6 @@ impl Order {
         self.host.has_seen(moment)
     }
 }
+
+#[cfg(test)]
+mod tests;
