@@ -112,6 +112,8 @@ codes! {
         "threads in collectives of one communicator at once", "CS-THR-04.md";
     RequestShared = "CS-THR-05", Error,
         "threads complete one request at once", "CS-THR-05.md";
+    ForbiddenNesting = "CS-OMP-01", Error,
+        "OpenMP construct where it must not be nested", "CS-OMP-01.md";
     StreamsRace = "CS-GPU-01", Error,
         "work of two streams uses the same memory", "CS-GPU-01.md";
     WorkMeetsHost = "CS-GPU-02", Error,
@@ -128,8 +130,6 @@ codes! {
         "memory released while stream work uses it", "CS-GPU-07.md";
     DeviceMemoryOnHost = "CS-GPU-08", Error,
         "host access to device memory", "CS-GPU-08.md";
-    ForbiddenNesting = "CS-OMP-01", Error,
-        "OpenMP construct where it must not be nested", "CS-OMP-01.md";
 }
 
 impl Code {
