@@ -4,6 +4,7 @@ mod check;
 mod graphs;
 mod memory;
 
+pub use check::Met;
 pub use graphs::NodeKind;
 
 use crate::clock::{Clock, Moment};
@@ -52,7 +53,18 @@ pub struct Gpu {
     labels: FxHashMap<u32, Arc<str>>,
     streams: u32,
     tickets: u64,
+    /// Work that is over and has not been asked for; none is kept while nobody asks.
+    ended: Option<Vec<Ended>>,
     stacks: Stacks,
+}
+
+/// Work that the host knows to be complete.
+#[derive(Debug)]
+pub struct Ended {
+    /// The address of the call.
+    pub pc: usize,
+    /// What it has touched; only what is certain counts.
+    pub touches: Arc<[Touch]>,
 }
 
 /// Work in flight.
@@ -109,6 +121,7 @@ impl Gpu {
             labels: FxHashMap::default(),
             streams: 0,
             tickets: 0,
+            ended: None,
             stacks: Stacks::new(),
         }
     }
@@ -225,6 +238,19 @@ impl Gpu {
         self.graphs.forget_event(event);
     }
 
+    /// Keeps work that ends from now on until it is asked for, or does not.
+    pub fn keep_ended(&mut self, keep: bool) {
+        match keep {
+            true => drop(self.ended.get_or_insert_default()),
+            false => self.ended = None,
+        }
+    }
+
+    /// The work that has ended since this was asked last.
+    pub fn take_ended(&mut self) -> Vec<Ended> {
+        self.ended.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Whoever acts has waited for this.
     fn host_waited(
         &mut self,
@@ -274,6 +300,9 @@ impl Gpu {
                 let site = place.site(Some(call), &mut self.stacks);
                 out.completed(finding.get() - 1, &site, &self.stacks);
             }
+        }
+        if let Some(ended) = &mut self.ended {
+            ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
         }
         self.unmark(flight.marks);
         let key = (flight.moment.lane, Arc::as_ptr(&flight.touches).addr());
@@ -398,3 +427,6 @@ impl Gpu {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use crate::memory::{Block, Freed};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_engine::{Access, Footprint, Mode, OpId};
 use commsan_model::{Code, Role};
-use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site};
+use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -19,6 +19,21 @@ struct Conflict {
     span: Range<usize>,
     touched: usize,
     bytes: Range<usize>,
+}
+
+/// Work in flight that something else meets.
+#[derive(Clone, Debug)]
+pub struct Met {
+    /// The kernel, or the call.
+    pub by: Arc<str>,
+    /// Whether it writes.
+    pub mode: Mode,
+    /// Common bytes.
+    pub bytes: Range<usize>,
+    /// Where it was put into its stream.
+    pub site: Site,
+    /// What findings say of it.
+    pub doing: Doing,
 }
 
 /// Conflicts told of one access; more are repetitions for the reader.
@@ -190,6 +205,26 @@ impl Gpu {
         let code = if call.is_some() { Code::WorkMeetsCall } else { Code::WorkMeetsHost };
         self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &clock), place, out);
         self.unmark_if_quiet(span.start);
+    }
+
+    /// Work in flight that an access of others to memory of this process meets: with what it does, and
+    /// where it was put into its stream, as a place in `stacks`.
+    pub fn met_by(&self, access: &Access, stacks: &mut Stacks) -> SmallVec<[Met; TOLD]> {
+        let clock = self.order.host(self.actor.as_ref());
+        let unordered = |flight: &Flight, _: &Access| !clock.has_seen(flight.moment);
+        let found = self.conflicts(access.mode, &access.footprint, unordered);
+        let met = found.into_iter().filter_map(|conflict| {
+            let flight = self.live.get(conflict.id)?;
+            let stack = stacks.intern(self.stacks.frames(flight.site.stack));
+            Some(Met {
+                by: flight.kernel.clone().unwrap_or_else(|| flight.call.into()),
+                mode: conflict.mode,
+                bytes: conflict.bytes,
+                site: Site { stack, ..flight.site },
+                doing: flight.doing(conflict.mode, &conflict.span),
+            })
+        });
+        met.collect()
     }
 
     fn meets_as(

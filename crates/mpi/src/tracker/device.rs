@@ -6,10 +6,18 @@
 //! complete operations there, work is not compared with pending operations.
 
 use super::Tracker;
+use crate::calls::Call;
+use crate::rma::notice::Announced;
+use crate::rma::remote::{Meeting, Remote};
 use commsan_cuda::{Bytes, Copy, Gpu, Set, StreamName, Ticket, Touch, Work};
-use commsan_engine::Access;
+use commsan_engine::{Access, Past, When};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Findings, Place, Report, Side};
+use std::ffi::CStr;
+use std::ops::ControlFlow;
+
+/// What the shadow knows work by that is over.
+const WORK: &CStr = c"stream work";
 
 impl Tracker {
     /// What is known about CUDA.
@@ -64,6 +72,76 @@ impl Tracker {
             let Bytes::Exactly(footprint) = &touch.bytes else { continue };
             let access = Access { mode: touch.mode, footprint: footprint.clone() };
             self.meets_operation(work, touch, &access, place, out);
+            self.meets_remote(work, touch, &access, place, out);
+        }
+    }
+
+    /// Work in flight against an operation of another rank.
+    pub(super) fn meets_own_work(
+        &mut self,
+        op: &Announced,
+        call: &'static Call,
+        access: &Access,
+        out: &mut dyn Findings,
+    ) {
+        let Some(window) = self.rma.windows.named(op.window) else { return };
+        if self.gpu.is_idle() || window.is_locked(op.epoch, op.origin) {
+            return;
+        }
+        for met in self.gpu.met_by(access, &mut self.stacks) {
+            let side = Side { by: &met.by, mode: met.mode, bytes: met.bytes.clone() };
+            let first = Remote::new(op, call);
+            let meeting = Meeting { first, access: access.clone(), bytes: met.bytes };
+            let about = About::Work { access: Some(met.doing), operation: None };
+            let code = Code::WorkMeetsRemote;
+            self.report_meeting(code, side, met.site, (&meeting, Some(about)), out);
+        }
+    }
+
+    /// Work against operations of other ranks on this one's windows.
+    fn meets_remote(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if !self.may_meet_remotes(access, place, out) {
+            return;
+        }
+        let by = work.kernel.as_deref().unwrap_or(work.call);
+        for meeting in self.rma.remotes.met_by(access, &self.threads) {
+            let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
+            if window.is_locked(meeting.first.epoch, meeting.first.origin) {
+                continue;
+            }
+            let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
+            let site = place.site(Some(work.call), &mut self.stacks);
+            let doing = self.gpu.doing(work, touch);
+            let about = About::Work { access: Some(doing), operation: None };
+            let code = Code::WorkMeetsRemote;
+            self.report_meeting(code, side, site, (&meeting, Some(about)), out);
+        }
+    }
+
+    /// Notes what work that is over has done to window memory, as of now: the host has waited for it.
+    pub(super) fn note_ended_work(&mut self) {
+        self.gpu.keep_ended(self.rma.exposed.is_some());
+        let Some(exposed) = &self.rma.exposed else { return };
+        let when = When { segment: exposed.shadow().segment(), stamp: self.threads.stamp() };
+        for ended in self.gpu.take_ended() {
+            for touch in ended.touches.iter().filter(|touch| touch.certain) {
+                let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+                if !exposed.touches(&footprint.span()) {
+                    continue;
+                }
+                let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
+                    let by = WORK.as_ptr().addr();
+                    exposed.shadow().record(when, run, touch.mode, ended.pc, by);
+                    ControlFlow::Continue(())
+                });
+            }
         }
     }
 
@@ -106,4 +184,9 @@ impl Tracker {
             self.subscribe(conflict.id, number);
         }
     }
+}
+
+/// Whether what the shadow has noted is work of a stream.
+pub(super) fn is_work(past: &Past) -> bool {
+    past.by == WORK.as_ptr().addr()
 }
