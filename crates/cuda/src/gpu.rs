@@ -1,10 +1,12 @@
 //! Everything commsan knows about CUDA in one process.
 
 mod check;
+mod doubt;
 mod graphs;
 mod memory;
 
 pub use check::Met;
+pub use doubt::Suspect;
 pub use graphs::NodeKind;
 
 use crate::clock::{Clock, Moment};
@@ -14,6 +16,7 @@ use crate::order::{Kind, Order};
 use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_engine::{Actor, Live, OpId, Pages};
 use commsan_place::{Doing, Findings, Place, Site, Stacks};
+use doubt::Doubts;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
@@ -39,6 +42,7 @@ pub struct Gpu {
     graphs: Graphs,
     /// Work that some thread of the host may not know to be complete, with what it certainly touches.
     live: Live<Flight>,
+    doubts: Doubts,
     /// Work in flight by place and touches: the same again takes its place.
     same: FxHashMap<(u32, usize), OpId>,
     /// Pages marked for work on memory that is not CUDA's, or whose blocks are marked.
@@ -112,6 +116,7 @@ impl Gpu {
             memory: Memory::default(),
             graphs: Graphs::default(),
             live: Live::unmarked(),
+            doubts: Doubts::default(),
             same: FxHashMap::default(),
             marked: 0,
             extents: FxHashMap::default(),
@@ -275,6 +280,7 @@ impl Gpu {
 
     /// Forgets work that all threads of the host know to be complete.
     fn sweep(&mut self, call: Option<&'static str>, place: &impl Place, out: &mut dyn Findings) {
+        self.sweep_doubts();
         if self.live.ranges() == 0 {
             return;
         }

@@ -11,7 +11,7 @@ mod order;
 mod rules;
 mod work;
 
-pub use gpu::{Ended, Gpu, Met, NodeKind, Ticket};
+pub use gpu::{Ended, Gpu, Met, NodeKind, Suspect, Ticket};
 pub use work::{
     Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
 };

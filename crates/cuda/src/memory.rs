@@ -52,6 +52,11 @@ impl Memory {
         replaced
     }
 
+    /// All memory in use.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.values()
+    }
+
     /// What begins at an address.
     pub fn at(&self, address: usize) -> Option<&Block> {
         self.blocks.get(&address)

@@ -613,13 +613,15 @@ impl Tracker {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         });
-        if possible.is_continue() {
-            return None;
-        }
+        possible.is_break().then(|| self.met_by(access, true))
+    }
+
+    /// The same, asking the page filter for each run of bytes, or not at all.
+    fn met_by(&mut self, access: &Access, filtered: bool) -> [Option<Conflict>; CONFLICTS] {
         self.settle_if_met(access);
         let mut found = [const { None }; CONFLICTS];
         let mut count = 0;
-        let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
+        let take = |id, other: &Access, bytes| {
             // Named once for each run of bytes they share.
             let known = |known: &Conflict| known.id == id;
             if self.is_over(id) || found[..count].iter().flatten().any(known) {
@@ -635,8 +637,13 @@ impl Tracker {
                 bytes,
             });
             ControlFlow::Continue(())
-        });
-        Some(found)
+        };
+        let Access { mode, footprint } = access;
+        let _ = match filtered {
+            true => self.live.conflicts(*mode, footprint, take),
+            false => self.live.meeting(*mode, footprint, take),
+        };
+        found
     }
 
     #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]

@@ -62,6 +62,7 @@ impl Gpu {
             self.meets_work(work, touch, footprint, started, out);
             self.meets_memory(work, touch, footprint, started, out);
         }
+        self.begin_doubtful(work, started);
         let key = (moment.lane, Arc::as_ptr(&work.touches).addr());
         if let Some(same) = self.same.get(&key)
             && let Some(flight) = self.live.get_mut(*same)
@@ -80,7 +81,6 @@ impl Gpu {
 
     /// Remembers work, and marks the memory that it uses for the host to meet it.
     fn take_off(&mut self, work: &Work, started: &Started<'_>) -> OpId {
-        let Started { ticket, moment, site, .. } = *started;
         let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
         for touch in work.touches.iter().filter(|touch| touch.certain) {
@@ -90,7 +90,18 @@ impl Gpu {
             }
             accesses.push(Some(Access { mode: touch.mode, footprint: footprint.clone() }));
         }
-        let flight = Flight {
+        let flight = self.flight(work, started, marks);
+        self.live.begin(&mut accesses, flight)
+    }
+
+    pub(super) fn flight(
+        &self,
+        work: &Work,
+        started: &Started<'_>,
+        marks: SmallVec<[Range<usize>; 1]>,
+    ) -> Flight {
+        let Started { ticket, moment, site, .. } = *started;
+        Flight {
             moment,
             ticket,
             call: work.call,
@@ -101,8 +112,7 @@ impl Gpu {
             touches: Arc::clone(&work.touches),
             marks,
             findings: [None; 4],
-        };
-        self.live.begin(&mut accesses, flight)
+        }
     }
 
     /// Makes room; what is forgotten counts as complete.
@@ -204,6 +214,8 @@ impl Gpu {
         }
         let code = if call.is_some() { Code::WorkMeetsCall } else { Code::WorkMeetsHost };
         self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &clock), place, out);
+        let site = |stacks: &mut Stacks| place.site(call, stacks);
+        self.meets_doubtful(code, Role::Access, (by, site), (access, &clock));
         self.unmark_if_quiet(span.start);
     }
 
@@ -392,12 +404,12 @@ impl Flight {
         })
     }
 
-    fn is_atomic(&self, access: &Access) -> bool {
+    pub(super) fn is_atomic(&self, access: &Access) -> bool {
         self.touch(access.mode, &access.footprint.span()).is_some_and(|touch| touch.atomic)
     }
 
     /// What findings say of it.
-    fn doing(&self, mode: Mode, span: &Range<usize>) -> Doing {
+    pub(super) fn doing(&self, mode: Mode, span: &Range<usize>) -> Doing {
         let line = self.touch(mode, span).and_then(|touch| touch.line.as_ref());
         Doing {
             kernel: self.kernel.clone(),

@@ -5,7 +5,7 @@
 //! block, and stays so until the host touches it and nothing is in flight there: a kernel costs no more
 //! for a large range than for a small one.
 
-use super::{Gpu, Ticket};
+use super::Gpu;
 use crate::memory::{Block, Freed};
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_engine::{Mode, OpId};
@@ -128,7 +128,7 @@ impl Gpu {
         }
         let bytes = block.bytes.clone();
         let busy = self.live.touching(&bytes, |_, _, _| ControlFlow::Break(())).is_break();
-        if !busy {
+        if !busy && !self.doubts.touch(&bytes) {
             if let Some(block) = self.memory.around_mut(address) {
                 block.marked = false;
             }
@@ -156,11 +156,5 @@ impl Gpu {
     fn clear_mark(&mut self, bytes: Range<usize>) {
         self.pages.unmark(bytes, Mode::Write);
         self.marked -= 1;
-    }
-
-    /// Whether it is of interest what this work really touches.
-    pub fn wants(&self, ticket: Ticket) -> bool {
-        let _ = ticket;
-        false
     }
 }

@@ -9,10 +9,10 @@ use super::Tracker;
 use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_cuda::{Bytes, Copy, Gpu, Set, StreamName, Ticket, Touch, Work};
+use commsan_cuda::{Bytes, Copy, Gpu, Set, StreamName, Suspect, Ticket, Touch, Work};
 use commsan_engine::{Access, Past, When};
 use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Place, Report, Side};
+use commsan_place::{About, Findings, Party, Place, Report, Side};
 use std::ffi::CStr;
 use std::ops::ControlFlow;
 
@@ -28,7 +28,9 @@ impl Tracker {
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
         self.meets_operations(work, place, out);
-        self.gpu.enqueue(work, place, out)
+        let ticket = self.gpu.enqueue(work, place, out);
+        self.suspect_operations(work, ticket, place);
+        ticket
     }
 
     /// A copy has been put into a stream.
@@ -145,6 +147,34 @@ impl Tracker {
         }
     }
 
+    /// What work may touch against MPI's pending operations.
+    fn suspect_operations(&mut self, work: &Work, ticket: Ticket, place: &impl Place) {
+        let doubtful = work.touches.iter().any(|touch| !touch.certain);
+        if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host() {
+            return;
+        }
+        let site = place.site(Some(work.call), &mut self.stacks);
+        for (access, now) in self.gpu.open_suspects(work, ticket, &self.stacks, site) {
+            self.settle_if_met(&access);
+            let mut met = Vec::new();
+            let _ = self.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {
+                met.push((id, other.clone()));
+                ControlFlow::Continue(())
+            });
+            for (id, other) in met {
+                let Some(operation) = self.live.get(id).filter(|_| !self.is_over(id)) else {
+                    continue;
+                };
+                let party = operation.party();
+                let site = self.gpu.import(party.site, &self.stacks);
+                let before = Suspect::certain(party.call, other, site, None);
+                let party = Party { site, ..party };
+                let sides = [now.clone(), before];
+                self.gpu.suspect(Code::CallMeetsWork, Role::Access, party, sides);
+            }
+        }
+    }
+
     /// Whether nothing of MPI's is pending.
     fn is_quiet(&self) -> bool {
         self.nursery.is_empty() && self.live.ranges() == 0 && self.rma.windows.len() == 0
@@ -158,7 +188,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let Some(conflicts) = self.conflicts(access) else { return };
+        let conflicts = self.met_by(access, false);
         let by = work.kernel.as_deref().unwrap_or(work.call);
         for conflict in conflicts.into_iter().flatten() {
             let Some(operation) = self.live.get(conflict.id) else { continue };
