@@ -22,6 +22,12 @@ impl Clock {
         self.0.get(moment.lane as usize).is_some_and(|seen| *seen >= moment.number)
     }
 
+    /// Whether all that another clock knows has happened before.
+    pub fn covers(&self, other: &Clock) -> bool {
+        let mine = self.0.iter().copied().chain(std::iter::repeat(0));
+        other.0.iter().zip(mine).all(|(theirs, mine)| *theirs <= mine)
+    }
+
     /// Takes over what another clock knows.
     pub fn join(&mut self, other: &Clock) {
         if self.0.len() < other.0.len() {

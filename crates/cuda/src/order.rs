@@ -90,10 +90,8 @@ impl Order {
         let clock = self.serial.get(&device).cloned().unwrap_or_default();
         // Where all know of all work, nothing can be taken for that of the next stream.
         let (host, waits) = (&self.host, &self.waits);
-        let free = self.lanes.iter_mut().enumerate().find(|(at, lane)| {
-            let last = Moment { lane: *at as u32, number: lane.number };
-            lane.gone && waits.is_empty() && (lane.number == 0 || host.has_seen(last))
-        });
+        let mut lanes = self.lanes.iter_mut().enumerate();
+        let free = lanes.find(|(_, l)| l.gone && waits.is_empty() && host.covers(&l.clock));
         if let Some((at, lane)) = free {
             *lane = Lane { device, kind, clock, number: lane.number, gone: false };
             return at as u32;
