@@ -186,6 +186,8 @@ fn successors(body: &Body, block: &Range<usize>, block_of: &[usize]) -> Vec<Edge
         Op::Bra | Op::BrxIdx => targets(body, last)
             .map(|t| Edge { to: block_of.get(t as usize).copied(), when })
             .collect(),
+        // The kernel does not run to its end, which is what summaries are about.
+        Op::Trap => Vec::new(),
         _ => vec![Edge { to: None, when }],
     };
     if when.is_some() {
