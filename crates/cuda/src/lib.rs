@@ -4,9 +4,11 @@
 //! and no device is emulated.
 
 mod gpu;
+mod kernels;
 mod work;
 
 pub use gpu::{Gpu, Ticket};
+pub use kernels::{Launched, Modules, Shape};
 pub use work::{
     Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
 };
