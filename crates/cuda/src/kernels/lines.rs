@@ -30,8 +30,11 @@ pub(super) fn of(module: &Module, access: &Access) -> Option<Line> {
 /// The line of an instruction, then those of the calls that were inlined around it.
 fn lines_of(module: &Module, site: Site) -> impl Iterator<Item = Line> + '_ {
     let body = module.functions.get(site.function as usize).and_then(|f| f.body.as_ref());
-    let instruction = body.and_then(|body| body.instructions.get(site.instruction as usize));
-    let first = body.zip(instruction).and_then(|(body, instruction)| body.location(instruction));
+    // What the compiler has added, such as the loop of a `memcpy`, is in line 0.
+    let first = body.and_then(|body| {
+        let before = body.instructions.get(..=site.instruction as usize)?.iter().rev();
+        before.filter_map(|i| body.location(i)).find(|location| location.line > 0)
+    });
     let outwards = move |location: &&Location| {
         let at = location.inlined?.at;
         body.and_then(|body| body.locations.get(at.index()))
