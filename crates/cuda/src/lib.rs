@@ -6,12 +6,14 @@
 mod clock;
 mod gpu;
 mod graphs;
+mod kernels;
 mod memory;
 mod order;
 mod rules;
 mod work;
 
 pub use gpu::{Ended, Gpu, Met, NodeKind, Suspect, Ticket};
+pub use kernels::{Launched, Modules, Shape};
 pub use work::{
     Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
 };

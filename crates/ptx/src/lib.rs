@@ -26,4 +26,4 @@ pub use module::{
 };
 pub use opcodes::Op;
 pub use parse::ParseError;
-pub use summary::{Access, AccessKind, Effect, Footprint, Launch, Origin, Site, Summary};
+pub use summary::{Access, AccessKind, Effect, Footprint, Inputs, Launch, Origin, Site, Summary};

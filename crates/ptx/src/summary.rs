@@ -37,6 +37,7 @@ pub use shape::Footprint;
 
 use crate::module::Module;
 use graph::{Graph, NodeId};
+use std::ops::Range;
 
 /// All accesses of a kernel to global memory.
 #[derive(Clone, Debug)]
@@ -84,6 +85,15 @@ pub struct Site {
     pub function: u32,
     /// Index of the instruction in its body.
     pub instruction: u32,
+}
+
+/// What of a launch a kernel's effects depend on, besides its grid.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Bytes of the arguments, in order.
+    pub arguments: Vec<Range<u64>>,
+    /// Variables of the module, in order.
+    pub variables: Vec<u32>,
 }
 
 /// How a kernel is launched.
@@ -139,6 +149,11 @@ impl Summary {
     /// The accesses, in no particular order.
     pub fn accesses(&self) -> &[Access] {
         &self.accesses
+    }
+
+    /// What of a launch its effects depend on: launches that agree in this have the same effects.
+    pub fn inputs(&self) -> Inputs {
+        self.graph.inputs()
     }
 
     /// What the kernel touches in a launch. Accesses that no thread executes have no effect.

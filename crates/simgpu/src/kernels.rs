@@ -36,7 +36,7 @@ type Devices = Mutex<FxHashMap<usize, Arc<Services>>>;
 impl Loader for Ptx {
     unsafe fn load(&self, wrapper: *const c_void) -> Result<Arc<dyn grid::Module>, Unusable> {
         // SAFETY: the caller's promise.
-        let fatbins = unsafe { fatbins(wrapper) }.map_err(damaged)?;
+        let fatbins = unsafe { fatbin::embedded(wrapper) }.map_err(damaged)?;
         let [fatbin] = fatbins[..] else {
             return Err(Unusable {
                 error: Error::NO_KERNEL_IMAGE_FOR_DEVICE,
@@ -62,28 +62,6 @@ impl Loader for Ptx {
 
 fn damaged(error: fatbin::Error) -> Unusable {
     Unusable { error: Error::INVALID_KERNEL_IMAGE, reason: error.to_string() }
-}
-
-/// The fatbins that a wrapper names: one, or those of each file of a program with relocatable code.
-///
-/// # Safety
-/// `wrapper` points to what a compiler has made.
-unsafe fn fatbins<'a>(wrapper: *const c_void) -> Result<Vec<&'a [u8]>, fatbin::Error> {
-    // SAFETY: wrappers have this size, and fatbins lie in the program's image, as long as their headers
-    // say.
-    unsafe {
-        let bytes = std::slice::from_raw_parts(wrapper.cast(), fatbin::Wrapper::SIZE);
-        let wrapper = fatbin::Wrapper::read(bytes)?;
-        let whole = |address: u64| {
-            let begin = address as *const u8;
-            let size = fatbin::size(std::slice::from_raw_parts(begin, fatbin::HEADER))?;
-            Ok(std::slice::from_raw_parts(begin, size))
-        };
-        let Some(parts) = wrapper.parts else { return Ok(vec![whole(wrapper.fatbin)?]) };
-        let parts = parts as *const u64;
-        let addresses = (0..).map(|at| *parts.add(at)).take_while(|address| *address != 0);
-        addresses.map(whole).collect()
-    }
 }
 
 /// A module's kernels.

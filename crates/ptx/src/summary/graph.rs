@@ -1,5 +1,6 @@
 //! What registers hold, as a graph of operations on arguments and thread numbers.
 
+use super::Inputs;
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
 use crate::words::{Special, Type};
@@ -98,6 +99,31 @@ impl Graph {
             id = only;
         }
         id
+    }
+
+    /// What of a launch its nodes depend on.
+    pub(super) fn inputs(&self) -> Inputs {
+        let (mut arguments, mut variables) = (Vec::new(), Vec::new());
+        for node in &self.nodes {
+            match node {
+                Node::Argument { offset, ty } => arguments.push(*offset..*offset + ty.size()),
+                // Whoever knows the address may read any of them.
+                Node::Place(Place::Arguments(_)) => arguments.push(0..u64::MAX),
+                Node::Place(Place::Variable(at)) => variables.push(*at),
+                _ => {}
+            }
+        }
+        arguments.sort_unstable_by_key(|range| (range.start, range.end));
+        arguments.dedup_by(|next, before| {
+            let joins = next.start <= before.end;
+            if joins {
+                before.end = before.end.max(next.end);
+            }
+            joins
+        });
+        variables.sort_unstable();
+        variables.dedup();
+        Inputs { arguments, variables }
     }
 
     /// How much `value` adds to `start`, if nothing but sums of what does not change in loops

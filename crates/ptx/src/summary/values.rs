@@ -74,11 +74,15 @@ impl<'g> Values<'g> {
     /// The number that bits stand for as a type, if it is the same form for all threads.
     fn interpret(&mut self, form: &Form, ty: Type) -> Option<Form> {
         let bits = 8 * ty.size() as u32;
-        if bits >= 64 {
+        if bits >= 64 && ty.is_signed() {
             return Some(form.clone());
         }
-        let wanted = Bounds::of_type(bits, ty.is_signed());
+        let wanted = Bounds::of_type(bits.min(64), ty.is_signed());
         let bounds = self.bounds(form);
+        if bits >= 64 {
+            let known = bounds.least.map_or(self.assuming > 0, |least| least >= 0);
+            return known.then(|| form.clone());
+        }
         let (Some(least), Some(_)) = (bounds.least, bounds.greatest) else {
             return (self.assuming > 0).then(|| form.clone());
         };

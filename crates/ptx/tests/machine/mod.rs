@@ -154,6 +154,7 @@ impl Machine<'_> {
                     Special::CtaId => of(&self.ctaid),
                     Special::Ntid => of(&self.launch.block),
                     Special::NctaId => of(&self.launch.grid),
+                    Special::Clock | Special::Clock64 => self.steps as u64,
                     _ => 0,
                 }
             }
@@ -207,7 +208,9 @@ impl Machine<'_> {
                 if !matches!(space, Some(Space::Shared | Space::Local)) {
                     self.touch(address, size as u64, site);
                 }
-                let byte = |at| self.memory.get(&at).copied().unwrap_or((at / 4 % 8) as u8);
+                // Small numbers, so that loops from one of them to another end soon.
+                let first = |at: u64| if at.is_multiple_of(4) { (at / 4 % 8) as u8 } else { 0 };
+                let byte = |at| self.memory.get(&at).copied().unwrap_or_else(|| first(at));
                 (0..size.min(8) as u64).rev().fold(0, |v, n| v << 8 | u64::from(byte(address + n)))
             }
         };

@@ -41,12 +41,14 @@ impl Walker<'_> {
         }
         let edges = self.flow.blocks[above].successors.iter();
         let to: Vec<_> = edges.filter(|e| e.to == Some(below)).copied().collect();
+        // What all ways lead to needs no condition, such as what follows a loop that only waits.
+        let certain = self.flow.post_dominates(below, above);
         let reached = match (&to[..], &self.flow.blocks[below].predecessors[..]) {
-            ([edge], [_]) if edge.when.is_some() => {
+            ([edge], [_]) if edge.when.is_some() && !certain => {
                 let when = self.condition(above, edge.when == Some(true));
                 Reached { when: Some(when), certain: true }
             }
-            _ => Reached { when: None, certain: self.flow.post_dominates(below, above) },
+            _ => Reached { when: None, certain },
         };
         self.reached.insert(below, reached);
         reached
