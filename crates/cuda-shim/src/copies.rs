@@ -64,23 +64,23 @@ impl Copied {
         self.tell_serialised(call, how, Vec::new());
     }
 
+    /// What a node of a graph does.
+    pub fn in_graph(self, call: &Call) -> Copy {
+        self.copy(call, How::In(0), Vec::new())
+    }
+
     /// Tells of a copy that is serialised with all work of some devices.
     fn tell_serialised(self, call: &Call, how: How, serialises: Vec<u32>) {
-        let Extent { width, height, depth } = self.extent;
-        if width == 0 || height == 0 || depth == 0 {
-            return;
+        if !is_empty(self.extent) {
+            call.tell(Event::Copied(&self.copy(call, how, serialises)));
         }
-        call.tell(Event::Copied(&Copy {
-            call: call.name,
-            stream: how.stream(call),
-            asynchronous: how.asynchronous(),
-            to: self.to,
-            from: self.from,
-            width,
-            height,
-            depth,
-            serialises,
-        }));
+    }
+
+    fn copy(self, call: &Call, how: How, serialises: Vec<u32>) -> Copy {
+        let Copied { to, from, extent: Extent { width, height, depth } } = self;
+        let (stream, asynchronous) = (how.stream(call), how.asynchronous());
+        let call = call.name;
+        Copy { call, stream, asynchronous, to, from, width, height, depth, serialises }
     }
 }
 
@@ -161,21 +161,23 @@ pub(crate) fn batch(
     }
 }
 
-/// Rows that are set, each this far from the one before.
+/// Slices of rows that are set.
 pub(crate) fn set(call: &Call, how: How, to: PitchedPtr, extent: Extent) {
-    let Extent { width, height, depth } = extent;
-    if width == 0 || height == 0 || depth == 0 {
-        return;
+    if !is_empty(extent) {
+        call.tell(Event::Set(&set_of(call, how, to, extent)));
     }
-    call.tell(Event::Set(&Set {
-        call: call.name,
-        stream: how.stream(call),
-        asynchronous: how.asynchronous(),
-        to: Rows { start: to.ptr, pitch: to.pitch, slice: to.pitch * to.ysize },
-        width,
-        height,
-        depth,
-    }));
+}
+
+/// Slices of rows that are set, as work.
+pub(crate) fn set_of(call: &Call, how: How, to: PitchedPtr, extent: Extent) -> Set {
+    let Extent { width, height, depth } = extent;
+    let to = Rows { start: to.ptr, pitch: to.pitch, slice: to.pitch * to.ysize };
+    let (stream, asynchronous) = (how.stream(call), how.asynchronous());
+    Set { call: call.name, stream, asynchronous, to, width, height, depth }
+}
+
+fn is_empty(extent: Extent) -> bool {
+    extent.width == 0 || extent.height == 0 || extent.depth == 0
 }
 
 /// So many bytes that are set.

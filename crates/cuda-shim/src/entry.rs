@@ -81,6 +81,11 @@ pub(crate) fn current_device() -> u32 {
     })
 }
 
+/// The current device is another one now.
+pub(crate) fn device_is(device: c_int) {
+    DEVICE.set(u32::try_from(device).ok());
+}
+
 /// The current device changes, to one that has to be asked for.
 pub(crate) fn device_changes() {
     DEVICE.set(None);
@@ -145,6 +150,19 @@ impl<T: Copy> Out<T> {
     }
 }
 
+impl<T> Out<T> {
+    /// What is so many bytes further.
+    pub fn after<U>(self, bytes: usize) -> Out<U> {
+        Out(self.0.wrapping_byte_add(bytes).cast())
+    }
+
+    /// Writes something else. Only for calls that have succeeded.
+    pub fn put(self, value: T) {
+        // SAFETY: the library has written a T there, so that there is room for one.
+        unsafe { self.0.write_unaligned(value) };
+    }
+}
+
 /// What the program has prepared.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
@@ -168,8 +186,18 @@ impl<T: Copy> In<T> {
         In(self.0.wrapping_byte_add(bytes).cast())
     }
 
+    pub fn address(self) -> usize {
+        self.0 as usize
+    }
+
     pub fn is_null(self) -> bool {
         self.0.is_null()
+    }
+}
+
+impl<T> From<&T> for In<T> {
+    fn from(value: &T) -> In<T> {
+        In(value)
     }
 }
 

@@ -5,16 +5,15 @@
 //! called again, by a graph.
 
 use crate::Event;
-use crate::entry::{Call, In, SUCCESS, quietly};
+use crate::entry::{Call, SUCCESS, quietly};
 use crate::process::process;
-use commsan_cuda::{Ticket, Wait, Work};
+use commsan_cuda::Ticket;
 use commsan_cuda_abi::HostNodeParams;
 use commsan_sense::inside;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread;
 use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 /// `cudaHostFn_t`.
 pub(crate) type Function = unsafe extern "C" fn(*mut c_void);
@@ -37,7 +36,7 @@ impl<F: Copy> Planned<F> {
         (function, data): (F, *mut c_void),
         real: impl FnOnce(*mut c_void) -> c_int,
     ) -> c_int {
-        let ticket = quietly(|| call.tell(Event::Enqueued(&work(call, stream)))).flatten();
+        let ticket = quietly(|| call.tell(Event::HostFunction { stream: call.stream(stream) })).flatten();
         let again = crate::ask::is_capturing(call.explicit(stream));
         let plan = Box::into_raw(Box::new(Planned { function, data, ticket, again }));
         let code = real(plan.cast());
@@ -74,16 +73,6 @@ impl<F: Copy> Planned<F> {
             // SAFETY: nobody calls it any more.
             drop(unsafe { Box::from_raw(plan) });
         }
-    }
-}
-
-fn work(call: &Call, stream: usize) -> Work {
-    Work {
-        call: call.name,
-        stream: call.stream(stream),
-        kernel: None,
-        touches: Arc::new([]),
-        wait: Wait::Nothing,
     }
 }
 
@@ -131,4 +120,49 @@ pub(crate) fn callback(
         }),
         _ => real(function, data),
     }
+}
+
+/// The parameters of a node that calls a function of the program: they call ours. The node is there as
+/// long as its graphs, which may be for ever; so is what is needed for it.
+pub(crate) struct Planting {
+    /// For the library.
+    pub parameters: HostNodeParams,
+    plan: *mut Planned<Function>,
+}
+
+impl Planting {
+    /// For a node as the program wants it; `None` if it names no function.
+    pub fn new(wanted: HostNodeParams) -> Option<Planting> {
+        if wanted.func == 0 {
+            return None;
+        }
+        // SAFETY: the program has promised that it is a function of this type.
+        let function = unsafe { std::mem::transmute::<usize, Function>(wanted.func) };
+        let data = wanted.userData as *mut c_void;
+        let plan = Box::into_raw(Box::new(Planned { function, data, ticket: None, again: true }));
+        let func = run_function as Function as usize;
+        Some(Planting { parameters: HostNodeParams { func, userData: plan as usize }, plan })
+    }
+
+    /// The library has made the node, and its calls are known by this. It is not launched yet.
+    pub fn made(self, ticket: Option<Ticket>) {
+        // SAFETY: made above; the library calls it when the graph is launched, which is later.
+        unsafe { (*self.plan).ticket = ticket };
+    }
+
+    /// The library has refused it.
+    pub fn refused(self) {
+        // SAFETY: made above, and nobody else has it.
+        drop(unsafe { Box::from_raw(self.plan) });
+    }
+}
+
+/// The program asks what a node calls: what it has said itself.
+pub(crate) fn as_wanted(parameters: HostNodeParams) -> HostNodeParams {
+    if parameters.func != run_function as Function as usize {
+        return parameters;
+    }
+    // SAFETY: only plans go with that function.
+    let plan = unsafe { &*(parameters.userData as *const Planned<Function>) };
+    HostNodeParams { func: plan.function as usize, userData: plan.data as usize }
 }

@@ -1,7 +1,7 @@
 //! The CUDA runtime's entry points: every call of the program that means something to commsan comes
 //! through here, on its way to NVIDIA's libcudart or to the simulated one.
 //!
-//! [`table`] lists the functions, each with what it tells; all of them go through [`entry`]. What a
+//! [`calls`] lists the functions, each with what it tells; all of them go through [`entry`]. What a
 //! call *says* is known here: which argument is what, what it is called in either version of CUDA's
 //! ABI. What it *means* is decided in `commsan-cuda`, to which it goes as an [`Event`].
 //!
@@ -15,6 +15,7 @@
 //! may be told in another order than the library saw: then the program does not say either.
 
 mod ask;
+mod calls;
 mod copies;
 mod entry;
 mod event;
@@ -22,12 +23,14 @@ mod graphs;
 mod host;
 mod launch;
 mod memory;
+mod modules;
 mod process;
 mod real;
 mod streams;
 mod symbols;
-mod table;
+mod watch;
+
 
 pub use event::Event;
 pub use process::{Process, connect};
-pub use table::{ENTRIES, Entry};
+pub use calls::{Entry, entries};

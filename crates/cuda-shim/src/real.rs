@@ -76,7 +76,16 @@ fn from(path: *const c_char, name: &CStr) -> *mut c_void {
 
 /// The library's function of a name and type, if there is one.
 macro_rules! real {
-    ($name:literal, fn($($ty:ty),* $(,)?) -> $result:ty) => {{
+    (@name $name:ident, $($signature:tt)*) => {
+        crate::real::real!(
+            match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => unreachable!(),
+            },
+            $($signature)*
+        )
+    };
+    ($name:expr, fn($($ty:ty),* $(,)?) -> $result:ty) => {{
         static REAL: crate::real::Real = crate::real::Real::new($name);
         REAL.get().map(|found| {
             // SAFETY: the function of this name, which is of this type.
