@@ -81,10 +81,7 @@ pub(crate) fn is_13() -> bool {
 
 /// The allocation that an address lies in, as the driver knows it.
 pub(crate) fn allocation(address: usize) -> Option<std::ops::Range<usize>> {
-    let function = real!(
-        c"cuMemGetAddressRange_v2",
-        fn(*mut usize, *mut usize, usize) -> c_int
-    )?;
+    let function = real!(c"cuMemGetAddressRange_v2", fn(*mut usize, *mut usize, usize) -> c_int)?;
     let (mut start, mut size) = (0, 0);
     // SAFETY: the driver's function of this name, with places for its answers. It leaves no error.
     let code = unsafe { function(&mut start, &mut size, address) };

@@ -1,8 +1,6 @@
 //! What calls say, one by one.
 
-use commsan_cuda::{
-    Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Ticket, Work,
-};
+use commsan_cuda::{Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Ticket, Work};
 use commsan_engine::Mode;
 use commsan_mpi::Tracker;
 use commsan_place::{Findings, Place};
@@ -137,9 +135,8 @@ impl Event<'_> {
         match *self {
             Event::HostFunction { stream } => return Some(gpu.host_function(stream)),
             Event::GraphNode { graph, node, after, does } => {
-                let add = |gpu: &mut Gpu, kind: NodeKind| {
-                    gpu.graph_node(graph, node, after, kind, place)
-                };
+                let add =
+                    |gpu: &mut Gpu, kind: NodeKind| gpu.graph_node(graph, node, after, kind, place);
                 return Some(does.with(gpu, add));
             }
             Event::NodeChanged { node, does } => {

@@ -36,7 +36,8 @@ impl<F: Copy> Planned<F> {
         (function, data): (F, *mut c_void),
         real: impl FnOnce(*mut c_void) -> c_int,
     ) -> c_int {
-        let ticket = quietly(|| call.tell(Event::HostFunction { stream: call.stream(stream) })).flatten();
+        let ticket =
+            quietly(|| call.tell(Event::HostFunction { stream: call.stream(stream) })).flatten();
         let again = crate::ask::is_capturing(call.explicit(stream));
         let plan = Box::into_raw(Box::new(Planned { function, data, ticket, again }));
         let code = real(plan.cast());

@@ -121,12 +121,7 @@ fn sizes(sizes: Dim3) -> [u32; 3] {
 
 /// What a kernel may do of which nothing is known.
 static ANYTHING: LazyLock<Arc<[Touch]>> = LazyLock::new(|| {
-    let touch = |mode| Touch {
-        mode,
-        atomic: false,
-        bytes: Bytes::Anywhere,
-        certain: false,
-        line: None,
-    };
+    let touch =
+        |mode| Touch { mode, atomic: false, bytes: Bytes::Anywhere, certain: false, line: None };
     Arc::new([touch(Mode::Read), touch(Mode::Write)])
 });

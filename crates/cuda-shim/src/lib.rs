@@ -30,7 +30,6 @@ mod streams;
 mod symbols;
 mod watch;
 
-
+pub use calls::{Entry, entries};
 pub use event::Event;
 pub use process::{Process, connect};
-pub use calls::{Entry, entries};

@@ -1,8 +1,8 @@
 //! Variables of modules, by the host variables that stand for them.
 
+use crate::ask;
 use crate::entry::{Call, In};
 use crate::memory::allocated;
-use crate::ask;
 use commsan_cuda::MemoryKind;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;

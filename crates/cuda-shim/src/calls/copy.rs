@@ -2,8 +2,7 @@
 
 use crate::ask;
 use crate::copies::{
-    Copied, How, batch, from_symbol, peer, peer_slices, set, set_flat, set_rows, slices,
-    to_symbol,
+    Copied, How, batch, from_symbol, peer, peer_slices, set, set_flat, set_rows, slices, to_symbol,
 };
 use crate::entry::In;
 use commsan_cuda_abi::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr};
