@@ -412,6 +412,18 @@ impl Gpu {
         self.host_functions.remove(&ticket);
     }
 
+    /// Work that was told is not in its stream: the call that should have put it there has failed.
+    pub fn withdraw(&mut self, ticket: Ticket, place: &impl Place, out: &mut dyn Findings) {
+        self.host_functions.remove(&ticket);
+        let withdrawn: SmallVec<[OpId; 2]> = self
+            .live
+            .iter()
+            .filter(|(_, flight)| flight.ticket == ticket)
+            .map(|(id, _)| id)
+            .collect();
+        withdrawn.into_iter().for_each(|id| self.finish(id, None, place, out));
+    }
+
     /// Whether a function of the host may still have to run before what is put into a stream next: it may
     /// do what this process is taken to do later.
     pub fn may_wait_for_host(&self) -> bool {

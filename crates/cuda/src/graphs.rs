@@ -176,6 +176,18 @@ impl Graphs {
         graph.handles.insert(node, number);
     }
 
+    /// A node does something else. Those that were captured or copied have handles that nobody has
+    /// told; if it is one of them, which is not known, so nothing is of any of them.
+    pub fn change(&mut self, node: usize, act: Act) {
+        let known = |graph: &&mut Graph| graph.handles.contains_key(&node);
+        if let Some(graph) = self.graphs.values_mut().find(known) {
+            let number = graph.handles[&node];
+            graph.nodes[number as usize].act = act;
+            return;
+        }
+        self.graphs.values_mut().for_each(Graph::forget_nameless);
+    }
+
     /// A graph as it is now.
     pub fn get(&self, graph: usize) -> Option<Arc<Graph>> {
         self.graphs.get(&graph).cloned().map(Arc::new)
@@ -198,8 +210,9 @@ impl Graphs {
 
     /// A graph has been copied. Its nodes have other handles, which nobody tells.
     pub fn copy(&mut self, graph: usize, clone: usize) {
-        if let Some(graph) = self.graphs.get(&graph).cloned() {
-            self.graphs.insert(clone, graph);
+        if let Some(graph) = self.graphs.get(&graph) {
+            let copy = Graph { nodes: graph.nodes.clone(), handles: FxHashMap::default() };
+            self.graphs.insert(clone, copy);
         }
     }
 
@@ -235,6 +248,16 @@ impl Graph {
 
     fn numbers(&self, handles: &[usize]) -> Nodes {
         handles.iter().filter_map(|handle| self.handles.get(handle).copied()).collect()
+    }
+
+    /// Nodes without handles do nothing that is known.
+    fn forget_nameless(&mut self) {
+        let named: FxHashSet<u32> = self.handles.values().copied().collect();
+        for (number, node) in self.nodes.iter_mut().enumerate() {
+            if !named.contains(&(number as u32)) {
+                node.act = Act::Nothing;
+            }
+        }
     }
 
     /// The nodes as steps, and how many tracks they need.

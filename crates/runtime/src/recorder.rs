@@ -36,6 +36,23 @@ pub struct Recorder {
     dropped: u64,
 }
 
+/// Findings of a process that has no log: they are dropped.
+pub struct Unheard;
+
+impl Findings for Unheard {
+    fn again(&mut self, _: Code, _: usize, _: usize) -> bool {
+        true
+    }
+
+    fn report(&mut self, _: &Report, _: &Stacks) -> u32 {
+        0
+    }
+
+    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
+
+    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
+}
+
 struct Count {
     id: u32,
     observed: u64,

@@ -59,6 +59,19 @@ impl Gpu {
         kind: NodeKind<'_>,
         place: &impl Place,
     ) -> Ticket {
+        let (ticket, act) = self.act(kind, place);
+        self.graphs.add(graph, node, after, act);
+        ticket
+    }
+
+    /// A node does something else from now on, where its graph is made ready anew.
+    pub fn node_changed(&mut self, node: usize, kind: NodeKind<'_>, place: &impl Place) -> Ticket {
+        let (ticket, act) = self.act(kind, place);
+        self.graphs.change(node, act);
+        ticket
+    }
+
+    fn act(&mut self, kind: NodeKind<'_>, place: &impl Place) -> (Ticket, Act) {
         let ticket = self.ticket();
         let act = match kind {
             NodeKind::Empty => Act::Nothing,
@@ -69,8 +82,7 @@ impl Gpu {
             NodeKind::Host => Act::Host(ticket),
             NodeKind::Graph(child) => self.graphs.get(child).map_or(Act::Nothing, Act::Graph),
         };
-        self.graphs.add(graph, node, after, act);
-        ticket
+        (ticket, act)
     }
 
     /// Edges have been added or taken away.
