@@ -45,7 +45,8 @@ macro_rules! entries {
             let real = crate::real::real!(@name $name, fn($($ty),*) -> std::ffi::c_int);
             let Some(real) = real else { return crate::entry::NO_LIBRARY };
             let default = crate::entry::Default::$default;
-            crate::entry::around(stringify!($label), default, commsan_sense::caller!(), |call| {
+            const NAME: &str = crate::entry::public_name(stringify!($label));
+            crate::entry::around(NAME, default, commsan_sense::caller!(), |call| {
                 entries!(@$kind call, real, ($($arg),*), $bound, $body)
             })
         }

@@ -1,7 +1,7 @@
 //! What every entry point does: note who calls, call the library, tell what has happened.
 
 use crate::process::{Process, process};
-use crate::{Event, ask, streams};
+use crate::{Event, ask, streams, symbols};
 use commsan_cuda::{StreamName, Ticket};
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
@@ -91,6 +91,14 @@ pub(crate) fn device_changes() {
     DEVICE.set(None);
 }
 
+/// What a function is called where users see it: `<<<>>>` becomes a call of `__cudaLaunchKernel`.
+pub(crate) const fn public_name(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'_', b'_', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
 /// Does something of commsan's: whatever goes wrong in it stays in it.
 pub(crate) fn quietly<R>(f: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(f)).ok()
@@ -107,7 +115,9 @@ pub(crate) fn around(
     let Some(process) = process() else { return body(None) };
     let Some(inside) = Inside::enter() else { return body(None) };
     let here = Here::new(caller, &inside);
-    body(Some(&Call { process, here, name, default }))
+    let call = Call { process, here, name, default };
+    symbols::meet_managed(&call);
+    body(Some(&call))
 }
 
 /// Tells of what the library is about to do.

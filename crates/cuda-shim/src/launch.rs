@@ -73,7 +73,6 @@ impl Kernel {
 
     /// What it does in a stream.
     pub fn work(&self, call: &Call, stream: usize) -> Work {
-        symbols::meet_managed(call);
         let shape = Shape { grid: sizes(self.grid), block: sizes(self.block) };
         let variable = &mut |symbol| symbols::address(call, symbol);
         let launched = modules()

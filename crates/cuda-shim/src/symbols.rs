@@ -1,7 +1,7 @@
 //! Variables of modules, by the host variables that stand for them.
 
 use crate::ask;
-use crate::entry::{Call, In};
+use crate::entry::{Call, In, quietly};
 use crate::memory::allocated;
 use commsan_cuda::MemoryKind;
 use parking_lot::Mutex;
@@ -51,6 +51,10 @@ pub(crate) fn meet_managed(call: &Call) {
 
 #[cold]
 fn look_at_managed(call: &Call) {
+    quietly(|| tell_managed(call));
+}
+
+fn tell_managed(call: &Call) {
     let mut made = Vec::new();
     {
         let mut managed = MANAGED.lock();
