@@ -45,6 +45,16 @@ pub(crate) fn device() -> u32 {
     answer!(c"cudaGetDevice", c_int).map_or(0, |device| device.max(0) as u32)
 }
 
+/// The architecture of a device, such as 90 for `sm_90`.
+pub(crate) fn architecture(device: u32) -> Option<u32> {
+    /// `cudaDevAttrComputeCapabilityMajor` and `Minor`.
+    const MAJOR: c_int = 75;
+    const MINOR: c_int = 76;
+    let device = device as c_int;
+    let attribute = |attribute: c_int| answer!(c"cudaDeviceGetAttribute", c_int, attribute => c_int, device => c_int);
+    Some((attribute(MAJOR)? * 10 + attribute(MINOR)?) as u32)
+}
+
 /// Where the variable is on the current device that a host symbol stands for, and its size.
 pub(crate) fn symbol(symbol: usize) -> Option<(usize, usize)> {
     let address = answer!(c"cudaGetSymbolAddress", usize, symbol => usize)?;

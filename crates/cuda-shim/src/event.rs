@@ -70,6 +70,8 @@ pub enum Event<'a> {
     GraphLaunched { exec: usize, stream: StreamName },
     /// What could be launched is about to go, or is not followed any more.
     ExecDestroyed { exec: usize },
+    /// Some device will tell what work touches of which it is not certain.
+    DoubtsAreResolved,
     /// Work has touched this.
     Touched { ticket: Ticket, mode: Mode, bytes: Range<usize>, line: Option<Line> },
 }
@@ -182,7 +184,10 @@ impl Event<'_> {
             Event::GraphDestroyed { graph } => gpu.graph_destroyed(graph),
             Event::GraphInstantiated { exec, graph } => gpu.graph_instantiated(exec, graph),
             Event::ExecDestroyed { exec } => gpu.exec_destroyed(exec),
-            Event::Touched { .. } => {}
+            Event::DoubtsAreResolved => gpu.resolve_doubts(),
+            Event::Touched { ticket, mode, ref bytes, ref line } => {
+                gpu.touched(ticket, mode, bytes, line.as_ref(), out);
+            }
         }
         None
     }

@@ -1,17 +1,19 @@
 //! Kernels: the modules that the compiler's code registers, and launches.
 
 use crate::entry::{Call, In, SUCCESS, quietly};
-use crate::modules::{Modules, Shape};
-use crate::{Event, symbols, watch};
-use commsan_cuda::{Bytes, Touch, Wait, Work};
+use crate::{Event, ask, symbols, watch};
+use commsan_cuda::{Bytes, Modules, Shape, Touch, Wait, Work};
 use commsan_cuda_abi::{Dim3, KernelNodeParams, LaunchConfig};
 use commsan_engine::Mode;
 use parking_lot::{Mutex, MutexGuard};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Once};
 use std::time::Duration;
 
 static MODULES: LazyLock<Mutex<Modules>> = LazyLock::new(Mutex::default);
+
+/// Code is chosen by what the first device that runs some is.
+static ARCHITECTURE: Once = Once::new();
 
 /// Longer than anybody needs them. Who left them by `longjmp` does not give them back.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -75,8 +77,15 @@ impl Kernel {
     pub fn work(&self, call: &Call, stream: usize) -> Work {
         let shape = Shape { grid: sizes(self.grid), block: sizes(self.block) };
         let variable = &mut |symbol| symbols::address(call, symbol);
-        let launched = modules()
-            .and_then(|mut modules| modules.launch(self.function, shape, self.arguments, variable));
+        ARCHITECTURE.call_once(|| {
+            if let Some(architecture) = ask::architecture(call.device()) {
+                note(|modules| modules.set_architecture(architecture));
+            }
+        });
+        let launched = modules().and_then(|mut modules| {
+            // SAFETY: the program's arguments.
+            unsafe { modules.launch(self.function, shape, self.arguments, variable) }
+        });
         let (kernel, touches) = match launched {
             Some(launched) => (Some(launched.kernel), launched.touches),
             None => (None, Arc::clone(&ANYTHING)),
@@ -96,7 +105,7 @@ impl Kernel {
     ) -> c_int {
         let Some(call) = call else { return real() };
         let put = || call.tell(Event::Enqueued(&self.work(call, stream)));
-        let Some(tag) = watch::tag() else {
+        let Some(tag) = watch::tag(call) else {
             let code = real();
             if code == SUCCESS {
                 quietly(put);

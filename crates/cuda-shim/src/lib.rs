@@ -23,7 +23,6 @@ mod graphs;
 mod host;
 mod launch;
 mod memory;
-mod modules;
 mod process;
 mod real;
 mod streams;

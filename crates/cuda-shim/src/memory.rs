@@ -7,25 +7,43 @@ use std::ops::Range;
 
 /// Memory of so many bytes was allocated or registered.
 pub(crate) fn allocated(call: &Call, kind: MemoryKind, start: usize, size: usize) {
-    tell(call, kind, start..start.saturating_add(size), None);
+    allocated_as(call, call.name, kind, start, size);
+}
+
+/// The same where it is not the call that says so.
+pub(crate) fn allocated_as(
+    call: &Call,
+    name: &'static str,
+    kind: MemoryKind,
+    start: usize,
+    size: usize,
+) {
+    tell(call, name, kind, start..start.saturating_add(size), None);
 }
 
 /// Memory was allocated in the order of a stream.
 pub(crate) fn allocated_in(call: &Call, stream: usize, start: usize, size: usize) {
     let stream = call.stream(stream);
-    tell(call, MemoryKind::Device, start..start.saturating_add(size), Some(stream));
+    let bytes = start..start.saturating_add(size);
+    tell(call, call.name, MemoryKind::Device, bytes, Some(stream));
 }
 
 /// Another process's memory was opened. How much there is of it, the call does not say.
 pub(crate) fn opened(call: &Call, start: usize) {
     let bytes = ask::allocation(start).or_else(|| mapping(start)).unwrap_or(start..start + 1);
-    tell(call, MemoryKind::Device, bytes, None);
+    tell(call, call.name, MemoryKind::Device, bytes, None);
 }
 
-fn tell(call: &Call, kind: MemoryKind, bytes: Range<usize>, stream: Option<StreamName>) {
+fn tell(
+    call: &Call,
+    name: &'static str,
+    kind: MemoryKind,
+    bytes: Range<usize>,
+    stream: Option<StreamName>,
+) {
     if bytes.start != 0 && !bytes.is_empty() {
         let allocation = Allocation { kind, device: call.device(), bytes, stream };
-        call.tell(Event::Allocated { call: call.name, allocation });
+        call.tell(Event::Allocated { call: name, allocation });
     }
 }
 

@@ -6,7 +6,7 @@
 //! runtime's lock is taken inside that one, and never the other way round.
 
 use crate::Event;
-use crate::entry::quietly;
+use crate::entry::{Call, SUCCESS, quietly};
 use crate::process::process;
 use crate::real::Real;
 use commsan_cuda::{Line, Ticket};
@@ -24,12 +24,12 @@ use std::sync::{Arc, LazyLock, OnceLock};
 pub(crate) type Tag = unsafe extern "C" fn(u64);
 
 type Wants = extern "C" fn(u64) -> bool;
-type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32);
+type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32, bool);
 type Watch = unsafe extern "C" fn(Wants, Touched);
 
-/// What tags work, if the device is the simulated one.
+/// What tags work, if the device is the simulated one. The first who asks begins to watch it.
 #[inline]
-pub(crate) fn tag() -> Option<Tag> {
+pub(crate) fn tag(call: &Call) -> Option<Tag> {
     static TAG: OnceLock<Option<Tag>> = OnceLock::new();
     *TAG.get_or_init(|| {
         static TAG: Real = Real::new(c"commsan_simgpu_tag");
@@ -38,6 +38,7 @@ pub(crate) fn tag() -> Option<Tag> {
         // SAFETY: the simulated runtime's functions of these names.
         unsafe {
             std::mem::transmute::<*mut _, Watch>(watch)(wants, touched);
+            quietly(|| call.tell(Event::DoubtsAreResolved));
             Some(std::mem::transmute::<*mut _, Tag>(tag))
         }
     })
@@ -49,7 +50,7 @@ pub(crate) fn tagged(tag: Tag, ticket: Option<Ticket>, put: impl FnOnce() -> c_i
     // SAFETY: by what it is, it may be called at any time.
     unsafe { tag(ticket.map_or(0, |ticket| ticket.0)) };
     let code = put();
-    if code != crate::entry::SUCCESS {
+    if code != SUCCESS {
         // SAFETY: as above. Work that was refused has not taken it.
         unsafe { tag(0) };
     }
@@ -72,6 +73,7 @@ extern "C" fn touched(
     size: u64,
     file: *const c_char,
     line: u32,
+    _atomic: bool,
 ) {
     quietly(|| {
         let _inside = Inside::enter();
