@@ -185,7 +185,9 @@ impl grid::Grid for Running {
             None => self.grid.advance(budget, &reach, &mut ()),
             Some((watching, module)) => {
                 let progress = self.grid.advance(budget, &reach, &mut watching.with(module));
-                watching.tell(module);
+                if progress != commsan_simt::Progress::Running {
+                    watching.tell(module);
+                }
                 progress
             }
         };

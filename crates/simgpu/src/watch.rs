@@ -12,12 +12,14 @@
 //! holds the runtime's lock, so that neither may call the runtime, nor take a lock that anybody holds
 //! who calls it.
 //!
-//! What is told is exact, but in no particular order: accesses of one instruction whose bytes touch are
-//! told as one, however often they happen, as long as they follow each other.
+//! What is told is exact, but in no particular order: bytes that an instruction accesses again and
+//! again, or that touch each other, are told as one as far as they fit in what is kept back until the
+//! kernel ends or waits.
 
 use commsan_ptx::{Module, Site};
 use commsan_simt::{Access, Kind, Observer};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 use std::ops::Range;
 
@@ -80,70 +82,64 @@ impl Told {
     }
 }
 
-/// Bytes that an instruction has accessed and that have not been told yet.
-#[derive(Clone, Debug)]
-struct Pending {
-    site: Site,
-    kind: Kind,
-    bytes: Range<u64>,
-}
+/// How many ranges are kept back before they are told.
+const MOST_RANGES: usize = 4096;
 
-/// How many instructions' bytes are kept back.
-const PENDING: usize = 64;
+/// Disjoint ranges of addresses that do not touch each other: where they begin and end.
+#[derive(Debug, Default)]
+struct Ranges(BTreeMap<u64, u64>);
+
+impl Ranges {
+    /// Adds a range; tells by how much their number grows.
+    fn add(&mut self, range: Range<u64>) -> isize {
+        let Range { mut start, mut end } = range;
+        let mut grown = 1;
+        while let Some((&first, &last)) = self.0.range(..=end).next_back()
+            && last >= start
+        {
+            if first <= start && last >= end {
+                return grown - 1;
+            }
+            (start, end, grown) = (start.min(first), end.max(last), grown - 1);
+            self.0.remove(&first);
+        }
+        self.0.insert(start, end);
+        grown
+    }
+}
 
 /// Watches one kernel.
 #[derive(Debug)]
 pub struct Watching {
     watch: Watch,
-    pending: Vec<Option<Pending>>,
+    /// What was accessed and is not told yet, by instruction and whether it is written.
+    kept: FxHashMap<(Site, bool), Ranges>,
+    /// Ranges in it.
+    count: usize,
     told: FxHashMap<Site, Told>,
 }
 
 impl Watching {
     /// Nothing was accessed yet.
     pub fn new(watch: Watch) -> Watching {
-        Watching { watch, pending: vec![None; PENDING], told: FxHashMap::default() }
+        Watching { watch, kept: FxHashMap::default(), count: 0, told: FxHashMap::default() }
     }
 
-    /// An observer for as long as the module is at hand; what it was told of last is told by
-    /// [`Watching::tell`].
+    /// An observer for as long as the module is at hand.
     pub fn with<'a>(&'a mut self, module: &'a Module) -> impl Observer + 'a {
         With { watching: self, module }
     }
 
     /// Tells what was kept back.
     pub fn tell(&mut self, module: &Module) {
-        for at in 0..self.pending.len() {
-            if let Some(pending) = self.pending[at].take() {
-                self.tell_one(module, &pending);
-            }
-        }
-    }
-
-    fn tell_one(&mut self, module: &Module, pending: &Pending) {
-        let Pending { site, kind, bytes } = pending;
-        let told = self.told.entry(*site).or_insert_with(|| Told::of(module, *site));
         let Watch { tag, touched } = self.watch;
-        let file = told.file.as_ref().map_or(std::ptr::null(), |file| file.as_ptr());
-        let size = bytes.end - bytes.start;
-        touched(tag, *kind != Kind::Load, bytes.start, size, file, told.line, told.strong);
-    }
-
-    fn note(&mut self, module: &Module, site: Site, kind: Kind, bytes: Range<u64>) {
-        let at = site.instruction as usize % PENDING;
-        if let Some(known) = &mut self.pending[at]
-            && known.site == site
-            && known.kind == kind
-            && bytes.start <= known.bytes.end
-            && known.bytes.start <= bytes.end
-        {
-            known.bytes.start = known.bytes.start.min(bytes.start);
-            known.bytes.end = known.bytes.end.max(bytes.end);
-            return;
-        }
-        let before = self.pending[at].replace(Pending { site, kind, bytes });
-        if let Some(before) = before {
-            self.tell_one(module, &before);
+        self.count = 0;
+        for ((site, write), ranges) in &mut self.kept {
+            let told = self.told.entry(*site).or_insert_with(|| Told::of(module, *site));
+            let file = told.file.as_ref().map_or(std::ptr::null(), |file| file.as_ptr());
+            for (start, end) in std::mem::take(&mut ranges.0) {
+                touched(tag, *write, start, end - start, file, told.line, told.strong);
+            }
         }
     }
 }
@@ -156,8 +152,8 @@ struct With<'a> {
 impl Observer for With<'_> {
     fn access(&mut self, access: &Access<'_>) {
         let site = Site { function: access.function, instruction: access.instruction };
-        let mut note = |bytes| self.watching.note(self.module, site, access.kind, bytes);
-        let mut run: Option<Range<u64>> = None;
+        let ranges = self.watching.kept.entry((site, access.kind != Kind::Load)).or_default();
+        let (mut grown, mut run) = (0, None::<Range<u64>>);
         for (lane, &start) in access.addresses.iter().enumerate() {
             if access.lanes >> lane & 1 == 0 {
                 continue;
@@ -167,13 +163,38 @@ impl Observer for With<'_> {
                 Some(run) if start <= run.end && run.start <= end => {
                     *run = run.start.min(start)..run.end.max(end);
                 }
-                run => {
-                    if let Some(before) = run.replace(start..end) {
-                        note(before);
-                    }
-                }
+                run => grown += run.replace(start..end).map_or(0, |before| ranges.add(before)),
             }
         }
-        run.into_iter().for_each(note);
+        grown += run.map_or(0, |last| ranges.add(last));
+        self.watching.count = self.watching.count.saturating_add_signed(grown);
+        if self.watching.count > MOST_RANGES {
+            self.watching.tell(self.module);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn ranges_hold_what_was_added_and_stay_apart(
+            added in prop::collection::vec((0u64..60, 1u64..12), 0..20),
+        ) {
+            let (mut ranges, mut count, mut bytes) = (Ranges::default(), 0, BTreeSet::new());
+            for (start, size) in added {
+                count += ranges.add(start..start + size);
+                bytes.extend(start..start + size);
+                prop_assert_eq!(ranges.0.len() as isize, count);
+            }
+            let held: Vec<u64> = ranges.0.iter().flat_map(|(start, end)| *start..*end).collect();
+            prop_assert!(held.iter().eq(&bytes));
+            let starts = ranges.0.keys().skip(1);
+            prop_assert!(ranges.0.values().zip(starts).all(|(end, start)| end < start));
+        }
     }
 }
