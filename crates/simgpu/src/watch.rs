@@ -18,16 +18,17 @@
 
 use commsan_ptx::{Module, Site};
 use commsan_simt::{Access, Kind, Observer};
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-use std::ffi::{CString, c_char};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CStr, CString, c_char};
 use std::ops::Range;
 
 /// Whether it is to be told what the kernel with a tag accesses.
 pub type Wants = extern "C" fn(tag: u64) -> bool;
 
-/// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file, which is
-/// null if it is not known, and there until the call returns. `atomic` accesses do not race with each
+/// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file, whose name
+/// is null if it is not known, and else stays where it is. `atomic` accesses do not race with each
 /// other; those that write may read as well.
 pub type Touched = extern "C" fn(
     tag: u64,
@@ -65,7 +66,7 @@ pub struct Watch {
 /// What is to be told of an instruction.
 #[derive(Debug)]
 struct Told {
-    file: Option<CString>,
+    file: *const c_char,
     line: u32,
     strong: bool,
 }
@@ -75,11 +76,25 @@ impl Told {
         let line = module.own_line(&[site]);
         let strong = module.instruction(site).is_some_and(|i| i.is_strong());
         Told {
-            file: line.and_then(|(file, _)| CString::new(file).ok()),
+            file: line.map_or(std::ptr::null(), |(file, _)| kept(file)),
             line: line.map_or(0, |(_, line)| line),
             strong,
         }
     }
+}
+
+// SAFETY: names are kept for good, and nobody writes them.
+unsafe impl Send for Told {}
+
+/// A file's name where it stays, the same place each time.
+fn kept(file: &str) -> *const c_char {
+    static KEPT: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
+    let Ok(file) = CString::new(file) else { return std::ptr::null() };
+    let mut all = KEPT.lock();
+    let known =
+        all.get(file.as_c_str()).copied().unwrap_or_else(|| Box::leak(file.into_boxed_c_str()));
+    all.insert(known);
+    known.as_ptr()
 }
 
 /// How many ranges are kept back before they are told.
@@ -136,9 +151,8 @@ impl Watching {
         self.count = 0;
         for ((site, write), ranges) in &mut self.kept {
             let told = self.told.entry(*site).or_insert_with(|| Told::of(module, *site));
-            let file = told.file.as_ref().map_or(std::ptr::null(), |file| file.as_ptr());
             for (start, end) in std::mem::take(&mut ranges.0) {
-                touched(tag, *write, start, end - start, file, told.line, told.strong);
+                touched(tag, *write, start, end - start, told.file, told.line, told.strong);
             }
         }
     }
@@ -178,7 +192,6 @@ impl Observer for With<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     proptest! {
         #[test]
