@@ -18,7 +18,6 @@
 
 mod code;
 mod join;
-mod lines;
 mod touches;
 
 use crate::Touch;

@@ -15,6 +15,7 @@ mod module;
 pub mod opcodes;
 mod parse;
 mod print;
+mod source;
 mod summary;
 pub mod words;
 

@@ -24,3 +24,4 @@ mod set;
 mod stream;
 mod symbol;
 mod unsupported;
+mod watch;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
+use crate::watch::{Watch, Watching};
 use commsan_ptx::words::Space;
 use commsan_ptx::{Linkage, Variable};
 use commsan_ptx::{Module, fatbin};
@@ -66,6 +67,7 @@ fn damaged(error: fatbin::Error) -> Unusable {
 
 /// A module's kernels.
 struct Kernels {
+    module: Arc<Module>,
     program: Program,
     seed: u64,
     devices: Arc<Devices>,
@@ -84,7 +86,9 @@ impl Kernels {
             alignment: variable.align as usize,
         });
         let globals = globals.collect();
-        Kernels { program: Program::new(Arc::new(module)), seed, devices, known, globals }
+        let module = Arc::new(module);
+        let program = Program::new(Arc::clone(&module));
+        Kernels { module, program, seed, devices, known, globals }
     }
 
     fn describe(&self, entry: &str) -> grid::Kernel {
@@ -124,12 +128,17 @@ impl grid::Module for Kernels {
     }
 
     fn initialise(&self, global: &Global, addresses: &Addresses, bytes: &mut [u8]) {
-        if let Some((_, variable)) = self.program.module().variable(&global.name) {
+        if let Some((_, variable)) = self.module.variable(&global.name) {
             self.program.initialise(variable, &|name: &str| address(addresses, name), bytes);
         }
     }
 
-    fn start(&self, launch: &Launch, addresses: &Arc<Addresses>) -> Result<Box<dyn grid::Grid>> {
+    fn start(
+        &self,
+        launch: &Launch,
+        addresses: &Arc<Addresses>,
+        watch: Option<Watch>,
+    ) -> Result<Box<dyn grid::Grid>> {
         let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
         let launch_of = commsan_simt::Launch {
             kernel,
@@ -152,7 +161,8 @@ impl grid::Module for Kernels {
                 Refused::Symbol(_) => Error::SYMBOL_NOT_FOUND,
             }
         })?;
-        Ok(Box::new(Running { grid, device: launch.device }))
+        let watched = watch.map(|watch| (Watching::new(watch), Arc::clone(&self.module)));
+        Ok(Box::new(Running { grid, device: launch.device, watched }))
     }
 }
 
@@ -164,12 +174,24 @@ fn address(addresses: &Addresses, name: &str) -> Option<u64> {
 struct Running {
     grid: commsan_simt::Grid,
     device: usize,
+    /// Who is told what it accesses, with its module.
+    watched: Option<(Watching, Arc<Module>)>,
 }
 
 impl grid::Grid for Running {
     fn advance(&mut self, budget: u64, reach: &dyn grid::Reach) -> Progress {
         let reach = OnDevice { reach, device: self.device };
-        match self.grid.advance(budget, &reach, &mut ()) {
+        let progress = match &mut self.watched {
+            None => self.grid.advance(budget, &reach, &mut ()),
+            Some((watching, module)) => {
+                let progress = self.grid.advance(budget, &reach, &mut watching.with(module));
+                if progress != commsan_simt::Progress::Running {
+                    watching.tell(module);
+                }
+                progress
+            }
+        };
+        match progress {
             commsan_simt::Progress::Running => Progress::Running,
             commsan_simt::Progress::Spinning => Progress::Spinning,
             commsan_simt::Progress::Idle(time) => Progress::Idle(time),

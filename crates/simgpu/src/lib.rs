@@ -35,5 +35,6 @@ pub mod streams;
 pub mod submit;
 pub mod task;
 pub mod thread;
+pub mod watch;
 
 pub use commsan_cuda_abi as abi;

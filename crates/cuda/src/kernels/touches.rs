@@ -1,9 +1,8 @@
 //! From the effects of a kernel's accesses to the touches of its launch: as few as say the same.
 
-use super::{join, lines};
+use super::join;
 use crate::{Bytes, Line, Touch};
 use commsan_engine::{Footprint, Mode, Pattern};
-use commsan_ptx::words::{Order, Scope};
 use commsan_ptx::{Access, AccessKind, Effect, Module, Origin};
 use std::ops::Range;
 
@@ -17,25 +16,14 @@ pub(super) struct Told {
 
 impl Told {
     pub(super) fn of(module: &Module, access: &Access) -> Told {
+        let sites = std::iter::once(access.site).chain(access.calls.iter().rev().copied());
+        let line = module.own_line(&sites.collect::<Vec<_>>());
         Told {
             mode: if access.kind == AccessKind::Read { Mode::Read } else { Mode::Write },
-            atomic: is_strong(module, access),
-            line: lines::of(module, access),
+            atomic: module.instruction(access.site).is_some_and(|i| i.is_strong()),
+            line: line.map(|(file, line)| Line { file: file.into(), line }),
         }
     }
-}
-
-/// Whether an access does not race with others of its kind in other kernels: atomics, and ordered and
-/// volatile accesses, but those that are strong within a block or cluster only (PTX ISA §8.6).
-fn is_strong(module: &Module, access: &Access) -> bool {
-    let body = module.functions[access.site.function as usize].body.as_ref();
-    let instruction = body.map(|body| &body.instructions[access.site.instruction as usize]);
-    instruction.is_some_and(|instruction| {
-        let modifiers = &instruction.modifiers;
-        let ordered = modifiers.order.is_some_and(|order| order != Order::Weak);
-        let narrow = matches!(modifiers.scope, Some(Scope::Cta | Scope::Cluster));
-        (ordered || access.kind == AccessKind::Atomic) && !narrow
-    })
 }
 
 /// More touches than these are not told apart.
