@@ -22,7 +22,7 @@ impl Process for Printer {
     fn tell(&self, _: &Here, event: &Event) -> Option<Ticket> {
         let mut last = self.last.lock().expect("no panic before");
         // Other threads may be told of in between.
-        *last += u64::from(!is_host_functions(event));
+        *last += u64::from(!is_of_others(event));
         writeln!(&self.file, "{event:?}").expect("room for a line");
         Some(Ticket(*last))
     }
@@ -32,8 +32,9 @@ impl Process for Printer {
     }
 }
 
-fn is_host_functions(event: &Event) -> bool {
-    matches!(event, Event::HostFunctionBegins(_) | Event::HostFunctionEnds(_))
+fn is_of_others(event: &Event) -> bool {
+    use Event::*;
+    matches!(event, HostFunctionBegins(_) | HostFunctionEnds(_) | Touched { .. })
 }
 
 /// Runs when the library is loaded.
