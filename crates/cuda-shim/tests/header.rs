@@ -42,6 +42,7 @@ const IN_WORDS: &[&str] = &[
 const UNDECLARED: &[&str] = &[
     "__cudaGetKernel",
     "__cudaLaunchKernel",
+    "__cudaPopCallConfiguration",
     "cudaEventElapsedTime_v2",
     "cudaGraphAddDependencies_v2",
     "cudaGraphAddNode_v2",

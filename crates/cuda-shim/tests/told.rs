@@ -127,7 +127,7 @@ fn programs_do_not_notice() {
         let text = fs::read_to_string(&source).expect("a readable program");
         let of = |name: &str| {
             let values = text.lines().filter_map(|line| line.strip_prefix("//# "));
-            values.filter_map(|line| Some(line.strip_prefix(name)?.strip_prefix(": ")?)).next()
+            values.filter_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).next()
         };
         // The device has one watcher; who is one itself is not to be watched.
         let watches = text.contains("commsan_simgpu_watch");
