@@ -23,6 +23,7 @@ pub(crate) enum Default {
 }
 
 /// A call of the program.
+#[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     process: &'a dyn Process,
     pub here: Here<'a>,
@@ -31,7 +32,12 @@ pub(crate) struct Call<'a> {
     default: Default,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    /// The same, from somewhere else.
+    pub fn from(&self, caller: Caller) -> Call<'a> {
+        Call { here: Here::new(caller, self.here.thread), ..*self }
+    }
+
     pub fn tell(&self, event: Event) -> Option<Ticket> {
         self.process.tell(&self.here, &event)
     }

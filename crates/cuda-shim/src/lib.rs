@@ -25,6 +25,7 @@ mod launch;
 mod memory;
 mod process;
 mod real;
+mod sites;
 mod streams;
 mod symbols;
 mod watch;

@@ -2,10 +2,12 @@
 
 use crate::entry::{In, Out};
 use crate::launch::{Kernel, note, note_name};
+use crate::process::process;
 use crate::real::real;
-use crate::symbols;
+use crate::{sites, symbols};
 use commsan_cuda_abi::{Dim3, LaunchConfig};
-use std::ffi::{c_char, c_int, c_void};
+use commsan_sense::caller;
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 entries! {
     fn __cudaGetKernel(kernel: Out<usize>, function: usize) after(_) {
@@ -18,6 +20,15 @@ entries! {
 
     fn cudaGetFuncBySymbol(kernel: Out<usize>, function: usize) after(_) {
         note(|modules| modules.register_handle(kernel.get(), function));
+    }
+
+    fn __cudaPopCallConfiguration(
+        _grid: Out<Dim3>,
+        _block: Out<Dim3>,
+        _shared: Out<usize>,
+        _stream: Out<usize>,
+    ) after(_) {
+        sites::take_back();
     }
 
     fn __cudaLaunchKernel, __cudaLaunchKernel_ptsz(
@@ -76,6 +87,26 @@ entries! {
             unsafe { real(configuration, function, arguments) }
         })
     }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn __cudaPushCallConfiguration(
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: usize,
+) -> c_uint {
+    /// Do not launch.
+    const NO: c_uint = 1;
+    let real = real!(c"__cudaPushCallConfiguration", fn(Dim3, Dim3, usize, usize) -> c_uint);
+    let Some(real) = real else { return NO };
+    // SAFETY: the program's arguments.
+    let code = unsafe { real(grid, block, shared, stream) };
+    if code == 0 && process().is_some() {
+        sites::note(caller!());
+    }
+    code
 }
 
 #[unsafe(no_mangle)]
