@@ -55,7 +55,7 @@ const RANGES: [Kernel; 27] = [
     ("triangle", "pi", &[0]),
 ];
 
-const USUAL: [Kernel; 26] = [
+const USUAL: [Kernel; 27] = [
     ("delayed_by_clock", "pil", &[]),
     ("delayed_by_sleep", "pi", &[]),
     ("delayed_by_parameter", "pii", &[]),
@@ -78,6 +78,7 @@ const USUAL: [Kernel; 26] = [
     ("of_view", "v", &[]),
     ("for_each", "fi", &[]),
     ("of_variables", "i", &[]),
+    ("of_constants", "pi", &[u64::MAX]),
     ("copies", "pp", &[]),
     ("chosen", "ppii", &[]),
     ("both_ways", "ppi", &[8]),
