@@ -150,6 +150,7 @@ fn usual(name: &str, shape: Shape, arguments: &[Vec<u8>]) -> Launched {
     let mut modules = register(&embedded, &[&mangled(&FATBIN, name)]);
     modules.register_variable(MODULE, 5, "total", 4);
     modules.register_variable(MODULE, 6, "shared_total", 4);
+    modules.register_variable(MODULE, 7, "weights", 64);
     launch(&mut modules, FUNCTION, shape, arguments).expect(name)
 }
 
@@ -192,10 +193,13 @@ fn touches_are_few_and_exact() {
     check("for_each", line, &[captured, int(20)], &["r!b+0..80:173", "w!a+0..80:173"]);
     let variables = ["w!k+20480..20484:181", "w!k+24576..24580:182"];
     check("of_variables", line, &[int(20)], &variables);
-    check("copies", line, &[p(0), p(1)], &["r!b+0..64:186", "w!a+0..512:186"]);
-    check("chosen", line, &[p(0), p(1), int(20), int(0)], &["w!b+0..80:194"]);
+    // Constants that no thread number is a plain index of.
+    let constants = ["r!k+28680..28688:190", "r?k+28672..28704:190", "w!a+0..64:190"];
+    check("of_constants", line, &[p(0), int(20)], &constants);
+    check("copies", line, &[p(0), p(1)], &["r!b+0..64:193", "w!a+0..512:193"]);
+    check("chosen", line, &[p(0), p(1), int(20), int(0)], &["w!b+0..80:201"]);
     // What is read is also written.
-    check("checked", line, &[p(0), int(20)], &["w!a+0..80:211"]);
+    check("checked", line, &[p(0), int(20)], &["w!a+0..80:218"]);
 }
 
 #[test]

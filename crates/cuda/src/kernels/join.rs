@@ -18,7 +18,7 @@ pub(super) fn normal(footprint: &Footprint) -> Footprint {
     for (distance, count) in repeats {
         match normal.repeats.last_mut() {
             None if distance <= normal.run => normal.run += distance * (count - 1),
-            Some((step, n)) if distance % *step == 0 && distance / *step <= *n => {
+            Some((step, n)) if distance.is_multiple_of(*step) && distance / *step <= *n => {
                 *n += distance / *step * (count - 1);
             }
             _ => normal.repeats.push((distance, count)),
@@ -75,7 +75,7 @@ pub(super) fn union(a: &Footprint, b: &Footprint) -> Option<Footprint> {
 /// loop's body do.
 fn is_part(footprint: &Footprint, distance: u64) -> bool {
     let fills = |(step, _): &(u64, u64)| {
-        distance < *step && step % distance == 0 && step / distance <= MOST_PARTS
+        distance < *step && step.is_multiple_of(distance) && step / distance <= MOST_PARTS
     };
     footprint.repeats.iter().any(fills)
 }
@@ -90,7 +90,7 @@ fn longer(a: &Footprint, b: &Footprint, apart: u64) -> Option<Footprint> {
             others.copied().collect::<Vec<_>>()
         };
         let steps = apart / distance;
-        let joins = apart % distance == 0 && steps <= count;
+        let joins = apart.is_multiple_of(distance) && steps <= count;
         if !joins || a.run != b.run || others(a) != others(b) {
             return None;
         }

@@ -205,3 +205,85 @@ fn engine_footprint(footprint: &commsan_ptx::Footprint) -> Footprint {
     });
     Footprint::new(footprint.start as usize, repeated)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+    use std::ops::ControlFlow;
+
+    /// What one byte is known for: written or read, by atomics or not, for certain or not.
+    type Fact = (usize, Mode, bool, bool);
+
+    fn effects() -> impl Strategy<Value = (Vec<Effect>, Vec<Told>)> {
+        let repeats = prop::collection::vec((1u64..40, 1u64..5), 0..3);
+        let footprint = (100u64..160, 1u64..9, repeats)
+            .prop_map(|(start, run, repeats)| commsan_ptx::Footprint { start, run, repeats });
+        let one = (footprint, any::<bool>(), any::<bool>(), any::<bool>());
+        prop::collection::vec(one, 1..40).prop_map(|all| {
+            let parts =
+                all.into_iter().enumerate().map(|(access, (bytes, write, atomic, certain))| {
+                    let mode = if write { Mode::Write } else { Mode::Read };
+                    let origins = vec![Origin::Argument(0)];
+                    let effect = Effect { access, origins, bytes: Some(bytes), certain };
+                    (effect, Told { mode, atomic, line: None })
+                });
+            parts.unzip()
+        })
+    }
+
+    fn bytes_of(touch: &Touch) -> HashSet<usize> {
+        let mut all = HashSet::new();
+        match &touch.bytes {
+            Bytes::Exactly(footprint) => {
+                let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
+                    all.extend(run);
+                    ControlFlow::Continue(())
+                });
+            }
+            // All that there is in this test.
+            Bytes::Within(100) => all.extend(0..1000),
+            other => panic!("{other:?}"),
+        }
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn touches_say_what_effects_say((effects, told) in effects()) {
+            let touches = of(&effects, &told, &100u64.to_le_bytes(), &|_| None);
+            prop_assert!(touches.len() <= MOST + 4);
+            let fact = |byte, mode, atomic, certain| -> Fact { (byte, mode, atomic, certain) };
+            let mut from_effects = HashSet::new();
+            for (effect, told) in effects.iter().zip(&told) {
+                let bytes = effect.bytes.iter().flat_map(|footprint| footprint.runs()).flatten();
+                let fact = |b| fact(b as usize, told.mode, told.atomic, effect.certain);
+                from_effects.extend(bytes.map(fact));
+            }
+            let mut from_touches = HashSet::new();
+            for touch in &touches {
+                let fact = |b| fact(b, touch.mode, touch.atomic, touch.certain);
+                from_touches.extend(bytes_of(touch).into_iter().map(fact));
+            }
+            // What is certain is so by an effect.
+            for known in from_touches.iter().filter(|(.., certain)| *certain) {
+                prop_assert!(from_effects.contains(known), "{known:?}");
+            }
+            // What an effect does, a touch says, or more than that; that it is certain may be lost only
+            // where there are too many.
+            let few = touches.len() < MOST;
+            for &(byte, mode, atomic, certain) in &from_effects {
+                let modes = if mode == Mode::Read { vec![Mode::Read, Mode::Write] } else { vec![mode] };
+                let plain = if atomic { vec![true, false] } else { vec![false] };
+                let surer = if certain && few { vec![true] } else { vec![true, false] };
+                let said = modes.iter().any(|mode| plain.iter().any(|atomic| {
+                    surer.iter().any(|c| from_touches.contains(&fact(byte, *mode, *atomic, *c)))
+                }));
+                prop_assert!(said, "{:?}", (byte, mode, atomic, certain));
+            }
+        }
+    }
+}

@@ -61,6 +61,8 @@ pub(super) struct Iterations {
 pub(super) struct Way {
     pub(super) value: NodeId,
     pub(super) conditions: Vec<(NodeId, bool)>,
+    /// It has it whenever they do.
+    pub(super) certain: bool,
 }
 
 /// Nodes and loops of a kernel, with the functions it calls.

@@ -187,7 +187,9 @@ impl<'w> Walker<'w> {
         size: u64,
     ) {
         let Operand::Memory(base, offset) = memory else { return };
-        let is_global = matches!(instruction.modifiers.space, None | Some(Space::Global));
+        // Constants are the host's to write.
+        let spaces = [None, Some(Space::Global), Some(Space::Const)];
+        let is_global = spaces.contains(&instruction.modifiers.space);
         if !is_global || matches!(base, Base::Param(_) | Base::Return(_) | Base::Local(_)) {
             return;
         }

@@ -168,7 +168,7 @@ impl Machine<'_> {
             Base::Absolute => 0,
             Base::Reg(register) => self.value(&Operand::Reg(register), frame),
             Base::Variable(at) => match self.module.variables[at as usize].space {
-                Space::Global => (self.launch.variable)(at).expect("an address"),
+                Space::Global | Space::Const => (self.launch.variable)(at).expect("an address"),
                 _ => SHARED,
             },
             _ => SHARED,
@@ -268,7 +268,9 @@ fn compute(instruction: &Instruction, values: &[u64]) -> Option<u64> {
     let n: Vec<i128> = values.iter().map(|v| number(*v, ty)).collect();
     let bits = 8 * ty.size().min(8) as u32;
     let result = match (instruction.op, &n[..]) {
-        (Op::Cvta, [a]) if modifiers.space != Some(Space::Global) => a + i128::from(OWN),
+        (Op::Cvta, [a]) if !matches!(modifiers.space, Some(Space::Global | Space::Const)) => {
+            a + i128::from(OWN)
+        }
         (Op::Mov | Op::Cvta | Op::CvtaTo, [a]) => *a,
         (Op::Cvt, _) => number(*values.first()?, modifiers.types[1].filter(|t| !t.is_float())?),
         (Op::Add, [a, b]) => a + b,

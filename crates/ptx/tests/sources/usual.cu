@@ -183,6 +183,13 @@ __global__ void of_variables(int n) {
   }
 }
 
+__constant__ double weights[8];
+
+__global__ void of_constants(double *a, int n) {
+  int i = threadIdx.x;
+  if (i < n) a[i] = weights[1] * weights[i % 4];
+}
+
 __global__ void copies(char *to, const char *from) { memcpy(to + 64 * threadIdx.x, from, 64); }
 
 __global__ void chosen(int *a, int *b, int n, int first) {

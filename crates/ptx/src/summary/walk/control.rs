@@ -68,13 +68,13 @@ impl Walker<'_> {
         while let Some((id, block, values)) = self.merges.pop() {
             let ways = values.into_iter().map(|(from, value)| {
                 let mut conditions = Vec::new();
-                self.conditions(from, &mut conditions);
+                let certain = self.conditions(from, &mut conditions);
                 let edges = self.flow.blocks[from].successors.iter();
                 let mut edges = edges.filter(|e| e.to == Some(block));
                 if let (Some(Edge { when: Some(when), .. }), None) = (edges.next(), edges.next()) {
                     conditions.push(self.condition(from, *when));
                 }
-                Way { value, conditions }
+                Way { value, conditions, certain }
             });
             let ways = ways.collect();
             self.findings.graph.ways.insert(id, ways);
