@@ -52,7 +52,7 @@ pub struct Gpu {
     /// Who acts, if there are several and it is known.
     actor: Option<Actor>,
     /// What host functions in streams come after, and the threads that run one.
-    host_functions: FxHashMap<Ticket, Clock>,
+    host_functions: FxHashMap<Ticket, (Moment, Clock)>,
     hosts: SmallVec<[(u32, Ticket); 2]>,
     labels: FxHashMap<u32, Arc<str>>,
     streams: u32,
@@ -74,6 +74,8 @@ pub struct Ended {
 /// Work in flight.
 struct Flight {
     moment: Moment,
+    /// What it comes after.
+    clock: Clock,
     ticket: Ticket,
     call: &'static str,
     kernel: Option<Arc<str>>,
@@ -85,6 +87,21 @@ struct Flight {
     marks: SmallVec<[Range<usize>; 1]>,
     /// Findings that want to know when the host has waited for it.
     findings: [Option<NonZeroU32>; 4],
+}
+
+/// What a thread of the host has waited for.
+struct Knowledge {
+    clock: Clock,
+    /// The function of a stream that it runs: there is work that waits for that.
+    within: Option<Moment>,
+}
+
+impl Knowledge {
+    /// Whether neither of this thread's present and some work comes after the other.
+    fn is_unordered(&self, flight: &Flight) -> bool {
+        let waits = self.within.is_some_and(|function| flight.clock.has_seen(function));
+        !waits && !self.clock.has_seen(flight.moment)
+    }
 }
 
 /// A piece of work at its begin.
@@ -269,13 +286,14 @@ impl Gpu {
     }
 
     /// What whoever acts here has waited for.
-    fn knowledge(&self, thread: u32) -> Clock {
+    fn knowledge(&self, thread: u32) -> Knowledge {
         let mut clock = self.order.host(self.actor.as_ref());
         let running = self.hosts.iter().rev().find(|(running, _)| *running == thread);
-        if let Some(past) = running.and_then(|(_, ticket)| self.host_functions.get(ticket)) {
+        let function = running.and_then(|(_, ticket)| self.host_functions.get(ticket));
+        if let Some((_, past)) = function {
             clock.join(past);
         }
-        clock
+        Knowledge { clock, within: function.map(|(moment, _)| *moment) }
     }
 
     /// Forgets work that all threads of the host know to be complete.
@@ -393,8 +411,8 @@ impl Gpu {
         if self.graphs.captures(lane) {
             self.graphs.add_captured(lane, Act::Host(ticket));
         } else {
-            let (_, clock) = self.order.enqueue(lane, self.actor.as_ref());
-            self.host_functions.insert(ticket, clock);
+            let function = self.order.enqueue(lane, self.actor.as_ref());
+            self.host_functions.insert(ticket, function);
         }
         ticket
     }

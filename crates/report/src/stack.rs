@@ -65,6 +65,10 @@ pub fn users(mut stack: Vec<Frame>) -> Vec<Frame> {
             return stack;
         }
     }
+    // A function that a stream calls does so on whatever thread waits for the stream.
+    if let Some(called) = stack.iter().position(is_of_streams) {
+        stack.truncate(called);
+    }
     if let Some(main) = stack.iter().position(|frame| named(frame, &["main", "main program"])) {
         stack.truncate(main + 1);
         // gfortran makes a C `main` that calls the main program and names the same file.
@@ -86,6 +90,11 @@ pub fn users(mut stack: Vec<Frame>) -> Vec<Frame> {
 
 fn named(frame: &Frame, names: &[&str]) -> bool {
     frame.function.as_deref().is_some_and(|function| names.contains(&function))
+}
+
+fn is_of_streams(frame: &Frame) -> bool {
+    let module = frame.module.rsplit('/').next().unwrap_or_default();
+    module.starts_with("libcudart.so") || module.starts_with("libcommsan_")
 }
 
 /// Whether a frame is of what compilers make for `kernel<<<…>>>`.
@@ -170,6 +179,17 @@ mod tests {
             frame("step", "fill.cu"),
         ];
         assert_eq!(by(&explicit), "step");
+    }
+
+    #[test]
+    fn functions_that_streams_call_have_no_caller() {
+        let stack = [
+            "app!prepare",
+            "libcommsan_openmpi.so!run_function",
+            "libcudart.so.13!call_functions",
+            "app!main",
+        ];
+        assert_eq!(trimmed(&stack), ["prepare"]);
     }
 
     #[test]

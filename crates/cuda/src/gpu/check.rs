@@ -1,7 +1,6 @@
 //! Work against other work, against the host, and against what MPI does.
 
-use super::{Flight, Gpu, MOST, Started};
-use crate::clock::Clock;
+use super::{Flight, Gpu, Knowledge, MOST, Started};
 use crate::memory::{Block, Freed};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_engine::{Access, Footprint, Mode, OpId};
@@ -69,6 +68,7 @@ impl Gpu {
         {
             // Whoever comes after the new comes after the old.
             (flight.moment, flight.ticket) = (moment, ticket);
+            flight.clock.clone_from(started.clock);
             flight.site = site;
             return;
         }
@@ -103,6 +103,7 @@ impl Gpu {
         let Started { ticket, moment, site, .. } = *started;
         Flight {
             moment,
+            clock: started.clock.clone(),
             ticket,
             call: work.call,
             kernel: work.kernel.clone(),
@@ -198,7 +199,7 @@ impl Gpu {
         }
         let Access { mode, footprint } = access;
         let span = footprint.span();
-        let clock = self.knowledge(place.thread());
+        let knows = self.knowledge(place.thread());
         let kind = self.memory.around(span.start).map(|block| block.kind);
         if call.is_none() && kind == Some(MemoryKind::Device) {
             return self.host_on_device(by, *mode, span, place, out);
@@ -213,9 +214,9 @@ impl Gpu {
             return self.report_freed(now, &freed, out);
         }
         let code = if call.is_some() { Code::WorkMeetsCall } else { Code::WorkMeetsHost };
-        self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &clock), place, out);
+        self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &knows), place, out);
         let site = |stacks: &mut Stacks| place.site(call, stacks);
-        self.meets_doubtful(code, Role::Access, (by, site), (access, &clock));
+        self.meets_doubtful(code, Role::Access, (by, site), (access, &knows));
         self.unmark_if_quiet(span.start);
     }
 
@@ -244,11 +245,11 @@ impl Gpu {
         code: Code,
         role: Role,
         (by, call): (&str, Option<&'static str>),
-        (mode, footprint, clock): (Mode, &Footprint, &Clock),
+        (mode, footprint, knows): (Mode, &Footprint, &Knowledge),
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let found = self.conflicts(mode, footprint, |flight, _| !clock.has_seen(flight.moment));
+        let found = self.conflicts(mode, footprint, |flight, _| knows.is_unordered(flight));
         for conflict in found {
             let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
                 continue;
@@ -273,9 +274,9 @@ impl Gpu {
         if self.is_idle() {
             return;
         }
-        let clock = self.knowledge(place.thread());
+        let knows = self.knowledge(place.thread());
         let footprint = Footprint::Dense(bytes.clone());
-        let what = (Mode::Write, &footprint, &clock);
+        let what = (Mode::Write, &footprint, &knows);
         self.meets_as(Code::WorkMemoryReleased, Role::Release, (by, None), what, place, out);
     }
 
@@ -283,12 +284,12 @@ impl Gpu {
     pub(super) fn released_by(
         &mut self,
         call: &'static str,
-        (bytes, clock): (&Range<usize>, &Clock),
+        (bytes, knows): (&Range<usize>, &Knowledge),
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
         let footprint = Footprint::Dense(bytes.clone());
-        let what = (Mode::Write, &footprint, clock);
+        let what = (Mode::Write, &footprint, knows);
         let by = (call, Some(call));
         self.meets_as(Code::WorkMemoryReleased, Role::Release, by, what, place, out);
     }

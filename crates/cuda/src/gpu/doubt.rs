@@ -10,8 +10,8 @@
 //! what nobody has waited for after a while. Where no device tells what is touched, as on hardware, nothing
 //! that is only suspected is reported.
 
-use super::{Flight, Gpu, Started, Ticket};
-use crate::clock::{Clock, Moment};
+use super::{Flight, Gpu, Knowledge, Started, Ticket};
+use crate::clock::Moment;
 use crate::work::{Bytes, Line, Touch, Work};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId};
 use commsan_model::{Code, Role};
@@ -157,7 +157,9 @@ impl Gpu {
                 let by = work.kernel.as_deref().unwrap_or(work.call);
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
                 let atomic_on = touch.atomic.then_some(device);
-                let met = self.doubtful(&access, (open.is_some(), atomic_on), clock);
+                let met = self.doubtful(&access, (open.is_some(), atomic_on), |flight| {
+                    !clock.has_seen(flight.moment)
+                });
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
                     .map(|(party, before)| {
@@ -196,12 +198,12 @@ impl Gpu {
         code: Code,
         role: Role,
         (by, site): (&str, impl FnOnce(&mut Stacks) -> Site),
-        (access, clock): (&Access, &Clock),
+        (access, knows): (&Access, &Knowledge),
     ) {
         if self.doubts.live.ranges() == 0 {
             return;
         }
-        let met = self.doubtful(access, (false, None), clock);
+        let met = self.doubtful(access, (false, None), |flight| knows.is_unordered(flight));
         if met.is_empty() {
             return;
         }
@@ -218,7 +220,7 @@ impl Gpu {
         &self,
         access: &Access,
         (is_open, atomic_on): (bool, Option<u32>),
-        clock: &Clock,
+        is_unordered: impl Fn(&Flight) -> bool,
     ) -> SmallVec<[(Party, Suspect); 4]> {
         let Access { mode, footprint } = access;
         let mut met = SmallVec::new();
@@ -227,7 +229,7 @@ impl Gpu {
                 let Some(flight) = live.get(id) else { return ControlFlow::Continue(()) };
                 let both_atomic = atomic_on == Some(flight.device)
                     && if open { flight.writes_atomically() } else { flight.is_atomic(other) };
-                if !both_atomic && !clock.has_seen(flight.moment) {
+                if !both_atomic && is_unordered(flight) {
                     met.push((Party::at(flight.call, flight.site), flight.suspect(other, open)));
                 }
                 match met.len() < EACH {

@@ -172,7 +172,9 @@ impl Gpu {
                     let started = Started { ticket: *ticket, moment, clock: &clock, site: *site };
                     self.begin(work, &started, place, out);
                 }
-                Act::Host(ticket) => drop(self.host_functions.insert(*ticket, clock.clone())),
+                Act::Host(ticket) => {
+                    self.host_functions.insert(*ticket, (moment, clock.clone()));
+                }
                 Act::Nothing | Act::Graph(_) => {}
             }
             clock.see(moment);

@@ -5,7 +5,7 @@
 //! block, and stays so until the host touches it and nothing is in flight there: a kernel costs no more
 //! for a large range than for a small one.
 
-use super::Gpu;
+use super::{Gpu, Knowledge};
 use crate::memory::{Block, Freed};
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_engine::{Mode, OpId};
@@ -51,12 +51,13 @@ impl Gpu {
             Release::Async(stream) => {
                 let lane = self.lane(stream);
                 let (_, clock) = self.order.enqueue(lane, self.actor.as_ref());
-                self.released_by(call, (&block.bytes, &clock), place, out);
+                let knows = Knowledge { clock, within: None };
+                self.released_by(call, (&block.bytes, &knows), place, out);
             }
             // Memory of a pool is not waited for ("Stream Ordered Memory Allocator").
             Release::Device if block.born.is_some() => {
-                let clock = self.knowledge(place.thread());
-                self.released_by(call, (&block.bytes, &clock), place, out);
+                let knows = self.knowledge(place.thread());
+                self.released_by(call, (&block.bytes, &knows), place, out);
             }
             // "May perform implicit synchronization": drivers do.
             Release::Device | Release::Host | Release::Unregister => {
