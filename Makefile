@@ -19,7 +19,7 @@ build: setup
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
 	@install -m755 target/release/commsan $(DIST)/bin/commsan
-	@for l in cc cxx fc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
+	@for l in cc cxx fc nvcc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 target/release/libcommsan_inject.so $(LIB)/
 	@install -m755 target/release/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features openmpi

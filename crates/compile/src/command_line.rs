@@ -106,7 +106,7 @@ const OTHER_SANITIZERS: &[&str] = &[
 /// What an input file is, by its name or `-x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// C or C++.
+    /// C, C++ or CUDA.
     C,
     /// A header of theirs, to be precompiled; then nothing is linked.
     Header,
@@ -123,7 +123,7 @@ impl Input {
     pub fn by_suffix(name: &str) -> Option<Input> {
         match Path::new(name).extension()?.to_str()? {
             "c" | "i" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "ii" | "m" | "mm"
-            | "cppm" | "bc" | "ll" => Some(Input::C),
+            | "cppm" | "bc" | "ll" | "cu" => Some(Input::C),
             "h" | "hh" | "H" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "tcc" => Some(Input::Header),
             "f" | "for" | "ftn" | "f90" | "f95" | "f03" | "f08" | "f18" | "F" | "FOR" | "FTN"
             | "fpp" | "FPP" | "F90" | "F95" | "F03" | "F08" | "F18" => Some(Input::Fortran),
@@ -283,7 +283,7 @@ fn expand(args: Vec<String>, depth: usize) -> Vec<String> {
 }
 
 /// Words of a response file: separated by white space, quoted by ' or ", escaped by \.
-fn split_words(text: &str) -> Vec<String> {
+pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
