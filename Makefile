@@ -14,7 +14,7 @@ setup:
 	@./scripts/setup.sh
 
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
-# compilers and a runtime per MPI.
+# compilers, a runtime per MPI, and CUDA's runtimes with simulated devices.
 build: setup
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
@@ -26,6 +26,8 @@ build: setup
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
+	$(CARGO) build --profile runtime -p commsan-simgpu
+	@crates/simgpu/link.sh target/runtime/libcommsan_simgpu.a $(LIB)/simgpu
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 

@@ -15,6 +15,7 @@ mod graph;
 mod ipc;
 mod launch;
 mod memory;
+mod mpi;
 mod node;
 mod occupancy;
 mod peer;

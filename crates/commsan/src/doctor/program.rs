@@ -1,6 +1,7 @@
 //! Checks of one program.
 
 use super::Check;
+use crate::cuda::Cuda;
 use crate::elf::{self, Program};
 use std::path::Path;
 
@@ -36,7 +37,21 @@ pub fn checks(path: &Path) -> Vec<Check> {
         let mend = "compile with -g, so that reports name source lines";
         Check::warn("line information", "none in the program", mend)
     });
+    checks.extend(program.cuda.as_ref().map(|cuda| simulable(&name, cuda)));
     checks
+}
+
+/// Whether simulated devices can run it.
+fn simulable(name: &str, cuda: &Cuda) -> Check {
+    let what = "CUDA of the program";
+    match (cuda.obstacle(name), &cuda.runtime) {
+        (Some((found, mend)), _) => Check::warn(what, found, mend),
+        (None, runtime) => {
+            let runtime = runtime.as_deref().unwrap_or_default();
+            let found = format!("{runtime}, and PTX: runs on simulated devices, too (--gpu sim:N)");
+            Check::ok(what, found)
+        }
+    }
 }
 
 fn kind(name: &str, program: &Program) -> Check {
