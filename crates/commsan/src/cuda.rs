@@ -30,11 +30,11 @@ impl Cuda {
         if runtime.is_none() && code.is_none() {
             return None;
         }
-        let linked_later = section("__nv_relfatbin").is_some_and(|data| !data.is_empty());
-        let unusable = if linked_later {
-            Some("its device code is linked from several files".to_owned())
-        } else {
-            code.and_then(no_ptx)
+        let linked_later = section("__nv_relfatbin").unwrap_or_default();
+        let unusable = match fatbins(linked_later).count() {
+            0 => code.and_then(no_ptx),
+            1 => no_ptx(linked_later),
+            _ => Some("it is linked from several files; compile it without -rdc=true".to_owned()),
         };
         Some(Cuda { runtime, unusable })
     }
@@ -61,14 +61,9 @@ impl Cuda {
             Some(_) => {}
         }
         let reason = self.unusable.as_ref()?;
-        let what = format!("simulated devices cannot execute the kernels of `{program}`: {reason}");
-        let help = if reason.contains("several files") {
-            "compile it without `-rdc=true` and `-dc`"
-        } else {
-            "compile it with `-arch=sm_90`, or add `-gencode arch=compute_90,code=compute_90`; `commsan \
-             nvcc` adds PTX itself where no option says code=compute_…"
-        };
-        Some((what, help.to_owned()))
+        let what =
+            format!("simulated devices cannot execute the device code of `{program}`: {reason}");
+        Some((what, "`commsan nvcc` adds PTX where no option asks for any".to_owned()))
     }
 }
 
