@@ -136,8 +136,8 @@ impl Tools {
             if !self.nvcc.is_file() {
                 return Err(format!("missing: {}; run `scripts/cuda.sh`", self.nvcc.display()));
             }
-            // PTX alone, since simulated devices execute nothing else.
-            let ptx = ["-gencode", "arch=compute_90,code=compute_90"];
+            // PTX alone, since simulated devices execute nothing else; there is nothing to link then.
+            let ptx = ["-gencode", "arch=compute_90,code=compute_90", "-nodlink"];
             command.arg(&self.nvcc).arg("-ccbin").arg(wrapper).args(ptx);
         } else {
             command.arg(wrapper);

@@ -1,4 +1,5 @@
 // MPI_Barrier completes no receive.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

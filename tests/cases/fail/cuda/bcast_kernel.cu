@@ -1,4 +1,5 @@
 // The root broadcasts what its kernel may still be writing.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

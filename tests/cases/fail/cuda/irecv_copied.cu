@@ -1,4 +1,5 @@
 // Pinned memory is copied from while a receive into it is pending.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

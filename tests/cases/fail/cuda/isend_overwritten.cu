@@ -1,4 +1,5 @@
 // A kernel writes the buffer of a pending send.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

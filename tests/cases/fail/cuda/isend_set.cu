@@ -1,4 +1,5 @@
 // cudaMemsetAsync clears the buffer of a pending send.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A kernel writes what a pending MPI_Put is reading.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

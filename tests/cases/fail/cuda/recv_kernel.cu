@@ -1,4 +1,5 @@
 // A rank receives into memory that a kernel may still be reading.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

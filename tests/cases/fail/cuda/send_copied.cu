@@ -1,4 +1,5 @@
 // cudaMemcpy between memories of the device returns before it is done.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

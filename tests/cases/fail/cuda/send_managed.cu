@@ -1,4 +1,5 @@
 // A rank sends managed memory that a kernel may still be writing.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // cudaMemcpyPeer returns before it is done.
 //# gpu: 2
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A rank sends pinned memory that cudaMemcpyAsync may still be writing.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // cudaMemset of a device's memory returns before it is done.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A rank sends a column that a kernel may still be writing.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // A rank waits for another device than the one whose memory it sends.
 //# gpu: 2
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // MPI_Start sends again what a kernel may still be writing.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // cudaMemcpyAsync reads window memory that another rank accumulates to.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -24,8 +24,6 @@ int main(int argc, char **argv) {
   cudaMalloc(&p, N * sizeof *p);
   MPI_Win win;
   MPI_Win_create(p, N * sizeof *p, sizeof *p, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  static int ones[N];
-  for (int i = 0; i < N; i++) ones[i] = 1;
   static int mine[N];
   MPI_Win_lock_all(0, win);
   if (rank == 1) {

@@ -1,4 +1,5 @@
 // A kernel writes the half of the window that another rank puts to.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // MPI_Wait completes the receive.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // The root waits for its kernel, then broadcasts.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // A copy between arrays and a kernel that reads its target are in one stream.
 //# np: 1
+//# seed: 5
 //# mpi: mpich
 #include <mpi.h>
 #include <cstdio>

@@ -1,4 +1,5 @@
 // Pinned memory is copied from when the receive is complete.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A kernel reads the buffer of a pending send, which is legal.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // cudaMemsetAsync clears a buffer that has been sent.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

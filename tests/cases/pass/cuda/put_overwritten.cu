@@ -1,4 +1,5 @@
 // A kernel writes what a complete MPI_Put has read.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

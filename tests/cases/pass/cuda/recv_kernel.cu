@@ -1,4 +1,5 @@
 // A rank waits for its kernel, then receives into what that has read.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

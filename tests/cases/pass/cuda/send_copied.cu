@@ -1,4 +1,5 @@
 // The host waits for the device after cudaMemcpy between its memories.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A rank waits for an event, then sends managed memory.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // The host waits for the device after cudaMemcpyPeer.
 //# gpu: 2
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A rank waits for the copy, then sends pinned memory.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A rank sends what a kernel is reading, too.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

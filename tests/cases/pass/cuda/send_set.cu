@@ -1,4 +1,5 @@
 // The host waits for the device after cudaMemset.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

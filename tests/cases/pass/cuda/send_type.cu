@@ -1,4 +1,5 @@
 // A rank sends a column that the kernel leaves alone.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // MPI_Start sends again when the kernel is done.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

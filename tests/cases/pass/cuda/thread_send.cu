@@ -1,4 +1,5 @@
 // A thread waits for its kernel and ends; the main thread sends the result.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 #include <thread>

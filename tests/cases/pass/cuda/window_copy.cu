@@ -1,4 +1,5 @@
 // cudaMemcpyAsync reads window memory after the epoch in which another rank accumulates to it.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 

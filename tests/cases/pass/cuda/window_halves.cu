@@ -1,4 +1,5 @@
 // A kernel writes one half of the window, another rank puts to the other half.
+//# mpi: openmpi
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A kernel reads window memory that another rank gets at the same time.
+//# mpi: mpich
 #include <mpi.h>
 #include <cstdio>
 
@@ -39,8 +40,6 @@ int main(int argc, char **argv) {
   cudaDeviceSynchronize();
   MPI_Win win;
   MPI_Win_create(p, N * sizeof *p, sizeof *p, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  static int ones[N];
-  for (int i = 0; i < N; i++) ones[i] = 1;
   static int mine[N];
   MPI_Win_fence(0, win);
   copy<<<1, N>>>(q, p);
