@@ -20,12 +20,13 @@ pub enum Event<'a> {
     DeviceSynchronized { call: &'static str, device: u32 },
     /// Everything of a device is about to go.
     DeviceReset { device: u32 },
-    /// An event was recorded in a stream.
-    EventRecorded { event: usize, stream: StreamName },
+    /// An event was recorded in a stream; `external` is one that a graph records which is captured, when
+    /// it is launched.
+    EventRecorded { event: usize, stream: StreamName, external: bool },
     /// The host has waited for an event, or was told that it has come.
     EventSynchronized { call: &'static str, event: usize },
-    /// A stream waits for an event.
-    EventAwaited { stream: StreamName, event: usize },
+    /// A stream waits for an event; `external` as above.
+    EventAwaited { stream: StreamName, event: usize, external: bool },
     /// An event is about to be destroyed.
     EventDestroyed { event: usize },
     /// Memory was allocated or registered.
@@ -91,6 +92,10 @@ pub enum Node<'a> {
     Host,
     /// Another graph, as it is now.
     Graph(usize),
+    /// Records an event.
+    Record(usize),
+    /// Waits for an event.
+    Wait(usize),
 }
 
 impl Node<'_> {
@@ -99,6 +104,8 @@ impl Node<'_> {
             Node::Nothing => return f(gpu, NodeKind::Empty),
             Node::Host => return f(gpu, NodeKind::Host),
             Node::Graph(graph) => return f(gpu, NodeKind::Graph(graph)),
+            Node::Record(event) => return f(gpu, NodeKind::Record(event)),
+            Node::Wait(event) => return f(gpu, NodeKind::Wait(event)),
             Node::Work(work) => return f(gpu, NodeKind::Work(work)),
             Node::Copy(copy) => gpu.work_of_copy(copy),
             Node::Set(set) => gpu.work_of_set(set),
@@ -158,11 +165,19 @@ impl Event<'_> {
                 gpu.device_synchronized(device, call, place, out);
             }
             Event::DeviceReset { device } => gpu.device_reset(device, place, out),
-            Event::EventRecorded { event, stream } => gpu.event_recorded(event, stream),
+            Event::EventRecorded { event, stream, external } => {
+                if !(external && gpu.captured(stream, NodeKind::Record(event), place)) {
+                    gpu.event_recorded(event, stream);
+                }
+            }
             Event::EventSynchronized { call, event } => {
                 gpu.event_synchronized(event, call, place, out);
             }
-            Event::EventAwaited { stream, event } => gpu.event_awaited(stream, event),
+            Event::EventAwaited { stream, event, external } => {
+                if !(external && gpu.captured(stream, NodeKind::Wait(event), place)) {
+                    gpu.event_awaited(stream, event);
+                }
+            }
             Event::EventDestroyed { event } => gpu.event_destroyed(event),
             Event::Allocated { call, ref allocation } => {
                 gpu.allocated(allocation.clone(), call, place);

@@ -34,6 +34,8 @@ mod kind {
     pub(super) const SET: c_int = 2;
     pub(super) const HOST: c_int = 3;
     pub(super) const GRAPH: c_int = 4;
+    pub(super) const WAIT: c_int = 6;
+    pub(super) const RECORD: c_int = 7;
 }
 
 /// A node that a call has to do with.
@@ -67,6 +69,16 @@ impl Target {
     /// It is another graph, as that is now.
     pub fn graph(self, call: &Call, child: usize) {
         self.tell(call, Node::Graph(child));
+    }
+
+    /// It records an event.
+    pub fn records(self, call: &Call, event: usize) {
+        self.tell(call, Node::Record(event));
+    }
+
+    /// It waits for an event.
+    pub fn waits(self, call: &Call, event: usize) {
+        self.tell(call, Node::Wait(event));
     }
 
     /// It runs a kernel.
@@ -150,6 +162,8 @@ impl Target {
                 kind::COPY => self.copy_slices(call, body.after(COPY_HEADER)),
                 kind::SET => self.set(call, body.after(0)),
                 kind::GRAPH => self.graph(call, body.after::<usize>(0).get()),
+                kind::WAIT => self.waits(call, body.after::<usize>(0).get()),
+                kind::RECORD => self.records(call, body.after::<usize>(0).get()),
                 _ => self.nothing(call),
             });
         }

@@ -26,6 +26,10 @@ pub enum Act {
     Host(Ticket),
     /// Another graph, as it was then.
     Graph(Arc<Graph>),
+    /// Records an event.
+    Record(usize),
+    /// Waits for one.
+    Wait(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -197,13 +201,17 @@ impl Graphs {
     pub fn edges(&mut self, graph: usize, edges: &[(usize, usize)], added: bool) {
         let Some(graph) = self.graphs.get_mut(&graph) else { return };
         for (from, to) in edges {
-            let (Some(from), Some(to)) = (graph.handles.get(from), graph.handles.get(to)) else {
-                continue;
-            };
-            let after = &mut graph.nodes[*to as usize].after;
-            match added {
-                true => after.push(*from),
-                false => after.retain(|node| node != from),
+            match (graph.handles.get(from), graph.handles.get(to)) {
+                (Some(&from), Some(&to)) => {
+                    let after = &mut graph.nodes[to as usize].after;
+                    match added {
+                        true => after.push(from),
+                        false => after.retain(|node| *node != from),
+                    }
+                }
+                // Which nodes come after others is not known any more.
+                _ if added => graph.forget(),
+                _ => {}
             }
         }
     }
@@ -246,8 +254,16 @@ impl Graph {
         self.nodes.len() as u32 - 1
     }
 
+    /// Nodes by their handles. Where some is not known, which may be any, all that there are: what comes
+    /// after them comes after it.
     fn numbers(&self, handles: &[usize]) -> Nodes {
-        handles.iter().filter_map(|handle| self.handles.get(handle).copied()).collect()
+        let known = handles.iter().map(|handle| self.handles.get(handle).copied());
+        known.collect::<Option<_>>().unwrap_or_else(|| (0..self.nodes.len() as u32).collect())
+    }
+
+    /// No node does anything that is known.
+    fn forget(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.act = Act::Nothing);
     }
 
     /// Nodes without handles do nothing that is known.

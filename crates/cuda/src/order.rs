@@ -190,6 +190,11 @@ impl Order {
         self.events.insert(event, clock);
     }
 
+    /// An event is recorded after this.
+    pub fn record_at(&mut self, event: usize, clock: Clock) {
+        self.events.insert(event, clock);
+    }
+
     /// What an event stands for; none that was never recorded.
     pub fn event(&self, event: usize) -> Option<&Clock> {
         self.events.get(&event)

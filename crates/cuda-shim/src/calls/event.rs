@@ -4,17 +4,21 @@ use crate::Event;
 use crate::entry::Call;
 use std::ffi::c_uint;
 
+/// `cudaEventRecordExternal`.
+const EXTERNAL: c_uint = 1;
+
 entries! {
     fn cudaEventRecord, cudaEventRecord_ptsz(event: usize, stream: usize) after(call) {
-        call.tell(Event::EventRecorded { event, stream: call.stream(stream) });
+        call.tell(Event::EventRecorded { event, stream: call.stream(stream), external: false });
     }
 
     fn cudaEventRecordWithFlags, cudaEventRecordWithFlags_ptsz(
         event: usize,
         stream: usize,
-        _flags: c_uint,
+        flags: c_uint,
     ) after(call) {
-        call.tell(Event::EventRecorded { event, stream: call.stream(stream) });
+        let (stream, external) = (call.stream(stream), flags & EXTERNAL != 0);
+        call.tell(Event::EventRecorded { event, stream, external });
     }
 
     fn cudaEventSynchronize(event: usize) after(call) {

@@ -81,13 +81,13 @@ nodes! {
 
     cudaGraphAddEventRecordNode, cudaGraphEventRecordNodeSetEvent,
     cudaGraphExecEventRecordNodeSetEvent
-    (_event: usize)(node, call) {
-        node.nothing(call);
+    (event: usize)(node, call) {
+        node.records(call, event);
     }
 
     cudaGraphAddEventWaitNode, cudaGraphEventWaitNodeSetEvent, cudaGraphExecEventWaitNodeSetEvent
-    (_event: usize)(node, call) {
-        node.nothing(call);
+    (event: usize)(node, call) {
+        node.waits(call, event);
     }
 
     } others {

@@ -9,6 +9,8 @@ use std::sync::{Arc, LazyLock};
 
 /// `cudaStreamNonBlocking`.
 const NON_BLOCKING: c_uint = 1;
+/// `cudaEventWaitExternal`.
+const EXTERNAL: c_uint = 1;
 
 entries! {
     fn cudaStreamCreate(stream: Out<usize>) after(call) {
@@ -36,9 +38,10 @@ entries! {
         call.tell(Event::StreamSynchronized { call: call.name, stream: call.stream(stream) });
     }
 
-    fn cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz(stream: usize, event: usize, _flags: c_uint)
+    fn cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz(stream: usize, event: usize, flags: c_uint)
     after(call) {
-        call.tell(Event::EventAwaited { stream: call.stream(stream), event });
+        let (stream, external) = (call.stream(stream), flags & EXTERNAL != 0);
+        call.tell(Event::EventAwaited { stream, event, external });
     }
 
     fn cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz(

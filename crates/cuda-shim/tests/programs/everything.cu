@@ -214,6 +214,11 @@ static void graphs() {
     memcpy(&node.memset, &bytes, sizeof bytes);
     OK(cudaGraphAddNode(&any, graph, &nested, nullptr, 1, &node));
     OK(cudaGraphMemsetNodeSetParams(any, &bytes));
+    cudaEvent_t event;
+    cudaGraphNode_t record, wait;
+    OK(cudaEventCreate(&event));
+    OK(cudaGraphAddEventRecordNode(&record, graph, &copy, 1, event));
+    OK(cudaGraphAddEventWaitNode(&wait, graph, &record, 1, event));
     OK(cudaGraphClone(&clone, graph));
     OK(cudaGraphInstantiate(&exec, graph, 0));
     cudaGraphExecUpdateResultInfo result;

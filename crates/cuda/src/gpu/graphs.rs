@@ -18,6 +18,10 @@ pub enum NodeKind<'a> {
     Host,
     /// Another graph, as it is now.
     Graph(usize),
+    /// Records an event.
+    Record(usize),
+    /// Waits for an event.
+    Wait(usize),
 }
 
 impl Gpu {
@@ -43,6 +47,18 @@ impl Gpu {
     pub fn capture_ends(&mut self, stream: StreamName, graph: usize) {
         let lane = self.lane(stream);
         self.graphs.end(lane, graph);
+    }
+
+    /// Something of an event becomes a node where a stream's work makes a graph, rather than an edge
+    /// (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
+    pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &impl Place) -> bool {
+        let lane = self.lane(stream);
+        let captures = self.graphs.captures(lane);
+        if captures {
+            let (_, act) = self.act(kind, place);
+            self.graphs.add_captured(lane, act);
+        }
+        captures
     }
 
     /// An empty graph has been made.
@@ -81,6 +97,8 @@ impl Gpu {
             }
             NodeKind::Host => Act::Host(ticket),
             NodeKind::Graph(child) => self.graphs.get(child).map_or(Act::Nothing, Act::Graph),
+            NodeKind::Record(event) => Act::Record(event),
+            NodeKind::Wait(event) => Act::Wait(event),
         };
         (ticket, act)
     }
@@ -166,6 +184,11 @@ impl Gpu {
         for step in steps {
             let mut clock = start.clone();
             step.after.iter().for_each(|before| clock.join(&done[*before as usize]));
+            if let Act::Wait(event) = step.act
+                && let Some(recorded) = self.order.event(event)
+            {
+                clock.join(recorded);
+            }
             let moment = self.order.number(lanes[step.track as usize], &clock);
             match &step.act {
                 Act::Work(work, site, ticket) => {
@@ -175,7 +198,8 @@ impl Gpu {
                 Act::Host(ticket) => {
                     self.host_functions.insert(*ticket, (moment, clock.clone()));
                 }
-                Act::Nothing | Act::Graph(_) => {}
+                Act::Record(event) => self.order.record_at(*event, clock.clone()),
+                Act::Nothing | Act::Wait(_) | Act::Graph(_) => {}
             }
             clock.see(moment);
             end.join(&clock);
