@@ -14,7 +14,8 @@
 //!   the kernel runs to its end. A race may be reported only on these; on others it is no more than
 //!   possible, and must be called that. An effect is certain where all conditions on the way to the
 //!   access are linear in thread numbers and iterations and cut whole ranges out of these, nothing
-//!   else leads there or away, and loops have no other way out.
+//!   else leads there or away, and loops have no other way out. Accesses
+//!   of which each way from a place on meets one, at the same address, count as one there.
 //!
 //! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: a form counts as
 //! a number only if it is shown to stay within its type for this launch.
@@ -55,6 +56,8 @@ pub struct Access {
     pub size: u64,
     /// Which instruction it is.
     pub site: Site,
+    /// Instructions that do the same on other ways; each thread executes one of them all.
+    pub also: Vec<Site>,
     /// The calls that lead there, outermost first.
     pub calls: Vec<Site>,
     /// None: it may access anything.

@@ -128,6 +128,29 @@ impl Graph {
         Inputs { arguments, variables }
     }
 
+    /// Whether two values are the same whenever both are computed in the same iteration.
+    pub(super) fn is_same(&self, a: NodeId, b: NodeId, depth: u32) -> bool {
+        let (a, b) = (self.same(a), self.same(b));
+        match (self.get(a), self.get(b)) {
+            _ if a == b => true,
+            (Node::Special(a, d), Node::Special(b, e)) => {
+                use Special::{CtaId, NctaId, Ntid, Tid};
+                (a, d) == (b, e) && [Tid, CtaId, Ntid, NctaId].contains(a)
+            }
+            (Node::Const(_) | Node::Argument { .. } | Node::Place(_), other) => {
+                self.get(a) == other
+            }
+            (
+                Node::Apply { op, modifiers, args },
+                Node::Apply { op: other, modifiers: others, args: rest },
+            ) if depth > 0 => {
+                (op, modifiers, args.len()) == (other, others, rest.len())
+                    && args.iter().zip(rest).all(|(a, b)| self.is_same(*a, *b, depth - 1))
+            }
+            _ => false,
+        }
+    }
+
     /// How much `value` adds to `start`, if nothing but sums of what does not change in loops
     /// leads from one to the other.
     pub(super) fn step(&mut self, value: NodeId, start: NodeId, depth: u32) -> Option<NodeId> {

@@ -6,6 +6,7 @@
 
 mod calls;
 mod control;
+mod joint;
 
 use super::graph::{Graph, Iterations, Node, NodeId, Place};
 use super::{Access, AccessKind, Site};
@@ -124,7 +125,9 @@ impl<'w> Walker<'w> {
             findings,
         };
         walker.iterations();
+        let first = walker.findings.accesses.len();
         walker.accesses();
+        walker.joint_accesses(first);
         walker.ways();
         let returns = std::mem::take(&mut walker.returns).into_iter();
         returns.map(|(at, values)| (at, walker.findings.graph.add(Node::Merge(values)))).collect()
@@ -205,7 +208,8 @@ impl<'w> Walker<'w> {
     fn record(&mut self, at: usize, kind: AccessKind, address: Option<NodeId>, size: u64) {
         let Context { calls, guards, loops, certain } = self.context_at(at);
         let site = Site { function: self.number, instruction: at as u32 };
-        let access = Access { kind, size, site, calls, address, guards, loops, certain };
+        let also = Vec::new();
+        let access = Access { kind, size, site, also, calls, address, guards, loops, certain };
         self.findings.accesses.push(access);
     }
 

@@ -211,6 +211,41 @@ __global__ void both_ways(const int *flag, int *a, int n) {
   }
 }
 
+// Fixed values on the boundary.
+__global__ void boundary(const double *from, double *to, int nx, int ny) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= nx || y >= ny) return;
+  if (x == 0 || y == 0 || x == nx - 1 || y == ny - 1)
+    to[y * nx + x] = 1.0;
+  else
+    to[y * nx + x] = from[y * nx + x] * 0.5;
+}
+
+__global__ void signs(const double *a, int *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (a[i] > 0) {
+    b[i] = 1;
+    __nanosleep(1);
+  } else if (a[i] < 0) {
+    __nanosleep(2);
+    b[i] = -1;
+  } else {
+    __nanosleep(3);
+    b[i] = 0;
+  }
+}
+
+__global__ void one_of_two(const int *flag, int *a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    if (flag[i])
+      a[i] = 1;
+    else
+      a[i + n] = 2;
+  }
+}
+
 __global__ void checked(int *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {
