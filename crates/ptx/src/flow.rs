@@ -118,7 +118,8 @@ impl Flow {
         true
     }
 
-    fn dominates(&self, above: usize, block: usize) -> bool {
+    /// Whether all ways to a block lead through another.
+    pub(crate) fn dominates(&self, above: usize, block: usize) -> bool {
         let mut chain = self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
         chain.any(|n| n.index() == above)
     }

@@ -3,7 +3,7 @@
 use super::Inputs;
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
-use crate::words::{Special, Type};
+use crate::words::{Flag, Special, Type};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -173,6 +173,26 @@ impl Graph {
             };
         let args = SmallVec::from_slice(&[before.0, before.1]);
         Some(self.add(Node::Apply { op, modifiers, args }))
+    }
+
+    /// The value that was made wider, and then as narrow as it was.
+    pub(super) fn narrowed_again(&self, id: NodeId) -> NodeId {
+        let converted = |id: NodeId| match self.get(id) {
+            Node::Apply { op: Op::Cvt, modifiers, args } => {
+                let [Some(to), Some(from), _] = modifiers.types else { return None };
+                let plain = !to.is_float() && !from.is_float() && !modifiers.has(Flag::Saturate);
+                plain.then(|| (to.size(), from.size(), self.same(args[0])))
+            }
+            _ => None,
+        };
+        match converted(id).map(|(to, from, wide)| (to, from, converted(wide))) {
+            Some((to, from, Some((wide, narrow, value))))
+                if to == narrow && to <= from.min(wide) =>
+            {
+                value
+            }
+            _ => id,
+        }
     }
 
     /// Whether a value follows from arguments and thread numbers by operations alone.

@@ -279,12 +279,16 @@ impl<'w> Walker<'w> {
         let before = all.partition_point(|d| *d < at);
         match (all, before.checked_sub(1).map(|n| all[n])) {
             (_, Some(definition)) if definition >= start => self.result(definition, register),
-            // Defined once, where the function begins: no need to look at what lies between.
-            (&[only], _) if self.flow.block_of[only] == 0 && start > 0 => {
+            // Defined once, on all ways to here: no need to look at what lies between.
+            (&[only], _) if self.is_above(self.flow.block_of[only], self.flow.block_of[start]) => {
                 self.result(only, register)
             }
             _ => self.entry(self.flow.block_of[start], register),
         }
+    }
+
+    fn is_above(&self, above: usize, block: usize) -> bool {
+        above != block && self.flow.dominates(above, block)
     }
 
     /// What a register holds where a block begins.
@@ -395,6 +399,7 @@ impl<'w> Walker<'w> {
                 let sources = sources.iter().zip(forms).filter(|(_, f)| f.form != Form::Second);
                 let args = sources.map(|(s, _)| self.value(at, s)).collect();
                 let value = self.findings.graph.add(Node::Apply { op, modifiers, args });
+                let value = self.findings.graph.narrowed_again(value);
                 if second { self.apply(Op::Not, Type::Pred, &[value]) } else { value }
             }
             _ => self.findings.graph.add(Node::Unknown),

@@ -222,17 +222,17 @@ __global__ void boundary(const double *from, double *to, int nx, int ny) {
 }
 
 __global__ void signs(const double *a, int *b, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  if (a[i] > 0) {
-    b[i] = 1;
-    __nanosleep(1);
-  } else if (a[i] < 0) {
-    __nanosleep(2);
-    b[i] = -1;
-  } else {
-    __nanosleep(3);
-    b[i] = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    if (a[i] > 0) {
+      b[i] = 1;
+      __nanosleep(1);
+    } else if (a[i] < 0) {
+      __nanosleep(2);
+      b[i] = -1;
+    } else {
+      __nanosleep(3);
+      b[i] = 0;
+    }
   }
 }
 
