@@ -204,7 +204,7 @@ fn touches_are_few_and_exact() {
     let inner = ["r?a+88..560{432 of}:221", "w!b+0..560:219"];
     check("boundary", plane, &[p(0), p(1), int(10), int(7)], &inner);
     // What is read is also written.
-    check("checked", line, &[p(0), int(20)], &["w!a+0..80:253"]);
+    check("checked", line, &[p(0), int(20)], &["w!a+0..80:262"]);
 }
 
 #[test]

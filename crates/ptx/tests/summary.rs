@@ -55,7 +55,7 @@ const RANGES: [Kernel; 27] = [
     ("triangle", "pi", &[0]),
 ];
 
-const USUAL: [Kernel; 30] = [
+const USUAL: [Kernel; 31] = [
     ("delayed_by_clock", "pil", &[]),
     ("delayed_by_sleep", "pi", &[]),
     ("delayed_by_parameter", "pii", &[]),
@@ -84,6 +84,7 @@ const USUAL: [Kernel; 30] = [
     ("both_ways", "ppi", &[]),
     ("boundary", "ppii", &[0]),
     ("signs", "ppi", &[]),
+    ("sum_of_warps", "pppi", &[16]),
     ("one_of_two", "ppi", &[8]),
     ("checked", "pi", &[]),
 ];

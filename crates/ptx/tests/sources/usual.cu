@@ -236,6 +236,15 @@ __global__ void signs(const double *a, int *b, int n) {
   }
 }
 
+__global__ void sum_of_warps(const double *a, double *sum, double *sums, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  double mine = i < n ? a[i] : 0;
+  for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_down_sync(~0u, mine, lanes);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
+  if (threadIdx.x / 32 == 0) sums[blockIdx.x] = mine;
+  if (threadIdx.x % 2 == 1) sums[100] = mine;
+}
+
 __global__ void one_of_two(const int *flag, int *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {
