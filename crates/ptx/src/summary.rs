@@ -14,10 +14,9 @@
 //!   the kernel runs to its end. A race may be reported only on these; on others it is no more than
 //!   possible, and must be called that. An effect is certain where all conditions on the way to the
 //!   access are linear in thread numbers and iterations and cut whole ranges out of these, nothing
-//!   else leads there or away, and loops have no other way out. Accesses
-//!   of which each way from a place on meets one, at the same address, count as one there. Or it
-//!   is certain if the first thread of each block alone does all of it, as where one thread of each
-//!   warp adds to a sum.
+//!   else leads there or away, and loops have no other way out. Accesses of which each way from a
+//!   place on meets one, at the same address, count as one there. An effect is certain, too, if the
+//!   first thread of each block alone does all of it, as where one thread of each warp adds to a sum.
 //!
 //! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: a form counts as
 //! a number only if it is shown to stay within its type for this launch.
