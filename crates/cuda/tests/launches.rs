@@ -198,8 +198,13 @@ fn touches_are_few_and_exact() {
     check("of_constants", line, &[p(0), int(20)], &constants);
     check("copies", line, &[p(0), p(1)], &["r!b+0..64:193", "w!a+0..512:193"]);
     check("chosen", line, &[p(0), p(1), int(20), int(0)], &["w!b+0..80:201"]);
+    // On one way or another.
+    check("both_ways", line, &[p(0), p(1), int(20)], &["r!a+0..80:207", "w!b+0..80:208"]);
+    // Boundary and inner elements.
+    let inner = ["r?a+88..560{432 of}:221", "w!b+0..560:219"];
+    check("boundary", plane, &[p(0), p(1), int(10), int(7)], &inner);
     // What is read is also written.
-    check("checked", line, &[p(0), int(20)], &["w!a+0..80:218"]);
+    check("checked", line, &[p(0), int(20)], &["w!a+0..80:262"]);
 }
 
 #[test]

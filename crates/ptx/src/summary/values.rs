@@ -25,10 +25,20 @@ struct Value {
     origins: Vec<Origin>,
 }
 
+/// Whose values these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Threads {
+    /// Those of all threads.
+    All,
+    /// Those of each block's first thread.
+    FirstOfBlock,
+}
+
 /// What a launch makes of a graph.
 pub(super) struct Values<'g> {
     graph: &'g Graph,
     launch: &'g Launch<'g>,
+    threads: Threads,
     known: FxHashMap<NodeId, Option<Value>>,
     opaque: FxHashMap<(NodeId, Reading), Bounds>,
     last: Vec<Last>,
@@ -40,10 +50,10 @@ pub(super) struct Values<'g> {
 }
 
 impl<'g> Values<'g> {
-    pub(super) fn new(graph: &'g Graph, launch: &'g Launch<'g>) -> Values<'g> {
+    pub(super) fn new(graph: &'g Graph, launch: &'g Launch<'g>, threads: Threads) -> Values<'g> {
         let last = vec![Last::Unasked; graph.loops.len()];
         let (known, opaque, provisional) = Default::default();
-        Values { graph, launch, known, opaque, last, assuming: 0, provisional }
+        Values { graph, launch, threads, known, opaque, last, assuming: 0, provisional }
     }
 
     /// The least and greatest value of a form over all threads and iterations.
@@ -201,6 +211,9 @@ impl<'g> Values<'g> {
         let size =
             |sizes: &[u32; 3]| Form::constant(sizes.get(d as usize).copied().unwrap_or(1).into());
         match special {
+            Special::Tid | Special::LaneId if self.threads == Threads::FirstOfBlock => {
+                Form::constant(0)
+            }
             Special::Tid => of(&self.launch.block, Var::Tid(d)),
             Special::CtaId => of(&self.launch.grid, Var::Ctaid(d)),
             Special::Ntid => size(&self.launch.block),

@@ -211,6 +211,50 @@ __global__ void both_ways(const int *flag, int *a, int n) {
   }
 }
 
+// Fixed values on the boundary.
+__global__ void boundary(const double *from, double *to, int nx, int ny) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= nx || y >= ny) return;
+  if (x == 0 || y == 0 || x == nx - 1 || y == ny - 1)
+    to[y * nx + x] = 1.0;
+  else
+    to[y * nx + x] = from[y * nx + x] * 0.5;
+}
+
+__global__ void signs(const double *a, int *b, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    if (a[i] > 0) {
+      b[i] = 1;
+      __nanosleep(1);
+    } else if (a[i] < 0) {
+      __nanosleep(2);
+      b[i] = -1;
+    } else {
+      __nanosleep(3);
+      b[i] = 0;
+    }
+  }
+}
+
+__global__ void sum_of_warps(const double *a, double *sum, double *sums, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  double mine = i < n ? a[i] : 0;
+  for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_down_sync(~0u, mine, lanes);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
+  if (threadIdx.x / 32 == 0) sums[blockIdx.x] = mine;
+  if (threadIdx.x % 2 == 1) sums[100] = mine;
+}
+
+__global__ void one_of_two(const int *flag, int *a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    if (flag[i])
+      a[i] = 1;
+    else
+      a[i + n] = 2;
+  }
+}
+
 __global__ void checked(int *a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {

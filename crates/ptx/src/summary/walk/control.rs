@@ -7,13 +7,18 @@ use crate::summary::graph::{Iterations, Node, NodeId, Way};
 impl Walker<'_> {
     /// Under which conditions and in which loops an instruction is executed.
     pub(super) fn context_at(&mut self, at: usize) -> Context {
-        let mut context = self.context.clone();
-        let block = self.flow.block_of[at];
-        context.certain &= self.conditions(block, &mut context.guards);
+        let mut context = self.context_of(self.flow.block_of[at]);
         if let Some(guard) = self.body.instructions[at].guard {
             let node = self.register(at, guard.register);
             context.guards.push((node, !guard.negated));
         }
+        context
+    }
+
+    /// Under which conditions and in which loops a block is executed.
+    pub(super) fn context_of(&mut self, block: usize) -> Context {
+        let mut context = self.context.clone();
+        context.certain &= self.conditions(block, &mut context.guards);
         for at in self.flow.loops_of(block) {
             let number = self.loops[at];
             context.certain &= self.findings.graph.loops[number as usize].single_exit;
