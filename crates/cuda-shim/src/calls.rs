@@ -1,7 +1,7 @@
 //! The functions that commsan stands in front of, each with its arguments and what it tells.
 //!
 //! A row says `before` if it tells before the library does what is asked, `after` if after it has done
-//! so with success, `instead` if it calls the library's function, `real`, itself. The second name of
+//! so with success, `touches` if that is a copy or a set, which may be refused, `instead` if it calls the library's function, `real`, itself. The second name of
 //! a row is the twin for programs whose default stream is per thread: there, handle 0 means that one.
 //!
 //! Where CUDA 12 and 13 differ in what a name means, the arguments are words, and the version that is
@@ -58,6 +58,14 @@ macro_rules! entries {
     (@after $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         // SAFETY: the program's arguments.
         crate::entry::after($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
+    };
+    (@touches $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
+        // SAFETY: the program's arguments.
+        crate::entry::touches(
+            $call,
+            || unsafe { $real($($arg),*) },
+            |$bound: &crate::entry::Call| $body,
+        )
     };
     (@instead $call:ident, $real:ident, $args:tt, ($bound:pat, $bound_real:ident), $body:block) => {{
         let $bound: Option<&crate::entry::Call> = $call;

@@ -72,7 +72,8 @@ impl Copied {
     /// Tells of a copy that is serialised with all work of some devices.
     fn tell_serialised(self, call: &Call, how: How, serialises: Vec<u32>) {
         if !is_empty(self.extent) {
-            call.tell(Event::Copied(&self.copy(call, how, serialises)));
+            let copy = self.copy(call, how, serialises);
+            call.tell(if call.refused { Event::CopyRefused(&copy) } else { Event::Copied(&copy) });
         }
     }
 
@@ -164,7 +165,8 @@ pub(crate) fn batch(
 /// Slices of rows that are set.
 pub(crate) fn set(call: &Call, how: How, to: PitchedPtr, extent: Extent) {
     if !is_empty(extent) {
-        call.tell(Event::Set(&set_of(call, how, to, extent)));
+        let set = set_of(call, how, to, extent);
+        call.tell(if call.refused { Event::SetRefused(&set) } else { Event::Set(&set) });
     }
 }
 

@@ -12,6 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// `cudaSuccess`.
 pub(crate) const SUCCESS: c_int = 0;
+/// `cudaErrorInvalidValue`.
+const INVALID_VALUE: c_int = 1;
 /// `cudaErrorInitializationError`, for calls where there is no library.
 pub(crate) const NO_LIBRARY: c_int = 3;
 
@@ -30,6 +32,8 @@ pub(crate) struct Call<'a> {
     /// Its name, without what tells the variants apart.
     pub name: &'static str,
     default: Default,
+    /// The library has refused it for its arguments.
+    pub refused: bool,
 }
 
 impl<'a> Call<'a> {
@@ -121,7 +125,7 @@ pub(crate) fn around(
     let Some(process) = process() else { return body(None) };
     let Some(inside) = Inside::enter() else { return body(None) };
     let here = Here::new(caller, &inside);
-    let call = Call { process, here, name, default };
+    let call = Call { process, here, name, default, refused: false };
     symbols::meet_managed(&call);
     body(Some(&call))
 }
@@ -149,6 +153,20 @@ pub(crate) fn after(
     let code = real();
     if let Some(call) = call.filter(|_| code == SUCCESS) {
         quietly(|| tell(call));
+    }
+    code
+}
+
+/// The same of what touches memory. A refusal is told, too: the memory may be gone.
+#[inline]
+pub(crate) fn touches(
+    call: Option<&Call>,
+    real: impl FnOnce() -> c_int,
+    tell: impl FnOnce(&Call),
+) -> c_int {
+    let code = real();
+    if let Some(call) = call.filter(|_| matches!(code, SUCCESS | INVALID_VALUE)) {
+        quietly(|| tell(&Call { refused: code != SUCCESS, ..*call }));
     }
     code
 }

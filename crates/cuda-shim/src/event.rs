@@ -39,6 +39,10 @@ pub enum Event<'a> {
     Copied(&'a Copy),
     /// Bytes are set in a stream.
     Set(&'a Set),
+    /// A copy was refused.
+    CopyRefused(&'a Copy),
+    /// A setting of bytes was refused.
+    SetRefused(&'a Set),
     /// Work that was told is not in its stream: the call has failed.
     Withdrawn(Ticket),
     /// A function of the host was put into a stream. It gets a ticket.
@@ -74,7 +78,7 @@ pub enum Event<'a> {
     /// Some device will tell what work touches of which it is not certain.
     DoubtsAreResolved,
     /// Work has touched this.
-    Touched { ticket: Ticket, mode: Mode, bytes: Range<usize>, line: Option<Line> },
+    Touched { ticket: Ticket, mode: Mode, atomic: bool, bytes: Range<usize>, line: Option<Line> },
 }
 
 /// What a node of a graph does.
@@ -185,6 +189,14 @@ impl Event<'_> {
             Event::Freed { call, address, how, device } => {
                 gpu.freed(address, how, call, device, place, out);
             }
+            Event::CopyRefused(copy) => {
+                let work = gpu.work_of_copy(copy);
+                gpu.refused(&work, place, out);
+            }
+            Event::SetRefused(set) => {
+                let work = gpu.work_of_set(set);
+                gpu.refused(&work, place, out);
+            }
             Event::Withdrawn(ticket) => gpu.withdraw(ticket, place, out),
             Event::HostFunctionBegins(ticket) => gpu.host_function_begins(ticket, place.thread()),
             Event::HostFunctionEnds(ticket) => gpu.host_function_ends(ticket, place.thread()),
@@ -200,8 +212,8 @@ impl Event<'_> {
             Event::GraphInstantiated { exec, graph } => gpu.graph_instantiated(exec, graph),
             Event::ExecDestroyed { exec } => gpu.exec_destroyed(exec),
             Event::DoubtsAreResolved => gpu.resolve_doubts(),
-            Event::Touched { ticket, mode, ref bytes, ref line } => {
-                gpu.touched(ticket, mode, bytes, line.as_ref(), out);
+            Event::Touched { ticket, mode, atomic, ref bytes, ref line } => {
+                gpu.touched(ticket, (mode, atomic), bytes, line.as_ref(), out);
             }
         }
         None

@@ -73,7 +73,7 @@ extern "C" fn touched(
     size: u64,
     file: *const c_char,
     line: u32,
-    _atomic: bool,
+    atomic: bool,
 ) {
     quietly(|| {
         let _inside = Inside::enter();
@@ -82,7 +82,7 @@ extern "C" fn touched(
         let bytes = address as usize..(address + size) as usize;
         let mode = if write { Mode::Write } else { Mode::Read };
         let line = file_name(file).map(|file| Line { file, line });
-        let event = Event::Touched { ticket: Ticket(tag), mode, bytes, line };
+        let event = Event::Touched { ticket: Ticket(tag), mode, atomic, bytes, line };
         thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
     });
 }

@@ -9,7 +9,7 @@ use commsan_cuda_abi::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr};
 use std::ffi::c_int;
 
 entries! {
-    fn cudaMemcpy, cudaMemcpy_ptds(to: usize, from: usize, bytes: usize, _kind: c_int) after(call) {
+    fn cudaMemcpy, cudaMemcpy_ptds(to: usize, from: usize, bytes: usize, _kind: c_int) touches(call) {
         Copied::flat(to, from, bytes).tell(call, How::Synchronous);
     }
 
@@ -19,7 +19,7 @@ entries! {
         bytes: usize,
         _kind: c_int,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         Copied::flat(to, from, bytes).tell(call, How::In(stream));
     }
 
@@ -29,7 +29,7 @@ entries! {
         bytes: usize,
         _attributes: usize,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         Copied::flat(to, from, bytes).tell(call, How::In(stream));
     }
 
@@ -41,7 +41,7 @@ entries! {
         width: usize,
         height: usize,
         _kind: c_int,
-    ) after(call) {
+    ) touches(call) {
         Copied::rows((to, to_pitch), (from, from_pitch), width, height)
             .tell(call, How::Synchronous);
     }
@@ -55,12 +55,12 @@ entries! {
         height: usize,
         _kind: c_int,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         Copied::rows((to, to_pitch), (from, from_pitch), width, height)
             .tell(call, How::In(stream));
     }
 
-    fn cudaMemcpy3D, cudaMemcpy3D_ptds(parameters: In<Memcpy3DParms>) after(call) {
+    fn cudaMemcpy3D, cudaMemcpy3D_ptds(parameters: In<Memcpy3DParms>) touches(call) {
         slices(call, How::Synchronous, parameters);
     }
 
@@ -75,7 +75,7 @@ entries! {
         from: usize,
         from_device: c_int,
         bytes: usize,
-    ) after(call) {
+    ) touches(call) {
         let copied = Copied::flat(to, from, bytes);
         peer(call, How::Synchronous, copied, [to_device, from_device]);
     }
@@ -87,19 +87,19 @@ entries! {
         from_device: c_int,
         bytes: usize,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         let copied = Copied::flat(to, from, bytes);
         peer(call, How::In(stream), copied, [to_device, from_device]);
     }
 
-    fn cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds(parameters: In<Memcpy3DPeerParms>) after(call) {
+    fn cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds(parameters: In<Memcpy3DPeerParms>) touches(call) {
         peer_slices(call, How::Synchronous, parameters);
     }
 
     fn cudaMemcpy3DPeerAsync, cudaMemcpy3DPeerAsync_ptsz(
         parameters: In<Memcpy3DPeerParms>,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         peer_slices(call, How::In(stream), parameters);
     }
 
@@ -109,7 +109,7 @@ entries! {
         bytes: usize,
         offset: usize,
         _kind: c_int,
-    ) after(call) {
+    ) touches(call) {
         to_symbol(call, How::Synchronous, (symbol, offset), from, bytes);
     }
 
@@ -120,7 +120,7 @@ entries! {
         offset: usize,
         _kind: c_int,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         to_symbol(call, How::In(stream), (symbol, offset), from, bytes);
     }
 
@@ -130,7 +130,7 @@ entries! {
         bytes: usize,
         offset: usize,
         _kind: c_int,
-    ) after(call) {
+    ) touches(call) {
         from_symbol(call, How::Synchronous, to, (symbol, offset), bytes);
     }
 
@@ -141,7 +141,7 @@ entries! {
         offset: usize,
         _kind: c_int,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         from_symbol(call, How::In(stream), to, (symbol, offset), bytes);
     }
 
@@ -156,12 +156,12 @@ entries! {
         _attribute_count: usize,
         stream_or_failure: usize,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         let stream = if ask::is_13() { stream_or_failure } else { stream };
         batch(call, stream, (to, from), sizes, count);
     }
 
-    fn cudaMemset, cudaMemset_ptds(to: usize, _value: c_int, bytes: usize) after(call) {
+    fn cudaMemset, cudaMemset_ptds(to: usize, _value: c_int, bytes: usize) touches(call) {
         set_flat(call, How::Synchronous, to, bytes);
     }
 
@@ -170,7 +170,7 @@ entries! {
         _value: c_int,
         bytes: usize,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         set_flat(call, How::In(stream), to, bytes);
     }
 
@@ -180,7 +180,7 @@ entries! {
         _value: c_int,
         width: usize,
         height: usize,
-    ) after(call) {
+    ) touches(call) {
         set_rows(call, How::Synchronous, (to, pitch), width, height);
     }
 
@@ -191,11 +191,11 @@ entries! {
         width: usize,
         height: usize,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         set_rows(call, How::In(stream), (to, pitch), width, height);
     }
 
-    fn cudaMemset3D, cudaMemset3D_ptds(to: PitchedPtr, _value: c_int, extent: Extent) after(call) {
+    fn cudaMemset3D, cudaMemset3D_ptds(to: PitchedPtr, _value: c_int, extent: Extent) touches(call) {
         set(call, How::Synchronous, to, extent);
     }
 
@@ -204,7 +204,7 @@ entries! {
         _value: c_int,
         extent: Extent,
         stream: usize,
-    ) after(call) {
+    ) touches(call) {
         set(call, How::In(stream), to, extent);
     }
 }

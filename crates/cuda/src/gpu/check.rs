@@ -185,6 +185,22 @@ impl Gpu {
         }
     }
 
+    /// The library has refused work, perhaps since its memory is gone.
+    pub fn refused(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
+        let lane = self.lane(work.stream);
+        let site = place.site(Some(work.call), &mut self.stacks);
+        for touch in work.touches.iter() {
+            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            let bytes = footprint.span();
+            if let Some(freed) = self.memory.freed(bytes.start).cloned() {
+                let side = Side { by: work.call, mode: touch.mode, bytes };
+                let doing = Some(self.doing_in(lane, work, touch));
+                let now = Now { side, role: Role::Access, site, doing };
+                self.report_freed(now, &freed, out);
+            }
+        }
+    }
+
     /// A call of MPI, or the program itself, touches memory.
     pub fn meets(
         &mut self,
@@ -294,7 +310,8 @@ impl Gpu {
         self.meets_as(Code::WorkMemoryReleased, Role::Release, by, what, place, out);
     }
 
-    /// The conflicts of an access with work in flight that `concerns` it.
+    /// The conflicts of an access with work in flight that `concerns` it. Of work that comes after other
+    /// such work only that is told: who comes after it comes after both.
     fn conflicts(
         &self,
         mode: Mode,
@@ -305,6 +322,9 @@ impl Gpu {
         let _ = self.live.conflicts::<()>(mode, footprint, |id, other, bytes| {
             let known = found.iter().any(|known| known.id == id);
             if !known && self.live.get(id).is_some_and(|flight| concerns(flight, other)) {
+                if !self.is_last(id, &mut found) {
+                    return ControlFlow::Continue(());
+                }
                 found.push(Conflict {
                     id,
                     mode: other.mode,
@@ -319,6 +339,15 @@ impl Gpu {
             }
         });
         found
+    }
+
+    /// Drops the conflicts with work that some other comes after; false if that comes before one of them.
+    fn is_last(&self, id: OpId, found: &mut SmallVec<[Conflict; TOLD]>) -> bool {
+        let Some(this) = self.live.get(id) else { return false };
+        let of = |conflict: &Conflict| self.live.get(conflict.id);
+        found
+            .retain(|conflict| of(conflict).is_none_or(|other| !this.clock.has_seen(other.moment)));
+        !found.iter().filter_map(of).any(|other| other.clock.has_seen(this.moment))
     }
 
     fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {

@@ -74,17 +74,20 @@ pub struct Suspect {
     pub site: Site,
     /// If it is work, what.
     pub doing: Option<Doing>,
+    /// The device of whose atomic operations it consists; they do not race with each other.
+    pub atomic_on: Option<u32>,
     /// The work whose execution will tell, if that is open.
     pub open: Option<(Ticket, Moment)>,
-    /// What that was seen to touch.
-    pub seen: Vec<Range<usize>>,
+    /// What that was seen to touch, and whether atomically.
+    pub seen: Vec<(Range<usize>, bool)>,
 }
 
 impl Suspect {
     /// A side of which it is certain what it touches.
     pub fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
         let Access { mode, footprint: bytes } = access;
-        Suspect { by: by.into(), mode, bytes, site, doing, open: None, seen: Vec::new() }
+        let (by, open, seen) = (by.into(), None, Vec::new());
+        Suspect { by, mode, bytes, site, doing, atomic_on: None, open, seen }
     }
 }
 
@@ -103,7 +106,7 @@ impl Gpu {
     pub fn touched(
         &mut self,
         ticket: Ticket,
-        mode: Mode,
+        (mode, atomic): (Mode, bool),
         bytes: &Range<usize>,
         line: Option<&Line>,
         out: &mut dyn Findings,
@@ -111,7 +114,7 @@ impl Gpu {
         let Some(numbers) = self.doubts.by_ticket.get(&ticket) else { return };
         for number in numbers.clone() {
             let suspicion = &mut self.doubts.suspicions[number as usize];
-            if let Some(bytes) = suspicion.bear_out(ticket, mode, bytes, line)
+            if let Some(bytes) = suspicion.bear_out(ticket, (mode, atomic), bytes, line)
                 && !std::mem::replace(&mut suspicion.is_told, true)
             {
                 self.tell(number as usize, bytes, out);
@@ -156,15 +159,15 @@ impl Gpu {
                 let doing = || Some(self.doing_in(started.moment.lane, work, touch));
                 let by = work.kernel.as_deref().unwrap_or(work.call);
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
-                let atomic_on = touch.atomic.then_some(device);
-                let met = self.doubtful(&access, (open.is_some(), atomic_on), |flight| {
-                    !clock.has_seen(flight.moment)
-                });
+                // Of what is in doubt, the execution tells.
+                let atomic_on = (touch.atomic || open.is_some()).then_some(device);
+                let met =
+                    self.doubtful(&access, open.is_some(), |flight| !clock.has_seen(flight.moment));
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
                     .map(|(party, before)| {
                         let now = Suspect::certain(by, access.clone(), started.site, doing());
-                        (party, [Suspect { open, ..now }, before])
+                        (party, [Suspect { open, atomic_on, ..now }, before])
                     })
                     .collect();
                 for (party, sides) in found {
@@ -203,7 +206,7 @@ impl Gpu {
         if self.doubts.live.ranges() == 0 {
             return;
         }
-        let met = self.doubtful(access, (false, None), |flight| knows.is_unordered(flight));
+        let met = self.doubtful(access, false, |flight| knows.is_unordered(flight));
         if met.is_empty() {
             return;
         }
@@ -219,7 +222,7 @@ impl Gpu {
     fn doubtful(
         &self,
         access: &Access,
-        (is_open, atomic_on): (bool, Option<u32>),
+        is_open: bool,
         is_unordered: impl Fn(&Flight) -> bool,
     ) -> SmallVec<[(Party, Suspect); 4]> {
         let Access { mode, footprint } = access;
@@ -227,9 +230,7 @@ impl Gpu {
         let mut look = |live: &Live<Flight>, open: bool| {
             let _ = live.conflicts::<()>(*mode, footprint, |id, other, _| {
                 let Some(flight) = live.get(id) else { return ControlFlow::Continue(()) };
-                let both_atomic = atomic_on == Some(flight.device)
-                    && if open { flight.writes_atomically() } else { flight.is_atomic(other) };
-                if !both_atomic && is_unordered(flight) {
+                if is_unordered(flight) {
                     met.push((Party::at(flight.call, flight.site), flight.suspect(other, open)));
                 }
                 match met.len() < EACH {
@@ -345,12 +346,6 @@ impl Doubts {
 }
 
 impl Flight {
-    /// Whether what it may write it writes by atomic operations.
-    fn writes_atomically(&self) -> bool {
-        let doubtful = self.touches.iter().filter(|t| !t.certain && t.mode == Mode::Write);
-        doubtful.clone().all(|touch| touch.atomic) && doubtful.count() > 0
-    }
-
     fn suspect(&self, access: &Access, is_open: bool) -> Suspect {
         Suspect {
             by: self.kernel.clone().unwrap_or_else(|| self.call.into()),
@@ -358,6 +353,7 @@ impl Flight {
             bytes: access.footprint.clone(),
             site: self.site,
             doing: Some(self.doing(access.mode, &access.footprint.span())),
+            atomic_on: (is_open || self.is_atomic(access)).then_some(self.device),
             open: is_open.then_some((self.ticket, self.moment)),
             seen: Vec::new(),
         }
@@ -369,7 +365,7 @@ impl Suspicion {
     fn bear_out(
         &mut self,
         ticket: Ticket,
-        mode: Mode,
+        (mode, atomic): (Mode, bool),
         bytes: &Range<usize>,
         line: Option<&Line>,
     ) -> Option<Range<usize>> {
@@ -380,11 +376,13 @@ impl Suspicion {
         }
         let other = &self.sides[1 - at];
         let common = other.bytes.within(bytes)?;
+        let device = self.sides[at].atomic_on;
+        let alike = atomic && device.is_some() && other.atomic_on == device;
         let met = match other.open {
-            None => Some(common.clone()),
-            Some(_) => other.seen.iter().find_map(|seen| {
+            None => (!alike).then(|| common.clone()),
+            Some(_) => other.seen.iter().find_map(|(seen, seen_atomic)| {
                 let both = seen.start.max(common.start)..seen.end.min(common.end);
-                (!both.is_empty()).then_some(both)
+                (!(both.is_empty() || alike && *seen_atomic)).then_some(both)
             }),
         };
         let side = &mut self.sides[at];
@@ -393,8 +391,9 @@ impl Suspicion {
         {
             doing.line = Some((Arc::clone(&line.file), line.line));
         }
-        if met.is_none() && side.seen.len() < SEEN && side.seen.last() != Some(&common) {
-            side.seen.push(common);
+        let seen = (common, atomic);
+        if met.is_none() && side.seen.len() < SEEN && side.seen.last() != Some(&seen) {
+            side.seen.push(seen);
         }
         met
     }

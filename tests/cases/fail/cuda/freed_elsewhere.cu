@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
   fill<<<1, N, 0, first>>>(p, 1);
   cudaStreamSynchronize(first);
   copy<<<1, N, 0, first>>>(q, p); //~ CS-GPU-07 operation
-  cudaFreeAsync(p, second); //~ CS-GPU-07 access
+  cudaFreeAsync(p, second); //~ CS-GPU-07 release
   cudaDeviceSynchronize();
   bad = wrong(q, 1);
 

@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   fill<<<1, N, 0, stream>>>(p, 1);
   cudaStreamSynchronize(stream);
   copy<<<1, N, 0, stream>>>(q, p); //~ CS-GPU-07 operation
-  cudaFree(p); //~ CS-GPU-07 access
+  cudaFree(p); //~ CS-GPU-07 release
   cudaDeviceSynchronize();
   bad = wrong(q, 1);
 

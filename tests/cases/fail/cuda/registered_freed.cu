@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < N; i++) host[i] = 1;
   cudaHostRegister(host, N * sizeof *host, cudaHostRegisterDefault);
   cudaMemcpyAsync(p, host, N * sizeof *p, cudaMemcpyHostToDevice, stream); //~ CS-GPU-07 operation
-  free(host); //~ CS-GPU-07 access
+  free(host); //~ CS-GPU-07 release
   cudaDeviceSynchronize();
 
   if (bad) printf("%d elements are wrong\n", bad);
