@@ -40,7 +40,6 @@ fn the_right_ones_are_clean() {
 }
 
 #[test]
-#[ignore = "until GPU work is checked"]
 fn each_missing_synchronisation_is_found() {
     for (index, (example, number, code)) in BROKEN.into_iter().enumerate() {
         let mpi = MPIS[index % 2];
