@@ -60,9 +60,9 @@ macro_rules! entries {
         crate::entry::after($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
     };
     (@touches $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
-        // SAFETY: the program's arguments.
         crate::entry::touches(
             $call,
+            // SAFETY: the program's arguments.
             || unsafe { $real($($arg),*) },
             |$bound: &crate::entry::Call| $body,
         )

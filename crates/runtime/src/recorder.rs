@@ -194,7 +194,7 @@ impl Findings for Recorder {
                 peer: None,
             }),
             operation: RawOperation {
-                call: Cow::Borrowed(&report.operation.call),
+                call: Cow::Borrowed(report.operation.call),
                 write: mode == Mode::Write,
                 addr: span.start as u64,
                 size: span.len() as u64,
