@@ -14,18 +14,20 @@ setup:
 	@./scripts/setup.sh
 
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
-# compilers and a runtime per MPI.
+# compilers, a runtime per MPI, and CUDA's runtimes with simulated devices.
 build: setup
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
 	@install -m755 target/release/commsan $(DIST)/bin/commsan
-	@for l in cc cxx fc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
+	@for l in cc cxx fc nvcc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 target/release/libcommsan_inject.so $(LIB)/
 	@install -m755 target/release/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features openmpi
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
+	$(CARGO) build --profile runtime -p commsan-simgpu
+	@crates/simgpu/link.sh target/runtime/libcommsan_simgpu.a $(LIB)/simgpu
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 

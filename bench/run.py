@@ -30,6 +30,7 @@ MPIS = {
     "Open MPI": ("mpicc.openmpi", "mpirun.openmpi", "OMPI_CC", ["--bind-to", "core"]),
     "MPICH": ("mpicc.mpich", "mpirun.mpich", "MPICH_CC", ["-bind-to", "core"]),
 }
+SHOWN = ("incdirs", "libdirs", "libs")  # what Open MPI's wrapper tells for other compilers
 COMPILERS = {"gcc": "gcc", "clang": "clang-19"}
 
 MEMORY_TARGET = "+64 MiB, +10 %"
@@ -62,6 +63,8 @@ class Variant:
     command: list
     target: float = None  # largest acceptable ratio to the first variant
     environment: dict = dataclasses.field(default_factory=dict)
+    most: float = None  # largest acceptable time more than the first variant, in seconds
+    judged: bool = True  # whether it is commsan's
     measured: list = dataclasses.field(default_factory=list)  # seconds, one a round
     wall: list = dataclasses.field(default_factory=list)
     peak: list = dataclasses.field(default_factory=list)  # KiB, of the largest rank
@@ -129,6 +132,21 @@ class Workshop:
         extra = ["-fsanitize=thread"] if how == "tsan" else []
         command = [*prefix, wrapper, *CFLAGS, *extra, *sources, "-o", target, "-lm"]
         call(command, {variable: COMPILERS[compiler]})
+        return target
+
+    def build_kernels(self, program):
+        """Builds a program with kernels, by the toolkit that scripts/cuda.sh installs."""
+        target = self.directory / program
+        if target.exists():
+            return target
+        toolkit = pathlib.Path(call([ROOT / "scripts" / "cuda.sh"])[0].strip())
+        shown = [call(["mpicc.openmpi", f"--showme:{what}"])[0].split() for what in SHOWN]
+        includes, paths, libraries = shown
+        command = [toolkit / "bin" / "nvcc", "-ccbin", "g++", "-cudart", "shared", "-O2"]
+        command += [f"-I{path}" for path in includes]
+        command += [f"-L{path}" for path in [toolkit / "lib", *paths]]
+        command += [PROGRAMS / f"{program}.cu", PROGRAMS / "peak.c", "-o", target]
+        call([*command, *(f"-l{library}" for library in libraries)])
         return target
 
     def run(self, mpi, ranks, program, *arguments, checked=False):
@@ -290,6 +308,31 @@ def ranks(shop, size):
         yield Comparison("ranks", f"{number} ranks", "ms/step", 1e3, variants)
 
 
+def launches(shop, size):
+    """Launches of kernels, which commsan looks at without touching what they touch."""
+    if "Open MPI" not in MPIS:
+        return
+    program = shop.build_kernels("launches")
+    simulated = {"COMMSAN_GPU": "sim:1", "LD_LIBRARY_PATH": str(DIST / "lib/commsan/simgpu")}
+    for bytes_, shown in ((4096, "4 KiB"), (1 << 20, "1 MiB"), (1 << 26, "64 MiB")):
+
+        def command(program, checked):
+            return shop.run("Open MPI", 1, program, bytes_, size.seconds / 10, checked=checked)
+
+        variants = [
+            Variant("native", command(program, False), environment=simulated),
+            Variant("commsan", command(program, True), environment=simulated, most=2e-6),
+        ]
+        if shop.tsan_runs("gcc"):
+            marks = shop.build("marks", how="tsan")
+            options = {"TSAN_OPTIONS": "report_bugs=0", "OMPI_MCA_memory": "^patcher"}
+            plain = [*shop.tsan_prefix, *command(marks, False)]
+            variants.append(
+                Variant("marks of ThreadSanitizer", plain, None, options, judged=False)
+            )
+        yield Comparison("launches", f"of {shown}", "µs/launch", 1e6, variants)
+
+
 BENCHMARKS = {
     "stencil": stencil,
     "pingpong": pingpong,
@@ -297,6 +340,7 @@ BENCHMARKS = {
     "traffic": traffic,
     "window": window,
     "ranks": ranks,
+    "launches": launches,
 }
 
 
@@ -347,6 +391,8 @@ def table(comparisons):
                 ratio = f"{statistics.median(values):.2f}"
                 span = f"{min(values):.2f}–{max(values):.2f}"
                 target = f"≤ {variant.target:g}" if variant.target else ""
+                if variant.most:
+                    target = f"≤ +{variant.most * comparison.scale:g} {comparison.unit}"
             rows.append(
                 [
                     comparison.benchmark,
@@ -369,7 +415,12 @@ def verdicts(comparisons):
     for comparison in comparisons:
         base = comparison.variants[0]
         where = f"{comparison.benchmark}, {comparison.setting}"
-        for variant in comparison.variants[1:]:
+        for variant in [variant for variant in comparison.variants[1:] if variant.judged]:
+            if variant.most:
+                pairs = zip(variant.measured, base.measured)
+                more = statistics.median(mine - theirs for mine, theirs in pairs)
+                text = f"{where}: {variant.name}: {more * comparison.scale:.2f} {comparison.unit}"
+                yield more <= variant.most, f"{text} more, target {variant.most * comparison.scale:g}"
             if variant.name == "ThreadSanitizer":
                 hooks = comparison.variants[1]
                 gain = statistics.median(ratios(variant, hooks))

@@ -44,6 +44,9 @@ enum Subcommands {
     /// The same for Fortran
     #[command(disable_help_flag = true)]
     Fc(Compile),
+    /// The same for CUDA: the host's code, and what it takes to see GPU work: commsan nvcc ARGS
+    #[command(disable_help_flag = true)]
+    Nvcc(Compile),
     /// Analyse a program without running it: commsan lint ./app
     Lint(lint::Arguments),
     /// Explain a finding code; without one, list them all
@@ -152,7 +155,7 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
         Subcommands::Run(Run { flags, command }) => run::main(&load(&flags)?, &command),
         Subcommands::Exec(Run { flags, command }) => exec::main(&load(&flags)?, &command),
         // Listed for help texts; `compile::invocation` has recognised them before.
-        Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) => {
+        Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) | Subcommands::Nvcc(_) => {
             Err(Failure::new(exit_code::USAGE, "the language comes first: `commsan cc mpicc …`"))
         }
         Subcommands::Lint(arguments) => lint::main(&arguments, &load(&Flags(arguments.flags()))?),

@@ -1,4 +1,4 @@
-//! `commsan cc`, `cxx` and `fc`, and the aliases `commsan-cc`, …: compiler wrappers.
+//! `commsan cc`, `cxx`, `fc` and `nvcc`, and the aliases `commsan-cc`, …: compiler wrappers.
 
 use commsan_compile::Language;
 use std::ffi::{OsStr, OsString};

@@ -1,5 +1,6 @@
 //! What a program file tells about itself: which MPI, how linked, how compiled.
 
+use crate::cuda::Cuda;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::fs::File;
@@ -49,6 +50,8 @@ pub struct Program {
     pub lines: bool,
     /// Libraries that ld.so does not find.
     pub missing: Vec<String>,
+    /// What it has to do with CUDA.
+    pub cuda: Option<Cuda>,
 }
 
 impl Program {
@@ -108,13 +111,16 @@ pub fn read(path: &Path) -> io::Result<Program> {
     if program.dynamic {
         let libraries = libraries(path)?;
         program.missing = libraries.missing;
+        let mut names = program.missing.clone();
         for path in libraries.found {
             let name = crate::program::base_name(path.as_os_str());
+            names.push(name.clone());
             program.tsan |= name.starts_with("libtsan") || name.contains("clang_rt.tsan");
             if let Some(mpi) = mpi_of(&name) {
                 program.mpi.push((mpi, path));
             }
         }
+        program.cuda = Cuda::read(&elf, &names);
     }
     Ok(program)
 }

@@ -2,7 +2,7 @@
 
 use crate::exit_code;
 use crate::failure::Failure;
-use crate::options::{Flavour, Options};
+use crate::options::{Flavour, Gpu, Options};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ pub const INJECTOR: &str = "libcommsan_inject.so";
 /// Runtime for each MPI: its name for people and its file name.
 pub const RUNTIMES: [(&str, &str); 2] =
     [("Open MPI", "libcommsan_openmpi.so"), ("MPICH", "libcommsan_mpich.so")];
+
+/// Directory, among the libraries, of the CUDA runtimes with simulated devices.
+pub const SIMULATED: &str = "simgpu";
 
 /// Directory of the libraries: `$COMMSAN_LIB`, else `../lib/commsan` beside the executable.
 pub fn library_directory() -> PathBuf {
@@ -54,7 +57,7 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
     let mut set = vec![
         ("COMMSAN_RUN_DIR", run_dir.as_os_str().to_owned()),
         ("COMMSAN_OPTIONS", options.for_ranks().into()),
-        ("COMMSAN_LIB", library.into_os_string()),
+        ("COMMSAN_LIB", library.clone().into_os_string()),
         ("LD_PRELOAD", preload(injector.as_os_str(), std::env::var_os("LD_PRELOAD"))),
     ];
     let mut remove = vec!["COMMSAN_RANK_PID"];
@@ -63,7 +66,48 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
         Flavour::OpenMpi => set.push(("COMMSAN_MPI", "openmpi".into())),
         Flavour::Mpich => set.push(("COMMSAN_MPI", "mpich".into())),
     }
+    match devices(options) {
+        Gpu::Simulated(number) => set.extend(simulated(number, options, &library)?),
+        _ => remove.extend(["COMMSAN_GPU", "COMMSAN_GPU_SEED"]),
+    }
     Ok(JobEnvironment { set, remove })
+}
+
+/// The devices that the job gets.
+pub fn devices(options: &Options) -> Gpu {
+    options.gpu.in_environment(std::env::var("COMMSAN_GPU").ok().as_deref())
+}
+
+/// What makes programs find simulated devices. The injector preloads them into ranks; but programs have
+/// to start for that, which they do not where no CUDA runtime is found.
+fn simulated(
+    number: u32,
+    options: &Options,
+    library: &Path,
+) -> Result<Vec<(&'static str, OsString)>, Failure> {
+    let directory = library.join(SIMULATED);
+    if !directory.is_dir() {
+        let what = format!("commsan's simulated devices are missing: `{}`", directory.display());
+        return Err(Failure::new(exit_code::SETUP, what)
+            .help("install commsan with `make install`, or set COMMSAN_LIB to its `lib/commsan`"));
+    }
+    let inherited = std::env::var_os("LD_LIBRARY_PATH");
+    let inherited: Vec<PathBuf> = inherited
+        .iter()
+        .flat_map(std::env::split_paths)
+        .filter(|path| *path != directory)
+        .collect();
+    let path = std::env::join_paths(std::iter::once(directory).chain(inherited));
+    let mut set = vec![
+        ("COMMSAN_GPU", format!("sim:{number}").into()),
+        // The libraries have no colon in their path, and what was split at colons has none either.
+        ("LD_LIBRARY_PATH", path.unwrap_or_default()),
+    ];
+    // The environment's seed belongs to the environment's devices.
+    if options.gpu != Gpu::Auto || options.gpu_seed.0 != 0 {
+        set.push(("COMMSAN_GPU_SEED", options.gpu_seed.0.to_string().into()));
+    }
+    Ok(set)
 }
 
 /// `inherited` with the injector in front, once.

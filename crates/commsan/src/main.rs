@@ -5,6 +5,7 @@ mod cli;
 mod command_line;
 mod compile;
 mod config;
+mod cuda;
 mod doctor;
 mod elf;
 mod exec;

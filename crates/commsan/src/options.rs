@@ -119,6 +119,10 @@ options! {
         "Print suppressions that would cover the findings";
     mpi: Flavour = "auto", "auto|openmpi|mpich", Launcher,
         "MPI of programs that load it late, such as Python, where the launcher does not tell";
+    gpu: Gpu = "auto", "auto|real|sim:N", Launcher,
+        "Devices of CUDA programs: this machine's, or N simulated ones; auto does as COMMSAN_GPU says";
+    gpu_seed: Bounded<0, 4_294_967_295> = "0", "S", Launcher,
+        "Another order of what simulated devices do; with 0, they are as lazy as CUDA allows";
     json: Option<PathBuf> = "", "FILE", Launcher,
         "Also write the report as JSON there; the run directory has it anyway";
     sarif: Option<PathBuf> = "", "FILE", Launcher,
@@ -280,6 +284,60 @@ choice! {
     }
 }
 
+/// Devices of CUDA programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gpu {
+    /// As the environment says.
+    #[default]
+    Auto,
+    /// Those of the machine.
+    Real,
+    /// So many simulated ones.
+    Simulated(u32),
+}
+
+/// More devices than a node has.
+const MOST_DEVICES: u32 = 64;
+
+impl Value for Gpu {
+    fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
+        let devices = match text.split_once(':') {
+            Some(("sim", number)) => number.parse().ok().filter(|n| (0..=MOST_DEVICES).contains(n)),
+            _ => (text == "sim").then_some(1),
+        };
+        *self = match (text, devices) {
+            ("auto", _) => Gpu::Auto,
+            ("real", _) => Gpu::Real,
+            (_, Some(number)) => Gpu::Simulated(number),
+            _ => {
+                let most = MOST_DEVICES;
+                return Err(format!("`auto`, `real`, or `sim:N` with up to {most} devices"));
+            }
+        };
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![match self {
+            Gpu::Auto => "auto".to_owned(),
+            Gpu::Real => "real".to_owned(),
+            Gpu::Simulated(number) => format!("sim:{number}"),
+        }]
+    }
+}
+
+impl Gpu {
+    /// What this means where `COMMSAN_GPU` is `variable`.
+    pub fn in_environment(self, variable: Option<&str>) -> Gpu {
+        let mut said = Gpu::Real;
+        match (self, variable) {
+            (Gpu::Auto, Some(text)) if said.set(text, Path::new("")).is_ok() => said,
+            (Gpu::Auto, _) => Gpu::Real,
+            (chosen, _) => chosen,
+        }
+    }
+}
+
 /// The table as Markdown, for the documentation.
 #[cfg(test)]
 fn markdown() -> String {
@@ -318,12 +376,29 @@ mod tests {
             ("stack_depth", "33", "a number from 1 to 32"),
             ("exit_code", "-1", "a number from 0 to 255"),
             ("mpi", "lam", "one of `auto` `openmpi` `mpich`"),
+            ("gpu", "sim:65", "`auto`, `real`, or `sim:N` with up to 64 devices"),
             ("quiet", "maybe", "`true` or `false`"),
             ("json", "", "the name of a file"),
         ] {
             assert_eq!(options.set(name, text, Path::new("")), Err(expected.to_owned()));
         }
         assert_eq!(options, Options::default());
+    }
+
+    #[test]
+    fn devices_are_simulated_if_the_option_or_else_the_environment_says_so() {
+        let mut options = Options::default();
+        for (text, variable, expected) in [
+            ("auto", None, Gpu::Real),
+            ("auto", Some("sim:4"), Gpu::Simulated(4)),
+            ("auto", Some("nonsense"), Gpu::Real),
+            ("real", Some("sim:4"), Gpu::Real),
+            ("sim", Some("sim:4"), Gpu::Simulated(1)),
+            ("sim:2", None, Gpu::Simulated(2)),
+        ] {
+            options.set("gpu", text, Path::new("")).unwrap();
+            assert_eq!(options.gpu.in_environment(variable), expected, "{text}, {variable:?}");
+        }
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use crate::child;
 use crate::command_line;
+use crate::cuda::Cuda;
 use crate::exit_code;
 use crate::failure::{Failure, note, warn};
-use crate::install::job_environment;
-use crate::options::Options;
+use crate::install::{devices, job_environment};
+use crate::options::{Gpu, Options};
 use crate::program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
@@ -38,6 +39,8 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
         Failure::new(exit_code::SETUP, error.to_string())
             .help("free some space, or name a directory elsewhere by `--output`")
     })?;
+    let gpu = UseOfCuda::of(command, options);
+    gpu.warn();
     let adapted = command_line::adapt(command, &mut environment);
     let watch = Watch::start(&run, options);
     let status = child::run(&adapted, &environment).inspect_err(|_| discard(&run))?;
@@ -57,7 +60,44 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
         },
         _ => {}
     }
+    if code != 0 && !options.quiet {
+        gpu.advise();
+    }
     Ok(ExitCode::from(decide(code, &summary, options)))
+}
+
+/// What is known before the run of a program that uses CUDA.
+struct UseOfCuda {
+    program: String,
+    cuda: Option<Cuda>,
+    simulated: bool,
+}
+
+impl UseOfCuda {
+    fn of(command: &[OsString], options: &Options) -> UseOfCuda {
+        let program = program::guess(command);
+        let facts = child::find(program).ok().and_then(|path| crate::elf::read(&path).ok());
+        let simulated = matches!(devices(options), Gpu::Simulated(_));
+        let program = program.to_string_lossy().into_owned();
+        UseOfCuda { program, cuda: facts.and_then(|facts| facts.cuda), simulated }
+    }
+
+    /// Says what simulated devices cannot do for this program.
+    fn warn(&self) {
+        let cuda = self.cuda.as_ref().filter(|_| self.simulated);
+        if let Some((what, help)) = cuda.and_then(|cuda| cuda.obstacle(&self.program)) {
+            warn(&what, &[help]);
+        }
+    }
+
+    /// Names the simulated devices where the program may have failed for want of real ones.
+    fn advise(&self) {
+        if self.cuda.is_some() && !self.simulated && !crate::cuda::has_device() {
+            note(
+                "this machine has no GPU of NVIDIA's: `--gpu sim:N` runs the program on simulated ones",
+            );
+        }
+    }
 }
 
 fn create_directory(options: &Options, command: &[OsString]) -> Result<RunDirectory, Failure> {

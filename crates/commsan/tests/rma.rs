@@ -160,6 +160,8 @@ impl Job<'_> {
             options: Vec::new(),
             mpi: None,
             compiler: None,
+            devices: 1,
+            seed: 0,
             exit: 0,
             marks: Vec::new(),
         };

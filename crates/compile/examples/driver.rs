@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match named(0).or_else(|| named(1)) {
         Some((language, args)) => commsan_compile::run(language, args),
         None => {
-            eprintln!("usage: driver cc|cxx|fc [COMPILER] ARGS...");
+            eprintln!("usage: driver cc|cxx|fc|nvcc [COMPILER] ARGS...");
             ExitCode::from(2)
         }
     }

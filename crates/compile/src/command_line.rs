@@ -108,6 +108,8 @@ const OTHER_SANITIZERS: &[&str] = &[
 pub enum Input {
     /// C or C++.
     C,
+    /// CUDA.
+    Cuda,
     /// A header of theirs, to be precompiled; then nothing is linked.
     Header,
     /// Fortran.
@@ -124,6 +126,7 @@ impl Input {
         match Path::new(name).extension()?.to_str()? {
             "c" | "i" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "ii" | "m" | "mm"
             | "cppm" | "bc" | "ll" => Some(Input::C),
+            "cu" => Some(Input::Cuda),
             "h" | "hh" | "H" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "tcc" => Some(Input::Header),
             "f" | "for" | "ftn" | "f90" | "f95" | "f03" | "f08" | "f18" | "F" | "FOR" | "FTN"
             | "fpp" | "FPP" | "F90" | "F95" | "F03" | "F08" | "F18" => Some(Input::Fortran),
@@ -136,6 +139,7 @@ impl Input {
     fn by_language(name: &str) -> Option<Input> {
         match name {
             "none" => None,
+            "cuda" => Some(Input::Cuda),
             "assembler" | "assembler-with-cpp" => Some(Input::Assembly),
             _ if name.ends_with("-header") => Some(Input::Header),
             _ if name.starts_with("f77") || name.starts_with("f95") => Some(Input::Fortran),
@@ -144,7 +148,7 @@ impl Input {
     }
 
     fn is_compiled(self) -> bool {
-        matches!(self, Input::C | Input::Header | Input::Fortran)
+        !matches!(self, Input::Assembly | Input::Object)
     }
 }
 
@@ -283,7 +287,7 @@ fn expand(args: Vec<String>, depth: usize) -> Vec<String> {
 }
 
 /// Words of a response file: separated by white space, quoted by ' or ", escaped by \.
-fn split_words(text: &str) -> Vec<String> {
+pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -347,6 +351,7 @@ mod tests {
         assert_eq!(inputs("-c a.c -o b.s"), [Input::C]);
         assert_eq!(inputs("a.F90 b.o"), [Input::Fortran, Input::Object]);
         assert_eq!(inputs("-c start.S"), [Input::Assembly]);
+        assert_eq!(inputs("a.cu -x cuda b.cc"), [Input::Cuda, Input::Cuda]);
         assert_eq!(inputs("-x c-header a b.h -o b.h.gch"), [Input::Header, Input::Header]);
         assert!(!parse("a.h").links() && parse("a.h").compiles() && parse("a.c b.h").links());
         assert_eq!(inputs("-xc - -o a.o"), [Input::C]);

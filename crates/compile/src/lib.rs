@@ -8,11 +8,12 @@
 //!
 //! Read in this order: [`invocation`] finds the compiler among the arguments, [`command_line`]
 //! says what they ask for, [`family`] whose dialect to speak, [`plugin`] whether it can load ours,
-//! [`plan`] what to add.
+//! [`plan`] what to add. [`nvcc`] puts such a wrapper under NVIDIA's compiler.
 
 pub mod command_line;
 pub mod family;
 pub mod invocation;
+pub mod nvcc;
 pub mod plan;
 pub mod plugin;
 
@@ -35,15 +36,18 @@ pub enum Language {
     Cxx,
     /// `commsan fc`
     Fortran,
+    /// `commsan nvcc`
+    Cuda,
 }
 
 impl Language {
-    /// The language of `commsan-cc`, `commsan-cxx`, `commsan-fc`, or of the bare `cc`, `cxx`, `fc`.
+    /// The language of `commsan-cc`, `commsan-cxx`, …, or of the bare `cc`, `cxx`, `fc`, `nvcc`.
     pub fn from_name(name: &str) -> Option<Language> {
         match name.strip_prefix("commsan-").unwrap_or(name) {
             "cc" => Some(Language::C),
             "cxx" => Some(Language::Cxx),
             "fc" => Some(Language::Fortran),
+            "nvcc" => Some(Language::Cuda),
             _ => None,
         }
     }
@@ -53,6 +57,7 @@ impl Language {
             Language::C => ("COMMSAN_CC", "mpicc"),
             Language::Cxx => ("COMMSAN_CXX", "mpicxx"),
             Language::Fortran => ("COMMSAN_FC", "mpifort"),
+            Language::Cuda => return nvcc::default_nvcc(),
         };
         std::env::var_os(variable).filter(|v| !v.is_empty()).unwrap_or_else(|| wrapper.into())
     }
@@ -61,14 +66,17 @@ impl Language {
 /// Runs the compiler that `args` name, or the language's default one, in place of this process.
 /// Returns only when that fails or the command line cannot be served.
 pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
+    if language == Language::Cuda {
+        return nvcc::run(args);
+    }
     let Invocation { compiler, args } =
         invocation::split(args, language.default_compiler(), invocation::is_executable);
     if std::env::var_os("COMMSAN_WRAPPER").is_some_and(|v| v == "off") {
-        return replace_process(&compiler, &args);
+        return replace_process(&compiler, &args, &[]);
     }
     let line = CommandLine::parse(&args);
     if !line.builds() {
-        return replace_process(&compiler, &args);
+        return replace_process(&compiler, &args, &[]);
     }
     let (known, library) = (Compiler::of(&compiler), library_directory());
     let plugin = plugin::fitting(&compiler, known, &library);
@@ -77,7 +85,7 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
             if let Some(warning) = warning {
                 eprintln!("commsan: warning: {warning}");
             }
-            replace_process(&compiler, &plan::assemble(front, args, back))
+            replace_process(&compiler, &plan::assemble(front, args, back), &[])
         }
         Err(reason) => {
             eprintln!("commsan: error: {reason}");
@@ -96,8 +104,21 @@ pub fn library_directory() -> PathBuf {
     prefix.join("lib/commsan")
 }
 
-fn replace_process(compiler: &[OsString], args: &[OsString]) -> ExitCode {
-    let error = Command::new(&compiler[0]).args(&compiler[1..]).args(args).exec();
+/// Executes a compiler, with variables of the environment set or removed.
+fn replace_process(
+    compiler: &[OsString],
+    args: &[OsString],
+    variables: &[(&str, Option<OsString>)],
+) -> ExitCode {
+    let mut command = Command::new(&compiler[0]);
+    command.args(&compiler[1..]).args(args);
+    for (name, value) in variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let error = command.exec();
     eprintln!("commsan: error: cannot run {}: {error}", compiler[0].to_string_lossy());
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
 }

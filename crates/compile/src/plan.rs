@@ -141,6 +141,9 @@ fn reason_to_leave_alone(
     if let Some(other) = &line.other_sanitizer {
         return Some(format!("-fsanitize={other} excludes commsan's hooks"));
     }
+    if line.inputs.contains(&Input::Cuda) {
+        return Some("this compiler would put hooks into device code; use `commsan nvcc`".into());
+    }
     if line.other_width {
         return Some("commsan's hooks are for 64-bit programs".into());
     }

@@ -185,12 +185,34 @@ impl<T> Live<T> {
             if self.pages.is_some_and(|pages| !pages.may_conflict(&run, mode)) {
                 return ControlFlow::Continue(());
             }
-            self.touching(&run, |id, access, bytes| {
-                if mode == Mode::Read && access.mode == Mode::Read {
-                    return ControlFlow::Continue(());
-                }
-                f(id, access, bytes)
-            })
+            self.conflicts_in(mode, &run, &mut f)
+        })
+    }
+
+    /// The same, without asking the page filter: for a footprint of many pages and few live ranges.
+    pub fn meeting<B>(
+        &self,
+        mode: Mode,
+        footprint: &Footprint,
+        mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if self.entries == 0 {
+            return ControlFlow::Continue(());
+        }
+        footprint.visit(&footprint.span(), &mut |run| self.conflicts_in(mode, &run, &mut f))
+    }
+
+    fn conflicts_in<B>(
+        &self,
+        mode: Mode,
+        run: &Range<usize>,
+        f: &mut impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.touching(run, |id, access, bytes| {
+            if mode == Mode::Read && access.mode == Mode::Read {
+                return ControlFlow::Continue(());
+            }
+            f(id, access, bytes)
         })
     }
 

@@ -1,13 +1,15 @@
-//! Which MPI libraries this process has loaded.
+//! Which MPI libraries this process has loaded, and which CUDA runtime.
 
 use crate::verdict::Mpi;
 use std::ffi::{CStr, c_int, c_void};
 
-/// The MPI libraries among the loaded objects.
+/// The MPI libraries among the loaded objects, and the CUDA runtime.
 #[derive(Clone, Copy, Default)]
 pub struct Loaded {
     /// Different MPI libraries, whatever their kind.
     pub distinct: usize,
+    /// The CUDA runtime that a simulated one can replace.
+    pub cudart: Option<Cudart>,
     found: [Option<(Mpi, &'static CStr)>; 2],
 }
 
@@ -39,6 +41,7 @@ pub fn loaded() -> Loaded {
         // SAFETY: ld.so keeps the name as a C string while the object is loaded, and MPI
         // libraries are not unloaded before we are done.
         let path: &'static CStr = unsafe { CStr::from_ptr(name) };
+        result.cudart = result.cudart.or(Cudart::of(base_name(path.to_bytes())));
         if let Some(mpi) = kind(base_name(path.to_bytes())) {
             if let Some(slot) = result.found.get_mut(result.distinct) {
                 *slot = Some((mpi, path));
@@ -51,6 +54,33 @@ pub fn loaded() -> Loaded {
     // SAFETY: `visit` matches the callback's type and `result` outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut result).cast()) };
     result
+}
+
+/// A version of the CUDA runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cudart {
+    /// Of CUDA 12.
+    Twelve,
+    /// Of CUDA 13.
+    Thirteen,
+}
+
+impl Cudart {
+    /// The name that programs ask ld.so for.
+    pub fn soname(self) -> &'static str {
+        match self {
+            Cudart::Twelve => "libcudart.so.12",
+            Cudart::Thirteen => "libcudart.so.13",
+        }
+    }
+
+    /// The version that a library file is of, told by its name.
+    fn of(file: &[u8]) -> Option<Cudart> {
+        [Cudart::Twelve, Cudart::Thirteen].into_iter().find(|version| {
+            let rest = file.strip_prefix(version.soname().as_bytes());
+            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'.')
+        })
+    }
 }
 
 /// What follows the last slash.
@@ -80,6 +110,19 @@ pub fn kind(file: &[u8]) -> Option<Mpi> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn library_names_tell_the_cuda_runtime() {
+        for (file, expected) in [
+            ("libcudart.so.13", Some(Cudart::Thirteen)),
+            ("libcudart.so.12.9.79", Some(Cudart::Twelve)),
+            ("libcudart.so.11.0", None),
+            ("libcudart.so.130", None),
+            ("libcuda.so.1", None),
+        ] {
+            assert_eq!(Cudart::of(file.as_bytes()), expected, "{file}");
+        }
+    }
 
     #[test]
     fn library_names_tell_the_mpi() {

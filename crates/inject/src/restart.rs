@@ -1,7 +1,8 @@
 //! Executing a rank's program again, and tidying up afterwards.
 //!
 //! The first time, `LD_PRELOAD` names the injector; the second time it names the injector and
-//! the runtime. What it was before travels in [`RESTORE`] as a complete `LD_PRELOAD=…` entry, so
+//! the runtime; and, with simulated devices, the CUDA runtime that simulates them, which so goes before the
+//! real one wherever the program would find that. What it was before travels in [`RESTORE`] as a complete `LD_PRELOAD=…` entry, so
 //! that putting it back is a change of pointers.
 
 use crate::environment;
@@ -52,10 +53,12 @@ pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Mpi, probe
     }
 
     let former = environment::get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
+    let mut added = vec![runtime];
+    added.extend(simulated_cuda(directory));
     // SAFETY: getpid has no preconditions.
     let process = unsafe { libc::getpid() };
     let changed = [
-        entry(PRELOAD, &with_runtime(former, &runtime)),
+        entry(PRELOAD, &with_runtimes(former, &added)),
         entry(RESTORE, &[PRELOAD.to_bytes(), b"=", former].concat()),
         entry(RANK, process.to_string().as_bytes()),
     ];
@@ -102,11 +105,18 @@ fn tokens(preload: &[u8]) -> impl Iterator<Item = &[u8]> {
     preload.split(|byte| matches!(byte, b':' | b' ')).filter(|token| !token.is_empty())
 }
 
-/// `preload` with the runtime right after the injector, or first.
-fn with_runtime(preload: &[u8], runtime: &[u8]) -> Vec<u8> {
+/// The library of simulated devices, if the job asks for them and this program for a CUDA runtime.
+fn simulated_cuda(directory: &[u8]) -> Option<Vec<u8>> {
+    environment::get(c"COMMSAN_GPU").filter(|gpu| gpu.to_bytes().starts_with(b"sim"))?;
+    let name = libraries::loaded().cudart?.soname();
+    Some([directory, b"/simgpu/", name.as_bytes()].concat())
+}
+
+/// `preload` with the runtimes right after the injector, or first.
+fn with_runtimes(preload: &[u8], runtimes: &[Vec<u8>]) -> Vec<u8> {
     let mut list: Vec<&[u8]> = tokens(preload).collect();
     let place = list.iter().position(|token| base_name(token) == INJECTOR).map_or(0, |i| i + 1);
-    list.insert(place, runtime);
+    list.splice(place..place, runtimes.iter().map(Vec::as_slice));
     list.join(&b':')
 }
 
@@ -204,11 +214,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_runtime_comes_right_after_the_injector() {
+    fn runtimes_come_right_after_the_injector() {
+        let both = [b"/l/libcommsan_mpich.so".to_vec(), b"/l/simgpu/libcudart.so.13".to_vec()];
         let before = b"/l/libcommsan_inject.so:libuser.so /x/other.so";
-        let expected = b"/l/libcommsan_inject.so:/l/libcommsan_mpich.so:libuser.so:/x/other.so";
-        assert_eq!(with_runtime(before, b"/l/libcommsan_mpich.so"), expected);
-        assert_eq!(with_runtime(b"", b"/l/r.so"), b"/l/r.so");
-        assert_eq!(with_runtime(b"a.so", b"/l/r.so"), b"/l/r.so:a.so");
+        let expected = b"/l/libcommsan_inject.so:/l/libcommsan_mpich.so:/l/simgpu/libcudart.so.13:\
+                         libuser.so:/x/other.so";
+        assert_eq!(with_runtimes(before, &both), expected);
+        assert_eq!(with_runtimes(b"", &both[..1]), b"/l/libcommsan_mpich.so");
+        assert_eq!(with_runtimes(b"a.so", &both[..1]), b"/l/libcommsan_mpich.so:a.so");
     }
 }

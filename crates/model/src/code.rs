@@ -114,6 +114,22 @@ codes! {
         "threads complete one request at once", "CS-THR-05.md";
     ForbiddenNesting = "CS-OMP-01", Error,
         "OpenMP construct where it must not be nested", "CS-OMP-01.md";
+    StreamsRace = "CS-GPU-01", Error,
+        "work of two streams uses the same memory", "CS-GPU-01.md";
+    WorkMeetsHost = "CS-GPU-02", Error,
+        "host access to memory that stream work uses", "CS-GPU-02.md";
+    WorkMeetsCall = "CS-GPU-03", Error,
+        "MPI call on memory that stream work uses", "CS-GPU-03.md";
+    CallMeetsWork = "CS-GPU-04", Error,
+        "stream work on the buffer of a pending MPI operation", "CS-GPU-04.md";
+    WorkMeetsRemote = "CS-GPU-05", Error,
+        "stream work on window memory races with a remote operation", "CS-GPU-05.md";
+    FreedDeviceMemory = "CS-GPU-06", Error,
+        "use of device memory before it is allocated or after it is freed", "CS-GPU-06.md";
+    WorkMemoryReleased = "CS-GPU-07", Error,
+        "memory released while stream work uses it", "CS-GPU-07.md";
+    DeviceMemoryOnHost = "CS-GPU-08", Error,
+        "host access to device memory", "CS-GPU-08.md";
 }
 
 impl Code {

@@ -14,6 +14,7 @@
 mod afar;
 mod collectives;
 mod concurrent;
+mod device;
 mod levels;
 mod memory;
 mod onesided;
@@ -37,6 +38,7 @@ use crate::nursery::{Nursery, Young};
 use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
 use collectives::Together;
+use commsan_cuda::Gpu;
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
@@ -93,6 +95,7 @@ pub struct Tracker {
     together: Together,
     levels: Levels,
     threads: Threads,
+    gpu: Gpu,
     stacks: Stacks,
 }
 
@@ -124,6 +127,7 @@ impl Tracker {
             together: Together::default(),
             levels: Levels::default(),
             threads: Threads::default(),
+            gpu: Gpu::new(pages),
             stacks: Stacks::new(),
         }
     }
@@ -143,7 +147,8 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        (self.live.ranges() + ranges + afar + shared, self.on_stack.len() + on_stack)
+        let marked = self.gpu.load();
+        (self.live.ranges() + ranges + afar + shared + marked, self.on_stack.len() + on_stack)
     }
 
     /// Checks what an MPI call touches, or will touch from now on, against pending operations
@@ -237,7 +242,9 @@ impl Tracker {
         for access in accesses {
             let conflicts = self.conflicts(access);
             if conflicts.is_some() {
-                self.meets_remotes(&args.call.name, Some(&args.call.name), access, place, out);
+                let name: &'static str = &args.call.name;
+                self.meets_remotes(name, Some(name), access, place, out);
+                self.gpu.meets(name, Some(name), access, place, out);
             }
             for conflict in conflicts.into_iter().flatten().flatten() {
                 let by =
@@ -606,13 +613,15 @@ impl Tracker {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         });
-        if possible.is_continue() {
-            return None;
-        }
+        possible.is_break().then(|| self.met_by(access, true))
+    }
+
+    /// The same, asking the page filter for each run of bytes, or not at all.
+    fn met_by(&mut self, access: &Access, filtered: bool) -> [Option<Conflict>; CONFLICTS] {
         self.settle_if_met(access);
         let mut found = [const { None }; CONFLICTS];
         let mut count = 0;
-        let _ = self.live.conflicts(access.mode, &access.footprint, |id, other, bytes| {
+        let take = |id, other: &Access, bytes| {
             // Named once for each run of bytes they share.
             let known = |known: &Conflict| known.id == id;
             if self.is_over(id) || found[..count].iter().flatten().any(known) {
@@ -628,8 +637,13 @@ impl Tracker {
                 bytes,
             });
             ControlFlow::Continue(())
-        });
-        Some(found)
+        };
+        let Access { mode, footprint } = access;
+        let _ = match filtered {
+            true => self.live.conflicts(*mode, footprint, take),
+            false => self.live.meeting(*mode, footprint, take),
+        };
+        found
     }
 
     #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]

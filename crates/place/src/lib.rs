@@ -3,6 +3,7 @@
 use commsan_engine::{Mode, Stamp};
 use commsan_model::{Code, Role};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Frames kept of a call stack at most.
 pub const DEPTH: usize = 16;
@@ -189,6 +190,13 @@ pub struct Party {
     pub site: Site,
 }
 
+impl Party {
+    /// An operation known by its call and place only.
+    pub fn at(call: &'static str, site: Site) -> Party {
+        Party { call, peer: None, tag: None, window: None, base: None, site }
+    }
+}
+
 /// A finding as the semantics see it.
 #[derive(Debug)]
 pub struct Report<'a> {
@@ -227,6 +235,24 @@ pub enum About {
         /// What was given.
         provided: &'static str,
     },
+    /// Work of CUDA streams, on either side.
+    Work {
+        /// The offending side, if that is work.
+        access: Option<Doing>,
+        /// The operation, if that is work.
+        operation: Option<Doing>,
+    },
+}
+
+/// What a stream does.
+#[derive(Clone, Debug)]
+pub struct Doing {
+    /// The kernel, demangled; `None` for copies and sets.
+    pub kernel: Option<Arc<str>>,
+    /// The stream in words: `stream 1 of device 0`.
+    pub stream: Arc<str>,
+    /// File and line of the access inside the kernel.
+    pub line: Option<(Arc<str>, u32)>,
 }
 
 /// Where findings go.

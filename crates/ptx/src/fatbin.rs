@@ -17,6 +17,7 @@
 //! headers, which have an offset within the common payload in place of their own size.
 
 use std::borrow::Cow;
+use std::ffi::c_void;
 use std::fmt;
 use std::io::Read;
 
@@ -46,6 +47,28 @@ impl Wrapper {
             (Self::MAGIC, version) => Err(Error::Version(version)),
             _ => Err(Error::NoFatbin),
         }
+    }
+}
+
+/// The fatbins that a wrapper names where a program has it in memory: one, or those of each translation
+/// unit of a program with relocatable code.
+///
+/// # Safety
+/// `wrapper` points to what a compiler has made for the registration function, which stays where it is.
+pub unsafe fn embedded(wrapper: *const c_void) -> Result<Vec<&'static [u8]>, Error> {
+    // SAFETY: wrappers have this size, and fatbins lie in the program's image, as long as their headers
+    // say.
+    unsafe {
+        let wrapper = Wrapper::read(std::slice::from_raw_parts(wrapper.cast(), Wrapper::SIZE))?;
+        let whole = |address: u64| {
+            let begin = std::ptr::with_exposed_provenance(address as usize);
+            let size = size(std::slice::from_raw_parts(begin, HEADER))?;
+            Ok(std::slice::from_raw_parts(begin, size))
+        };
+        let Some(parts) = wrapper.parts else { return Ok(vec![whole(wrapper.fatbin)?]) };
+        let parts: *const u64 = std::ptr::with_exposed_provenance(parts as usize);
+        let addresses = (0..).map(|at| *parts.add(at)).take_while(|address| *address != 0);
+        addresses.map(whole).collect()
     }
 }
 

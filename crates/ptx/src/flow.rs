@@ -82,7 +82,44 @@ impl Flow {
         self.dominators.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index)
     }
 
-    fn dominates(&self, above: usize, block: usize) -> bool {
+    /// The closest block that all ways to any of these lead through.
+    pub(crate) fn common_dominator(&self, blocks: &[usize]) -> Option<usize> {
+        let (first, others) = blocks.split_first()?;
+        let mut above = Some(*first);
+        while let Some(block) = above.filter(|a| !others.iter().all(|o| self.dominates(*a, *o))) {
+            above = self.dominator(block);
+        }
+        above
+    }
+
+    /// Whether all ways on from a block meet one of these in the same iteration of the same loops.
+    pub(crate) fn leads_to_one_of(&self, block: usize, those: &[usize]) -> bool {
+        let loops = |block| self.loops_of(block).collect::<Vec<_>>();
+        let around = loops(block);
+        if those.iter().any(|that| loops(*that) != around) {
+            return false;
+        }
+        let innermost = around.iter().map(|at| &self.loops[*at]).min_by_key(|l| l.members.len());
+        let goes_on =
+            |to: usize| innermost.is_none_or(|l| to != l.header && l.members.contains(&to));
+        let (mut open, mut seen) = (vec![block], vec![block]);
+        while let Some(block) = open.pop() {
+            for edge in &self.blocks[block].successors {
+                match edge.to {
+                    Some(to) if those.contains(&to) || seen.contains(&to) => {}
+                    Some(to) if goes_on(to) => {
+                        seen.push(to);
+                        open.push(to);
+                    }
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether all ways to a block lead through another.
+    pub(crate) fn dominates(&self, above: usize, block: usize) -> bool {
         let mut chain = self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
         chain.any(|n| n.index() == above)
     }
@@ -186,6 +223,8 @@ fn successors(body: &Body, block: &Range<usize>, block_of: &[usize]) -> Vec<Edge
         Op::Bra | Op::BrxIdx => targets(body, last)
             .map(|t| Edge { to: block_of.get(t as usize).copied(), when })
             .collect(),
+        // The kernel does not run to its end, which is what summaries are about.
+        Op::Trap => Vec::new(),
         _ => vec![Edge { to: None, when }],
     };
     if when.is_some() {
@@ -220,7 +259,8 @@ mod tests {
         );
         assert!(flow.blocks[2].successors[0] == Edge { to: None, when: Some(true) });
         assert_eq!((flow.dominator(3), flow.dominator(2)), (Some(2), Some(0)));
-        assert!(!flow.post_dominates(2, 0) && flow.post_dominates(2, 2));
+        // What is not left is no way to the end.
+        assert!(flow.post_dominates(2, 0) && !flow.post_dominates(3, 0));
         assert!(flow.loops.is_empty());
     }
 
@@ -231,6 +271,18 @@ mod tests {
         assert_eq!(loops, [(0, &[2][..]), (1, &[1][..])]);
         assert_eq!(flow.loops_of(1).collect::<Vec<_>>(), [0, 1]);
         assert!(flow.post_dominates(3, 0));
+    }
+
+    #[test]
+    fn all_ways_on_may_lead_to_one_of_some() {
+        let flow = flow("@%p1 bra B; @%p2 bra B; A: bra C; B: bra C; C: ret;");
+        assert_eq!(flow.common_dominator(&[2, 3]), Some(0));
+        assert!(flow.leads_to_one_of(0, &[2, 3]) && !flow.leads_to_one_of(0, &[1, 2]));
+        assert!(flow.leads_to_one_of(1, &[2, 3]) && flow.leads_to_one_of(0, &[1, 3]));
+        let around = self::flow("A: @%p1 bra C; @%p2 bra D; B: bra A; C: bra A; D: ret;");
+        assert!(!around.leads_to_one_of(0, &[2, 3]));
+        let around = self::flow("A: @%p1 bra C; B: bra D; C: bra D; D: @%p2 bra A; ret;");
+        assert!(around.leads_to_one_of(0, &[1, 2]) && !around.leads_to_one_of(0, &[1]));
     }
 
     #[test]

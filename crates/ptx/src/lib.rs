@@ -15,6 +15,7 @@ mod module;
 pub mod opcodes;
 mod parse;
 mod print;
+mod source;
 mod summary;
 pub mod words;
 
@@ -26,4 +27,4 @@ pub use module::{
 };
 pub use opcodes::Op;
 pub use parse::ParseError;
-pub use summary::{Access, AccessKind, Effect, Footprint, Launch, Origin, Site, Summary};
+pub use summary::{Access, AccessKind, Effect, Footprint, Inputs, Launch, Origin, Site, Summary};

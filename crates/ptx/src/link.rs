@@ -1,10 +1,12 @@
 //! Several modules as one program (`nvcc -rdc=true`): which definition a symbol stands for.
 //!
-//! Nothing is rewritten: operands go on naming symbols of their own module, and [`Program`] says
-//! where each of these is defined. Symbols without linkage are their module's own. Of several weak
+//! Operands go on naming symbols of their own module, and [`Program`] says where each of these is
+//! defined; or they are rewritten to those of one module ([`Program::merged`]). Symbols without linkage are their module's own. Of several weak
 //! definitions the first is taken, unless there is a strong one; of common ones the largest
 //! (PTX ISA §11.6). What no module defines stays as it is: `vprintf` and others are the device's.
 //! `extern` arrays in shared memory are the launch's dynamic shared memory and are defined nowhere.
+
+mod merge;
 
 use crate::module::{Function, Linkage, Module, Variable};
 use rustc_hash::FxHashMap;
@@ -161,6 +163,7 @@ fn resolve(all: &FxHashMap<String, Id>, name: &str, linkage: Linkage, defined: b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instruction::{Base, Operand};
 
     fn program(texts: &[&str]) -> Result<Program, LinkError> {
         let module = |text: &&str| Module::parse(&format!(".version 9.0\n.target sm_90\n{text}"));
@@ -197,6 +200,41 @@ mod tests {
         assert_eq!(program.resolve_function(id(1, 0)), id(1, 0));
         assert_eq!(program.resolve_function(id(0, 1)), id(1, 1));
         assert_eq!(program.resolve_variable(id(0, 0)), id(1, 0));
+    }
+
+    #[test]
+    fn merged_modules_name_each_others_symbols() {
+        let program = program(&[
+            ".extern .func f(); .extern .func vprintf(); .extern .global .u32 x; .global .u32 y;
+             .visible .entry k() { call f, (); call vprintf, (); call g, (); ret; }
+             .func g() { .reg .b32 %r; ld.global.u32 %r, [y]; ret; }",
+            ".func g() { trap; }
+             .visible .func f() { .reg .b32 %r; ld.global.u32 %r, [x]; call g, (); ret; }
+             .global .u32 y; .visible .global .u32 x = 3; .visible .global .u64 p = x;",
+        ]);
+        let merged = program.unwrap().merged();
+        let symbols = |name: &str| {
+            let (_, function) = merged.function(name).expect(name);
+            let operands = &function.body.as_ref().expect("a body").operands;
+            let named = operands.iter().filter_map(|operand| match operand {
+                Operand::Address(Base::Function(at), _) => {
+                    Some(&merged.functions[*at as usize].name[..])
+                }
+                Operand::Memory(Base::Variable(at), _) => {
+                    Some(&merged.variables[*at as usize].name[..])
+                }
+                _ => None,
+            });
+            named.collect::<Vec<_>>()
+        };
+        assert_eq!(merged.functions.len(), 5);
+        assert_eq!(symbols("k"), ["f", "vprintf", "g"]);
+        assert_eq!(symbols("f"), ["x", "g"]);
+        assert_eq!(symbols("g"), ["y"]);
+        let initial = merged.variable("p").and_then(|(_, p)| p.initial.as_ref());
+        let x = merged.variable("x").expect("a variable");
+        assert_eq!(initial.expect("a value").relocations[0].symbol, Base::Variable(x.0));
+        assert_eq!(x.1.linkage, Linkage::Visible);
     }
 
     #[test]

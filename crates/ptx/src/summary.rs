@@ -14,7 +14,9 @@
 //!   the kernel runs to its end. A race may be reported only on these; on others it is no more than
 //!   possible, and must be called that. An effect is certain where all conditions on the way to the
 //!   access are linear in thread numbers and iterations and cut whole ranges out of these, nothing
-//!   else leads there or away, and loops have no other way out.
+//!   else leads there or away, and loops have no other way out. Accesses of which each way from a
+//!   place on meets one, at the same address, count as one there. An effect is certain, too, if the
+//!   first thread of each block alone does all of it, as where one thread of each warp adds to a sum.
 //!
 //! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: a form counts as
 //! a number only if it is shown to stay within its type for this launch.
@@ -37,6 +39,8 @@ pub use shape::Footprint;
 
 use crate::module::Module;
 use graph::{Graph, NodeId};
+use std::ops::Range;
+use values::{Threads, Values};
 
 /// All accesses of a kernel to global memory.
 #[derive(Clone, Debug)]
@@ -54,6 +58,8 @@ pub struct Access {
     pub size: u64,
     /// Which instruction it is.
     pub site: Site,
+    /// Instructions that do the same on other ways; each thread executes one of them all.
+    pub also: Vec<Site>,
     /// The calls that lead there, outermost first.
     pub calls: Vec<Site>,
     /// None: it may access anything.
@@ -84,6 +90,15 @@ pub struct Site {
     pub function: u32,
     /// Index of the instruction in its body.
     pub instruction: u32,
+}
+
+/// What of a launch a kernel's effects depend on, besides its grid.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Bytes of the arguments, in order.
+    pub arguments: Vec<Range<u64>>,
+    /// Variables of the module, in order.
+    pub variables: Vec<u32>,
 }
 
 /// How a kernel is launched.
@@ -141,10 +156,26 @@ impl Summary {
         &self.accesses
     }
 
+    /// What of a launch its effects depend on: launches that agree in this have the same effects.
+    pub fn inputs(&self) -> Inputs {
+        self.graph.inputs()
+    }
+
     /// What the kernel touches in a launch. Accesses that no thread executes have no effect.
     pub fn effects(&self, launch: &Launch<'_>) -> Vec<Effect> {
-        let mut values = values::Values::new(&self.graph, launch);
+        let mut all = Values::new(&self.graph, launch, Threads::All);
+        let mut first = None;
         let accesses = self.accesses.iter().enumerate();
-        accesses.filter_map(|(at, access)| values.effect(at, access)).collect()
+        let effects = accesses.filter_map(|(at, access)| {
+            let mut effect = all.effect(at, access)?;
+            if !effect.certain && access.certain && effect.bytes.is_some() {
+                let first = first
+                    .get_or_insert_with(|| Values::new(&self.graph, launch, Threads::FirstOfBlock));
+                let alone = first.effect(at, access);
+                effect.certain = alone.is_some_and(|e| e.certain && e.bytes == effect.bytes);
+            }
+            Some(effect)
+        });
+        effects.collect()
     }
 }

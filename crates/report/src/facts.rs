@@ -4,6 +4,7 @@ use crate::merge::Observation;
 use commsan_model::{Code, Frame, Role};
 use commsan_trace::record::{RawAccess, RawOperation, RawSite};
 
+pub mod device;
 mod together;
 mod window;
 
@@ -26,6 +27,8 @@ pub enum Case {
     Unattached,
     /// The two were apart in time, but in threads that do not synchronise.
     Threads,
+    /// The memory is not there yet.
+    NotYet,
 }
 
 /// One observation, seen as a source of phrases.
@@ -42,6 +45,11 @@ impl<'o> Facts<'o> {
         let sites = &observation.finding.sites;
         // With two operations, the first site is the later one.
         let operation = sites.iter().rposition(|site| site.role == Role::Operation);
+        let released = sites.iter().rposition(|site| site.role == Role::Release);
+        let operation = match observation.finding.code {
+            Code::FreedDeviceMemory => operation.or(released),
+            _ => operation,
+        };
         let first = (0..sites.len()).find(|&index| Some(index) != operation);
         Facts { observation, first, operation }
     }
@@ -78,6 +86,7 @@ impl<'o> Facts<'o> {
                 Case::Accumulates
             }
             Code::TargetRace if first.rank == operation.rank => Case::SameOrigin,
+            Code::FreedDeviceMemory if operation.role == Role::Operation => Case::NotYet,
             Code::OutsideEpoch | Code::EpochMismatch | Code::EpochNotClosed => Case::InEpoch,
             _ => Case::Usual,
         }
@@ -123,6 +132,11 @@ impl<'o> Facts<'o> {
             "required" => self.level().0,
             "provided" => self.level().1,
             "rule" => self.rule().to_owned(),
+            "mywork" => self.my_work(),
+            "work" => self.work(),
+            "does" => self.does(),
+            "works" => self.works(),
+            "waited" => self.waited(),
             "here" => self.place(self.first),
             "started" => self.place(self.operation),
             _ => return None,
@@ -307,8 +321,15 @@ impl<'o> Facts<'o> {
     pub fn completes(&self, site: &RawSite<'_>) -> String {
         let call = quoted(site.call.as_deref().unwrap_or("this call"));
         match self.observation.finding.code {
+            Code::StreamsRace => format!("{call} waits for it"),
+            Code::WorkMeetsHost | Code::WorkMeetsCall | Code::WorkMemoryReleased => {
+                format!("{call} waits for it, too late")
+            }
             // The other side may have come after it, but nothing says so.
-            Code::WindowAccessRace | Code::TargetRace | Code::ViewsDiffer => {
+            Code::WindowAccessRace
+            | Code::TargetRace
+            | Code::ViewsDiffer
+            | Code::WorkMeetsRemote => {
                 format!("{call} completes the operation")
             }
             _ if self.observation.finding.threads => format!("{call} completes the operation"),
@@ -354,9 +375,13 @@ pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// MPI calls stand out by themselves.
+/// Calls of MPI and CUDA stand out by themselves.
 fn quoted(call: &str) -> String {
-    if call.starts_with("MPI") { call.to_owned() } else { format!("`{call}`") }
+    if call.starts_with("MPI") || call.starts_with("cuda") {
+        call.to_owned()
+    } else {
+        format!("`{call}`")
+    }
 }
 
 fn bytes(count: u64) -> String {
@@ -418,6 +443,7 @@ fn using(operation: &RawOperation<'_>) -> &'static str {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    pub(crate) use super::device::tests::observation as device;
     pub(crate) use super::together::tests::observation as together;
     pub(crate) use super::window::tests::observation as one_sided;
     use super::*;
@@ -473,6 +499,7 @@ pub(crate) mod tests {
                 threads: false,
                 collective: None,
                 level: None,
+                work: None,
             },
             stacks: vec![vec![frame("pack", 52)], vec![frame("exchange", 40)]],
             completed: Some((

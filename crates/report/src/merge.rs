@@ -5,7 +5,7 @@
 //! the ranks, nor which of two RMA operations came to the target first. The result does not depend
 //! on the order of the observations.
 
-use crate::facts::Facts;
+use crate::facts::{Facts, device};
 use crate::wording::{fill, wording};
 use commsan_model::{Finding, Frame, Role, Site};
 use commsan_trace::record::{RawFinding, RawSite};
@@ -115,7 +115,7 @@ fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
         .completed
         .iter()
         .map(|(raw, stack)| site(observation.rank, raw, stack, facts.completes(raw)));
-    known.chain(completion).collect()
+    known.chain(completion).chain(device::inside(observation)).collect()
 }
 
 fn site(observer: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {

@@ -42,6 +42,10 @@ const SYSTEM_LIBRARIES: &[&str] = &[
     "[vdso]",
 ];
 
+/// Headers of CUDA with functions that call the library on their caller's behalf.
+const CUDA_HEADERS: &[&str] =
+    &["/cuda_runtime.h", "/crt/host_runtime.h", "/crt/device_functions.h"];
+
 /// Functions of ours that are linked into the program itself.
 const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
 
@@ -49,13 +53,21 @@ const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
 ///
 /// A stack that would lose every frame keeps its first, so that a site always has a place.
 pub fn users(mut stack: Vec<Frame>) -> Vec<Frame> {
+    let launch = stack.iter().position(is_stub).map(|stub| stub + 1);
+    // nvcc calls its stub from a function that stands for the kernel, and has the kernel's name.
+    let launch = launch.map(|next| next + usize::from(is_made_by_nvcc(&stack[next - 1])));
     let first = stack.iter().position(|frame| !is_infrastructure(frame));
+    let first = launch.filter(|next| *next < stack.len()).or(first);
     match first {
         Some(first) => drop(stack.drain(..first)),
         None => {
             stack.truncate(1);
             return stack;
         }
+    }
+    // A function that a stream calls does so on whatever thread waits for the stream.
+    if let Some(called) = stack.iter().position(is_of_streams) {
+        stack.truncate(called);
     }
     if let Some(main) = stack.iter().position(|frame| named(frame, &["main", "main program"])) {
         stack.truncate(main + 1);
@@ -80,7 +92,25 @@ fn named(frame: &Frame, names: &[&str]) -> bool {
     frame.function.as_deref().is_some_and(|function| names.contains(&function))
 }
 
+fn is_of_streams(frame: &Frame) -> bool {
+    let module = frame.module.rsplit('/').next().unwrap_or_default();
+    module.starts_with("libcudart.so") || module.starts_with("libcommsan_")
+}
+
+/// Whether a frame is of what compilers make for `kernel<<<…>>>`.
+fn is_stub(frame: &Frame) -> bool {
+    frame.function.as_deref().is_some_and(|function| function.starts_with("__device_stub__"))
+}
+
+fn is_made_by_nvcc(stub: &Frame) -> bool {
+    stub.file.as_deref().is_some_and(|file| file.ends_with(".stub.c"))
+}
+
 fn is_infrastructure(frame: &Frame) -> bool {
+    let is_cuda = |file: &str| CUDA_HEADERS.iter().any(|header| file.ends_with(header));
+    if frame.file.as_deref().is_some_and(is_cuda) {
+        return true;
+    }
     let module = frame.module.rsplit('/').next().unwrap_or_default();
     let is_hook = |function: &str| HOOKS.iter().any(|hook| function.starts_with(hook));
     let mut libraries = MPI_LIBRARIES.iter().chain(SYSTEM_LIBRARIES);
@@ -121,6 +151,45 @@ mod tests {
         ];
         assert_eq!(trimmed(&stack), ["send", "callback", "main"]);
         assert_eq!(trimmed(&["app!__tsan_write8", "app!pack", "app!_start"]), ["pack"]);
+    }
+
+    #[test]
+    fn kernels_are_launched_where_the_program_says() {
+        let frame = |function: &str, file: &str| Frame {
+            function: Some(function.to_owned()),
+            file: Some(file.to_owned()),
+            line: Some(1),
+            column: None,
+            module: "/bin/app".to_owned(),
+            offset: 0,
+            inlined: false,
+        };
+        let by = |stack: &[Frame]| users(stack.to_vec()).remove(0).function.unwrap();
+        let nvcc = [
+            frame("__cudaLaunchKernel_helper", "/cuda/include/crt/device_functions.h"),
+            frame("__device_stub__Z4fillPi(int*)", "/tmp/fill.cudafe1.stub.c"),
+            frame("fill(int*)", "fill.cu"),
+            frame("step", "fill.cu"),
+        ];
+        assert_eq!(by(&nvcc), "step");
+        let clang = [frame("__device_stub__fill(int*)", "fill.cu"), frame("step", "fill.cu")];
+        assert_eq!(by(&clang), "step");
+        let explicit = [
+            frame("cudaLaunchKernel<void>(void*)", "/cuda/include/cuda_runtime.h"),
+            frame("step", "fill.cu"),
+        ];
+        assert_eq!(by(&explicit), "step");
+    }
+
+    #[test]
+    fn functions_that_streams_call_have_no_caller() {
+        let stack = [
+            "app!prepare",
+            "libcommsan_openmpi.so!run_function",
+            "libcudart.so.13!call_functions",
+            "app!main",
+        ];
+        assert_eq!(trimmed(&stack), ["prepare"]);
     }
 
     #[test]

@@ -34,6 +34,9 @@
 //! | `{thread}`, `{partner}` | `1`, `0` |
 //! | `{required}`, `{provided}` | `MPI_THREAD_FUNNELED` |
 //! | `{rule}` | `with MPI_THREAD_FUNNELED, only the thread that …` |
+//! | `{mywork}`, `{work}` | ``kernel `pack` on stream 1 of device 0`` of either side |
+//! | `{does}`, `{works}` | ``kernel `pack` on stream 1 of device 0 writes 64 bytes`` |
+//! | `{waited}` | `the host waits for it only in cudaStreamSynchronize at heat.cu:57` |
 //! | `{missing}` | the call that opens the epoch which `{by}` needs |
 
 use crate::facts::{Case, Facts};
@@ -541,6 +544,108 @@ pub const WORDINGS: &[Wording] = &[
         help: "move the inner construct out, or start a parallel region of its own for it",
         fortran: "",
     },
+    Wording {
+        code: Code::StreamsRace,
+        case: Case::Usual,
+        message: "{mywork} {verb} {range} that {work} {otherwise}",
+        offence: "{does}",
+        operation: "{works}",
+        why: "{work} was put into its stream at {started}, {mywork} at {here}; no event, no wait of \
+              the host and no rule of default streams orders the two",
+        help: "record an event behind the first and let the other's stream wait for it \
+               (cudaEventRecord, cudaStreamWaitEvent), put both into one stream, or wait on the \
+               host in between (cudaStreamSynchronize)",
+        fortran: "",
+    },
+    Wording {
+        code: Code::WorkMeetsHost,
+        case: Case::Usual,
+        message: "{who} {verb} {range} that {work} {otherwise}",
+        offence: "{access}",
+        operation: "{works}",
+        why: "{work} was put into its stream at {started}, and {waited}; {by} at {here} {order}",
+        help: "wait for the work before {by}: by cudaStreamSynchronize, cudaDeviceSynchronize, or \
+               cudaEventSynchronize of an event recorded behind it",
+        fortran: "",
+    },
+    Wording {
+        code: Code::WorkMeetsCall,
+        case: Case::Usual,
+        message: "{who} {verb} {range} that {work} {otherwise}",
+        offence: "{access}",
+        operation: "{works}",
+        why: "{work} was put into its stream at {started}, and {waited}; MPI does not wait for \
+              streams",
+        help: "wait for the work before {by}: by cudaStreamSynchronize, cudaDeviceSynchronize, or \
+               cudaEventSynchronize of an event recorded behind it",
+        fortran: "",
+    },
+    Wording {
+        code: Code::CallMeetsWork,
+        case: Case::Usual,
+        message: "{mywork} {verb} {range} that {operation} {using}",
+        offence: "{does}",
+        operation: "{starts}",
+        why: "{pending}; {mywork}, put into its stream at {here}, does not wait for it",
+        help: "{complete} before putting the work into its stream, or give it another buffer",
+        fortran: "",
+    },
+    Wording {
+        code: Code::WorkMeetsRemote,
+        case: Case::Usual,
+        message: "{mywork} {verb} {part} while {other} {otherwise} it",
+        offence: "{does}",
+        operation: "{carries}",
+        why: "{unordered}",
+        help: "complete the operation at its target and let this rank know (MPI_Win_fence, or \
+               MPI_Win_flush and a message) before putting the work into its stream; wait for the \
+               stream before the epoch in which others access the window",
+        fortran: "",
+    },
+    Wording {
+        code: Code::FreedDeviceMemory,
+        case: Case::Usual,
+        message: "{mywork} {verb} memory that {starter} at {started} has given back",
+        offence: "{does}",
+        operation: "{starter} gives it back",
+        why: "the memory was given back at {started}, before {mywork} at {here}",
+        help: "give the memory back behind its last use, or allocate it again",
+        fortran: "",
+    },
+    Wording {
+        code: Code::FreedDeviceMemory,
+        case: Case::NotYet,
+        message: "{mywork} {verb} memory that {starter} at {started} may not have allocated yet",
+        offence: "{does}",
+        operation: "{starter} allocates it in the order of another stream",
+        why: "{starter} takes effect in the order of its stream, and nothing orders {mywork} at \
+              {here} after that",
+        help: "use the memory in the stream it was allocated in, or let the other stream wait for an \
+               event recorded behind {starter}",
+        fortran: "",
+    },
+    Wording {
+        code: Code::WorkMemoryReleased,
+        case: Case::Usual,
+        message: "{by} releases memory that {work} {otherwise}",
+        offence: "{by} releases the memory",
+        operation: "{works}",
+        why: "{work} was put into its stream at {started}, and {waited}; {by} does not wait for it",
+        help: "wait for the work before releasing the memory; cudaFreeAsync belongs into the stream \
+               of the last use, or into one that waits for it",
+        fortran: "",
+    },
+    Wording {
+        code: Code::DeviceMemoryOnHost,
+        case: Case::Usual,
+        message: "{who} {verb} memory of a device, which {starter} at {started} has allocated",
+        offence: "{access}",
+        operation: "{starter} allocates {size} on the device",
+        why: "memory from {starter} can be reached by devices and by CUDA-aware MPI, not by the host: \
+              on hardware {by} at {here} ends the program",
+        help: "copy the data (cudaMemcpy), or allocate with cudaMallocManaged or cudaMallocHost",
+        fortran: "",
+    },
     between_threads(Code::SendBufferWritten),
     between_threads(Code::ReceiveBufferRead),
     between_threads(Code::ReceiveBufferWritten),
@@ -658,7 +763,9 @@ mod tests {
     fn texts_of_all_codes() {
         let mut text = String::new();
         for row in WORDINGS {
-            let mut observation = if row.code >= Code::CollectivesDiffer {
+            let mut observation = if row.code >= Code::StreamsRace {
+                crate::facts::tests::device(row.code, row.case)
+            } else if row.code >= Code::CollectivesDiffer {
                 crate::facts::tests::together(row.code, row.case)
             } else if row.code >= Code::OriginBufferWritten {
                 let mut observation = crate::facts::tests::one_sided(row.code, row.case);

@@ -1,5 +1,5 @@
-//! The library loaded into each rank: connects sensors and MPI entry points to the semantics, and
-//! findings to the rank's log. No logic of its own.
+//! The library loaded into each rank: connects sensors and the entry points of MPI and CUDA to the
+//! semantics, and findings to the rank's log. No logic of its own.
 //!
 //! It promises the program: no panic crosses into C (a panic switches checking off and leaves a
 //! note), nothing waits for another process, and a process that is no MPI rank of a checked run
@@ -42,6 +42,7 @@ extern "C" fn loaded() {
     // SAFETY: the handler only stores to an atomic.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     commsan_mpi_shim::connect(state);
+    commsan_cuda_shim::connect(state);
 }
 
 /// A forked child shares the rank's log and must not write to it.

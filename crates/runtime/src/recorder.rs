@@ -8,12 +8,12 @@ use crate::options::Options;
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
 use commsan_mpi_shim::World;
-use commsan_place::{About, Findings, Report, Site, Stacks};
+use commsan_place::{About, Doing, Findings, Report, Site, Stacks};
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
-    End, Ending, Module, RawAccess, RawCollective, RawFinding, RawLevel, RawOperation, RawSite,
-    Record, Start, VERSION,
+    End, Ending, Module, RawAccess, RawCollective, RawDoing, RawFinding, RawLevel, RawOperation,
+    RawSite, RawWork, Record, Start, VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -34,6 +34,23 @@ pub struct Recorder {
     modules: Modules,
     next: u32,
     dropped: u64,
+}
+
+/// Findings of a process that has no log: they are dropped.
+pub struct Unheard;
+
+impl Findings for Unheard {
+    fn again(&mut self, _: Code, _: usize, _: usize) -> bool {
+        true
+    }
+
+    fn report(&mut self, _: &Report, _: &Stacks) -> u32 {
+        0
+    }
+
+    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
+
+    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
 }
 
 struct Count {
@@ -177,7 +194,7 @@ impl Findings for Recorder {
                 peer: None,
             }),
             operation: RawOperation {
-                call: Cow::Borrowed(&report.operation.call),
+                call: Cow::Borrowed(report.operation.call),
                 write: mode == Mode::Write,
                 addr: span.start as u64,
                 size: span.len() as u64,
@@ -191,6 +208,7 @@ impl Findings for Recorder {
             threads: report.threads,
             collective: collective(report.about.as_ref()),
             level: level(report.about.as_ref()),
+            work: work(report.about.as_ref()),
         }));
         if self.options.halt_on_error {
             self.end(Ending::Halted);
@@ -222,6 +240,20 @@ fn collective(about: Option<&About>) -> Option<RawCollective<'_>> {
 fn level(about: Option<&About>) -> Option<RawLevel<'_>> {
     let About::Level { required, provided } = about? else { return None };
     Some(RawLevel { required: Cow::Borrowed(required), provided: Cow::Borrowed(provided) })
+}
+
+fn work(about: Option<&About>) -> Option<RawWork<'_>> {
+    let About::Work { access, operation } = about? else { return None };
+    Some(RawWork { access: access.as_ref().map(doing), operation: operation.as_ref().map(doing) })
+}
+
+fn doing(doing: &Doing) -> RawDoing<'_> {
+    RawDoing {
+        kernel: doing.kernel.as_deref().map(Cow::Borrowed),
+        stream: Cow::Borrowed(&doing.stream),
+        file: doing.line.as_ref().map(|(file, _)| Cow::Borrowed(&**file)),
+        line: doing.line.as_ref().map(|(_, line)| *line),
+    }
 }
 
 /// Sets disk space aside for the first findings, in case the program fills the disk. Where the

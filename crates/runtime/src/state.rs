@@ -1,8 +1,14 @@
 //! The one state of this process, and its lock.
+//!
+//! Programs use devices before they initialise MPI: they choose one by the rank that the launcher tells
+//! them, allocate memory, make streams. So what there is begins with the first call of either, and
+//! `MPI_Init` adds the log and the other ranks. After `MPI_Finalize` nothing is followed.
 
 use crate::lock::Lock;
 use crate::options::Options;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Unheard};
+use commsan_cuda::Ticket;
+use commsan_cuda_shim::{Event, Process};
 use commsan_engine::{Mode, Pages, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_mpi::Tracker;
@@ -17,15 +23,14 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// Everything a rank of a checked run knows.
 pub struct State {
     directory: PathBuf,
     options: Options,
     pages: Result<Pages, MapError>,
-    /// From `MPI_Init` to `MPI_Finalize`, unless something went wrong.
-    active: AtomicBool,
+    phase: AtomicU8,
     /// Threads share pages, and what they do there is noted.
     sharing: AtomicBool,
     /// It is remembered what threads have called.
@@ -41,12 +46,39 @@ pub struct State {
 
 struct Inner {
     tracker: Tracker,
-    recorder: Recorder,
+    /// From `MPI_Init` on: before, it is not known which rank's log is this process's, and findings are
+    /// dropped.
+    recorder: Option<Recorder>,
+}
+
+/// Where this process is on its way.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing has happened yet that anybody follows.
+    Fresh,
+    /// There is work of devices, but no MPI yet.
+    Early,
+    /// From `MPI_Init` to `MPI_Finalize`.
+    Active,
+    /// After that, or something went wrong.
+    Over,
+}
+
+impl Phase {
+    fn of(number: u8) -> Phase {
+        [Phase::Fresh, Phase::Early, Phase::Active, Phase::Over][usize::from(number)]
+    }
+
+    /// Whether there is somebody to be told what happens.
+    fn is_followed(self) -> bool {
+        matches!(self, Phase::Early | Phase::Active)
+    }
 }
 
 static STATE: OnceLock<State> = OnceLock::new();
 
-/// Sets the state up; it becomes active when MPI does.
+/// Sets the state up; it becomes active when MPI does, or a device is used.
 pub fn install(
     directory: PathBuf,
     options: Options,
@@ -56,7 +88,7 @@ pub fn install(
         directory,
         options,
         pages,
-        active: AtomicBool::new(false),
+        phase: AtomicU8::new(Phase::Fresh as u8),
         sharing: AtomicBool::new(false),
         remembering: AtomicBool::new(false),
         shadow: OnceLock::new(),
@@ -70,8 +102,8 @@ pub fn install(
 #[inline]
 pub fn may_conflict(bytes: &Range<usize>, mode: Mode) -> bool {
     match STATE.get() {
-        Some(State { pages: Ok(pages), active, .. }) if active.load(Ordering::Relaxed) => {
-            pages.may_conflict(bytes, mode)
+        Some(state) if state.phase().is_followed() => {
+            state.pages.is_ok_and(|pages| pages.may_conflict(bytes, mode))
         }
         _ => false,
     }
@@ -135,7 +167,7 @@ pub fn remembers() -> bool {
 /// threads have them.
 pub fn forget(bytes: &Range<usize>) {
     if let Some(state) = STATE.get()
-        && state.active()
+        && state.phase().is_followed()
         && (state.pending() || state.remembering.load(Ordering::Relaxed))
         && let Some(inside) = Inside::enter()
     {
@@ -146,20 +178,74 @@ pub fn forget(bytes: &Range<usize>) {
 /// Stops checking in this process without a word: it is a child that shares the rank's log.
 pub fn abandon() {
     if let Some(state) = STATE.get() {
-        state.active.store(false, Ordering::Relaxed);
+        state.stop();
     }
 }
 
 /// The process exits.
 pub fn exited() {
     if let Some(state) = STATE.get()
-        && state.active.swap(false, Ordering::Relaxed)
+        && state.stop() == Phase::Active
     {
         thread::with(|thread| state.end(thread, Ending::Exited));
     }
 }
 
 impl State {
+    #[inline]
+    fn phase(&self) -> Phase {
+        Phase::of(self.phase.load(Ordering::Acquire))
+    }
+
+    /// Nothing is followed from now on. Gives what was until now.
+    fn stop(&self) -> Phase {
+        Phase::of(self.phase.swap(Phase::Over as u8, Ordering::Relaxed))
+    }
+
+    /// Runs `f` on what there is, and publishes what the hooks need to know; not at all if nothing is
+    /// followed.
+    fn with_state(&self, thread: &Thread, f: impl FnOnce(&mut Tracker, &mut dyn Findings)) {
+        if !self.phase().is_followed() {
+            return;
+        }
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let Some(mut inner) = self.inner.lock(thread) else {
+                // Abandoned in the middle of a change: what it protects is worth nothing now.
+                self.stop();
+                return;
+            };
+            let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
+            if agents::is_parallel() || tracker.knows_threads() {
+                tracker.act_as(agents::actor(), !agents::is_parallel());
+            }
+            match recorder {
+                Some(recorder) => f(tracker, recorder),
+                None => f(tracker, &mut Unheard),
+            }
+            self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
+            self.next_request.store(tracker.now(), Ordering::Release);
+            let (ranges, on_stack) = tracker.load();
+            abi::abi().live.store(ranges as u64, Ordering::Relaxed);
+            abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
+        }));
+        if done.is_err() {
+            self.give_up(thread);
+        }
+    }
+
+    /// A device is used before MPI is: from now on there is something to follow.
+    #[cold]
+    fn prepare(&self, thread: &Thread) {
+        let Ok(pages) = self.pages else { return };
+        let prepared = catch_unwind(AssertUnwindSafe(|| {
+            let Some(mut inner) = self.inner.lock(thread) else { return };
+            inner.get_or_insert_with(|| Inner { tracker: Tracker::new(pages), recorder: None });
+            let (fresh, early) = (Phase::Fresh as u8, Phase::Early as u8);
+            let _ = self.phase.compare_exchange(fresh, early, Ordering::Release, Ordering::Relaxed);
+        }));
+        drop(prepared);
+    }
+
     /// Order between ranks and accesses to windows are of interest from now on.
     fn follow_windows(&self, fabric: Fabric, tracker: &mut Tracker, recorder: &mut Recorder) {
         tracker.connect(fabric);
@@ -178,10 +264,11 @@ impl State {
 
     /// Checking itself has failed: stop, and say so.
     fn give_up(&self, thread: &Thread) {
-        self.active.store(false, Ordering::Relaxed);
+        self.stop();
         if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
             inner.tracker.disconnect();
-            inner.recorder.note(
+            let Some(recorder) = &mut inner.recorder else { return };
+            recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",
             );
@@ -190,8 +277,10 @@ impl State {
 
     fn end(&self, thread: &Thread, how: Ending) {
         let finished = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
-                inner.recorder.end(how);
+            if let Some(Some(Inner { recorder: Some(recorder), .. })) =
+                self.inner.lock(thread).as_deref_mut()
+            {
+                recorder.end(how);
             }
         }));
         drop(finished);
@@ -200,7 +289,7 @@ impl State {
 
 impl Rank for State {
     fn active(&self) -> bool {
-        self.active.load(Ordering::Relaxed)
+        self.phase() == Phase::Active
     }
 
     fn pending(&self) -> bool {
@@ -216,29 +305,7 @@ impl Rank for State {
     }
 
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
-        if !self.active() {
-            return;
-        }
-        let done = catch_unwind(AssertUnwindSafe(|| {
-            let Some(mut inner) = self.inner.lock(thread) else {
-                // Abandoned in the middle of a change: what it protects is worth nothing now.
-                self.active.store(false, Ordering::Relaxed);
-                return;
-            };
-            let Some(Inner { tracker, recorder }) = inner.as_mut() else { return };
-            if agents::is_parallel() || tracker.knows_threads() {
-                tracker.act_as(agents::actor(), !agents::is_parallel());
-            }
-            f(tracker, recorder);
-            self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
-            self.next_request.store(tracker.now(), Ordering::Release);
-            let (ranges, on_stack) = tracker.load();
-            abi::abi().live.store(ranges as u64, Ordering::Relaxed);
-            abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
-        }));
-        if done.is_err() {
-            self.give_up(thread);
-        }
+        self.with_state(thread, f);
     }
 
     fn begin(&self, thread: &Thread, world: World, shared: Shared) {
@@ -249,7 +316,8 @@ impl Rank for State {
                 Err(error) => return recorder.unchecked(&advice(error)),
             };
             let Some(mut inner) = self.inner.lock(thread) else { return };
-            let mut tracker = Tracker::new(pages);
+            let mut tracker =
+                inner.take().map_or_else(|| Tracker::new(pages), |early| early.tracker);
             tracker.assume_memory_model(self.options.memory_model);
             tracker.sees_atomics(abi::abi().hooked.load(Ordering::Relaxed) > 0);
             match shared {
@@ -265,8 +333,8 @@ impl Rank for State {
                     }
                 }
             }
-            *inner = Some(Inner { tracker, recorder });
-            self.active.store(true, Ordering::Release);
+            *inner = Some(Inner { tracker, recorder: Some(recorder) });
+            self.phase.store(Phase::Active as u8, Ordering::Release);
         }));
         drop(begun);
     }
@@ -277,20 +345,44 @@ impl Rank for State {
             tracker.finalize(here, out);
             gaps = tracker.has_gaps();
         });
-        if gaps && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {
-            inner.recorder.note(
+        if gaps
+            && let Some(Some(Inner { recorder: Some(recorder), .. })) =
+                self.inner.lock(here.thread).as_deref_mut()
+        {
+            recorder.note(
                 "some accesses to windows could not be followed; races with them are not reported",
             );
         }
-        if self.active.swap(false, Ordering::Relaxed) {
+        if self.stop() == Phase::Active {
             self.end(here.thread, Ending::Finalized);
         }
     }
 
     fn abort(&self, thread: &Thread) {
-        if self.active.swap(false, Ordering::Relaxed) {
+        if self.stop() == Phase::Active {
             self.end(thread, Ending::Aborted);
         }
+    }
+}
+
+impl Process for State {
+    fn active(&self) -> bool {
+        self.phase() != Phase::Over && self.pages.is_ok()
+    }
+
+    fn tell(&self, here: &Here, event: &Event) -> Option<Ticket> {
+        if self.phase() == Phase::Fresh {
+            self.prepare(here.thread);
+        }
+        let mut ticket = None;
+        self.with_state(here.thread, |tracker, out| ticket = event.apply(tracker, here, out));
+        ticket
+    }
+
+    fn wants(&self, thread: &Thread, ticket: Ticket) -> bool {
+        let mut wanted = false;
+        self.with_state(thread, |tracker, _| wanted = tracker.gpu().wants(ticket));
+        wanted
     }
 }
 

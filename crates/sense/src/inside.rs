@@ -58,3 +58,11 @@ impl Drop for Inside {
         self.inside.set(0);
     }
 }
+
+/// Runs `f` as the program's own, called back by a library that this thread may be inside of.
+pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+    let before = thread::with(|thread| thread.inside.replace(0));
+    let result = f();
+    thread::with(|thread| thread.inside.set(before));
+    result
+}

@@ -176,6 +176,20 @@ pub struct ExecNode {
     pub enabled: bool,
 }
 
+impl ExecNode {
+    /// The same in a launch with a tag, which is added to that of a kernel that has one.
+    pub fn tagged(mut self, tag: u64) -> ExecNode {
+        if let Body::Task(Task::Kernel(kernel)) = &mut self.body
+            && tag != 0
+            && kernel.launch.tag != 0
+        {
+            let launch = &mut Arc::make_mut(kernel).launch;
+            launch.tag = launch.tag.wrapping_add(tag);
+        }
+        self
+    }
+}
+
 /// A graph that can be launched.
 #[derive(Clone, Debug, Default)]
 pub struct Exec {

@@ -4,6 +4,7 @@
 //! grid advances, and by how much.
 
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -59,6 +60,8 @@ pub struct Launch {
     pub shared: usize,
     /// Whether all blocks must be resident at once: the grid synchronises.
     pub cooperative: bool,
+    /// What who watches calls it; 0 if nobody does.
+    pub tag: u64,
 }
 
 /// What is known of a kernel without running it.
@@ -103,8 +106,13 @@ pub trait Module: Send + Sync {
     /// Writes a variable's initial value to `bytes`, which are zero.
     fn initialise(&self, global: &Global, addresses: &Addresses, bytes: &mut [u8]);
 
-    /// A grid, of which nothing has run yet.
-    fn start(&self, launch: &Launch, addresses: &Arc<Addresses>) -> Result<Box<dyn Grid>>;
+    /// A grid, of which nothing has run yet; what it accesses is told to `watch`.
+    fn start(
+        &self,
+        launch: &Launch,
+        addresses: &Arc<Addresses>,
+        watch: Option<Watch>,
+    ) -> Result<Box<dyn Grid>>;
 }
 
 /// Why a module cannot be used.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
+use crate::watch::{Watch, Watching};
 use commsan_ptx::words::Space;
 use commsan_ptx::{Linkage, Variable};
 use commsan_ptx::{Module, fatbin};
@@ -36,7 +37,7 @@ type Devices = Mutex<FxHashMap<usize, Arc<Services>>>;
 impl Loader for Ptx {
     unsafe fn load(&self, wrapper: *const c_void) -> Result<Arc<dyn grid::Module>, Unusable> {
         // SAFETY: the caller's promise.
-        let fatbins = unsafe { fatbins(wrapper) }.map_err(damaged)?;
+        let fatbins = unsafe { fatbin::embedded(wrapper) }.map_err(damaged)?;
         let [fatbin] = fatbins[..] else {
             return Err(Unusable {
                 error: Error::NO_KERNEL_IMAGE_FOR_DEVICE,
@@ -64,30 +65,9 @@ fn damaged(error: fatbin::Error) -> Unusable {
     Unusable { error: Error::INVALID_KERNEL_IMAGE, reason: error.to_string() }
 }
 
-/// The fatbins that a wrapper names: one, or those of each file of a program with relocatable code.
-///
-/// # Safety
-/// `wrapper` points to what a compiler has made.
-unsafe fn fatbins<'a>(wrapper: *const c_void) -> Result<Vec<&'a [u8]>, fatbin::Error> {
-    // SAFETY: wrappers have this size, and fatbins lie in the program's image, as long as their headers
-    // say.
-    unsafe {
-        let bytes = std::slice::from_raw_parts(wrapper.cast(), fatbin::Wrapper::SIZE);
-        let wrapper = fatbin::Wrapper::read(bytes)?;
-        let whole = |address: u64| {
-            let begin = address as *const u8;
-            let size = fatbin::size(std::slice::from_raw_parts(begin, fatbin::HEADER))?;
-            Ok(std::slice::from_raw_parts(begin, size))
-        };
-        let Some(parts) = wrapper.parts else { return Ok(vec![whole(wrapper.fatbin)?]) };
-        let parts = parts as *const u64;
-        let addresses = (0..).map(|at| *parts.add(at)).take_while(|address| *address != 0);
-        addresses.map(whole).collect()
-    }
-}
-
 /// A module's kernels.
 struct Kernels {
+    module: Arc<Module>,
     program: Program,
     seed: u64,
     devices: Arc<Devices>,
@@ -106,7 +86,9 @@ impl Kernels {
             alignment: variable.align as usize,
         });
         let globals = globals.collect();
-        Kernels { program: Program::new(Arc::new(module)), seed, devices, known, globals }
+        let module = Arc::new(module);
+        let program = Program::new(Arc::clone(&module));
+        Kernels { module, program, seed, devices, known, globals }
     }
 
     fn describe(&self, entry: &str) -> grid::Kernel {
@@ -146,12 +128,17 @@ impl grid::Module for Kernels {
     }
 
     fn initialise(&self, global: &Global, addresses: &Addresses, bytes: &mut [u8]) {
-        if let Some((_, variable)) = self.program.module().variable(&global.name) {
+        if let Some((_, variable)) = self.module.variable(&global.name) {
             self.program.initialise(variable, &|name: &str| address(addresses, name), bytes);
         }
     }
 
-    fn start(&self, launch: &Launch, addresses: &Arc<Addresses>) -> Result<Box<dyn grid::Grid>> {
+    fn start(
+        &self,
+        launch: &Launch,
+        addresses: &Arc<Addresses>,
+        watch: Option<Watch>,
+    ) -> Result<Box<dyn grid::Grid>> {
         let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
         let launch_of = commsan_simt::Launch {
             kernel,
@@ -174,7 +161,8 @@ impl grid::Module for Kernels {
                 Refused::Symbol(_) => Error::SYMBOL_NOT_FOUND,
             }
         })?;
-        Ok(Box::new(Running { grid, device: launch.device }))
+        let watched = watch.map(|watch| (Watching::new(watch), Arc::clone(&self.module)));
+        Ok(Box::new(Running { grid, device: launch.device, watched }))
     }
 }
 
@@ -186,12 +174,24 @@ fn address(addresses: &Addresses, name: &str) -> Option<u64> {
 struct Running {
     grid: commsan_simt::Grid,
     device: usize,
+    /// Who is told what it accesses, with its module.
+    watched: Option<(Watching, Arc<Module>)>,
 }
 
 impl grid::Grid for Running {
     fn advance(&mut self, budget: u64, reach: &dyn grid::Reach) -> Progress {
         let reach = OnDevice { reach, device: self.device };
-        match self.grid.advance(budget, &reach, &mut ()) {
+        let progress = match &mut self.watched {
+            None => self.grid.advance(budget, &reach, &mut ()),
+            Some((watching, module)) => {
+                let progress = self.grid.advance(budget, &reach, &mut watching.with(module));
+                if progress != commsan_simt::Progress::Running {
+                    watching.tell(module);
+                }
+                progress
+            }
+        };
+        match progress {
             commsan_simt::Progress::Running => Progress::Running,
             commsan_simt::Progress::Spinning => Progress::Spinning,
             commsan_simt::Progress::Idle(time) => Progress::Idle(time),

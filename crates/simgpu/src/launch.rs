@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::grid::{Kernel, Launch};
 use crate::runtime::State;
 use crate::task::KernelCall;
+use crate::thread;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -67,6 +68,7 @@ impl State {
         arguments: *const *const c_void,
         device: usize,
     ) -> Result<Arc<KernelCall>> {
+        let tag = thread::take_tag();
         request.check()?;
         let symbol = self.modules.kernel(request.function)?.clone();
         let module = self.modules.module(&symbol)?;
@@ -83,6 +85,7 @@ impl State {
             block: request.block,
             shared: request.shared,
             cooperative: request.cooperative,
+            tag,
         };
         Ok(Arc::new(KernelCall { module, addresses, launch, function: request.function }))
     }
@@ -123,6 +126,7 @@ mod tests {
     use crate::settings::Settings;
     use crate::streams::Which;
     use crate::task::Task;
+    use crate::watch::Watch;
 
     /// A module with a kernel `add(int *to, char by)` that also adds a variable, which starts as 40.
     struct Adder {
@@ -171,7 +175,12 @@ mod tests {
             bytes.copy_from_slice(&40_i32.to_le_bytes());
         }
 
-        fn start(&self, launch: &Launch, addresses: &Arc<Addresses>) -> Result<Box<dyn Grid>> {
+        fn start(
+            &self,
+            launch: &Launch,
+            addresses: &Arc<Addresses>,
+            _: Option<Watch>,
+        ) -> Result<Box<dyn Grid>> {
             let pointer: [u8; 8] = launch.arguments[..8].try_into().expect("eight bytes");
             // SAFETY: memory of a device, which is there as long as it is not reset.
             let forty = unsafe { (addresses["forty"] as *const i32).read() };

@@ -9,7 +9,6 @@
 //!
 //! Who executes kernels implements the traits of `grid.rs`.
 
-pub mod abi;
 mod api;
 pub mod arena;
 pub mod capture;
@@ -36,3 +35,6 @@ pub mod streams;
 pub mod submit;
 pub mod task;
 pub mod thread;
+pub mod watch;
+
+pub use commsan_cuda_abi as abi;

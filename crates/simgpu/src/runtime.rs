@@ -20,6 +20,7 @@ use crate::service::Services;
 use crate::settings::{Choices, Settings};
 use crate::streams::{Streams, Which};
 use crate::thread;
+use crate::watch::Watcher;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -82,6 +83,8 @@ pub struct State {
     /// Whether other processes were told of memory here.
     pub(crate) exported: bool,
     pub(crate) services: Services,
+    /// Who watches kernels.
+    pub(crate) watcher: Option<Watcher>,
     next_handle: usize,
 }
 
@@ -112,6 +115,7 @@ impl Runtime {
             board: None,
             exported: false,
             services: Services::default(),
+            watcher: None,
             next_handle: FIRST_HANDLE,
         };
         for device in 0..count {

@@ -11,6 +11,7 @@ use crate::memory::{Kind, Memory, Place};
 use crate::order::OpId;
 use crate::runtime::State;
 use crate::task::{HostCall, KernelCall, Task};
+use crate::watch::Watch;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -138,7 +139,7 @@ impl State {
                 self.host_calls.push_back((op, pending));
                 return;
             }
-            Task::Kernel(kernel) => match start(kernel) {
+            Task::Kernel(kernel) => match start(kernel, self.watch_of(kernel.launch.tag)) {
                 Ok(grid) => {
                     let device = pending.device;
                     self.residents.push_back(Resident { op, device, grid, time: finish, wake: 0 });
@@ -165,6 +166,11 @@ impl State {
         for start in self.leaving.remove(&op).unwrap_or_default() {
             self.release(start);
         }
+    }
+
+    /// Who is to be told what a kernel with a tag accesses.
+    fn watch_of(&self, tag: u64) -> Option<Watch> {
+        self.watcher.filter(|_| tag != 0)?.watch(tag)
     }
 
     /// Gives a kernel its piece, and the others theirs before its next.
@@ -231,8 +237,9 @@ impl State {
 }
 
 /// Makes a grid. What panics there, as in [`Grid::advance`], fails as a kernel does.
-fn start(kernel: &KernelCall) -> Result<Box<dyn Grid>> {
-    let start = AssertUnwindSafe(|| kernel.module.start(&kernel.launch, &kernel.addresses));
+fn start(kernel: &KernelCall, watch: Option<Watch>) -> Result<Box<dyn Grid>> {
+    let start = || kernel.module.start(&kernel.launch, &kernel.addresses, watch);
+    let start = AssertUnwindSafe(start);
     catch_unwind(start).unwrap_or(Err(Error::LAUNCH_FAILURE))
 }
 

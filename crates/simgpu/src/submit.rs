@@ -11,6 +11,7 @@ use crate::rules::{self, Call, Wait};
 use crate::runtime::{Session, State};
 use crate::schedule::Pending;
 use crate::task::Task;
+use crate::thread;
 use std::sync::Arc;
 
 /// Bytes that are kept for copies that have not run; what would be more is copied at once.
@@ -201,6 +202,7 @@ impl Session {
 
     /// Launches a graph.
     pub fn launch_graph(&mut self, exec: usize, stream: StreamId) -> Result {
+        let tag = thread::take_tag();
         let device = self.streams.get(stream).device;
         self.usable(device)?;
         if self.joined(stream)?.is_some() {
@@ -214,7 +216,7 @@ impl Session {
         let start = self.enqueue(stream, Task::Mark, last.as_slice());
         let mut ops = Vec::with_capacity(nodes.len());
         for node in nodes {
-            let op = self.launch_node(stream, &node, start, &ops)?;
+            let op = self.launch_node(stream, &node.tagged(tag), start, &ops)?;
             ops.push(op);
         }
         let ends: Vec<OpId> = leaves.into_iter().map(|leaf| ops[leaf]).collect();

@@ -41,6 +41,7 @@ struct Thread {
     capture_mode: Cell<CaptureMode>,
     configurations: Cell<[Configuration; NESTED]>,
     nested: Cell<usize>,
+    tag: Cell<u64>,
 }
 
 thread_local! {
@@ -54,6 +55,7 @@ thread_local! {
             capture_mode: Cell::new(CaptureMode::Global),
             configurations: Cell::new([Configuration::default(); NESTED]),
             nested: Cell::new(0),
+            tag: Cell::new(0),
         }
     };
 }
@@ -112,6 +114,16 @@ pub fn capture_mode() -> CaptureMode {
 /// Changes how much captures forbid; gives what it was.
 pub fn set_capture_mode(mode: CaptureMode) -> CaptureMode {
     THREAD.with(|thread| thread.capture_mode.replace(mode))
+}
+
+/// What the next launch of the thread is called by who watches.
+pub fn set_tag(tag: u64) {
+    THREAD.with(|thread| thread.tag.set(tag));
+}
+
+/// What this launch is called; 0 if nobody has said.
+pub fn take_tag() -> u64 {
+    THREAD.with(|thread| thread.tag.take())
 }
 
 /// Notes what a launch that follows is to be.

@@ -110,6 +110,36 @@ pub struct RawFinding<'a> {
     /// The thread level that the finding is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<RawLevel<'a>>,
+    /// What streams do on either side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<RawWork<'a>>,
+}
+
+/// Work of CUDA streams that takes part in a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawWork<'a> {
+    /// The offending side, if that is work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<RawDoing<'a>>,
+    /// The operation, if that is work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<RawDoing<'a>>,
+}
+
+/// What a stream does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawDoing<'a> {
+    /// The kernel, demangled; absent for copies and sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Cow<'a, str>>,
+    /// The stream in words: `stream 1 of device 0`.
+    pub stream: Cow<'a, str>,
+    /// The source file of the access inside the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Cow<'a, str>>,
+    /// Its line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// A collective that calls of two ranks should have been.

@@ -58,8 +58,9 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
         prop::collection::vec(site(), 0..4),
         prop::option::of(collective()),
         prop::option::of((text(), text())),
+        prop::option::of((prop::option::of(doing()), prop::option::of(doing()))),
     )
-        .prop_map(|(id, code, access, operation, sites, collective, level)| RawFinding {
+        .prop_map(|(id, code, access, operation, sites, collective, level, work)| RawFinding {
             id,
             code,
             access,
@@ -68,7 +69,14 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
             sites: Cow::Owned(sites),
             collective,
             level: level.map(|(required, provided)| RawLevel { required, provided }),
+            work: work.map(|(access, operation)| RawWork { access, operation }),
         })
+}
+
+fn doing() -> impl Strategy<Value = RawDoing<'static>> {
+    let optional = || prop::option::of(text());
+    (optional(), text(), optional(), any::<Option<u32>>())
+        .prop_map(|(kernel, stream, file, line)| RawDoing { kernel, stream, file, line })
 }
 
 fn collective() -> impl Strategy<Value = RawCollective<'static>> {

@@ -2,11 +2,12 @@
 
 use super::Check;
 use crate::child::search;
+use crate::cuda::has_device;
 use crate::elf;
-use crate::install::{INJECTOR, RUNTIMES, library_directory};
+use crate::install::{INJECTOR, RUNTIMES, SIMULATED, library_directory};
 use commsan_compile::{
     family::{Compiler, Family},
-    plugin,
+    nvcc, plugin,
 };
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub fn checks() -> Vec<Check> {
     let mut checks = libraries();
     checks.extend(mpi());
     checks.extend(compilers());
+    checks.extend(cuda());
     checks.push(address_space());
     checks.push(memory_limit());
     checks.push(overcommit());
@@ -190,6 +192,25 @@ fn compilers() -> Vec<Check> {
     let with_plugins = found.iter().filter(|name| !["g++", "gfortran"].contains(&name.as_str()));
     checks.extend(with_plugins.map(|compiler| plugin_for(compiler)));
     checks
+}
+
+/// The compiler and the devices of CUDA programs.
+fn cuda() -> Vec<Check> {
+    let nvcc = nvcc::default_nvcc();
+    let nvcc = match crate::child::find(&nvcc) {
+        Ok(path) => Check::ok("nvcc", path.display().to_string()),
+        Err(_) => Check::ok("nvcc", "none in PATH or CUDA_HOME; only CUDA programs need it"),
+    };
+    let simulated = library_directory().join(SIMULATED);
+    let devices = match (has_device(), simulated.is_dir()) {
+        (true, _) => Check::ok("GPU", "real ones; and simulated ones with `--gpu sim:N`"),
+        (false, true) => Check::ok("GPU", "none real; simulated ones with `--gpu sim:N`"),
+        (false, false) => {
+            let found = format!("none real, and {} is missing", simulated.display());
+            Check::warn("GPU", found, "install commsan with `make install` to have simulated ones")
+        }
+    };
+    vec![nvcc, devices]
 }
 
 /// How a compiler checks accesses; gcc's languages have one plugin.

@@ -1,6 +1,7 @@
 //! Checks of one program.
 
 use super::Check;
+use crate::cuda::Cuda;
 use crate::elf::{self, Program};
 use std::path::Path;
 
@@ -21,14 +22,7 @@ pub fn checks(path: &Path) -> Vec<Check> {
         return vec![Check::warn("program", found, mend)];
     }
     let mut checks = vec![kind(&name, &program), mpi(&program)];
-    if !program.missing.is_empty() {
-        let mend = "set LD_LIBRARY_PATH, or load the modules that the program was built with";
-        checks.push(Check::fail(
-            "libraries",
-            format!("not found: {}", program.missing.join(", ")),
-            mend,
-        ));
-    }
+    checks.extend(missing(&program));
     checks.push(compiled(&program));
     checks.push(if program.lines {
         Check::ok("line information", "present")
@@ -36,7 +30,21 @@ pub fn checks(path: &Path) -> Vec<Check> {
         let mend = "compile with -g, so that reports name source lines";
         Check::warn("line information", "none in the program", mend)
     });
+    checks.extend(program.cuda.as_ref().map(|cuda| simulable(&name, cuda)));
     checks
+}
+
+/// Whether simulated devices can run it.
+fn simulable(name: &str, cuda: &Cuda) -> Check {
+    let what = "CUDA of the program";
+    match (cuda.obstacle(name), &cuda.runtime) {
+        (Some((found, mend)), _) => Check::warn(what, found, mend),
+        (None, runtime) => {
+            let runtime = runtime.as_deref().unwrap_or_default();
+            let found = format!("{runtime}, and PTX: runs on simulated devices, too (--gpu sim:N)");
+            Check::ok(what, found)
+        }
+    }
 }
 
 fn kind(name: &str, program: &Program) -> Check {
@@ -51,6 +59,21 @@ fn kind(name: &str, program: &Program) -> Check {
         Check::fail("program", format!("{name} is setuid or setgid"), mend)
     } else {
         Check::ok("program", name)
+    }
+}
+
+/// Libraries that are not found; the simulated devices bring that of CUDA.
+fn missing(program: &Program) -> Option<Check> {
+    let listed = program.missing.join(", ");
+    let of_cuda = |name: &String| name.starts_with("libcudart.so");
+    if program.missing.is_empty() {
+        None
+    } else if program.missing.iter().all(of_cuda) {
+        let mend = "set LD_LIBRARY_PATH to the toolkit's lib64, or run it with `--gpu sim:N`";
+        Some(Check::warn("libraries", format!("not found: {listed}"), mend))
+    } else {
+        let mend = "set LD_LIBRARY_PATH, or load the modules that the program was built with";
+        Some(Check::fail("libraries", format!("not found: {listed}"), mend))
     }
 }
 

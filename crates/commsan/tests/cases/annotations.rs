@@ -29,6 +29,10 @@ pub struct Case {
     pub mpi: Option<String>,
     /// The only compiler that it is for, `gcc` or `clang`.
     pub compiler: Option<String>,
+    /// Simulated devices of each rank, where it is a CUDA program.
+    pub devices: u32,
+    /// Seed of their order.
+    pub seed: u32,
     /// Exit code of `commsan run`.
     pub exit: i32,
     pub marks: Vec<Mark>,
@@ -78,6 +82,8 @@ impl Case {
             options: Vec::new(),
             mpi: None,
             compiler: None,
+            devices: 1,
+            seed: 0,
             exit: match kind {
                 Kind::Fail => 66,
                 Kind::Pass => 0,
@@ -107,6 +113,8 @@ impl Case {
         match key.trim() {
             "np" => self.ranks = value.parse().map_err(|e| number(format!("{e}")))?,
             "exit" => self.exit = value.parse().map_err(|e| number(format!("{e}")))?,
+            "gpu" => self.devices = value.parse().map_err(|e| number(format!("{e}")))?,
+            "seed" => self.seed = value.parse().map_err(|e| number(format!("{e}")))?,
             "flags" => self.flags = words(),
             "args" => self.args = words(),
             "options" => self.options = words(),

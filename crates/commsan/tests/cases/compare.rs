@@ -51,7 +51,8 @@ pub fn differences(case: &Case, report: &Report) -> Vec<String> {
     let file = base_name(&case.source.to_string_lossy());
     let mut seen: BTreeMap<Seen, Observers> = BTreeMap::new();
     for finding in &report.findings {
-        for site in finding.sites.iter().filter(|site| site.role != Role::Completion) {
+        let explains = |role| matches!(role, Role::Completion | Role::Cause);
+        for site in finding.sites.iter().filter(|site| !explains(site.role)) {
             let observers = seen.entry(Seen::new(finding.code, site, &file)).or_default();
             observers.ranks.extend(&finding.ranks);
             observers.count += finding.count;

@@ -24,6 +24,7 @@ pub enum Language {
     C,
     Cxx,
     Fortran,
+    Cuda,
 }
 
 /// Where everything is.
@@ -31,6 +32,8 @@ pub struct Tools {
     commsan: PathBuf,
     clang: PathBuf,
     clangxx: PathBuf,
+    /// That of `NVCC`, or the one that `scripts/cuda.sh` installs.
+    nvcc: PathBuf,
     /// Executables and run directories, one directory for each trial.
     work: PathBuf,
 }
@@ -49,6 +52,7 @@ pub fn language(path: &Path) -> Option<Language> {
         "c" => Some(Language::C),
         "cpp" => Some(Language::Cxx),
         "f90" => Some(Language::Fortran),
+        "cu" => Some(Language::Cuda),
         _ => None,
     }
 }
@@ -71,7 +75,8 @@ impl Mpi {
         };
         let language = match language {
             Language::C => "CC",
-            Language::Cxx => "CXX",
+            // nvcc compiles host code as C++.
+            Language::Cxx | Language::Cuda => "CXX",
             Language::Fortran => "FC",
         };
         format!("{library}_{language}")
@@ -104,7 +109,9 @@ impl Tools {
             return Err(format!("missing: {}; run `make build`", missing.join(", ")));
         };
         let commsan = commsan.canonicalize().unwrap_or(commsan);
-        Ok(Tools { commsan, clang, clangxx, work: repository.join("target/cases") })
+        let installed = repository.join("target/cuda/bin/nvcc");
+        let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
+        Ok(Tools { commsan, clang, clangxx, nvcc, work: repository.join("target/cases") })
     }
 
     /// Compiles the program, unless it is up to date.
@@ -116,13 +123,26 @@ impl Tools {
         if self.is_current(&program, case) {
             return Ok(program);
         }
+        let mut command = Command::new(&self.commsan);
         let (word, wrapper) = match language {
             Language::C => ("cc", "mpicc"),
             Language::Cxx => ("cxx", "mpicxx"),
             Language::Fortran => ("fc", "mpifort"),
+            Language::Cuda => ("nvcc", "mpicxx"),
         };
-        let mut command = Command::new(&self.commsan);
-        command.arg(word).arg(format!("{wrapper}.{}", mpi.name())).args(["-O1", "-g"]);
+        let wrapper = format!("{wrapper}.{}", mpi.name());
+        command.arg(word);
+        if language == Language::Cuda {
+            if !self.nvcc.is_file() {
+                return Err(format!("missing: {}; run `scripts/cuda.sh`", self.nvcc.display()));
+            }
+            // PTX alone, since simulated devices execute nothing else; there is nothing to link then.
+            let ptx = ["-gencode", "arch=compute_90,code=compute_90", "-nodlink"];
+            command.arg(&self.nvcc).arg("-ccbin").arg(wrapper).args(ptx);
+        } else {
+            command.arg(wrapper);
+        }
+        command.args(["-O1", "-g"]);
         command.args(&case.flags).arg(&case.source).arg("-o").arg(&program);
         command.env(mpi.compiler_variable(language), self.compiler(case, mpi, language));
         let (status, output) = finish(&mut command, &directory)?;
@@ -140,7 +160,12 @@ impl Tools {
             std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
         }
         let mut command = Command::new(&self.commsan);
-        command.arg("run").arg("--output").arg(&directory).args(&case.options).arg("--");
+        command.arg("run").arg("--output").arg(&directory).args(&case.options);
+        if language(&case.source) == Some(Language::Cuda) {
+            command.arg("--gpu").arg(format!("sim:{}", case.devices));
+            command.arg("--gpu-seed").arg(case.seed.to_string());
+        }
+        command.arg("--");
         command.arg(format!("mpirun.{}", mpi.name())).args(["-n", &case.ranks.to_string()]);
         command.arg(program).args(&case.args);
         let (status, output) = finish(&mut command, &work)?;
@@ -159,9 +184,9 @@ impl Tools {
         };
         match (language, clang) {
             (Language::C, true) => self.clang.clone(),
-            (Language::Cxx, true) => self.clangxx.clone(),
+            (Language::Cxx | Language::Cuda, true) => self.clangxx.clone(),
             (Language::C, false) => "gcc".into(),
-            (Language::Cxx, false) => "g++".into(),
+            (Language::Cxx | Language::Cuda, false) => "g++".into(),
             (Language::Fortran, _) => "gfortran".into(),
         }
     }

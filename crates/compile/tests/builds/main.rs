@@ -3,6 +3,7 @@
 //! Sources are in `tests/compile` of the repository. Compilers that are not installed are skipped.
 
 mod behaviour;
+mod nvcc;
 mod reports;
 mod setup;
 mod transparency;

@@ -17,11 +17,11 @@ impl Place {
         Place(path)
     }
 
-    /// `sh -c` in this directory. In the command, `@cc`, `@cxx` and `@fc` are the wrappers, `SRC`
+    /// `sh -c` in this directory. In the command, `@cc`, `@cxx`, `@fc` and `@nvcc` are the wrappers, `SRC`
     /// is where the sources are, `LIB` the directory of the archive, `BARE` the same without plugins.
     pub fn sh(&self, command: &str) -> Output {
         let driver = driver();
-        let text = ["cc", "cxx", "fc"].iter().fold(command.to_owned(), |text, language| {
+        let text = ["cc", "cxx", "fc", "nvcc"].iter().fold(command.to_owned(), |text, language| {
             text.replace(&format!("@{language} "), &format!("{} {language} ", driver.display()))
         });
         let text = text.replace("SRC", sources().to_str().unwrap());
@@ -148,7 +148,32 @@ pub fn has_plugin() -> bool {
     found
 }
 
-fn run(command: &mut Command) {
+/// NVIDIA's compiler: that of `NVCC`, or the one that `scripts/cuda.sh` installs.
+pub fn nvcc() -> &'static Path {
+    static NVCC: OnceLock<PathBuf> = OnceLock::new();
+    NVCC.get_or_init(|| {
+        // Where nvcc's host compiler is looked for.
+        let alias = driver().with_file_name("commsan-cxx");
+        if !alias.exists() {
+            std::os::unix::fs::symlink("driver", alias).unwrap();
+        }
+        if let Some(nvcc) = std::env::var_os("NVCC") {
+            return nvcc.into();
+        }
+        let toolkit = run(&mut Command::new(repository().join("scripts/cuda.sh")));
+        Path::new(toolkit.trim()).join("bin/nvcc")
+    })
+}
+
+/// Where the CUDA runtimes with simulated devices are.
+pub fn simulated() -> PathBuf {
+    let directory = repository().join("target/dist/lib/commsan/simgpu");
+    assert!(directory.exists(), "run `make build`");
+    directory
+}
+
+fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}\n{}", everything(&output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -1,7 +1,7 @@
 //! What other ranks do to this one's windows, and what orders it.
 
 use super::separate::MemoryModel;
-use super::{Learning, Template};
+use super::{Learning, Template, device};
 use super::{Operation, Tracker};
 use crate::calls::{CALLS, Call};
 use crate::rma::clock::Clock;
@@ -12,7 +12,7 @@ use crate::rma::windows::Windows;
 use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_model::{Code, Role};
-use commsan_place::{Findings, Place, Report, Side, Site, StackId};
+use commsan_place::{About, Findings, Place, Report, Side, Site, StackId};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -124,6 +124,7 @@ impl Tracker {
     }
 
     pub(super) fn end_segment(&mut self) -> u32 {
+        self.note_ended_work();
         let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
         self.threads.end_segment(ended);
         self.set_segment();
@@ -283,9 +284,10 @@ impl Tracker {
             let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
             let side = Side { by: &call.name, mode: op.mode, bytes };
             let site = Site::afar(&call.name, op.origin, op.site);
-            self.report_meeting(Code::TargetRace, side, site, &meeting, out);
+            self.report_meeting(Code::TargetRace, side, site, (&meeting, None), out);
         }
         self.meets_own_operations(op, call, &access, out);
+        self.meets_own_work(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);
         let public = self.rma.windows.named(op.window).and_then(|w| w.public_to(row[me]));
         let separate = public.map(|public| Separate { public, over: false });
@@ -319,7 +321,7 @@ impl Tracker {
             let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
-            self.report_meeting(Code::WindowAccessRace, side, site, &meeting, out);
+            self.report_meeting(Code::WindowAccessRace, side, site, (&meeting, None), out);
         }
     }
 
@@ -333,6 +335,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.note_ended_work();
         let Some(exposed) = self.rma.exposed.as_ref().filter(|_| !self.rma.late) else { return };
         let Some(window) = self.rma.windows.named(op.window) else { return };
         let public = window.public_to(known).unwrap_or(known);
@@ -357,6 +360,7 @@ impl Tracker {
         });
         for (past, bytes) in found {
             let code = match self.threads.was_told(past.when, known) {
+                _ if device::is_work(&past) => Code::WorkMeetsRemote,
                 true => Code::ViewsDiffer,
                 false => Code::WindowAccessRace,
             };
@@ -376,7 +380,7 @@ impl Tracker {
     ) {
         let (site, by) = self.past(past, place);
         let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
-        self.report_meeting(code, side, site, meeting, out);
+        self.report_meeting(code, side, site, (meeting, None), out);
     }
 
     /// An access of this rank to window memory.
@@ -388,13 +392,8 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let threads = &self.threads;
-        if self.rma.remotes.ranges() == 0 || self.rma.remotes.met_by(access, threads).is_empty() {
+        if !self.may_meet_remotes(access, place, out) {
             return;
-        }
-        self.drain(place, out);
-        if self.rma.late {
-            return; // the end of these may be among the notices that are still to come
         }
         for meeting in self.rma.remotes.met_by(access, &self.threads) {
             let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
@@ -411,8 +410,25 @@ impl Tracker {
             }
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(call, &mut self.stacks);
-            self.report_meeting(code, side, site, &meeting, out);
+            self.report_meeting(code, side, site, (&meeting, None), out);
         }
+    }
+
+    /// Whether operations of other ranks may be under way that an access meets, after all that is known
+    /// of them.
+    pub(super) fn may_meet_remotes(
+        &mut self,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> bool {
+        let threads = &self.threads;
+        if self.rma.remotes.ranges() == 0 || self.rma.remotes.met_by(access, threads).is_empty() {
+            return false;
+        }
+        self.drain(place, out);
+        // The end of these may be among the notices that are still to come.
+        !self.rma.late
     }
 
     /// Notes what a call of this rank did to window memory.
@@ -436,12 +452,12 @@ impl Tracker {
         });
     }
 
-    fn report_meeting(
+    pub(super) fn report_meeting(
         &mut self,
         code: Code,
         mut side: Side,
         site: Site,
-        meeting: &Meeting,
+        (meeting, about): (&Meeting, Option<About>),
         out: &mut dyn Findings,
     ) {
         if self.rma.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
@@ -471,7 +487,7 @@ impl Tracker {
             concerned: Some((meeting.access.mode, span, touched)),
             sites: &[(Role::Access, site), (Role::Operation, first)],
             threads: false,
-            about: None,
+            about,
         };
         out.report(&report, &self.stacks);
     }

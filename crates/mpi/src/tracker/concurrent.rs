@@ -81,6 +81,7 @@ impl Tracker {
     /// is; `alone` tells.
     pub fn act_as(&mut self, actor: Option<Actor>, alone: bool) {
         self.threads.actor = actor;
+        self.gpu.act_as(self.threads.actor.as_ref(), alone);
         if alone {
             while let Some((id, _)) = self.threads.retired.pop_front() {
                 self.live.end(id);

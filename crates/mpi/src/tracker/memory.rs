@@ -22,6 +22,7 @@ impl Tracker {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
         self.meets_remotes(by, None, &access, place, out);
+        self.gpu.meets(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
             let one_sided = self.live.get(conflict.id).is_some_and(|op| op.window.is_some());
             let code = code(one_sided, conflict.mode, mode);
@@ -51,8 +52,9 @@ impl Tracker {
     ) {
         self.forget(&bytes);
         let mode = Mode::Write;
-        let access = Access { mode, footprint: Footprint::Dense(bytes) };
+        let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };
+        self.gpu.released(by, &bytes, place, out);
         for conflict in conflicts.into_iter().flatten() {
             let side = Side { by, mode, bytes: conflict.bytes.clone() };
             let code = Code::PendingBufferFreed;

@@ -1,8 +1,9 @@
 //! What registers hold, as a graph of operations on arguments and thread numbers.
 
+use super::Inputs;
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
-use crate::words::{Special, Type};
+use crate::words::{Flag, Special, Type};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -60,6 +61,8 @@ pub(super) struct Iterations {
 pub(super) struct Way {
     pub(super) value: NodeId,
     pub(super) conditions: Vec<(NodeId, bool)>,
+    /// It has it whenever they do.
+    pub(super) certain: bool,
 }
 
 /// Nodes and loops of a kernel, with the functions it calls.
@@ -100,6 +103,54 @@ impl Graph {
         id
     }
 
+    /// What of a launch its nodes depend on.
+    pub(super) fn inputs(&self) -> Inputs {
+        let (mut arguments, mut variables) = (Vec::new(), Vec::new());
+        for node in &self.nodes {
+            match node {
+                Node::Argument { offset, ty } => arguments.push(*offset..*offset + ty.size()),
+                // Whoever knows the address may read any of them.
+                Node::Place(Place::Arguments(_)) => arguments.push(0..u64::MAX),
+                Node::Place(Place::Variable(at)) => variables.push(*at),
+                _ => {}
+            }
+        }
+        arguments.sort_unstable_by_key(|range| (range.start, range.end));
+        arguments.dedup_by(|next, before| {
+            let joins = next.start <= before.end;
+            if joins {
+                before.end = before.end.max(next.end);
+            }
+            joins
+        });
+        variables.sort_unstable();
+        variables.dedup();
+        Inputs { arguments, variables }
+    }
+
+    /// Whether two values are the same whenever both are computed in the same iteration.
+    pub(super) fn is_same(&self, a: NodeId, b: NodeId, depth: u32) -> bool {
+        let (a, b) = (self.same(a), self.same(b));
+        match (self.get(a), self.get(b)) {
+            _ if a == b => true,
+            (Node::Special(a, d), Node::Special(b, e)) => {
+                use Special::{CtaId, NctaId, Ntid, Tid};
+                (a, d) == (b, e) && [Tid, CtaId, Ntid, NctaId].contains(a)
+            }
+            (Node::Const(_) | Node::Argument { .. } | Node::Place(_), other) => {
+                self.get(a) == other
+            }
+            (
+                Node::Apply { op, modifiers, args },
+                Node::Apply { op: other, modifiers: others, args: rest },
+            ) if depth > 0 => {
+                (op, modifiers, args.len()) == (other, others, rest.len())
+                    && args.iter().zip(rest).all(|(a, b)| self.is_same(*a, *b, depth - 1))
+            }
+            _ => false,
+        }
+    }
+
     /// How much `value` adds to `start`, if nothing but sums of what does not change in loops
     /// leads from one to the other.
     pub(super) fn step(&mut self, value: NodeId, start: NodeId, depth: u32) -> Option<NodeId> {
@@ -122,6 +173,26 @@ impl Graph {
             };
         let args = SmallVec::from_slice(&[before.0, before.1]);
         Some(self.add(Node::Apply { op, modifiers, args }))
+    }
+
+    /// The value that was made wider, and then as narrow as it was.
+    pub(super) fn narrowed_again(&self, id: NodeId) -> NodeId {
+        let converted = |id: NodeId| match self.get(id) {
+            Node::Apply { op: Op::Cvt, modifiers, args } => {
+                let [Some(to), Some(from), _] = modifiers.types else { return None };
+                let plain = !to.is_float() && !from.is_float() && !modifiers.has(Flag::Saturate);
+                plain.then(|| (to.size(), from.size(), self.same(args[0])))
+            }
+            _ => None,
+        };
+        match converted(id).map(|(to, from, wide)| (to, from, converted(wide))) {
+            Some((to, from, Some((wide, narrow, value))))
+                if to == narrow && to <= from.min(wide) =>
+            {
+                value
+            }
+            _ => id,
+        }
     }
 
     /// Whether a value follows from arguments and thread numbers by operations alone.

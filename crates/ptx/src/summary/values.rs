@@ -25,10 +25,20 @@ struct Value {
     origins: Vec<Origin>,
 }
 
+/// Whose values these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Threads {
+    /// Those of all threads.
+    All,
+    /// Those of each block's first thread.
+    FirstOfBlock,
+}
+
 /// What a launch makes of a graph.
 pub(super) struct Values<'g> {
     graph: &'g Graph,
     launch: &'g Launch<'g>,
+    threads: Threads,
     known: FxHashMap<NodeId, Option<Value>>,
     opaque: FxHashMap<(NodeId, Reading), Bounds>,
     last: Vec<Last>,
@@ -40,10 +50,10 @@ pub(super) struct Values<'g> {
 }
 
 impl<'g> Values<'g> {
-    pub(super) fn new(graph: &'g Graph, launch: &'g Launch<'g>) -> Values<'g> {
+    pub(super) fn new(graph: &'g Graph, launch: &'g Launch<'g>, threads: Threads) -> Values<'g> {
         let last = vec![Last::Unasked; graph.loops.len()];
         let (known, opaque, provisional) = Default::default();
-        Values { graph, launch, known, opaque, last, assuming: 0, provisional }
+        Values { graph, launch, threads, known, opaque, last, assuming: 0, provisional }
     }
 
     /// The least and greatest value of a form over all threads and iterations.
@@ -74,11 +84,15 @@ impl<'g> Values<'g> {
     /// The number that bits stand for as a type, if it is the same form for all threads.
     fn interpret(&mut self, form: &Form, ty: Type) -> Option<Form> {
         let bits = 8 * ty.size() as u32;
-        if bits >= 64 {
+        if bits >= 64 && ty.is_signed() {
             return Some(form.clone());
         }
-        let wanted = Bounds::of_type(bits, ty.is_signed());
+        let wanted = Bounds::of_type(bits.min(64), ty.is_signed());
         let bounds = self.bounds(form);
+        if bits >= 64 {
+            let known = bounds.least.map_or(self.assuming > 0, |least| least >= 0);
+            return known.then(|| form.clone());
+        }
         let (Some(least), Some(_)) = (bounds.least, bounds.greatest) else {
             return (self.assuming > 0).then(|| form.clone());
         };
@@ -197,6 +211,9 @@ impl<'g> Values<'g> {
         let size =
             |sizes: &[u32; 3]| Form::constant(sizes.get(d as usize).copied().unwrap_or(1).into());
         match special {
+            Special::Tid | Special::LaneId if self.threads == Threads::FirstOfBlock => {
+                Form::constant(0)
+            }
             Special::Tid => of(&self.launch.block, Var::Tid(d)),
             Special::CtaId => of(&self.launch.grid, Var::Ctaid(d)),
             Special::Ntid => size(&self.launch.block),

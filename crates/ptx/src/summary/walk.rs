@@ -6,6 +6,7 @@
 
 mod calls;
 mod control;
+mod joint;
 
 use super::graph::{Graph, Iterations, Node, NodeId, Place};
 use super::{Access, AccessKind, Site};
@@ -124,7 +125,9 @@ impl<'w> Walker<'w> {
             findings,
         };
         walker.iterations();
+        let first = walker.findings.accesses.len();
         walker.accesses();
+        walker.joint_accesses(first);
         walker.ways();
         let returns = std::mem::take(&mut walker.returns).into_iter();
         returns.map(|(at, values)| (at, walker.findings.graph.add(Node::Merge(values)))).collect()
@@ -187,7 +190,9 @@ impl<'w> Walker<'w> {
         size: u64,
     ) {
         let Operand::Memory(base, offset) = memory else { return };
-        let is_global = matches!(instruction.modifiers.space, None | Some(Space::Global));
+        // Constants are the host's to write.
+        let spaces = [None, Some(Space::Global), Some(Space::Const)];
+        let is_global = spaces.contains(&instruction.modifiers.space);
         if !is_global || matches!(base, Base::Param(_) | Base::Return(_) | Base::Local(_)) {
             return;
         }
@@ -203,7 +208,8 @@ impl<'w> Walker<'w> {
     fn record(&mut self, at: usize, kind: AccessKind, address: Option<NodeId>, size: u64) {
         let Context { calls, guards, loops, certain } = self.context_at(at);
         let site = Site { function: self.number, instruction: at as u32 };
-        let access = Access { kind, size, site, calls, address, guards, loops, certain };
+        let also = Vec::new();
+        let access = Access { kind, size, site, also, calls, address, guards, loops, certain };
         self.findings.accesses.push(access);
     }
 
@@ -273,12 +279,16 @@ impl<'w> Walker<'w> {
         let before = all.partition_point(|d| *d < at);
         match (all, before.checked_sub(1).map(|n| all[n])) {
             (_, Some(definition)) if definition >= start => self.result(definition, register),
-            // Defined once, where the function begins: no need to look at what lies between.
-            (&[only], _) if self.flow.block_of[only] == 0 && start > 0 => {
+            // Defined once, on all ways to here: no need to look at what lies between.
+            (&[only], _) if self.is_above(self.flow.block_of[only], self.flow.block_of[start]) => {
                 self.result(only, register)
             }
             _ => self.entry(self.flow.block_of[start], register),
         }
+    }
+
+    fn is_above(&self, above: usize, block: usize) -> bool {
+        above != block && self.flow.dominates(above, block)
     }
 
     /// What a register holds where a block begins.
@@ -389,6 +399,7 @@ impl<'w> Walker<'w> {
                 let sources = sources.iter().zip(forms).filter(|(_, f)| f.form != Form::Second);
                 let args = sources.map(|(s, _)| self.value(at, s)).collect();
                 let value = self.findings.graph.add(Node::Apply { op, modifiers, args });
+                let value = self.findings.graph.narrowed_again(value);
                 if second { self.apply(Op::Not, Type::Pred, &[value]) } else { value }
             }
             _ => self.findings.graph.add(Node::Unknown),

@@ -154,6 +154,7 @@ impl Machine<'_> {
                     Special::CtaId => of(&self.ctaid),
                     Special::Ntid => of(&self.launch.block),
                     Special::NctaId => of(&self.launch.grid),
+                    Special::Clock | Special::Clock64 => self.steps as u64,
                     _ => 0,
                 }
             }
@@ -167,7 +168,7 @@ impl Machine<'_> {
             Base::Absolute => 0,
             Base::Reg(register) => self.value(&Operand::Reg(register), frame),
             Base::Variable(at) => match self.module.variables[at as usize].space {
-                Space::Global => (self.launch.variable)(at).expect("an address"),
+                Space::Global | Space::Const => (self.launch.variable)(at).expect("an address"),
                 _ => SHARED,
             },
             _ => SHARED,
@@ -207,7 +208,9 @@ impl Machine<'_> {
                 if !matches!(space, Some(Space::Shared | Space::Local)) {
                     self.touch(address, size as u64, site);
                 }
-                let byte = |at| self.memory.get(&at).copied().unwrap_or((at / 4 % 8) as u8);
+                // Small numbers, so that loops from one of them to another end soon.
+                let first = |at: u64| if at.is_multiple_of(4) { (at / 4 % 8) as u8 } else { 0 };
+                let byte = |at| self.memory.get(&at).copied().unwrap_or_else(|| first(at));
                 (0..size.min(8) as u64).rev().fold(0, |v, n| v << 8 | u64::from(byte(address + n)))
             }
         };
@@ -265,7 +268,9 @@ fn compute(instruction: &Instruction, values: &[u64]) -> Option<u64> {
     let n: Vec<i128> = values.iter().map(|v| number(*v, ty)).collect();
     let bits = 8 * ty.size().min(8) as u32;
     let result = match (instruction.op, &n[..]) {
-        (Op::Cvta, [a]) if modifiers.space != Some(Space::Global) => a + i128::from(OWN),
+        (Op::Cvta, [a]) if !matches!(modifiers.space, Some(Space::Global | Space::Const)) => {
+            a + i128::from(OWN)
+        }
         (Op::Mov | Op::Cvta | Op::CvtaTo, [a]) => *a,
         (Op::Cvt, _) => number(*values.first()?, modifiers.types[1].filter(|t| !t.is_float())?),
         (Op::Add, [a, b]) => a + b,

@@ -9,6 +9,7 @@ use crate::settings::Settings;
 use crate::streams::Which;
 use crate::task::{KernelCall, Task};
 use crate::thread;
+use crate::watch::Watch;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -37,7 +38,7 @@ impl Module for Once {
 
     fn initialise(&self, _: &Global, _: &Addresses, _: &mut [u8]) {}
 
-    fn start(&self, _: &Launch, _: &Arc<Addresses>) -> Result<Box<dyn Grid>> {
+    fn start(&self, _: &Launch, _: &Arc<Addresses>, _: Option<Watch>) -> Result<Box<dyn Grid>> {
         let body = self.0.lock().expect("no test panics with it").take();
         Ok(Box::new(Closure(body.ok_or(Error::INVALID_DEVICE_FUNCTION)?)))
     }

@@ -2,7 +2,10 @@
 //# devices: 0
 #include "check.h"
 
+extern "C" int MPIX_Query_cuda_support();
+
 int main() {
+    CHECK(MPIX_Query_cuda_support() == 0);
     int count = 7;
     void *p;
     cudaStream_t s;

@@ -95,7 +95,7 @@ impl Library {
         let tests = std::env::current_exe().map_err(|error| error.to_string())?;
         let archive = newest_archive(&tests).ok_or("no archive beside the tests")?;
         let directory = target().join("cudart");
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("link.sh");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../simgpu/link.sh");
         run(Command::new(script).arg(archive).arg(&directory))?;
         Ok(Library { directory })
     }

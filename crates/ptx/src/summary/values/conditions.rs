@@ -4,7 +4,7 @@ use super::{Values, signed_twin};
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
 use crate::summary::form::{Bounds, Form};
-use crate::summary::graph::{Node, NodeId};
+use crate::summary::graph::{Node, NodeId, Way};
 use crate::words::{Combine, Compare, Type};
 
 impl Values<'_> {
@@ -47,8 +47,26 @@ impl Values<'_> {
                 let first = self.constraints(args[0], holds, found);
                 self.constraints(args[1], holds, found) && first
             }
+            Node::Merge(_) => self.merged_condition(condition, holds, found),
             _ => false,
         }
+    }
+
+    /// The same for a condition that comes from several ways, as `a && b` does: false unless `a` holds,
+    /// and then `b`. If it can be what it is in one way only, that way was taken.
+    fn merged_condition(&mut self, merge: NodeId, holds: bool, found: &mut Vec<Form>) -> bool {
+        let graph = self.graph;
+        let ways = graph.ways.get(&graph.same(merge)).map_or(&[][..], Vec::as_slice);
+        let opposite = |way: &&Way| match graph.get(way.value) {
+            Node::Const(bits) => (*bits != 0) != holds,
+            _ => false,
+        };
+        let mut possible = ways.iter().filter(|way| !opposite(way));
+        let (Some(way), None) = (possible.next(), possible.next()) else { return false };
+        let conditions = way.conditions.iter().copied().chain([(way.value, holds)]);
+        conditions.fold(way.certain, |complete, (condition, holds)| {
+            self.constraints(condition, holds, found) && complete
+        })
     }
 
     /// A comparison as forms that are at most 0.

@@ -80,8 +80,8 @@ impl Values<'_> {
             },
             Op::Cvt => {
                 let from = modifiers.types[1].filter(|t| !t.is_float())?;
-                let (form, _) = self.number(args[0], from);
-                Some(form)
+                let narrows = ty.size() <= from.size() && !modifiers.has(Flag::Saturate);
+                Some(if narrows { form(self, 0) } else { self.number(args[0], from).0 })
             }
             Op::Bfe => {
                 let len = form(self, 2).as_constant().filter(|n| (0..32).contains(n))?;

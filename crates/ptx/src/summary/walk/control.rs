@@ -7,13 +7,18 @@ use crate::summary::graph::{Iterations, Node, NodeId, Way};
 impl Walker<'_> {
     /// Under which conditions and in which loops an instruction is executed.
     pub(super) fn context_at(&mut self, at: usize) -> Context {
-        let mut context = self.context.clone();
-        let block = self.flow.block_of[at];
-        context.certain &= self.conditions(block, &mut context.guards);
+        let mut context = self.context_of(self.flow.block_of[at]);
         if let Some(guard) = self.body.instructions[at].guard {
             let node = self.register(at, guard.register);
             context.guards.push((node, !guard.negated));
         }
+        context
+    }
+
+    /// Under which conditions and in which loops a block is executed.
+    pub(super) fn context_of(&mut self, block: usize) -> Context {
+        let mut context = self.context.clone();
+        context.certain &= self.conditions(block, &mut context.guards);
         for at in self.flow.loops_of(block) {
             let number = self.loops[at];
             context.certain &= self.findings.graph.loops[number as usize].single_exit;
@@ -41,12 +46,14 @@ impl Walker<'_> {
         }
         let edges = self.flow.blocks[above].successors.iter();
         let to: Vec<_> = edges.filter(|e| e.to == Some(below)).copied().collect();
+        // What all ways lead to needs no condition, such as what follows a loop that only waits.
+        let certain = self.flow.post_dominates(below, above);
         let reached = match (&to[..], &self.flow.blocks[below].predecessors[..]) {
-            ([edge], [_]) if edge.when.is_some() => {
+            ([edge], [_]) if edge.when.is_some() && !certain => {
                 let when = self.condition(above, edge.when == Some(true));
                 Reached { when: Some(when), certain: true }
             }
-            _ => Reached { when: None, certain: self.flow.post_dominates(below, above) },
+            _ => Reached { when: None, certain },
         };
         self.reached.insert(below, reached);
         reached
@@ -66,13 +73,13 @@ impl Walker<'_> {
         while let Some((id, block, values)) = self.merges.pop() {
             let ways = values.into_iter().map(|(from, value)| {
                 let mut conditions = Vec::new();
-                self.conditions(from, &mut conditions);
+                let certain = self.conditions(from, &mut conditions);
                 let edges = self.flow.blocks[from].successors.iter();
                 let mut edges = edges.filter(|e| e.to == Some(block));
                 if let (Some(Edge { when: Some(when), .. }), None) = (edges.next(), edges.next()) {
                     conditions.push(self.condition(from, *when));
                 }
-                Way { value, conditions }
+                Way { value, conditions, certain }
             });
             let ways = ways.collect();
             self.findings.graph.ways.insert(id, ways);

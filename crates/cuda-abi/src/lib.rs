@@ -1,5 +1,5 @@
-//! Types that cross into C, as CUDA's headers lay them out; `tests/layout.rs` compares them with the
-//! toolkit's.
+//! Types that cross between programs and the CUDA runtime, as its headers lay them out; the tests of
+//! `commsan-simgpu` compare them with the toolkit's.
 #![allow(non_snake_case, reason = "fields are named as in CUDA's headers")]
 #![allow(missing_docs, reason = "CUDA's documentation of these types is theirs, too")]
 

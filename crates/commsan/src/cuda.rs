@@ -1,0 +1,104 @@
+//! What a program file tells about its CUDA part, and whether simulated devices can run it.
+
+use commsan_ptx::fatbin;
+use object::{Object, ObjectSection, ReadRef};
+
+/// Versions of the CUDA runtime that commsan has simulated ones of.
+const SIMULATED: [&str; 2] = ["libcudart.so.12", "libcudart.so.13"];
+
+/// Architecture of simulated devices.
+const ARCHITECTURE: u32 = 90;
+
+/// Facts about a program that uses CUDA.
+#[derive(Debug, Default)]
+pub struct Cuda {
+    /// The shared runtime that it asks for; without, it is linked in.
+    pub runtime: Option<String>,
+    /// Why simulated devices cannot execute its kernels.
+    pub unusable: Option<String>,
+}
+
+/// A reason, and what to do about it.
+pub type Obstacle = (String, String);
+
+impl Cuda {
+    /// Reads the facts; none if the file has nothing to do with CUDA.
+    pub fn read<'a, R: ReadRef<'a>>(elf: &object::File<'a, R>, needed: &[String]) -> Option<Cuda> {
+        let section = |name| elf.section_by_name(name).and_then(|section| section.data().ok());
+        let runtime = needed.iter().find(|name| name.starts_with("libcudart.so")).cloned();
+        let code = section(".nv_fatbin");
+        if runtime.is_none() && code.is_none() {
+            return None;
+        }
+        let linked_later = section("__nv_relfatbin").unwrap_or_default();
+        let unusable = match fatbins(linked_later).count() {
+            0 => code.and_then(no_ptx),
+            1 => no_ptx(linked_later),
+            _ => Some("it is linked from several files; compile it without -rdc=true".to_owned()),
+        };
+        Some(Cuda { runtime, unusable })
+    }
+
+    /// What keeps simulated devices from running the program.
+    pub fn obstacle(&self, program: &str) -> Option<Obstacle> {
+        match &self.runtime {
+            None => {
+                return Some((
+                    format!(
+                        "`{program}` has the CUDA runtime linked in, so that no other can serve it"
+                    ),
+                    "link it with `-cudart shared`, as `commsan nvcc` does; in CMake, set \
+                     CMAKE_CUDA_RUNTIME_LIBRARY to Shared"
+                        .to_owned(),
+                ));
+            }
+            Some(name) if !SIMULATED.contains(&name.as_str()) => {
+                return Some((
+                    format!("`{program}` asks for {name}, of which there is no simulation"),
+                    "build it with CUDA 12 or 13".to_owned(),
+                ));
+            }
+            Some(_) => {}
+        }
+        let reason = self.unusable.as_ref()?;
+        let what =
+            format!("simulated devices cannot execute the device code of `{program}`: {reason}");
+        Some((what, "`commsan nvcc` adds PTX where no option asks for any".to_owned()))
+    }
+}
+
+/// Why none of the fatbins in a section can be executed. Kernels of single ones are told when they are
+/// launched; nvcc's links leave one without.
+fn no_ptx(section: &[u8]) -> Option<String> {
+    let mut reasons = Vec::new();
+    for fatbin in fatbins(section) {
+        let images = fatbin::read(fatbin).ok()?;
+        match fatbin::ptx_for(&images, ARCHITECTURE) {
+            Ok(_) => return None,
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    reasons.into_iter().next()
+}
+
+/// The fatbins in a section, which begin at multiples of 8 bytes.
+fn fatbins(section: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(rest) = section.get(at..).filter(|rest| rest.len() >= fatbin::HEADER) {
+            if let Some(found) = fatbin::size(rest).ok().and_then(|size| rest.get(..size)) {
+                at += found.len().next_multiple_of(8);
+                return Some(found);
+            }
+            at += 8;
+        }
+        None
+    })
+}
+
+/// Whether this machine has a device of NVIDIA's.
+pub fn has_device() -> bool {
+    let listed = std::fs::read_dir("/proc/driver/nvidia/gpus");
+    listed.is_ok_and(|mut devices| devices.next().is_some())
+        || std::path::Path::new("/dev/dxg").exists()
+}

@@ -1,0 +1,130 @@
+//! `commsan nvcc`: a drop-in for NVIDIA's compiler.
+//!
+//! nvcc compiles device code itself and leaves host code to another compiler, which it runs once to
+//! preprocess for the device, once to preprocess and compile for the host, and once to link. So the
+//! host's compiler is replaced by the wrapper `commsan-cxx`, which knows what to do with each of these:
+//! preprocessing reaches the real one unchanged, and device code never sees an option of ours.
+//!
+//! nvcc itself gets three options where the user has not decided: a runtime that is shared, so that its
+//! calls can be seen and a simulated one can take its place; lines of device code; and PTX.
+
+mod command_line;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::invocation::{self, Invocation};
+use command_line::CommandLine;
+
+/// The wrapper's alias, which lies beside the command.
+const HOST_WRAPPER: &str = "commsan-cxx";
+
+/// What of nvcc's command line is changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Plan {
+    args: Vec<OsString>,
+    /// The compiler for host code that the wrapper is to run; none if that is a wrapper already.
+    host: Option<OsString>,
+    warning: Option<String>,
+}
+
+/// Runs nvcc in place of this process. Returns only when that fails.
+pub fn run(args: Vec<OsString>) -> ExitCode {
+    let Invocation { compiler, args } =
+        invocation::split(args, default_nvcc(), invocation::is_executable);
+    if std::env::var_os("COMMSAN_WRAPPER").is_some_and(|v| v == "off") {
+        return crate::replace_process(&compiler, &args, &[]);
+    }
+    let line = CommandLine::read(&args, |name| std::env::var(name).ok());
+    if line.is_query {
+        return crate::replace_process(&compiler, &args, &[]);
+    }
+    let default_host = std::env::var_os("NVCC_CCBIN").filter(|value| !value.is_empty());
+    let default_host = default_host.unwrap_or_else(|| "g++".into());
+    let planned = host_wrapper().and_then(|wrapper| plan(line, default_host, &wrapper));
+    match planned {
+        Ok(Plan { args, host, warning }) => {
+            if let Some(warning) = warning {
+                eprintln!("commsan: warning: {warning}");
+            }
+            // What nvcc reads from them is among the arguments now.
+            let mut changes = command_line::VARIABLES.map(|name| (name, None)).to_vec();
+            changes.extend(host.map(|host| ("COMMSAN_CXX", Some(host))));
+            crate::replace_process(&compiler, &args, &changes)
+        }
+        Err(reason) => {
+            eprintln!("commsan: error: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn plan(line: CommandLine, default_host: OsString, wrapper: &Path) -> Result<Plan, String> {
+    let mut plan = Plan { args: Vec::new(), ..Plan::default() };
+    let mut add = |words: &[&str]| plan.args.extend(words.iter().map(OsString::from));
+    if !line.has_line_info {
+        add(&["-lineinfo"]);
+    }
+    match line.cudart.as_deref() {
+        None => add(&["-cudart", "shared"]),
+        Some("static") => {
+            plan.warning = Some(
+                "with -cudart static, commsan sees none of the program's CUDA calls, and --gpu sim \
+                 does not reach it; link with -cudart shared"
+                    .into(),
+            );
+        }
+        Some(_) => {}
+    }
+    if let Some(architecture) = line.missing_ptx() {
+        add(&["-gencode", &format!("arch={architecture},code={architecture}")]);
+    }
+    let host = line.host.map_or(default_host, in_directory);
+    if is_ours(&host) {
+        plan.args.extend(["-ccbin".into(), host]);
+    } else if host.to_string_lossy().contains(char::is_whitespace) {
+        return Err(format!("the host compiler's path has a space in it: {}", host.display()));
+    } else {
+        plan.args.extend(["-ccbin".into(), wrapper.into()]);
+        plan.host = Some(host);
+    }
+    // The user's come last, so that nvcc's messages about them come in their order.
+    plan.args.extend(line.args);
+    Ok(plan)
+}
+
+/// nvcc takes a directory for the one that g++ is in.
+fn in_directory(host: String) -> OsString {
+    let path = PathBuf::from(host);
+    if path.is_dir() { path.join("g++").into() } else { path.into() }
+}
+
+/// Whether a program is one of commsan's.
+fn is_ours(program: &OsStr) -> bool {
+    let name = Path::new(program).file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(b"commsan")
+}
+
+fn host_wrapper() -> Result<PathBuf, String> {
+    let here = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+    let wrapper = here.with_file_name(HOST_WRAPPER);
+    if invocation::is_executable(wrapper.as_os_str()) {
+        return Ok(wrapper);
+    }
+    Err(format!("{} is missing; reinstall commsan", wrapper.display()))
+}
+
+/// The nvcc to run if none is named: `COMMSAN_NVCC`, `NVCC`, that of `CUDA_HOME`, else that in `PATH`.
+pub fn default_nvcc() -> OsString {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    // A Makefile's NVCC may be this very command.
+    let named = ["COMMSAN_NVCC", "NVCC"].into_iter().filter_map(variable);
+    let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable);
+    let of_toolkits = toolkits.map(|root| Path::new(&root).join("bin/nvcc").into_os_string());
+    let installed = of_toolkits.filter(|nvcc| invocation::is_executable(nvcc));
+    named.filter(|nvcc| !is_ours(nvcc)).chain(installed).next().unwrap_or_else(|| "nvcc".into())
+}
+
+#[cfg(test)]
+mod tests;

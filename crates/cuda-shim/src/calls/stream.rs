@@ -1,0 +1,142 @@
+//! Streams: making them, waiting for them, calling functions from them, capturing them.
+
+use crate::entry::{Call, In, Out};
+use crate::host::{self, Callback, Function};
+use crate::{Event, ask, graphs, streams};
+use commsan_cuda::{Wait, Work};
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::{Arc, LazyLock};
+
+/// `cudaStreamNonBlocking`.
+const NON_BLOCKING: c_uint = 1;
+/// `cudaEventWaitExternal`.
+const EXTERNAL: c_uint = 1;
+
+entries! {
+    fn cudaStreamCreate(stream: Out<usize>) after(call) {
+        streams::created(call, stream.get(), true);
+    }
+
+    fn cudaStreamCreateWithFlags(stream: Out<usize>, flags: c_uint) after(call) {
+        streams::created(call, stream.get(), flags & NON_BLOCKING == 0);
+    }
+
+    fn cudaStreamCreateWithPriority(stream: Out<usize>, flags: c_uint, _priority: c_int)
+    after(call) {
+        streams::created(call, stream.get(), flags & NON_BLOCKING == 0);
+    }
+
+    fn cudaStreamDestroy(stream: usize) before(call) {
+        streams::destroyed(call, stream);
+    }
+
+    fn cudaStreamSynchronize, cudaStreamSynchronize_ptsz(stream: usize) after(call) {
+        call.tell(Event::StreamSynchronized { call: call.name, stream: call.stream(stream) });
+    }
+
+    fn cudaStreamQuery, cudaStreamQuery_ptsz(stream: usize) after(call) {
+        call.tell(Event::StreamSynchronized { call: call.name, stream: call.stream(stream) });
+    }
+
+    fn cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz(stream: usize, event: usize, flags: c_uint)
+    after(call) {
+        let (stream, external) = (call.stream(stream), flags & EXTERNAL != 0);
+        call.tell(Event::EventAwaited { stream, event, external });
+    }
+
+    fn cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz(
+        stream: usize,
+        function: Option<Function>,
+        data: *mut c_void,
+    ) instead(call, real) {
+        host::launch(call, stream, function, data, |function, data| {
+            // SAFETY: the program's arguments, or ours for them.
+            unsafe { real(stream, function, data) }
+        })
+    }
+
+    fn cudaLaunchHostFunc_v2, cudaLaunchHostFunc_v2_ptsz(
+        stream: usize,
+        function: Option<Function>,
+        data: *mut c_void,
+        mode: c_uint,
+    ) instead(call, real) {
+        host::launch(call, stream, function, data, |function, data| {
+            // SAFETY: the program's arguments, or ours for them.
+            unsafe { real(stream, function, data, mode) }
+        })
+    }
+
+    fn cudaStreamAddCallback, cudaStreamAddCallback_ptsz(
+        stream: usize,
+        callback: Option<Callback>,
+        data: *mut c_void,
+        flags: c_uint,
+    ) instead(call, real) {
+        host::callback(call, stream, callback, data, |callback, data| {
+            // SAFETY: the program's arguments, or ours for them.
+            unsafe { real(stream, callback, data, flags) }
+        })
+    }
+
+    fn cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz(
+        stream: usize,
+        _start: usize,
+        _length: usize,
+        _flags: c_uint,
+    ) after(call) {
+        mark(call, stream);
+    }
+
+    // CUDA 12 names the device by a number, and has no flags.
+    fn cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz(
+        _start: usize,
+        _size: usize,
+        _place: usize,
+        flags_or_stream: usize,
+        stream: usize,
+    ) after(call) {
+        mark(call, if ask::is_13() { stream } else { flags_or_stream });
+    }
+
+    fn cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync_v2_ptsz(
+        _start: usize,
+        _size: usize,
+        _place: usize,
+        _flags: c_uint,
+        stream: usize,
+    ) after(call) {
+        mark(call, stream);
+    }
+
+    fn cudaStreamBeginCapture, cudaStreamBeginCapture_ptsz(stream: usize, _mode: c_int)
+    after(call) {
+        call.tell(Event::CaptureBegins { stream: call.stream(stream) });
+    }
+
+    fn cudaStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph_ptsz(
+        stream: usize,
+        graph: usize,
+        after: In<usize>,
+        _edges: usize,
+        count: usize,
+        _mode: c_int,
+    ) after(call) {
+        let (stream, after) = (call.stream(stream), &after.all(count));
+        call.tell(Event::CaptureBeginsTo { stream, graph, after });
+    }
+
+    fn cudaStreamEndCapture, cudaStreamEndCapture_ptsz(stream: usize, graph: Out<usize>)
+    instead(call, real) {
+        // SAFETY: the program's arguments.
+        graphs::capture_ends(call, stream, graph, || unsafe { real(stream, graph) })
+    }
+}
+
+/// Something is put into a stream that is no access.
+fn mark(call: &Call, stream: usize) {
+    static NOTHING: LazyLock<Arc<[commsan_cuda::Touch]>> = LazyLock::new(|| Arc::new([]));
+    let (stream, touches) = (call.stream(stream), Arc::clone(&NOTHING));
+    let work = Work { call: call.name, stream, kernel: None, touches, wait: Wait::Nothing };
+    call.tell(Event::Enqueued(&work));
+}

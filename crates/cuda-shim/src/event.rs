@@ -1,0 +1,221 @@
+//! What calls say, one by one.
+
+use commsan_cuda::{Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Ticket, Work};
+use commsan_engine::Mode;
+use commsan_mpi::Tracker;
+use commsan_place::{Findings, Place};
+use std::ops::Range;
+
+/// Something that has happened.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "handles and addresses, as the calls have them")]
+pub enum Event<'a> {
+    /// A stream was created, or has been met first.
+    StreamCreated { handle: usize, device: u32, blocking: bool },
+    /// A stream is about to be destroyed.
+    StreamDestroyed { handle: usize },
+    /// The host has waited for a stream, or was told that it has nothing left to do.
+    StreamSynchronized { call: &'static str, stream: StreamName },
+    /// The host has waited for a device.
+    DeviceSynchronized { call: &'static str, device: u32 },
+    /// Everything of a device is about to go.
+    DeviceReset { device: u32 },
+    /// An event was recorded in a stream; `external` is one that a graph records which is captured, when
+    /// it is launched.
+    EventRecorded { event: usize, stream: StreamName, external: bool },
+    /// The host has waited for an event, or was told that it has come.
+    EventSynchronized { call: &'static str, event: usize },
+    /// A stream waits for an event; `external` as above.
+    EventAwaited { stream: StreamName, event: usize, external: bool },
+    /// An event is about to be destroyed.
+    EventDestroyed { event: usize },
+    /// Memory was allocated or registered.
+    Allocated { call: &'static str, allocation: Allocation },
+    /// Memory is about to be given back.
+    Freed { call: &'static str, address: usize, how: Release, device: u32 },
+    /// Work was put into a stream.
+    Enqueued(&'a Work),
+    /// A copy was put into a stream.
+    Copied(&'a Copy),
+    /// Bytes are set in a stream.
+    Set(&'a Set),
+    /// A copy was refused.
+    CopyRefused(&'a Copy),
+    /// A setting of bytes was refused.
+    SetRefused(&'a Set),
+    /// Work that was told is not in its stream: the call has failed.
+    Withdrawn(Ticket),
+    /// A function of the host was put into a stream. It gets a ticket.
+    HostFunction { stream: StreamName },
+    /// It begins, on this thread.
+    HostFunctionBegins(Ticket),
+    /// It ends.
+    HostFunctionEnds(Ticket),
+    /// What is put into a stream makes a graph from now on.
+    CaptureBegins { stream: StreamName },
+    /// The same, added to a graph behind some of its nodes.
+    CaptureBeginsTo { stream: StreamName, graph: usize, after: &'a [usize] },
+    /// That graph is complete; 0 if there is none.
+    CaptureEnds { stream: StreamName, graph: usize },
+    /// An empty graph was made.
+    GraphCreated { graph: usize },
+    /// A node was added to a graph.
+    GraphNode { graph: usize, node: usize, after: &'a [usize], does: Node<'a> },
+    /// A node does something else.
+    NodeChanged { node: usize, does: Node<'a> },
+    /// Edges were added or taken away.
+    GraphEdges { graph: usize, edges: &'a [(usize, usize)], added: bool },
+    /// A graph was copied.
+    GraphCloned { graph: usize, clone: usize },
+    /// A graph is about to go.
+    GraphDestroyed { graph: usize },
+    /// A graph can be launched under a name, or is what is launched under it from now on.
+    GraphInstantiated { exec: usize, graph: usize },
+    /// A graph was launched.
+    GraphLaunched { exec: usize, stream: StreamName },
+    /// What could be launched is about to go, or is not followed any more.
+    ExecDestroyed { exec: usize },
+    /// Some device will tell what work touches of which it is not certain.
+    DoubtsAreResolved,
+    /// Work has touched this.
+    Touched { ticket: Ticket, mode: Mode, atomic: bool, bytes: Range<usize>, line: Option<Line> },
+}
+
+/// What a node of a graph does.
+#[derive(Clone, Copy, Debug)]
+pub enum Node<'a> {
+    /// Nothing that is followed.
+    Nothing,
+    /// A kernel.
+    Work(&'a Work),
+    /// A copy.
+    Copy(&'a Copy),
+    /// Sets bytes.
+    Set(&'a Set),
+    /// Calls a function of the host.
+    Host,
+    /// Another graph, as it is now.
+    Graph(usize),
+    /// Records an event.
+    Record(usize),
+    /// Waits for an event.
+    Wait(usize),
+}
+
+impl Node<'_> {
+    fn with<R>(self, gpu: &mut Gpu, f: impl FnOnce(&mut Gpu, NodeKind) -> R) -> R {
+        let work = match self {
+            Node::Nothing => return f(gpu, NodeKind::Empty),
+            Node::Host => return f(gpu, NodeKind::Host),
+            Node::Graph(graph) => return f(gpu, NodeKind::Graph(graph)),
+            Node::Record(event) => return f(gpu, NodeKind::Record(event)),
+            Node::Wait(event) => return f(gpu, NodeKind::Wait(event)),
+            Node::Work(work) => return f(gpu, NodeKind::Work(work)),
+            Node::Copy(copy) => gpu.work_of_copy(copy),
+            Node::Set(set) => gpu.work_of_set(set),
+        };
+        f(gpu, NodeKind::Work(&work))
+    }
+}
+
+impl Event<'_> {
+    /// Hands it to the semantics. What is put into a stream or a graph gets a ticket.
+    pub fn apply(
+        &self,
+        tracker: &mut Tracker,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> Option<Ticket> {
+        match self {
+            Event::Enqueued(work) => Some(tracker.enqueue(work, place, out)),
+            Event::Copied(copy) => Some(tracker.copy(copy, place, out)),
+            Event::Set(set) => Some(tracker.set(set, place, out)),
+            Event::GraphLaunched { exec, stream } => {
+                tracker.graph_launched(*exec, *stream, place, out);
+                None
+            }
+            _ => self.apply_to_gpu(tracker.gpu(), place, out),
+        }
+    }
+
+    /// The same of what does not concern MPI's operations.
+    fn apply_to_gpu(
+        &self,
+        gpu: &mut Gpu,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> Option<Ticket> {
+        match *self {
+            Event::HostFunction { stream } => return Some(gpu.host_function(stream)),
+            Event::GraphNode { graph, node, after, does } => {
+                let add =
+                    |gpu: &mut Gpu, kind: NodeKind| gpu.graph_node(graph, node, after, kind, place);
+                return Some(does.with(gpu, add));
+            }
+            Event::NodeChanged { node, does } => {
+                return Some(does.with(gpu, |gpu, kind| gpu.node_changed(node, kind, place)));
+            }
+            Event::Enqueued(_) | Event::Copied(_) | Event::Set(_) | Event::GraphLaunched { .. } => {
+                unreachable!("`apply` has handed these over")
+            }
+            Event::StreamCreated { handle, device, blocking } => {
+                gpu.stream_created(handle, device, blocking);
+            }
+            Event::StreamDestroyed { handle } => gpu.stream_destroyed(handle),
+            Event::StreamSynchronized { call, stream } => {
+                gpu.stream_synchronized(stream, call, place, out);
+            }
+            Event::DeviceSynchronized { call, device } => {
+                gpu.device_synchronized(device, call, place, out);
+            }
+            Event::DeviceReset { device } => gpu.device_reset(device, place, out),
+            Event::EventRecorded { event, stream, external } => {
+                if !(external && gpu.captured(stream, NodeKind::Record(event), place)) {
+                    gpu.event_recorded(event, stream);
+                }
+            }
+            Event::EventSynchronized { call, event } => {
+                gpu.event_synchronized(event, call, place, out);
+            }
+            Event::EventAwaited { stream, event, external } => {
+                if !(external && gpu.captured(stream, NodeKind::Wait(event), place)) {
+                    gpu.event_awaited(stream, event);
+                }
+            }
+            Event::EventDestroyed { event } => gpu.event_destroyed(event),
+            Event::Allocated { call, ref allocation } => {
+                gpu.allocated(allocation.clone(), call, place);
+            }
+            Event::Freed { call, address, how, device } => {
+                gpu.freed(address, how, call, device, place, out);
+            }
+            Event::CopyRefused(copy) => {
+                let work = gpu.work_of_copy(copy);
+                gpu.refused(&work, place, out);
+            }
+            Event::SetRefused(set) => {
+                let work = gpu.work_of_set(set);
+                gpu.refused(&work, place, out);
+            }
+            Event::Withdrawn(ticket) => gpu.withdraw(ticket, place, out),
+            Event::HostFunctionBegins(ticket) => gpu.host_function_begins(ticket, place.thread()),
+            Event::HostFunctionEnds(ticket) => gpu.host_function_ends(ticket, place.thread()),
+            Event::CaptureBegins { stream } => gpu.capture_begins(stream),
+            Event::CaptureBeginsTo { stream, graph, after } => {
+                gpu.capture_begins_to(stream, graph, after);
+            }
+            Event::CaptureEnds { stream, graph } => gpu.capture_ends(stream, graph),
+            Event::GraphCreated { graph } => gpu.graph_created(graph),
+            Event::GraphEdges { graph, edges, added } => gpu.graph_edges(graph, edges, added),
+            Event::GraphCloned { graph, clone } => gpu.graph_cloned(graph, clone),
+            Event::GraphDestroyed { graph } => gpu.graph_destroyed(graph),
+            Event::GraphInstantiated { exec, graph } => gpu.graph_instantiated(exec, graph),
+            Event::ExecDestroyed { exec } => gpu.exec_destroyed(exec),
+            Event::DoubtsAreResolved => gpu.resolve_doubts(),
+            Event::Touched { ticket, mode, atomic, ref bytes, ref line } => {
+                gpu.touched(ticket, (mode, atomic), bytes, line.as_ref(), out);
+            }
+        }
+        None
+    }
+}

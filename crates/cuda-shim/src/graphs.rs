@@ -1,0 +1,216 @@
+//! Graphs, as calls make and change them.
+
+use crate::copies::{Copied, How, set_of};
+use crate::entry::{Call, In, Out, SUCCESS, quietly};
+use crate::event::{Event, Node};
+use crate::host::{self, Planting};
+use crate::launch::Kernel;
+use crate::symbols;
+use commsan_cuda::{Copy, Ticket};
+use commsan_cuda_abi::{
+    Extent, HostNodeParams, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr,
+};
+use std::ffi::c_int;
+
+/// Bytes of `cudaGraphNodeParams` before what differs by the kind of node, and from there to the
+/// parameters of a copy.
+const HEADER: usize = 16;
+const COPY_HEADER: usize = 16;
+
+/// `cudaGraphNodeParams` of a node that calls a function of the host.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct AnyNode {
+    header: [u8; HEADER],
+    host: HostNodeParams,
+    rest: [u8; 256 - HEADER - size_of::<HostNodeParams>()],
+}
+
+/// Kinds of nodes, `cudaGraphNodeType`.
+mod kind {
+    use std::ffi::c_int;
+    pub(super) const KERNEL: c_int = 0;
+    pub(super) const COPY: c_int = 1;
+    pub(super) const SET: c_int = 2;
+    pub(super) const HOST: c_int = 3;
+    pub(super) const GRAPH: c_int = 4;
+    pub(super) const WAIT: c_int = 6;
+    pub(super) const RECORD: c_int = 7;
+}
+
+/// A node that a call has to do with.
+#[derive(Clone, Copy)]
+pub(crate) enum Target {
+    /// One that is added to a graph, after others.
+    New { node: Out<usize>, graph: usize, after: In<usize>, count: usize },
+    /// One that there is.
+    Old { node: usize },
+    /// One of a graph that was made ready. Which of its steps that is, nobody tells.
+    Ready { exec: usize },
+}
+
+impl Target {
+    fn tell(self, call: &Call, does: Node) -> Option<Ticket> {
+        match self {
+            Target::New { node, graph, after, count } => {
+                let after = &after.all(count);
+                call.tell(Event::GraphNode { graph, node: node.get(), after, does })
+            }
+            Target::Old { node } => call.tell(Event::NodeChanged { node, does }),
+            Target::Ready { exec } => call.tell(Event::ExecDestroyed { exec }),
+        }
+    }
+
+    /// It does nothing that is followed.
+    pub fn nothing(self, call: &Call) {
+        self.tell(call, Node::Nothing);
+    }
+
+    /// It is another graph, as that is now.
+    pub fn graph(self, call: &Call, child: usize) {
+        self.tell(call, Node::Graph(child));
+    }
+
+    /// It records an event.
+    pub fn records(self, call: &Call, event: usize) {
+        self.tell(call, Node::Record(event));
+    }
+
+    /// It waits for an event.
+    pub fn waits(self, call: &Call, event: usize) {
+        self.tell(call, Node::Wait(event));
+    }
+
+    /// It runs a kernel.
+    pub fn kernel(self, call: &Call, parameters: In<KernelNodeParams>) {
+        let work = Kernel::of_node(&parameters.get()).work(call, 0);
+        self.tell(call, Node::Work(&work));
+    }
+
+    /// It copies.
+    pub fn copy(self, call: &Call, copied: Option<Copied>) {
+        let copy: Option<Copy> = copied.map(|copied| copied.in_graph(call));
+        self.tell(call, copy.as_ref().map_or(Node::Nothing, Node::Copy));
+    }
+
+    /// It copies by parameters.
+    pub fn copy_slices(self, call: &Call, parameters: In<Memcpy3DParms>) {
+        self.copy(call, Copied::slices(&parameters.get()));
+    }
+
+    /// It copies to a variable of a module.
+    pub fn copy_to_symbol(self, call: &Call, to: (usize, usize), from: usize, bytes: usize) {
+        let start = symbols::address(call, to.0);
+        self.copy(call, start.map(|start| Copied::flat(start + to.1, from, bytes)));
+    }
+
+    /// It copies from a variable of a module.
+    pub fn copy_from_symbol(self, call: &Call, to: usize, from: (usize, usize), bytes: usize) {
+        let start = symbols::address(call, from.0);
+        self.copy(call, start.map(|start| Copied::flat(to, start + from.1, bytes)));
+    }
+
+    /// It sets bytes.
+    pub fn set(self, call: &Call, parameters: In<MemsetParams>) {
+        let MemsetParams { dst: ptr, pitch, elementSize, width, height, .. } = parameters.get();
+        let width = width * elementSize as usize;
+        let to = PitchedPtr { ptr, pitch, xsize: width, ysize: height };
+        let set = set_of(call, How::In(0), to, Extent { width, height, depth: 1 });
+        self.tell(call, Node::Set(&set));
+    }
+
+    /// It calls a function of the host: ours, with which the library's function runs; with the program's
+    /// where there is none.
+    pub fn host(
+        self,
+        call: Option<&Call>,
+        parameters: In<HostNodeParams>,
+        real: impl FnOnce(Option<&HostNodeParams>) -> c_int,
+    ) -> c_int {
+        let call = call.filter(|_| !parameters.is_null());
+        let planted = call.and_then(|call| Some((call, Planting::new(parameters.get())?)));
+        let Some((call, planting)) = planted else { return real(None) };
+        let code = real(Some(&planting.parameters));
+        if code == SUCCESS {
+            planting.made(quietly(|| self.tell(call, Node::Host)).flatten());
+        } else {
+            planting.refused();
+        }
+        code
+    }
+
+    /// It is of any kind.
+    pub fn any(
+        self,
+        call: Option<&Call>,
+        parameters: In<c_int>,
+        real: impl FnOnce(In<c_int>) -> c_int,
+    ) -> c_int {
+        let Some(call) = call.filter(|_| !parameters.is_null()) else { return real(parameters) };
+        let body: In<u8> = parameters.after(HEADER);
+        if parameters.get() == kind::HOST {
+            return self.host(Some(call), body.after(0), |host| {
+                let Some(&host) = host else { return real(parameters) };
+                let changed = AnyNode { host, ..parameters.after::<AnyNode>(0).get() };
+                real(In::from((&raw const changed).cast()))
+            });
+        }
+        let code = real(parameters);
+        if code == SUCCESS {
+            quietly(|| match parameters.get() {
+                kind::KERNEL => self.kernel(call, body.after(0)),
+                kind::COPY => self.copy_slices(call, body.after(COPY_HEADER)),
+                kind::SET => self.set(call, body.after(0)),
+                kind::GRAPH => self.graph(call, body.after::<usize>(0).get()),
+                kind::WAIT => self.waits(call, body.after::<usize>(0).get()),
+                kind::RECORD => self.records(call, body.after::<usize>(0).get()),
+                _ => self.nothing(call),
+            });
+        }
+        code
+    }
+}
+
+/// What a node calls, as the program has said it.
+pub(crate) fn host_parameters(found: Out<HostNodeParams>) {
+    found.put(host::as_wanted(found.get()));
+}
+
+/// The capture of a stream ends, well or not.
+pub(crate) fn capture_ends(
+    call: Option<&Call>,
+    stream: usize,
+    graph: Out<usize>,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    /// `cudaErrorStreamCaptureInvalidated` to `cudaErrorStreamCaptureUnjoined`: it is over.
+    const OVER: std::ops::RangeInclusive<c_int> = 901..=904;
+    let code = real();
+    let Some(call) = call else { return code };
+    let graph = match code {
+        SUCCESS => graph.get(),
+        code if OVER.contains(&code) => 0,
+        _ => return code,
+    };
+    quietly(|| call.tell(Event::CaptureEnds { stream: call.stream(stream), graph }));
+    code
+}
+
+/// Edges are added to a graph or taken away.
+pub(crate) fn edges(
+    call: &Call,
+    graph: usize,
+    (from, to): (In<usize>, In<usize>),
+    count: usize,
+    added: bool,
+) {
+    let edges: Vec<_> = from.all(count).into_iter().zip(to.all(count)).collect();
+    call.tell(Event::GraphEdges { graph, edges: &edges, added });
+}
+
+/// The same where the kind of the node says whether it calls anything.
+pub(crate) fn any_parameters(found: Out<c_int>) {
+    if found.get() == kind::HOST {
+        host_parameters(found.after(HEADER));
+    }
+}

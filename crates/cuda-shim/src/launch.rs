@@ -1,0 +1,136 @@
+//! Kernels: the modules that the compiler's code registers, and launches.
+
+use crate::entry::{Call, In, SUCCESS, quietly};
+use crate::{Event, ask, sites, symbols, watch};
+use commsan_cuda::{Bytes, Modules, Shape, Touch, Wait, Work};
+use commsan_cuda_abi::{Dim3, KernelNodeParams, LaunchConfig};
+use commsan_engine::Mode;
+use parking_lot::{Mutex, MutexGuard};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Arc, LazyLock, Once};
+use std::time::Duration;
+
+static MODULES: LazyLock<Mutex<Modules>> = LazyLock::new(Mutex::default);
+
+/// Code is chosen by what the first device that runs some is.
+static ARCHITECTURE: Once = Once::new();
+
+/// Longer than anybody needs them. Who left them by `longjmp` does not give them back.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn modules() -> Option<MutexGuard<'static, Modules>> {
+    MODULES.try_lock().or_else(|| MODULES.try_lock_for(PATIENCE))
+}
+
+/// Notes something about modules. The compiler's code does that before `main`, and perhaps before
+/// commsan's own.
+pub(crate) fn note(f: impl FnOnce(&mut Modules)) {
+    quietly(|| modules().map(|mut modules| f(&mut modules)));
+}
+
+/// Notes something about a name in a module.
+pub(crate) fn note_name(name: *const c_char, f: impl FnOnce(&mut Modules, &str)) {
+    if !name.is_null() {
+        // SAFETY: the compiler's code passes a string constant.
+        let name = unsafe { CStr::from_ptr(name) };
+        note(|modules| f(modules, &name.to_string_lossy()));
+    }
+}
+
+/// A kernel with its arguments.
+pub(crate) struct Kernel {
+    /// The host function that stands for it, or its handle.
+    pub function: usize,
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub arguments: *const *const c_void,
+}
+
+impl Kernel {
+    /// The one of a launch by configuration, and its stream.
+    pub fn configured(
+        configuration: In<LaunchConfig>,
+        function: usize,
+        arguments: *const *const c_void,
+    ) -> (Kernel, usize) {
+        if configuration.is_null() {
+            // The library refuses it.
+            let none = Dim3 { x: 0, y: 0, z: 0 };
+            return (Kernel { function, grid: none, block: none, arguments }, 0);
+        }
+        let configuration = configuration.get();
+        let (grid, block) = (configuration.gridDim, configuration.blockDim);
+        (Kernel { function, grid, block, arguments }, configuration.stream)
+    }
+
+    /// The one of a node.
+    pub fn of_node(node: &KernelNodeParams) -> Kernel {
+        Kernel {
+            function: node.func,
+            grid: node.gridDim,
+            block: node.blockDim,
+            arguments: node.kernelParams,
+        }
+    }
+
+    /// What it does in a stream.
+    pub fn work(&self, call: &Call, stream: usize) -> Work {
+        let shape = Shape { grid: sizes(self.grid), block: sizes(self.block) };
+        let variable = &mut |symbol| symbols::address(call, symbol);
+        ARCHITECTURE.call_once(|| {
+            if let Some(architecture) = ask::architecture(call.device()) {
+                note(|modules| modules.set_architecture(architecture));
+            }
+        });
+        let launched = modules().and_then(|mut modules| {
+            // SAFETY: the program's arguments.
+            unsafe { modules.launch(self.function, shape, self.arguments, variable) }
+        });
+        let (kernel, touches) = match launched {
+            Some(launched) => (Some(launched.kernel), launched.touches),
+            None => (None, Arc::clone(&ANYTHING)),
+        };
+        let stream = call.stream(stream);
+        Work { call: call.name, stream, kernel, touches, wait: Wait::Nothing }
+    }
+
+    /// Launches it.
+    ///
+    /// The simulated device is told by which ticket it is known, so it has it before the launch.
+    pub fn launch(
+        &self,
+        call: Option<&Call>,
+        stream: usize,
+        real: impl FnOnce() -> c_int,
+    ) -> c_int {
+        let Some(call) = call else { return real() };
+        let call = &sites::of_launch().map_or(*call, |site| call.from(site));
+        let put = || call.tell(Event::Enqueued(&self.work(call, stream)));
+        let Some(tag) = watch::tag(call) else {
+            let code = real();
+            if code == SUCCESS {
+                quietly(put);
+            }
+            return code;
+        };
+        let ticket = quietly(put).flatten();
+        watch::tagged(tag, ticket, || {
+            let code = real();
+            if let Some(ticket) = ticket.filter(|_| code != SUCCESS) {
+                quietly(|| call.tell(Event::Withdrawn(ticket)));
+            }
+            code
+        })
+    }
+}
+
+fn sizes(sizes: Dim3) -> [u32; 3] {
+    [sizes.x, sizes.y, sizes.z]
+}
+
+/// What a kernel may do of which nothing is known.
+static ANYTHING: LazyLock<Arc<[Touch]>> = LazyLock::new(|| {
+    let touch =
+        |mode| Touch { mode, atomic: false, bytes: Bytes::Anywhere, certain: false, line: None };
+    Arc::new([touch(Mode::Read), touch(Mode::Write)])
+});

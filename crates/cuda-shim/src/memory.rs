@@ -1,0 +1,66 @@
+//! Memory that is allocated, registered and given back.
+
+use crate::entry::Call;
+use crate::{Event, ask};
+use commsan_cuda::{Allocation, MemoryKind, Release, StreamName};
+use std::ops::Range;
+
+/// Memory of so many bytes was allocated or registered.
+pub(crate) fn allocated(call: &Call, kind: MemoryKind, start: usize, size: usize) {
+    allocated_as(call, call.name, kind, start, size);
+}
+
+/// The same where it is not the call that says so.
+pub(crate) fn allocated_as(
+    call: &Call,
+    name: &'static str,
+    kind: MemoryKind,
+    start: usize,
+    size: usize,
+) {
+    tell(call, name, kind, start..start.saturating_add(size), None);
+}
+
+/// Memory was allocated in the order of a stream.
+pub(crate) fn allocated_in(call: &Call, stream: usize, start: usize, size: usize) {
+    let stream = call.stream(stream);
+    let bytes = start..start.saturating_add(size);
+    tell(call, call.name, MemoryKind::Device, bytes, Some(stream));
+}
+
+/// Another process's memory was opened. How much there is of it, the call does not say.
+pub(crate) fn opened(call: &Call, start: usize) {
+    let bytes = ask::allocation(start).or_else(|| mapping(start)).unwrap_or(start..start + 1);
+    tell(call, call.name, MemoryKind::Device, bytes, None);
+}
+
+fn tell(
+    call: &Call,
+    name: &'static str,
+    kind: MemoryKind,
+    bytes: Range<usize>,
+    stream: Option<StreamName>,
+) {
+    if bytes.start != 0 && !bytes.is_empty() {
+        let allocation = Allocation { kind, device: call.device(), bytes, stream };
+        call.tell(Event::Allocated { call: name, allocation });
+    }
+}
+
+/// Memory is about to be given back.
+pub(crate) fn freed(call: &Call, address: usize, how: Release) {
+    if address != 0 {
+        call.tell(Event::Freed { call: call.name, address, how, device: call.device() });
+    }
+}
+
+/// What is mapped at an address, from there on.
+fn mapping(address: usize) -> Option<Range<usize>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines().find_map(|line| {
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        let parse = |number| usize::from_str_radix(number, 16).ok();
+        let bytes = parse(start)?..parse(end)?;
+        bytes.contains(&address).then_some(address..bytes.end)
+    })
+}

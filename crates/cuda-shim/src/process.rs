@@ -1,0 +1,29 @@
+//! The connection to the runtime that owns this process's state.
+
+use crate::Event;
+use commsan_cuda::Ticket;
+use commsan_sense::thread::Thread;
+use commsan_threads::Here;
+use std::sync::OnceLock;
+
+/// The state of this process, as the entry points need it.
+pub trait Process: Sync {
+    /// Whether calls should be looked at.
+    fn active(&self) -> bool;
+    /// Takes what has happened. Work gets a ticket.
+    fn tell(&self, here: &Here, event: &Event) -> Option<Ticket>;
+    /// Whether it is of interest what this work really touches.
+    fn wants(&self, thread: &Thread, ticket: Ticket) -> bool;
+}
+
+static PROCESS: OnceLock<&'static dyn Process> = OnceLock::new();
+
+/// Connects the entry points; until then, and if never, they only pass calls on.
+pub fn connect(process: &'static dyn Process) {
+    let _ = PROCESS.set(process);
+}
+
+#[inline]
+pub(crate) fn process() -> Option<&'static dyn Process> {
+    PROCESS.get().copied().filter(|process| process.active())
+}

@@ -1,0 +1,102 @@
+//! The simulated device tells what kernels really touch.
+//!
+//! It has two functions of its own: by one, the work that a thread is about to put into a stream gets a
+//! tag, for which the ticket is taken; by the other, it learns whom to ask whether tagged work is of
+//! interest, and to tell what it touches. It does so on any thread, with its own lock held: the
+//! runtime's lock is taken inside that one, and never the other way round.
+
+use crate::Event;
+use crate::entry::{Call, SUCCESS, quietly};
+use crate::process::process;
+use crate::real::Real;
+use commsan_cuda::{Line, Ticket};
+use commsan_engine::Mode;
+use commsan_sense::inside::Inside;
+use commsan_sense::stack::Caller;
+use commsan_sense::thread;
+use commsan_threads::Here;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::{Arc, LazyLock, OnceLock};
+
+/// `commsan_simgpu_tag`.
+pub(crate) type Tag = unsafe extern "C" fn(u64);
+
+type Wants = extern "C" fn(u64) -> bool;
+type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32, bool);
+type Watch = unsafe extern "C" fn(Wants, Touched);
+
+/// What tags work, if the device is the simulated one. The first who asks begins to watch it.
+#[inline]
+pub(crate) fn tag(call: &Call) -> Option<Tag> {
+    static TAG: OnceLock<Option<Tag>> = OnceLock::new();
+    *TAG.get_or_init(|| {
+        static TAG: Real = Real::new(c"commsan_simgpu_tag");
+        static WATCH: Real = Real::new(c"commsan_simgpu_watch");
+        let (tag, watch) = (TAG.get()?, WATCH.get()?);
+        // SAFETY: the simulated runtime's functions of these names.
+        unsafe {
+            std::mem::transmute::<*mut _, Watch>(watch)(wants, touched);
+            quietly(|| call.tell(Event::DoubtsAreResolved));
+            Some(std::mem::transmute::<*mut _, Tag>(tag))
+        }
+    })
+}
+
+/// Does something that puts work into a stream, which is known by a ticket.
+#[inline]
+pub(crate) fn tagged(tag: Tag, ticket: Option<Ticket>, put: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: by what it is, it may be called at any time.
+    unsafe { tag(ticket.map_or(0, |ticket| ticket.0)) };
+    let code = put();
+    if code != SUCCESS {
+        // SAFETY: as above. Work that was refused has not taken it.
+        unsafe { tag(0) };
+    }
+    code
+}
+
+extern "C" fn wants(tag: u64) -> bool {
+    let wanted = quietly(|| {
+        let _inside = Inside::enter();
+        let process = process()?;
+        Some(thread::with(|thread| process.wants(thread, Ticket(tag))))
+    });
+    wanted.flatten().unwrap_or(false)
+}
+
+extern "C" fn touched(
+    tag: u64,
+    write: bool,
+    address: u64,
+    size: u64,
+    file: *const c_char,
+    line: u32,
+    atomic: bool,
+) {
+    quietly(|| {
+        let _inside = Inside::enter();
+        let Some(process) = process() else { return };
+        let nowhere = Caller { pc: 0, frame: 0, sp: 0 };
+        let bytes = address as usize..(address + size) as usize;
+        let mode = if write { Mode::Write } else { Mode::Read };
+        let line = file_name(file).map(|file| Line { file, line });
+        let event = Event::Touched { ticket: Ticket(tag), mode, atomic, bytes, line };
+        thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
+    });
+}
+
+/// A file's name, kept once for each place that the device has it at.
+fn file_name(file: *const c_char) -> Option<Arc<str>> {
+    static NAMES: LazyLock<Mutex<FxHashMap<usize, Arc<str>>>> = LazyLock::new(Mutex::default);
+    if file.is_null() {
+        return None;
+    }
+    let mut names = NAMES.lock();
+    let name = names.entry(file as usize).or_insert_with(|| {
+        // SAFETY: the device passes a string that it keeps.
+        unsafe { CStr::from_ptr(file) }.to_string_lossy().into()
+    });
+    Some(Arc::clone(name))
+}

@@ -1,0 +1,468 @@
+//! Everything commsan knows about CUDA in one process.
+
+mod check;
+mod doubt;
+mod graphs;
+mod memory;
+
+pub use check::Met;
+pub use doubt::Suspect;
+pub use graphs::NodeKind;
+
+use crate::clock::{Clock, Moment};
+use crate::graphs::{Act, Graphs};
+use crate::memory::Memory;
+use crate::order::{Kind, Order};
+use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
+use commsan_engine::{Actor, Live, OpId, Pages};
+use commsan_place::{Doing, Findings, Place, Site, Stacks};
+use doubt::Doubts;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::num::NonZeroU32;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Names work that has been put into a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// Streams, events, graphs, memory and work of one process.
+///
+/// **Soundness.** Both sides of a finding touch a common byte, one of them writes, and what the CUDA
+/// Runtime API says of streams, events and the host's waits orders neither before the other
+/// (`order.rs`, `rules.rs`). What touches are certain is for who makes [`Work`] to say; others are no
+/// finding before an execution has shown them. Missed is what was put into streams before more than
+/// [`MOST`] other pieces of work that nobody has waited for, and what host threads did to memory before
+/// work on it began without being ordered before it.
+pub struct Gpu {
+    pages: Pages,
+    order: Order,
+    memory: Memory,
+    graphs: Graphs,
+    /// Work that some thread of the host may not know to be complete, with what it certainly touches.
+    live: Live<Flight>,
+    doubts: Doubts,
+    /// Work in flight by place and touches: the same again takes its place.
+    same: FxHashMap<(u32, usize), OpId>,
+    /// Pages marked for work on memory that is not CUDA's, or whose blocks are marked.
+    marked: usize,
+    /// What copies and sets touch; made once for each.
+    extents: FxHashMap<Extent, Arc<[Touch]>>,
+    /// Who acts, if there are several and it is known.
+    actor: Option<Actor>,
+    /// What host functions in streams come after, and the threads that run one.
+    host_functions: FxHashMap<Ticket, (Moment, Clock)>,
+    hosts: SmallVec<[(u32, Ticket); 2]>,
+    labels: FxHashMap<u32, Arc<str>>,
+    streams: u32,
+    tickets: u64,
+    /// Work that is over and has not been asked for; none is kept while nobody asks.
+    ended: Option<Vec<Ended>>,
+    stacks: Stacks,
+}
+
+/// Work that the host knows to be complete.
+#[derive(Debug)]
+pub struct Ended {
+    /// The address of the call.
+    pub pc: usize,
+    /// What it has touched; only what is certain counts.
+    pub touches: Arc<[Touch]>,
+}
+
+/// Work in flight.
+struct Flight {
+    moment: Moment,
+    /// What it comes after.
+    clock: Clock,
+    ticket: Ticket,
+    call: &'static str,
+    kernel: Option<Arc<str>>,
+    stream: Arc<str>,
+    device: u32,
+    site: Site,
+    touches: Arc<[Touch]>,
+    /// What the page filter has for it.
+    marks: SmallVec<[Range<usize>; 1]>,
+    /// Findings that want to know when the host has waited for it.
+    findings: [Option<NonZeroU32>; 4],
+}
+
+/// What a thread of the host has waited for.
+struct Knowledge {
+    clock: Clock,
+    /// The function of a stream that it runs: there is work that waits for that.
+    within: Option<Moment>,
+}
+
+impl Knowledge {
+    /// Whether neither of this thread's present and some work comes after the other.
+    fn is_unordered(&self, flight: &Flight) -> bool {
+        let waits = self.within.is_some_and(|function| flight.clock.has_seen(function));
+        !waits && !self.clock.has_seen(flight.moment)
+    }
+}
+
+/// A piece of work at its begin.
+struct Started<'c> {
+    ticket: Ticket,
+    moment: Moment,
+    /// What it comes after.
+    clock: &'c Clock,
+    /// Where it was put into its stream or graph.
+    site: Site,
+}
+
+/// Work in flight that is kept at most.
+pub const MOST: usize = 1 << 16;
+
+/// What copies and sets that touch the same bytes have in common: destination, source, width, height and
+/// depth.
+type Extent = (Rows, Option<Rows>, [usize; 3]);
+
+/// Extents that are remembered.
+const EXTENTS: usize = 1 << 12;
+
+impl Gpu {
+    /// Nothing in any stream.
+    pub fn new(pages: Pages) -> Gpu {
+        Gpu {
+            pages,
+            order: Order::default(),
+            memory: Memory::default(),
+            graphs: Graphs::default(),
+            live: Live::unmarked(),
+            doubts: Doubts::default(),
+            same: FxHashMap::default(),
+            marked: 0,
+            extents: FxHashMap::default(),
+            actor: None,
+            host_functions: FxHashMap::default(),
+            hosts: SmallVec::new(),
+            labels: FxHashMap::default(),
+            streams: 0,
+            tickets: 0,
+            ended: None,
+            stacks: Stacks::new(),
+        }
+    }
+
+    /// Marks in the page filter; the hooks skip checks while there are none.
+    pub fn load(&self) -> usize {
+        self.marked
+    }
+
+    /// Whether nothing is known that an access could meet.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.live.ranges() == 0 && self.memory.is_empty()
+    }
+
+    /// The thread that acts from now on; `alone` where there is one only.
+    pub fn act_as(&mut self, actor: Option<&Actor>, alone: bool) {
+        self.actor = actor.cloned();
+        if alone {
+            self.order.alone();
+        }
+    }
+
+    /// A stream has been created.
+    pub fn stream_created(&mut self, handle: usize, device: u32, blocking: bool) {
+        let kind = if blocking { Kind::Blocking } else { Kind::NonBlocking };
+        self.order.create(StreamName::Created { handle }, device, kind);
+        let lane = self.order.lane(StreamName::Created { handle }, device);
+        self.streams += 1;
+        let nonblocking = if blocking { "" } else { "non-blocking " };
+        let label = format!("{nonblocking}stream {} of device {device}", self.streams);
+        self.labels.insert(lane, label.into());
+    }
+
+    /// A stream is about to be destroyed.
+    pub fn stream_destroyed(&mut self, handle: usize) {
+        self.order.destroy(StreamName::Created { handle });
+    }
+
+    /// The place of a stream.
+    fn lane(&mut self, stream: StreamName) -> u32 {
+        let lane = self.order.lane(stream, 0);
+        self.labels.entry(lane).or_insert_with(|| match stream {
+            StreamName::Legacy { device } => {
+                format!("the default stream of device {device}").into()
+            }
+            StreamName::PerThread { device, thread } => {
+                format!("the default stream of thread {thread} on device {device}").into()
+            }
+            StreamName::Created { handle } => format!("stream {handle:#x}").into(),
+        });
+        lane
+    }
+
+    /// The host has waited for a stream, or was told that it has nothing left to do.
+    pub fn stream_synchronized(
+        &mut self,
+        stream: StreamName,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let lane = self.lane(stream);
+        let clock = self.order.of_stream(lane);
+        self.host_waited(&clock, call, place, out);
+    }
+
+    /// The host has waited for a device.
+    pub fn device_synchronized(
+        &mut self,
+        device: u32,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let clock = self.order.of_device(device);
+        self.host_waited(&clock, call, place, out);
+    }
+
+    /// An event is recorded in a stream.
+    pub fn event_recorded(&mut self, event: usize, stream: StreamName) {
+        let lane = self.lane(stream);
+        if !self.graphs.record(event, lane) {
+            self.order.record(event, lane, self.actor.as_ref());
+        }
+    }
+
+    /// The host has waited for an event, or was told that it has come.
+    pub fn event_synchronized(
+        &mut self,
+        event: usize,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if let Some(clock) = self.order.event(event).cloned() {
+            self.host_waited(&clock, call, place, out);
+        }
+    }
+
+    /// A stream waits for an event.
+    pub fn event_awaited(&mut self, stream: StreamName, event: usize) {
+        let lane = self.lane(stream);
+        if !self.graphs.wait(lane, event)
+            && let Some(clock) = self.order.event(event).cloned()
+        {
+            self.order.add(lane, &clock);
+        }
+    }
+
+    /// An event is destroyed. What waits for it goes on waiting.
+    pub fn event_destroyed(&mut self, event: usize) {
+        self.order.forget_event(event);
+        self.graphs.forget_event(event);
+    }
+
+    /// Keeps work that ends from now on until it is asked for, or does not.
+    pub fn keep_ended(&mut self, keep: bool) {
+        match keep {
+            true => drop(self.ended.get_or_insert_default()),
+            false => self.ended = None,
+        }
+    }
+
+    /// The work that has ended since this was asked last.
+    pub fn take_ended(&mut self) -> Vec<Ended> {
+        self.ended.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Whoever acts has waited for this.
+    fn host_waited(
+        &mut self,
+        clock: &Clock,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.order.wait(clock, self.actor.as_ref());
+        self.sweep(Some(call), place, out);
+    }
+
+    /// What whoever acts here has waited for.
+    fn knowledge(&self, thread: u32) -> Knowledge {
+        let mut clock = self.order.host(self.actor.as_ref());
+        let running = self.hosts.iter().rev().find(|(running, _)| *running == thread);
+        let function = running.and_then(|(_, ticket)| self.host_functions.get(ticket));
+        if let Some((_, past)) = function {
+            clock.join(past);
+        }
+        Knowledge { clock, within: function.map(|(moment, _)| *moment) }
+    }
+
+    /// Forgets work that all threads of the host know to be complete.
+    fn sweep(&mut self, call: Option<&'static str>, place: &impl Place, out: &mut dyn Findings) {
+        self.sweep_doubts();
+        if self.live.ranges() == 0 {
+            return;
+        }
+        let known = |flight: &Flight| self.order.is_known_to_all(flight.moment);
+        let over: SmallVec<[OpId; 16]> =
+            self.live.iter().filter(|(_, flight)| known(flight)).map(|(id, _)| id).collect();
+        for id in over {
+            self.finish(id, call, place, out);
+        }
+    }
+
+    /// Work is over for everybody.
+    fn finish(
+        &mut self,
+        id: OpId,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(flight) = self.live.end(id) else { return };
+        if let Some(call) = call {
+            for finding in flight.findings.into_iter().flatten() {
+                let site = place.site(Some(call), &mut self.stacks);
+                out.completed(finding.get() - 1, &site, &self.stacks);
+            }
+        }
+        if let Some(ended) = &mut self.ended {
+            ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
+        }
+        self.unmark(flight.marks);
+        let key = (flight.moment.lane, Arc::as_ptr(&flight.touches).addr());
+        if self.same.get(&key) == Some(&id) {
+            self.same.remove(&key);
+        }
+    }
+
+    /// A copy, as work.
+    pub fn work_of_copy(&mut self, copy: &Copy) -> Work {
+        let size = [copy.width, copy.height, copy.depth];
+        let kind = |start| self.memory.around(start).map(|block| block.kind);
+        let wait =
+            crate::rules::copy(kind(copy.from.start), kind(copy.to.start), copy.asynchronous);
+        let touches = self.extent((copy.to, Some(copy.from), size));
+        Work { call: copy.call, stream: copy.stream, kernel: None, touches, wait }
+    }
+
+    /// A setting of bytes, as work.
+    pub fn work_of_set(&mut self, set: &Set) -> Work {
+        let size = [set.width, set.height, set.depth];
+        let kind = self.memory.around(set.to.start).map(|block| block.kind);
+        let wait = crate::rules::set(kind, set.asynchronous);
+        let touches = self.extent((set.to, None, size));
+        Work { call: set.call, stream: set.stream, kernel: None, touches, wait }
+    }
+
+    fn extent(&mut self, extent: Extent) -> Arc<[Touch]> {
+        if let Some(touches) = self.extents.get(&extent) {
+            return Arc::clone(touches);
+        }
+        if self.extents.len() == EXTENTS {
+            self.extents.clear();
+        }
+        let (to, from, size) = extent;
+        let touches: Arc<[Touch]> = Touch::of_rows(to, from, size).into();
+        self.extents.insert(extent, Arc::clone(&touches));
+        touches
+    }
+
+    /// Work has been put into a stream.
+    pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
+        let lane = self.lane(work.stream);
+        let ticket = self.ticket();
+        let site = place.site(Some(work.call), &mut self.stacks);
+        if self.graphs.captures(lane) {
+            self.graphs.add_captured(lane, Act::Work(Arc::new(work.clone()), site, ticket));
+            return ticket;
+        }
+        let (moment, clock) = self.order.enqueue(lane, self.actor.as_ref());
+        let started = Started { ticket, moment, clock: &clock, site };
+        self.begin(work, &started, place, out);
+        match work.wait {
+            Wait::Nothing => {}
+            Wait::Staging => self.host_waited(&clock, work.call, place, out),
+            Wait::Work => {
+                let mut clock = clock;
+                clock.see(moment);
+                self.host_waited(&clock, work.call, place, out);
+            }
+        }
+        ticket
+    }
+
+    /// Work of a stream that is serialised with all of some devices, past and future.
+    pub fn serialise(&mut self, stream: StreamName, devices: &[u32]) {
+        let lane = self.lane(stream);
+        let mut clock = self.order.of_stream(lane);
+        devices.iter().for_each(|device| clock.join(&self.order.of_device(*device)));
+        self.order.serialise(devices, &clock);
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.tickets += 1;
+        Ticket(self.tickets)
+    }
+
+    /// A function of the host has been put into a stream; it comes after what is there.
+    pub fn host_function(&mut self, stream: StreamName) -> Ticket {
+        let lane = self.lane(stream);
+        let ticket = self.ticket();
+        if self.graphs.captures(lane) {
+            self.graphs.add_captured(lane, Act::Host(ticket));
+        } else {
+            let function = self.order.enqueue(lane, self.actor.as_ref());
+            self.host_functions.insert(ticket, function);
+        }
+        ticket
+    }
+
+    /// It begins, on this thread.
+    pub fn host_function_begins(&mut self, ticket: Ticket, thread: u32) {
+        self.hosts.push((thread, ticket));
+    }
+
+    /// It has ended, and is not called again unless it is a graph's.
+    pub fn host_function_ends(&mut self, ticket: Ticket, thread: u32) {
+        if let Some(at) = self.hosts.iter().rposition(|host| *host == (thread, ticket)) {
+            self.hosts.remove(at);
+        }
+        self.host_functions.remove(&ticket);
+    }
+
+    /// Work that was told is not in its stream: the call that should have put it there has failed.
+    pub fn withdraw(&mut self, ticket: Ticket, place: &impl Place, out: &mut dyn Findings) {
+        self.host_functions.remove(&ticket);
+        let withdrawn: SmallVec<[OpId; 2]> = self
+            .live
+            .iter()
+            .filter(|(_, flight)| flight.ticket == ticket)
+            .map(|(id, _)| id)
+            .collect();
+        withdrawn.into_iter().for_each(|id| self.finish(id, None, place, out));
+    }
+
+    /// Whether a function of the host may still have to run before what is put into a stream next: it may
+    /// do what this process is taken to do later.
+    pub fn may_wait_for_host(&self) -> bool {
+        !self.host_functions.is_empty()
+    }
+
+    /// What findings say of work that is about to be put into a stream.
+    pub fn doing(&mut self, work: &Work, touch: &Touch) -> Doing {
+        let lane = self.lane(work.stream);
+        self.doing_in(lane, work, touch)
+    }
+
+    /// The same of work with a place.
+    fn doing_in(&self, lane: u32, work: &Work, touch: &Touch) -> Doing {
+        Doing {
+            kernel: work.kernel.clone(),
+            stream: Arc::clone(&self.labels[&lane]),
+            line: touch.line.as_ref().map(|line| (Arc::clone(&line.file), line.line)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,450 @@
+//! Work against other work, against the host, and against what MPI does.
+
+use super::{Flight, Gpu, Knowledge, MOST, Started};
+use crate::memory::{Block, Freed};
+use crate::work::{Bytes, MemoryKind, Touch, Work};
+use commsan_engine::{Access, Footprint, Mode, OpId};
+use commsan_model::{Code, Role};
+use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
+use smallvec::SmallVec;
+use std::num::NonZeroU32;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+/// A conflict, copied out of the engine.
+struct Conflict {
+    id: OpId,
+    mode: Mode,
+    span: Range<usize>,
+    touched: usize,
+    bytes: Range<usize>,
+}
+
+/// Work in flight that something else meets.
+#[derive(Clone, Debug)]
+pub struct Met {
+    /// The kernel, or the call.
+    pub by: Arc<str>,
+    /// Whether it writes.
+    pub mode: Mode,
+    /// Common bytes.
+    pub bytes: Range<usize>,
+    /// Where it was put into its stream.
+    pub site: Site,
+    /// What findings say of it.
+    pub doing: Doing,
+}
+
+/// Conflicts told of one access; more are repetitions for the reader.
+const TOLD: usize = 4;
+
+/// One side of a finding, that of whoever acts now.
+struct Now<'a> {
+    side: Side<'a>,
+    role: Role,
+    site: Site,
+    doing: Option<Doing>,
+}
+
+impl Gpu {
+    /// Work begins that comes after what a clock says.
+    pub(super) fn begin(
+        &mut self,
+        work: &Work,
+        started: &Started<'_>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Started { ticket, moment, site, .. } = *started;
+        for touch in work.touches.iter().filter(|touch| touch.certain) {
+            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            self.meets_work(work, touch, footprint, started, out);
+            self.meets_memory(work, touch, footprint, started, out);
+        }
+        self.begin_doubtful(work, started);
+        let key = (moment.lane, Arc::as_ptr(&work.touches).addr());
+        if let Some(same) = self.same.get(&key)
+            && let Some(flight) = self.live.get_mut(*same)
+        {
+            // Whoever comes after the new comes after the old.
+            (flight.moment, flight.ticket) = (moment, ticket);
+            flight.clock.clone_from(started.clock);
+            flight.site = site;
+            return;
+        }
+        if self.same.len() >= MOST {
+            self.forget_oldest(place, out);
+        }
+        let id = self.take_off(work, started);
+        self.same.insert(key, id);
+    }
+
+    /// Remembers work, and marks the memory that it uses for the host to meet it.
+    fn take_off(&mut self, work: &Work, started: &Started<'_>) -> OpId {
+        let mut marks = SmallVec::new();
+        let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
+        for touch in work.touches.iter().filter(|touch| touch.certain) {
+            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            if footprint.bytes() > 0 {
+                self.mark(&footprint.span(), &mut marks);
+            }
+            accesses.push(Some(Access { mode: touch.mode, footprint: footprint.clone() }));
+        }
+        let flight = self.flight(work, started, marks);
+        self.live.begin(&mut accesses, flight)
+    }
+
+    pub(super) fn flight(
+        &self,
+        work: &Work,
+        started: &Started<'_>,
+        marks: SmallVec<[Range<usize>; 1]>,
+    ) -> Flight {
+        let Started { ticket, moment, site, .. } = *started;
+        Flight {
+            moment,
+            clock: started.clock.clone(),
+            ticket,
+            call: work.call,
+            kernel: work.kernel.clone(),
+            stream: Arc::clone(&self.labels[&moment.lane]),
+            device: self.order.device(moment.lane),
+            site,
+            touches: Arc::clone(&work.touches),
+            marks,
+            findings: [None; 4],
+        }
+    }
+
+    /// Makes room; what is forgotten counts as complete.
+    fn forget_oldest(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        let oldest = self.live.iter().min_by_key(|(_, flight)| flight.ticket);
+        if let Some(id) = oldest.map(|(id, _)| id) {
+            self.finish(id, None, place, out);
+        }
+    }
+
+    /// Work against work that it does not come after.
+    fn meets_work(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        footprint: &Footprint,
+        started: &Started<'_>,
+        out: &mut dyn Findings,
+    ) {
+        let Started { moment, clock, site, .. } = *started;
+        let device = self.order.device(moment.lane);
+        let found = self.conflicts(touch.mode, footprint, |flight, other| {
+            // Atomics of one device do not race with each other; those of several may be wider.
+            let both = touch.atomic && flight.device == device && flight.is_atomic(other);
+            !both && !clock.has_seen(flight.moment)
+        });
+        for conflict in found {
+            let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
+                continue;
+            };
+            if out.again(Code::StreamsRace, site.pc, other) {
+                continue;
+            }
+            let doing = Some(self.doing_in(moment.lane, work, touch));
+            let by = work.kernel.as_deref().unwrap_or(work.call);
+            let side = Side { by, mode: touch.mode, bytes: conflict.bytes.clone() };
+            let now = Now { side, role: Role::Access, site, doing };
+            self.report(Code::StreamsRace, now, &conflict, out);
+        }
+    }
+
+    /// Work against the life of the memory it uses.
+    fn meets_memory(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        footprint: &Footprint,
+        started: &Started<'_>,
+        out: &mut dyn Findings,
+    ) {
+        let Started { moment, clock, site, .. } = *started;
+        let span = footprint.span();
+        if span.is_empty() {
+            return;
+        }
+        let by = work.kernel.as_deref().unwrap_or(work.call);
+        let side = Side { by, mode: touch.mode, bytes: span.clone() };
+        if let Some(block) = self.memory.around(span.start) {
+            if block.born.is_none_or(|born| clock.has_seen(born)) {
+                return;
+            }
+            let (block, doing) = (block.clone(), Some(self.doing_in(moment.lane, work, touch)));
+            let now = Now { side, role: Role::Access, site, doing };
+            self.report_unborn(now, &block, out);
+        } else if let Some(freed) = self.memory.freed(span.start).cloned() {
+            let doing = Some(self.doing_in(moment.lane, work, touch));
+            let now = Now { side, role: Role::Access, site, doing };
+            self.report_freed(now, &freed, out);
+        }
+    }
+
+    /// The library has refused work, perhaps since its memory is gone.
+    pub fn refused(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
+        let lane = self.lane(work.stream);
+        let site = place.site(Some(work.call), &mut self.stacks);
+        for touch in work.touches.iter() {
+            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            let bytes = footprint.span();
+            if let Some(freed) = self.memory.freed(bytes.start).cloned() {
+                let side = Side { by: work.call, mode: touch.mode, bytes };
+                let doing = Some(self.doing_in(lane, work, touch));
+                let now = Now { side, role: Role::Access, site, doing };
+                self.report_freed(now, &freed, out);
+            }
+        }
+    }
+
+    /// A call of MPI, or the program itself, touches memory.
+    pub fn meets(
+        &mut self,
+        by: &str,
+        call: Option<&'static str>,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if self.is_idle() {
+            return;
+        }
+        let Access { mode, footprint } = access;
+        let span = footprint.span();
+        let knows = self.knowledge(place.thread());
+        let kind = self.memory.around(span.start).map(|block| block.kind);
+        if call.is_none() && kind == Some(MemoryKind::Device) {
+            return self.host_on_device(by, *mode, span, place, out);
+        }
+        if call.is_some()
+            && kind.is_none()
+            && let Some(freed) = self.memory.freed(span.start).cloned()
+        {
+            let side = Side { by, mode: *mode, bytes: span };
+            let site = place.site(call, &mut self.stacks);
+            let now = Now { side, role: Role::Access, site, doing: None };
+            return self.report_freed(now, &freed, out);
+        }
+        let code = if call.is_some() { Code::WorkMeetsCall } else { Code::WorkMeetsHost };
+        self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &knows), place, out);
+        let site = |stacks: &mut Stacks| place.site(call, stacks);
+        self.meets_doubtful(code, Role::Access, (by, site), (access, &knows));
+        self.unmark_if_quiet(span.start);
+    }
+
+    /// Work in flight that an access of others to memory of this process meets: with what it does, and
+    /// where it was put into its stream, as a place in `stacks`.
+    pub fn met_by(&self, access: &Access, stacks: &mut Stacks) -> SmallVec<[Met; TOLD]> {
+        let clock = self.order.host(self.actor.as_ref());
+        let unordered = |flight: &Flight, _: &Access| !clock.has_seen(flight.moment);
+        let found = self.conflicts(access.mode, &access.footprint, unordered);
+        let met = found.into_iter().filter_map(|conflict| {
+            let flight = self.live.get(conflict.id)?;
+            let stack = stacks.intern(self.stacks.frames(flight.site.stack));
+            Some(Met {
+                by: flight.kernel.clone().unwrap_or_else(|| flight.call.into()),
+                mode: conflict.mode,
+                bytes: conflict.bytes,
+                site: Site { stack, ..flight.site },
+                doing: flight.doing(conflict.mode, &conflict.span),
+            })
+        });
+        met.collect()
+    }
+
+    fn meets_as(
+        &mut self,
+        code: Code,
+        role: Role,
+        (by, call): (&str, Option<&'static str>),
+        (mode, footprint, knows): (Mode, &Footprint, &Knowledge),
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let found = self.conflicts(mode, footprint, |flight, _| knows.is_unordered(flight));
+        for conflict in found {
+            let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
+                continue;
+            };
+            if out.again(code, place.pc(), other) {
+                continue;
+            }
+            let side = Side { by, mode, bytes: conflict.bytes.clone() };
+            let site = place.site(call, &mut self.stacks);
+            self.report(code, Now { side, role, site, doing: None }, &conflict, out);
+        }
+    }
+
+    /// Memory that is not a device's is given back by the host.
+    pub fn released(
+        &mut self,
+        by: &str,
+        bytes: &Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if self.is_idle() {
+            return;
+        }
+        let knows = self.knowledge(place.thread());
+        let footprint = Footprint::Dense(bytes.clone());
+        let what = (Mode::Write, &footprint, &knows);
+        self.meets_as(Code::WorkMemoryReleased, Role::Release, (by, None), what, place, out);
+    }
+
+    /// Memory is given back, in the order of a clock, by a call of CUDA.
+    pub(super) fn released_by(
+        &mut self,
+        call: &'static str,
+        (bytes, knows): (&Range<usize>, &Knowledge),
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let footprint = Footprint::Dense(bytes.clone());
+        let what = (Mode::Write, &footprint, knows);
+        let by = (call, Some(call));
+        self.meets_as(Code::WorkMemoryReleased, Role::Release, by, what, place, out);
+    }
+
+    /// The conflicts of an access with work in flight that `concerns` it. Of work that comes after other
+    /// such work only that is told: who comes after it comes after both.
+    fn conflicts(
+        &self,
+        mode: Mode,
+        footprint: &Footprint,
+        concerns: impl Fn(&Flight, &Access) -> bool,
+    ) -> SmallVec<[Conflict; TOLD]> {
+        let mut found: SmallVec<[Conflict; TOLD]> = SmallVec::new();
+        let _ = self.live.conflicts::<()>(mode, footprint, |id, other, bytes| {
+            let known = found.iter().any(|known| known.id == id);
+            if !known && self.live.get(id).is_some_and(|flight| concerns(flight, other)) {
+                if !self.is_last(id, &mut found) {
+                    return ControlFlow::Continue(());
+                }
+                found.push(Conflict {
+                    id,
+                    mode: other.mode,
+                    span: other.footprint.span(),
+                    touched: other.footprint.bytes(),
+                    bytes,
+                });
+            }
+            match found.len() < TOLD {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        });
+        found
+    }
+
+    /// Drops the conflicts with work that some other comes after; false if that comes before one of them.
+    fn is_last(&self, id: OpId, found: &mut SmallVec<[Conflict; TOLD]>) -> bool {
+        let Some(this) = self.live.get(id) else { return false };
+        let of = |conflict: &Conflict| self.live.get(conflict.id);
+        found
+            .retain(|conflict| of(conflict).is_none_or(|other| !this.clock.has_seen(other.moment)));
+        !found.iter().filter_map(of).any(|other| other.clock.has_seen(this.moment))
+    }
+
+    fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {
+        let Some(flight) = self.live.get(conflict.id) else { return };
+        let operation = flight.doing(conflict.mode, &conflict.span);
+        let report = Report {
+            code,
+            access: Some(now.side),
+            operation: Party::at(flight.call, flight.site),
+            concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
+            sites: &[(now.role, now.site), (Role::Operation, flight.site)],
+            threads: false,
+            about: Some(About::Work { access: now.doing, operation: Some(operation) }),
+        };
+        let number = out.report(&report, &self.stacks);
+        if let Some(flight) = self.live.get_mut(conflict.id)
+            && let Some(cell) = flight.findings.iter_mut().find(|cell| cell.is_none())
+        {
+            *cell = NonZeroU32::new(number + 1);
+        }
+    }
+
+    fn report_freed(&mut self, now: Now<'_>, freed: &Freed, out: &mut dyn Findings) {
+        let code = Code::FreedDeviceMemory;
+        if out.again(code, now.site.pc, freed.site.pc) {
+            return;
+        }
+        let report = Report {
+            code,
+            access: Some(now.side),
+            operation: Party::at(freed.call, freed.site),
+            concerned: Some((Mode::Write, freed.bytes.clone(), freed.bytes.len())),
+            sites: &[(now.role, now.site), (Role::Release, freed.site)],
+            threads: false,
+            about: Some(About::Work { access: now.doing, operation: None }),
+        };
+        out.report(&report, &self.stacks);
+    }
+
+    /// Memory of a pool is used by what does not come after its allocation.
+    fn report_unborn(&mut self, now: Now<'_>, block: &Block, out: &mut dyn Findings) {
+        self.report_block(Code::FreedDeviceMemory, now, block, out);
+    }
+
+    fn host_on_device(
+        &mut self,
+        by: &str,
+        mode: Mode,
+        bytes: Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(block) = self.memory.around(bytes.start).cloned() else { return };
+        let site = place.site(None, &mut self.stacks);
+        let side = Side { by, mode, bytes };
+        let now = Now { side, role: Role::Access, site, doing: None };
+        self.report_block(Code::DeviceMemoryOnHost, now, &block, out);
+    }
+
+    fn report_block(&mut self, code: Code, now: Now<'_>, block: &Block, out: &mut dyn Findings) {
+        if out.again(code, now.site.pc, block.site.pc) {
+            return;
+        }
+        let call = block.site.call.unwrap_or("cudaMalloc");
+        let report = Report {
+            code,
+            access: Some(now.side),
+            operation: Party::at(call, block.site),
+            concerned: Some((Mode::Write, block.bytes.clone(), block.bytes.len())),
+            sites: &[(now.role, now.site), (Role::Operation, block.site)],
+            threads: false,
+            about: Some(About::Work { access: now.doing, operation: None }),
+        };
+        out.report(&report, &self.stacks);
+    }
+}
+
+impl Flight {
+    /// The touch that an access of the engine stands for.
+    fn touch(&self, mode: Mode, span: &Range<usize>) -> Option<&Touch> {
+        self.touches.iter().find(|touch| {
+            let same = |bytes: &Bytes| matches!(bytes, Bytes::Exactly(f) if f.span() == *span);
+            touch.mode == mode && same(&touch.bytes)
+        })
+    }
+
+    pub(super) fn is_atomic(&self, access: &Access) -> bool {
+        self.touch(access.mode, &access.footprint.span()).is_some_and(|touch| touch.atomic)
+    }
+
+    /// What findings say of it.
+    pub(super) fn doing(&self, mode: Mode, span: &Range<usize>) -> Doing {
+        let line = self.touch(mode, span).and_then(|touch| touch.line.as_ref());
+        Doing {
+            kernel: self.kernel.clone(),
+            stream: Arc::clone(&self.stream),
+            line: line.map(|line| (Arc::clone(&line.file), line.line)),
+        }
+    }
+}

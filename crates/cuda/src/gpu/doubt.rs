@@ -1,0 +1,400 @@
+//! What work may touch, and is only suspected of until it has been executed.
+//!
+//! A kernel that follows pointers or indices from memory may touch more than can be told from its code.
+//! Where that would race with something, a suspicion is kept: what was met, and both places. The simulated
+//! device then tells what the kernel really touches, and a suspicion that this bears out is a finding.
+//!
+//! **Soundness.** What is reported has been touched by both sides, and they were unordered when the
+//! later of the two was made known. Missed is what work touches that was executed before the suspicion
+//! arose though the host had not waited for it: a simulated device executes what somebody waits for, and
+//! what nobody has waited for after a while. Where no device tells what is touched, as on hardware, nothing
+//! that is only suspected is reported.
+
+use super::{Flight, Gpu, Knowledge, Started, Ticket};
+use crate::clock::Moment;
+use crate::work::{Bytes, Line, Touch, Work};
+use commsan_engine::{Access, Footprint, Live, Mode, OpId};
+use commsan_model::{Code, Role};
+use commsan_place::{About, Doing, Findings, Party, Report, Side, Site, Stacks};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+/// Suspicions that are kept at most.
+const MOST: usize = 1 << 12;
+/// Conflicts that one access is suspected of.
+const EACH: usize = 32;
+/// Ranges that a side has touched and the other, executed later, is compared with.
+const SEEN: usize = 1 << 12;
+/// Blocks that work which may touch anything is compared by.
+const BLOCKS: usize = 256;
+
+/// Everything that is only suspected.
+pub(super) struct Doubts {
+    /// Whether some device tells what is really touched.
+    are_resolved: bool,
+    /// Work in flight, with what it may touch.
+    live: Live<Flight>,
+    suspicions: Vec<Suspicion>,
+    by_ticket: FxHashMap<Ticket, SmallVec<[u32; 4]>>,
+}
+
+impl Default for Doubts {
+    fn default() -> Doubts {
+        Doubts {
+            are_resolved: false,
+            live: Live::unmarked(),
+            suspicions: Vec::new(),
+            by_ticket: FxHashMap::default(),
+        }
+    }
+}
+
+/// Two sides that race if they touch common bytes.
+struct Suspicion {
+    code: Code,
+    /// The offending side, and the operation.
+    sides: [Suspect; 2],
+    role: Role,
+    party: Party,
+    is_told: bool,
+}
+
+/// One side of a suspicion.
+#[derive(Clone, Debug)]
+pub struct Suspect {
+    /// How the bytes are touched: a kernel, a call.
+    pub by: Arc<str>,
+    /// Reads or writes.
+    pub mode: Mode,
+    /// What it touches, or may touch.
+    pub bytes: Footprint,
+    /// Where.
+    pub site: Site,
+    /// If it is work, what.
+    pub doing: Option<Doing>,
+    /// The device of whose atomic operations it consists; they do not race with each other.
+    pub atomic_on: Option<u32>,
+    /// The work whose execution will tell, if that is open.
+    pub open: Option<(Ticket, Moment)>,
+    /// What that was seen to touch, and whether atomically.
+    pub seen: Vec<(Range<usize>, bool)>,
+}
+
+impl Suspect {
+    /// A side of which it is certain what it touches.
+    pub fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
+        let Access { mode, footprint: bytes } = access;
+        let (by, open, seen) = (by.into(), None, Vec::new());
+        Suspect { by, mode, bytes, site, doing, atomic_on: None, open, seen }
+    }
+}
+
+impl Gpu {
+    /// Some device will tell what work really touches ([`wants`](Gpu::wants)).
+    pub fn resolve_doubts(&mut self) {
+        self.doubts.are_resolved = true;
+    }
+
+    /// Whether it is of interest what this work really touches.
+    pub fn wants(&self, ticket: Ticket) -> bool {
+        self.doubts.by_ticket.contains_key(&ticket)
+    }
+
+    /// Work has touched this.
+    pub fn touched(
+        &mut self,
+        ticket: Ticket,
+        (mode, atomic): (Mode, bool),
+        bytes: &Range<usize>,
+        line: Option<&Line>,
+        out: &mut dyn Findings,
+    ) {
+        let Some(numbers) = self.doubts.by_ticket.get(&ticket) else { return };
+        for number in numbers.clone() {
+            let suspicion = &mut self.doubts.suspicions[number as usize];
+            if let Some(bytes) = suspicion.bear_out(ticket, (mode, atomic), bytes, line)
+                && !std::mem::replace(&mut suspicion.is_told, true)
+            {
+                self.tell(number as usize, bytes, out);
+            }
+        }
+    }
+
+    fn tell(&self, number: usize, bytes: Range<usize>, out: &mut dyn Findings) {
+        let Suspicion { code, sides: [now, before], role, party, .. } =
+            &self.doubts.suspicions[number];
+        if out.again(*code, now.site.pc, before.site.pc) {
+            return;
+        }
+        let report = Report {
+            code: *code,
+            access: Some(Side { by: &now.by, mode: now.mode, bytes: bytes.clone() }),
+            operation: *party,
+            concerned: Some(match before.open {
+                Some(_) => (before.mode, bytes.clone(), bytes.len()),
+                None => (before.mode, before.bytes.span(), before.bytes.bytes()),
+            }),
+            sites: &[(*role, now.site), (Role::Operation, before.site)],
+            threads: false,
+            about: Some(About::Work { access: now.doing.clone(), operation: before.doing.clone() }),
+        };
+        out.report(&report, &self.stacks);
+    }
+
+    /// Work that may touch more than is certain begins.
+    pub(super) fn begin_doubtful(&mut self, work: &Work, started: &Started<'_>) {
+        if !self.doubts.are_resolved {
+            return;
+        }
+        let clock = started.clock;
+        let device = self.order.device(started.moment.lane);
+        for touch in work.touches.iter() {
+            if touch.certain && self.doubts.live.ranges() == 0 {
+                continue;
+            }
+            for bytes in self.reach(touch) {
+                let access = Access { mode: touch.mode, footprint: bytes };
+                let doing = || Some(self.doing_in(started.moment.lane, work, touch));
+                let by = work.kernel.as_deref().unwrap_or(work.call);
+                let open = (!touch.certain).then_some((started.ticket, started.moment));
+                // Of what is in doubt, the execution tells.
+                let atomic_on = (touch.atomic || open.is_some()).then_some(device);
+                let met =
+                    self.doubtful(&access, open.is_some(), |flight| !clock.has_seen(flight.moment));
+                let found: SmallVec<[_; 4]> = met
+                    .into_iter()
+                    .map(|(party, before)| {
+                        let now = Suspect::certain(by, access.clone(), started.site, doing());
+                        (party, [Suspect { open, atomic_on, ..now }, before])
+                    })
+                    .collect();
+                for (party, sides) in found {
+                    self.suspect(Code::StreamsRace, Role::Access, party, sides);
+                }
+            }
+        }
+        self.take_off_doubtful(work, started);
+    }
+
+    /// Remembers what work may touch.
+    fn take_off_doubtful(&mut self, work: &Work, started: &Started<'_>) {
+        let full = self.doubts.live.ranges() >= MOST;
+        if full || work.touches.iter().all(|touch| touch.certain) {
+            return;
+        }
+        let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
+        for touch in work.touches.iter().filter(|touch| !touch.certain) {
+            for footprint in self.reach(touch) {
+                self.mark(&footprint.span(), &mut SmallVec::new());
+                accesses.push(Some(Access { mode: touch.mode, footprint }));
+            }
+        }
+        let flight = self.flight(work, started, SmallVec::new());
+        self.doubts.live.begin(&mut accesses, flight);
+    }
+
+    /// An access of the host, or of a call of MPI, may meet work in flight.
+    pub(super) fn meets_doubtful(
+        &mut self,
+        code: Code,
+        role: Role,
+        (by, site): (&str, impl FnOnce(&mut Stacks) -> Site),
+        (access, knows): (&Access, &Knowledge),
+    ) {
+        if self.doubts.live.ranges() == 0 {
+            return;
+        }
+        let met = self.doubtful(access, false, |flight| knows.is_unordered(flight));
+        if met.is_empty() {
+            return;
+        }
+        let site = site(&mut self.stacks);
+        for (party, before) in met {
+            let now = Suspect::certain(by, access.clone(), site, None);
+            self.suspect(code, role, party, [now, before]);
+        }
+    }
+
+    /// What an access may meet: work that may touch its bytes, and, if the access itself is in doubt, work that
+    /// certainly does.
+    fn doubtful(
+        &self,
+        access: &Access,
+        is_open: bool,
+        is_unordered: impl Fn(&Flight) -> bool,
+    ) -> SmallVec<[(Party, Suspect); 4]> {
+        let Access { mode, footprint } = access;
+        let mut met = SmallVec::new();
+        let mut look = |live: &Live<Flight>, open: bool| {
+            let _ = live.conflicts::<()>(*mode, footprint, |id, other, _| {
+                let Some(flight) = live.get(id) else { return ControlFlow::Continue(()) };
+                if is_unordered(flight) {
+                    met.push((Party::at(flight.call, flight.site), flight.suspect(other, open)));
+                }
+                match met.len() < EACH {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            });
+        };
+        look(&self.doubts.live, true);
+        if is_open {
+            look(&self.live, false);
+        }
+        met
+    }
+
+    /// Keeps a suspicion until its work is executed.
+    pub fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
+        if !self.doubts.are_resolved || self.doubts.suspicions.len() == MOST {
+            return;
+        }
+        let number = self.doubts.suspicions.len() as u32;
+        for (ticket, _) in sides.iter().filter_map(|side| side.open) {
+            self.doubts.by_ticket.entry(ticket).or_default().push(number);
+        }
+        self.doubts.suspicions.push(Suspicion { code, sides, role, party, is_told: false });
+    }
+
+    /// Work of other streams, or of none, that may meet this one of MPI's operations: its sides.
+    pub fn open_suspects(
+        &mut self,
+        work: &Work,
+        ticket: Ticket,
+        stacks: &Stacks,
+        site: Site,
+    ) -> Vec<(Access, Suspect)> {
+        let (mut suspects, lane) = (Vec::new(), self.lane(work.stream));
+        if !self.doubts.are_resolved {
+            return suspects;
+        }
+        let site = self.import(site, stacks);
+        let Some(moment) = self.doubts.moment(ticket) else { return suspects };
+        for touch in work.touches.iter().filter(|touch| !touch.certain) {
+            for footprint in self.reach(touch) {
+                let access = Access { mode: touch.mode, footprint };
+                let by = work.kernel.as_deref().unwrap_or(work.call);
+                let doing = Some(self.doing_in(lane, work, touch));
+                let side = Suspect::certain(by, access.clone(), site, doing);
+                suspects.push((access, Suspect { open: Some((ticket, moment)), ..side }));
+            }
+        }
+        suspects
+    }
+
+    /// A place of somebody else's stacks.
+    pub fn import(&mut self, site: Site, stacks: &Stacks) -> Site {
+        Site { stack: self.stacks.intern(stacks.frames(site.stack)), ..site }
+    }
+
+    /// What a touch may reach.
+    fn reach(&self, touch: &Touch) -> SmallVec<[Footprint; 2]> {
+        match &touch.bytes {
+            Bytes::Exactly(footprint) => SmallVec::from_iter([footprint.clone()]),
+            Bytes::Within(address) => {
+                let block = self.memory.around(*address);
+                block.map(|block| Footprint::Dense(block.bytes.clone())).into_iter().collect()
+            }
+            Bytes::Anywhere => {
+                let blocks = self.memory.blocks().take(BLOCKS);
+                blocks.map(|block| Footprint::Dense(block.bytes.clone())).collect()
+            }
+        }
+    }
+
+    /// Forgets what all threads of the host know to be complete: it has been executed.
+    pub(super) fn sweep_doubts(&mut self) {
+        let (order, Doubts { live, suspicions, by_ticket, .. }) = (&self.order, &mut self.doubts);
+        if live.ranges() == 0 {
+            return;
+        }
+        let over: SmallVec<[OpId; 16]> = live
+            .iter()
+            .filter(|(_, flight)| order.is_known_to_all(flight.moment))
+            .map(|(id, _)| id)
+            .collect();
+        if over.is_empty() {
+            return;
+        }
+        over.into_iter().for_each(|id| drop(live.end(id)));
+        let settled = |suspicion: &Suspicion| {
+            let mut open = suspicion.sides.iter().filter_map(|side| side.open);
+            suspicion.is_told || open.all(|(_, moment)| order.is_known_to_all(moment))
+        };
+        suspicions.retain(|suspicion| !settled(suspicion));
+        by_ticket.clear();
+        for (number, suspicion) in suspicions.iter().enumerate() {
+            for (ticket, _) in suspicion.sides.iter().filter_map(|side| side.open) {
+                by_ticket.entry(ticket).or_default().push(number as u32);
+            }
+        }
+    }
+}
+
+impl Doubts {
+    /// Whether something in flight may touch these bytes.
+    pub(super) fn touch(&self, bytes: &Range<usize>) -> bool {
+        self.live.touching(bytes, |_, _, _| ControlFlow::Break(())).is_break()
+    }
+
+    fn moment(&self, ticket: Ticket) -> Option<Moment> {
+        let mut flights = self.live.iter();
+        flights.find(|(_, flight)| flight.ticket == ticket).map(|(_, flight)| flight.moment)
+    }
+}
+
+impl Flight {
+    fn suspect(&self, access: &Access, is_open: bool) -> Suspect {
+        Suspect {
+            by: self.kernel.clone().unwrap_or_else(|| self.call.into()),
+            mode: access.mode,
+            bytes: access.footprint.clone(),
+            site: self.site,
+            doing: Some(self.doing(access.mode, &access.footprint.span())),
+            atomic_on: (is_open || self.is_atomic(access)).then_some(self.device),
+            open: is_open.then_some((self.ticket, self.moment)),
+            seen: Vec::new(),
+        }
+    }
+}
+
+impl Suspicion {
+    /// Takes in what work has touched; gives common bytes if that makes it a race.
+    fn bear_out(
+        &mut self,
+        ticket: Ticket,
+        (mode, atomic): (Mode, bool),
+        bytes: &Range<usize>,
+        line: Option<&Line>,
+    ) -> Option<Range<usize>> {
+        let is_it = |side: &Suspect| side.open.is_some_and(|(open, _)| open == ticket);
+        let at = self.sides.iter().position(is_it)?;
+        if mode != self.sides[at].mode {
+            return None;
+        }
+        let other = &self.sides[1 - at];
+        let common = other.bytes.within(bytes)?;
+        let device = self.sides[at].atomic_on;
+        let alike = atomic && device.is_some() && other.atomic_on == device;
+        let met = match other.open {
+            None => (!alike).then(|| common.clone()),
+            Some(_) => other.seen.iter().find_map(|(seen, seen_atomic)| {
+                let both = seen.start.max(common.start)..seen.end.min(common.end);
+                (!(both.is_empty() || alike && *seen_atomic)).then_some(both)
+            }),
+        };
+        let side = &mut self.sides[at];
+        if met.is_some()
+            && let (Some(line), Some(doing)) = (line, &mut side.doing)
+        {
+            doing.line = Some((Arc::clone(&line.file), line.line));
+        }
+        let seen = (common, atomic);
+        if met.is_none() && side.seen.len() < SEEN && side.seen.last() != Some(&seen) {
+            side.seen.push(seen);
+        }
+        met
+    }
+}

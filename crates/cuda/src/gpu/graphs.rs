@@ -1,0 +1,210 @@
+//! Graphs, as the program makes and launches them.
+
+use super::{Gpu, Started, Ticket};
+use crate::clock::Clock;
+use crate::graphs::{Act, Exec, Step};
+use crate::work::{StreamName, Work};
+use commsan_place::{Findings, Place};
+use std::sync::Arc;
+
+/// What a node of a graph does, as a call that adds it says.
+#[derive(Clone, Copy, Debug)]
+pub enum NodeKind<'a> {
+    /// Nothing that is followed.
+    Empty,
+    /// A kernel, a copy, a set.
+    Work(&'a Work),
+    /// A function of the host.
+    Host,
+    /// Another graph, as it is now.
+    Graph(usize),
+    /// Records an event.
+    Record(usize),
+    /// Waits for an event.
+    Wait(usize),
+}
+
+impl Gpu {
+    /// Whether what is put into a stream makes a graph.
+    pub fn makes_graph(&mut self, stream: StreamName) -> bool {
+        let lane = self.lane(stream);
+        self.graphs.captures(lane)
+    }
+
+    /// What is put into a stream makes a graph from now on.
+    pub fn capture_begins(&mut self, stream: StreamName) {
+        let lane = self.lane(stream);
+        self.graphs.begin(lane);
+    }
+
+    /// The same, added to a graph behind some of its nodes.
+    pub fn capture_begins_to(&mut self, stream: StreamName, graph: usize, after: &[usize]) {
+        let lane = self.lane(stream);
+        self.graphs.begin_to(lane, graph, after);
+    }
+
+    /// That graph is complete.
+    pub fn capture_ends(&mut self, stream: StreamName, graph: usize) {
+        let lane = self.lane(stream);
+        self.graphs.end(lane, graph);
+    }
+
+    /// Something of an event becomes a node where a stream's work makes a graph, rather than an edge
+    /// (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
+    pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &impl Place) -> bool {
+        let lane = self.lane(stream);
+        let captures = self.graphs.captures(lane);
+        if captures {
+            let (_, act) = self.act(kind, place);
+            self.graphs.add_captured(lane, act);
+        }
+        captures
+    }
+
+    /// An empty graph has been made.
+    pub fn graph_created(&mut self, graph: usize) {
+        self.graphs.create(graph);
+    }
+
+    /// A node has been added to a graph.
+    pub fn graph_node(
+        &mut self,
+        graph: usize,
+        node: usize,
+        after: &[usize],
+        kind: NodeKind<'_>,
+        place: &impl Place,
+    ) -> Ticket {
+        let (ticket, act) = self.act(kind, place);
+        self.graphs.add(graph, node, after, act);
+        ticket
+    }
+
+    /// A node does something else from now on, where its graph is made ready anew.
+    pub fn node_changed(&mut self, node: usize, kind: NodeKind<'_>, place: &impl Place) -> Ticket {
+        let (ticket, act) = self.act(kind, place);
+        self.graphs.change(node, act);
+        ticket
+    }
+
+    fn act(&mut self, kind: NodeKind<'_>, place: &impl Place) -> (Ticket, Act) {
+        let ticket = self.ticket();
+        let act = match kind {
+            NodeKind::Empty => Act::Nothing,
+            NodeKind::Work(work) => {
+                let site = place.site(Some(work.call), &mut self.stacks);
+                Act::Work(Arc::new(work.clone()), site, ticket)
+            }
+            NodeKind::Host => Act::Host(ticket),
+            NodeKind::Graph(child) => self.graphs.get(child).map_or(Act::Nothing, Act::Graph),
+            NodeKind::Record(event) => Act::Record(event),
+            NodeKind::Wait(event) => Act::Wait(event),
+        };
+        (ticket, act)
+    }
+
+    /// Edges have been added or taken away.
+    pub fn graph_edges(&mut self, graph: usize, edges: &[(usize, usize)], added: bool) {
+        self.graphs.edges(graph, edges, added);
+    }
+
+    /// A graph has been copied.
+    pub fn graph_cloned(&mut self, graph: usize, clone: usize) {
+        self.graphs.copy(graph, clone);
+    }
+
+    /// A graph is gone.
+    pub fn graph_destroyed(&mut self, graph: usize) {
+        self.graphs.destroy(graph);
+    }
+
+    /// A graph can be launched under a name; also after it was updated.
+    pub fn graph_instantiated(&mut self, exec: usize, graph: usize) {
+        let lanes = self.graphs.instantiate(exec, graph);
+        lanes.into_iter().for_each(|lane| self.order.drop_lane(lane));
+    }
+
+    /// What could be launched is gone.
+    pub fn exec_destroyed(&mut self, exec: usize) {
+        let lanes = self.graphs.destroy_exec(exec);
+        lanes.into_iter().for_each(|lane| self.order.drop_lane(lane));
+    }
+
+    /// The work that a launch does.
+    pub fn work_of_graph(&mut self, exec: usize) -> Vec<Arc<Work>> {
+        let steps = self.graphs.exec(exec).map(|exec| Arc::clone(&exec.steps));
+        let steps = steps.iter().flat_map(|steps| steps.iter());
+        steps
+            .filter_map(|step| match &step.act {
+                Act::Work(work, ..) => Some(Arc::clone(work)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// A graph has been launched.
+    pub fn graph_launched(
+        &mut self,
+        exec: usize,
+        stream: StreamName,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let lane = self.lane(stream);
+        let device = self.order.device(lane);
+        let (_, mut start) = self.order.enqueue(lane, self.actor.as_ref());
+        let Some(Exec { steps, lanes, tracks, last }) = self.graphs.exec(exec) else { return };
+        while lanes.len() < *tracks as usize {
+            lanes.push(self.order.add_lane_beside(device));
+        }
+        start.join(last);
+        let (steps, lanes) = (Arc::clone(steps), lanes.clone());
+        let label = Arc::clone(&self.labels[&lane]);
+        for lane in &lanes {
+            self.labels.insert(*lane, Arc::clone(&label));
+        }
+        let end = self.run(&steps, &lanes, start, place, out);
+        self.order.add(lane, &end);
+        if let Some(exec) = self.graphs.exec(exec) {
+            exec.last = end;
+        }
+    }
+
+    /// Puts the steps of a graph into their places; gives what comes after all.
+    fn run(
+        &mut self,
+        steps: &[Step],
+        lanes: &[u32],
+        start: Clock,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> Clock {
+        let mut end = start.clone();
+        let mut done: Vec<Clock> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let mut clock = start.clone();
+            step.after.iter().for_each(|before| clock.join(&done[*before as usize]));
+            if let Act::Wait(event) = step.act
+                && let Some(recorded) = self.order.event(event)
+            {
+                clock.join(recorded);
+            }
+            let moment = self.order.number(lanes[step.track as usize], &clock);
+            match &step.act {
+                Act::Work(work, site, ticket) => {
+                    let started = Started { ticket: *ticket, moment, clock: &clock, site: *site };
+                    self.begin(work, &started, place, out);
+                }
+                Act::Host(ticket) => {
+                    self.host_functions.insert(*ticket, (moment, clock.clone()));
+                }
+                Act::Record(event) => self.order.record_at(*event, clock.clone()),
+                Act::Nothing | Act::Wait(_) | Act::Graph(_) => {}
+            }
+            clock.see(moment);
+            end.join(&clock);
+            done.push(clock);
+        }
+        end
+    }
+}

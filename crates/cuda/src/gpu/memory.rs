@@ -1,0 +1,161 @@
+//! Memory that comes and goes, and what the page filter has of it.
+//!
+//! Memory of a device is marked as long as it is one's own: the host must not touch it at all, and what
+//! MPI does with it is looked at. Memory that the host may touch is marked when work uses it, block by
+//! block, and stays so until the host touches it and nothing is in flight there: a kernel costs no more
+//! for a large range than for a small one.
+
+use super::{Gpu, Knowledge};
+use crate::memory::{Block, Freed};
+use crate::work::{Allocation, MemoryKind, Release};
+use commsan_engine::{Mode, OpId};
+use commsan_place::{Findings, Place};
+use smallvec::SmallVec;
+use std::ops::{ControlFlow, Range};
+
+impl Gpu {
+    /// Memory has been allocated or registered.
+    pub fn allocated(&mut self, allocation: Allocation, call: &'static str, place: &impl Place) {
+        let Allocation { kind, device, bytes, stream } = allocation;
+        if bytes.is_empty() {
+            return;
+        }
+        let born = stream.map(|stream| {
+            let lane = self.lane(stream);
+            let (moment, _) = self.order.enqueue(lane, self.actor.as_ref());
+            moment
+        });
+        let marked = kind == MemoryKind::Device;
+        let site = place.site(Some(call), &mut self.stacks);
+        self.unmark_freed(&bytes);
+        let replaced =
+            self.memory.insert(Block { bytes: bytes.clone(), kind, device, site, born, marked });
+        replaced.iter().for_each(|block| self.unmark_block(block));
+        if marked {
+            self.set_mark(bytes);
+        }
+    }
+
+    /// Memory is about to be given back.
+    pub fn freed(
+        &mut self,
+        address: usize,
+        how: Release,
+        call: &'static str,
+        device: u32,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(block) = self.memory.at(address).cloned() else { return };
+        match how {
+            Release::Async(stream) => {
+                let lane = self.lane(stream);
+                let (_, clock) = self.order.enqueue(lane, self.actor.as_ref());
+                let knows = Knowledge { clock, within: None };
+                self.released_by(call, (&block.bytes, &knows), place, out);
+            }
+            // Memory of a pool is not waited for ("Stream Ordered Memory Allocator").
+            Release::Device if block.born.is_some() => {
+                let knows = self.knowledge(place.thread());
+                self.released_by(call, (&block.bytes, &knows), place, out);
+            }
+            // "May perform implicit synchronization": drivers do.
+            Release::Device | Release::Host | Release::Unregister => {
+                self.device_synchronized(device, call, place, out);
+            }
+        }
+        self.memory.remove(address);
+        self.end_within(&block.bytes, place, out);
+        if block.kind == MemoryKind::Device || how == Release::Device {
+            let site = place.site(Some(call), &mut self.stacks);
+            if !block.marked {
+                self.set_mark(block.bytes.clone());
+            }
+            let forgotten = self.memory.release(Freed { bytes: block.bytes, site, call });
+            forgotten.into_iter().for_each(|freed| self.clear_mark(freed.bytes));
+        } else {
+            self.unmark_block(&block);
+        }
+    }
+
+    /// All of a device is gone.
+    pub fn device_reset(&mut self, device: u32, place: &impl Place, out: &mut dyn Findings) {
+        self.device_synchronized(device, "cudaDeviceReset", place, out);
+        for block in self.memory.take_device(device) {
+            self.unmark_block(&block);
+        }
+    }
+
+    /// Work on memory that is no more has been told of, and is of no interest.
+    fn end_within(&mut self, bytes: &Range<usize>, place: &impl Place, out: &mut dyn Findings) {
+        let mut inside: SmallVec<[OpId; 8]> = SmallVec::new();
+        let _ = self.live.touching::<()>(bytes, |id, access, _| {
+            let span = access.footprint.span();
+            let all = self.live.accesses(id).iter().all(|access| {
+                let span = access.footprint.span();
+                bytes.start <= span.start && span.end <= bytes.end
+            });
+            if all && !span.is_empty() && !inside.contains(&id) {
+                inside.push(id);
+            }
+            ControlFlow::Continue(())
+        });
+        inside.into_iter().for_each(|id| self.finish(id, None, place, out));
+    }
+
+    /// Marks what work uses, unless it is marked.
+    pub(super) fn mark(&mut self, bytes: &Range<usize>, marks: &mut SmallVec<[Range<usize>; 1]>) {
+        let Some(block) = self.memory.around_mut(bytes.start) else {
+            // Memory of the host that CUDA has not allocated.
+            marks.push(bytes.clone());
+            return self.set_mark(bytes.clone());
+        };
+        if !std::mem::replace(&mut block.marked, true) {
+            let bytes = block.bytes.clone();
+            self.set_mark(bytes);
+        }
+    }
+
+    /// Takes back the marks of work.
+    pub(super) fn unmark(&mut self, marks: SmallVec<[Range<usize>; 1]>) {
+        marks.into_iter().for_each(|bytes| self.clear_mark(bytes));
+    }
+
+    /// The host has touched a block: it may do so freely again if nothing is in flight there.
+    pub(super) fn unmark_if_quiet(&mut self, address: usize) {
+        let Some(block) = self.memory.around(address) else { return };
+        if !block.marked || block.kind == MemoryKind::Device {
+            return;
+        }
+        let bytes = block.bytes.clone();
+        let busy = self.live.touching(&bytes, |_, _, _| ControlFlow::Break(())).is_break();
+        if !busy && !self.doubts.touch(&bytes) {
+            if let Some(block) = self.memory.around_mut(address) {
+                block.marked = false;
+            }
+            self.clear_mark(bytes);
+        }
+    }
+
+    fn unmark_block(&mut self, block: &Block) {
+        if block.marked {
+            self.clear_mark(block.bytes.clone());
+        }
+    }
+
+    fn unmark_freed(&mut self, bytes: &Range<usize>) {
+        for freed in self.memory.forget_freed(bytes) {
+            self.clear_mark(freed.bytes);
+        }
+    }
+
+    fn set_mark(&mut self, bytes: Range<usize>) {
+        self.pages.mark(bytes, Mode::Write);
+        self.marked += 1;
+    }
+
+    fn clear_mark(&mut self, bytes: Range<usize>) {
+        self.pages.unmark(bytes, Mode::Write);
+        self.marked -= 1;
+    }
+}

@@ -1,0 +1,334 @@
+//! What is found against all pairs of everything that ever was, and the life of memory.
+
+use super::{Gpu, Ticket};
+use crate::clock::{Clock, Moment};
+use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
+use commsan_engine::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
+use commsan_model::Code;
+use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks};
+use proptest::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64};
+
+/// A place known by a number.
+struct At(usize);
+
+impl Place for At {
+    fn pc(&self) -> usize {
+        self.0
+    }
+    fn thread(&self) -> u32 {
+        0
+    }
+    fn frames(&self, frames: &mut [usize; DEPTH]) -> usize {
+        frames[0] = self.0;
+        1
+    }
+    fn frame_of(&self, _: usize) -> Option<usize> {
+        None
+    }
+    fn thread_of(&self, _: Stamp) -> u32 {
+        0
+    }
+    fn name_at(&self, _: usize) -> Option<&'static str> {
+        None
+    }
+    fn is_popped(&self, _: usize) -> bool {
+        false
+    }
+}
+
+/// Findings: code, and the places of both sides.
+#[derive(Default)]
+struct Found(Vec<(Code, usize, usize)>);
+
+impl Findings for Found {
+    fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
+        self.0.contains(&(code, offender, operation))
+    }
+    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
+        self.0.push((report.code, report.sites[0].1.pc, report.operation.site.pc));
+        self.0.len() as u32 - 1
+    }
+    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
+    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
+}
+
+fn pages() -> Pages {
+    const SLOTS: usize = 1 << 10;
+    let granules: Vec<[AtomicU64; GRANULE_WORDS]> =
+        (0..SLOTS).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
+    Pages::new(
+        (0..SLOTS).map(|_| AtomicU8::new(0)).collect::<Vec<_>>().leak(),
+        (0..SLOTS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>().leak(),
+        Some(granules.leak()),
+    )
+}
+
+fn touch(mode: Mode, bytes: Range<usize>) -> Touch {
+    let bytes = Bytes::Exactly(Footprint::Dense(bytes));
+    Touch { mode, atomic: false, bytes, certain: true, line: None }
+}
+
+fn work(stream: StreamName, touches: &[Touch]) -> Work {
+    let kernel = Some(Arc::from("kernel"));
+    let touches = touches.into();
+    Work { call: "cudaLaunchKernel", stream, kernel, touches, wait: Wait::Nothing }
+}
+
+const MANAGED: usize = 0x10_0000;
+const PAGEABLE: usize = 0x20_0000;
+const LEGACY: StreamName = StreamName::Legacy { device: 0 };
+
+fn created(handle: usize) -> StreamName {
+    StreamName::Created { handle }
+}
+
+/// Managed memory, and streams 1 and 2, which are blocking, and 3, which is not.
+fn gpu() -> Gpu {
+    let mut gpu = Gpu::new(pages());
+    for handle in 1..=3 {
+        gpu.stream_created(handle, 0, handle < 3);
+    }
+    allocate(&mut gpu, MemoryKind::Managed, MANAGED..MANAGED + 0x4000, None);
+    gpu
+}
+
+fn allocate(gpu: &mut Gpu, kind: MemoryKind, bytes: Range<usize>, stream: Option<StreamName>) {
+    gpu.allocated(Allocation { kind, device: 0, bytes, stream }, "cudaMalloc", &At(1));
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Work number so and so, which a program does again and again.
+    Work(usize, usize),
+    Sync(usize),
+    SyncDevice,
+    Record(usize, usize),
+    Await(usize, usize),
+    SyncEvent(usize),
+    Host(Mode, Range<usize>),
+}
+
+fn range() -> impl Strategy<Value = Range<usize>> {
+    let start = prop_oneof![MANAGED..MANAGED + 0x100, PAGEABLE..PAGEABLE + 0x100];
+    (start, 1..0x40usize).prop_map(|(start, size)| start..start + size)
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    prop_oneof![Just(Mode::Read), Just(Mode::Write)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0..4usize, 0..8usize).prop_map(|(stream, which)| Step::Work(stream, which)),
+        1 => (0..4usize).prop_map(Step::Sync),
+        1 => Just(Step::SyncDevice),
+        1 => (0..2usize, 0..4usize).prop_map(|(event, stream)| Step::Record(event, stream)),
+        1 => (0..4usize, 0..2usize).prop_map(|(stream, event)| Step::Await(stream, event)),
+        1 => (0..2usize).prop_map(Step::SyncEvent),
+        5 => (mode(), range()).prop_map(|(mode, bytes)| Step::Host(mode, bytes)),
+    ]
+}
+
+fn stream(number: usize) -> StreamName {
+    if number == 0 { LEGACY } else { created(number) }
+}
+
+/// All that has been put into streams.
+struct Past {
+    moment: Moment,
+    touches: Arc<[Touch]>,
+}
+
+fn meets(past: &Past, mode: Mode, footprint: &Footprint, clock: &Clock) -> bool {
+    let conflicts = |touch: &Touch| {
+        let Bytes::Exactly(other) = &touch.bytes else { return false };
+        (mode == Mode::Write || touch.mode == Mode::Write) && other.meets(footprint).is_some()
+    };
+    !clock.has_seen(past.moment) && past.touches.iter().any(conflicts)
+}
+
+fn compare(kernels: &[Vec<(Mode, Range<usize>)>], steps: &[Step]) -> Result<(), TestCaseError> {
+    let (mut gpu, mut past, mut out) = (gpu(), Vec::<Past>::new(), Found::default());
+    let touches: Vec<Arc<[Touch]>> = kernels
+        .iter()
+        .map(|all| all.iter().map(|(mode, bytes)| touch(*mode, bytes.clone())).collect())
+        .collect();
+    for (number, step) in steps.iter().enumerate() {
+        let (at, before) = (At(100 + number), out.0.len());
+        let mut expected = false;
+        match step {
+            Step::Work(lane, which) => {
+                let touches = Arc::clone(&touches[which % touches.len()]);
+                let lane_number = gpu.lane(stream(*lane));
+                let clock = gpu.order.of_stream(lane_number);
+                let mut clock = clock;
+                clock.join(&gpu.order.host(None));
+                expected = touches.iter().any(|touch| {
+                    let Bytes::Exactly(footprint) = &touch.bytes else { return false };
+                    past.iter().any(|past| meets(past, touch.mode, footprint, &clock))
+                });
+                let work = Work { touches: Arc::clone(&touches), ..work(stream(*lane), &[]) };
+                gpu.enqueue(&work, &at, &mut out);
+                let moment = Moment {
+                    lane: lane_number,
+                    number: 1 + past.iter().filter(|p| p.moment.lane == lane_number).count() as u32,
+                };
+                past.push(Past { moment, touches });
+            }
+            Step::Sync(lane) => {
+                gpu.stream_synchronized(stream(*lane), "cudaStreamSynchronize", &at, &mut out);
+            }
+            Step::SyncDevice => gpu.device_synchronized(0, "cudaDeviceSynchronize", &at, &mut out),
+            Step::Record(event, lane) => gpu.event_recorded(*event, stream(*lane)),
+            Step::Await(lane, event) => gpu.event_awaited(stream(*lane), *event),
+            Step::SyncEvent(event) => {
+                gpu.event_synchronized(*event, "cudaEventSynchronize", &at, &mut out);
+            }
+            Step::Host(mode, bytes) => {
+                let footprint = Footprint::Dense(bytes.clone());
+                let clock = gpu.order.host(None);
+                expected = past.iter().any(|past| meets(past, *mode, &footprint, &clock));
+                // As the hooks do.
+                if gpu.pages.may_conflict(bytes, *mode) {
+                    gpu.meets("store", None, &Access { mode: *mode, footprint }, &at, &mut out);
+                }
+            }
+        }
+        let found = out.0.len() > before;
+        prop_assert_eq!(found, expected, "step {}: {:?}", number, step);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn findings_agree_with_all_pairs(
+        kernels in proptest::collection::vec(
+            proptest::collection::vec((mode(), range()), 1..4), 1..8),
+        steps in proptest::collection::vec(step(), 1..50),
+    ) {
+        compare(&kernels, &steps)?;
+    }
+}
+
+#[test]
+fn marks_go_with_what_they_are_for() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let on_host = [touch(Mode::Write, PAGEABLE..PAGEABLE + 8)];
+    let managed = [touch(Mode::Write, MANAGED..MANAGED + 8)];
+    gpu.enqueue(&work(created(1), &on_host), &At(10), &mut out);
+    gpu.enqueue(&work(created(1), &managed), &At(11), &mut out);
+    assert_eq!(gpu.load(), 2);
+    gpu.device_synchronized(0, "cudaDeviceSynchronize", &At(12), &mut out);
+    assert_eq!(gpu.load(), 1, "a block stays marked until the host comes by");
+    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    gpu.meets("load", None, &access, &At(13), &mut out);
+    assert_eq!((gpu.load(), out.0.len()), (0, 0));
+}
+
+#[test]
+fn device_memory_is_not_the_hosts_and_free_memory_nobodys() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let bytes = 0x40_0000..0x40_1000;
+    allocate(&mut gpu, MemoryKind::Device, bytes.clone(), None);
+    let access =
+        Access { mode: Mode::Write, footprint: Footprint::Dense(bytes.start..bytes.start + 4) };
+    gpu.meets("MPI_Recv", Some("MPI_Recv"), &access, &At(20), &mut out);
+    assert_eq!(out.0, []);
+    gpu.meets("store", None, &access, &At(21), &mut out);
+    assert_eq!(out.0, [(Code::DeviceMemoryOnHost, 21, 1)]);
+    gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(22), &mut out);
+    gpu.enqueue(&work(LEGACY, &[touch(Mode::Read, bytes.clone())]), &At(23), &mut out);
+    gpu.meets("MPI_Recv", Some("MPI_Recv"), &access, &At(24), &mut out);
+    let freed = Code::FreedDeviceMemory;
+    assert_eq!(out.0[1..], [(freed, 23, 22), (freed, 24, 22)]);
+    allocate(&mut gpu, MemoryKind::Device, bytes.clone(), None);
+    gpu.enqueue(&work(LEGACY, &[touch(Mode::Read, bytes)]), &At(25), &mut out);
+    assert_eq!(out.0.len(), 3);
+}
+
+#[test]
+fn memory_of_a_pool_lives_in_the_order_of_streams() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let bytes = 0x40_0000..0x40_1000;
+    allocate(&mut gpu, MemoryKind::Device, bytes.clone(), Some(created(1)));
+    let use_it = |stream| work(stream, &[touch(Mode::Write, bytes.clone())]);
+    gpu.enqueue(&use_it(created(1)), &At(30), &mut out);
+    assert_eq!(out.0, []);
+    gpu.event_recorded(7, created(1));
+    gpu.event_awaited(created(3), 7);
+    gpu.enqueue(&use_it(created(3)), &At(31), &mut out);
+    assert_eq!(out.0, []);
+    gpu.freed(bytes.start, Release::Async(created(1)), "cudaFreeAsync", 0, &At(32), &mut out);
+    assert_eq!(out.0, [(Code::WorkMemoryReleased, 32, 31)]);
+
+    allocate(&mut gpu, MemoryKind::Device, bytes.clone(), Some(created(1)));
+    gpu.enqueue(&use_it(created(3)), &At(33), &mut out);
+    assert_eq!(out.0[1..], [(Code::FreedDeviceMemory, 33, 1)]);
+}
+
+#[test]
+fn a_function_of_the_host_comes_after_its_stream() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
+    let ticket: Ticket = gpu.host_function(created(1));
+    assert!(gpu.may_wait_for_host());
+    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    gpu.host_function_begins(ticket, 0);
+    gpu.meets("load", None, &access, &At(41), &mut out);
+    gpu.host_function_ends(ticket, 0);
+    assert_eq!(out.0, []);
+    assert!(!gpu.may_wait_for_host());
+    gpu.meets("load", None, &access, &At(42), &mut out);
+    assert_eq!(out.0, [(Code::WorkMeetsHost, 42, 40)]);
+}
+
+#[test]
+fn what_is_captured_happens_at_the_launch() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let write = |stream| work(stream, &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
+    gpu.capture_begins(created(1));
+    gpu.enqueue(&write(created(1)), &At(50), &mut out);
+    gpu.event_recorded(7, created(1));
+    gpu.event_awaited(created(3), 7);
+    gpu.enqueue(&write(created(3)), &At(51), &mut out);
+    gpu.event_recorded(8, created(3));
+    gpu.event_awaited(created(1), 8);
+    gpu.capture_ends(created(1), 0xa);
+    gpu.graph_instantiated(0xb, 0xa);
+    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    gpu.meets("load", None, &access, &At(52), &mut out);
+    assert_eq!(out.0, []);
+    gpu.graph_launched(0xb, created(2), &At(53), &mut out);
+    gpu.graph_launched(0xb, created(3), &At(54), &mut out);
+    assert_eq!(out.0, [], "launches of one graph do not overlap");
+    gpu.enqueue(&write(created(2)), &At(55), &mut out);
+    assert_eq!(out.0.len(), 1, "the second launch was in another stream");
+    gpu.stream_synchronized(created(3), "cudaStreamSynchronize", &At(56), &mut out);
+    gpu.stream_synchronized(created(2), "cudaStreamSynchronize", &At(57), &mut out);
+    gpu.meets("load", None, &access, &At(58), &mut out);
+    assert_eq!(out.0.len(), 1);
+}
+
+#[test]
+fn parallel_parts_of_a_graph_race() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let write = work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
+    gpu.graph_created(0xa);
+    gpu.graph_node(0xa, 1, &[], super::NodeKind::Work(&write), &At(60));
+    gpu.graph_node(0xa, 2, &[], super::NodeKind::Work(&write), &At(61));
+    gpu.graph_instantiated(0xb, 0xa);
+    gpu.graph_launched(0xb, created(1), &At(62), &mut out);
+    assert_eq!(out.0, [(Code::StreamsRace, 61, 60)]);
+    let mut out = Found::default();
+    gpu.device_synchronized(0, "cudaDeviceSynchronize", &At(63), &mut out);
+    gpu.graph_edges(0xa, &[(1, 2)], true);
+    gpu.graph_instantiated(0xc, 0xa);
+    gpu.graph_launched(0xc, created(1), &At(64), &mut out);
+    assert_eq!(out.0, []);
+}

@@ -1,0 +1,355 @@
+//! Graphs of work: made node by node or captured from streams, and launched as often as the program
+//! likes.
+//!
+//! Of a graph's nodes, each that has one before it that nobody else goes on from takes its *track*, so
+//! that a graph needs as many places among the streams as it is wide.
+
+use crate::clock::Clock;
+use crate::gpu::Ticket;
+use crate::work::Work;
+use commsan_place::Site;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Indices of nodes.
+type Nodes = SmallVec<[u32; 4]>;
+
+/// What a node does.
+#[derive(Clone, Debug)]
+pub enum Act {
+    /// Nothing that is followed.
+    Nothing,
+    /// Work, where the program has made the node.
+    Work(Arc<Work>, Site, Ticket),
+    /// A function of the host.
+    Host(Ticket),
+    /// Another graph, as it was then.
+    Graph(Arc<Graph>),
+    /// Records an event.
+    Record(usize),
+    /// Waits for one.
+    Wait(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    act: Act,
+    after: Nodes,
+}
+
+/// A graph of work.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    handles: FxHashMap<usize, u32>,
+}
+
+/// A step of a launch: what is done, after which other steps, and on which track.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What is done.
+    pub act: Act,
+    /// Earlier steps.
+    pub after: Nodes,
+    /// Which of the graph's tracks.
+    pub track: u32,
+}
+
+/// A graph that can be launched.
+#[derive(Debug, Default)]
+pub struct Exec {
+    /// In an order that respects the edges.
+    pub steps: Arc<[Step]>,
+    /// Places among the streams for its tracks; none before the first launch.
+    pub lanes: Vec<u32>,
+    /// How many it needs.
+    pub tracks: u32,
+    /// What its launches so far have done: they do not overlap.
+    pub last: Clock,
+}
+
+/// A graph in the making, from streams.
+#[derive(Debug, Default)]
+struct Capture {
+    graph: Graph,
+    /// The last nodes of each stream that takes part.
+    heads: FxHashMap<u32, Nodes>,
+    origin: u32,
+}
+
+/// All graphs.
+#[derive(Debug, Default)]
+pub struct Graphs {
+    graphs: FxHashMap<usize, Graph>,
+    execs: FxHashMap<usize, Exec>,
+    captures: Vec<Capture>,
+    /// Events that were recorded in a capture: which, by its origin, and after which nodes.
+    events: FxHashMap<usize, (u32, Nodes)>,
+}
+
+impl Graphs {
+    /// Whether what is put into a stream makes a graph.
+    #[inline]
+    pub fn captures(&self, lane: u32) -> bool {
+        self.captures.iter().any(|capture| capture.heads.contains_key(&lane))
+    }
+
+    fn capture(&mut self, lane: u32) -> Option<&mut Capture> {
+        self.captures.iter_mut().find(|capture| capture.heads.contains_key(&lane))
+    }
+
+    /// A stream's work makes a graph from now on.
+    pub fn begin(&mut self, lane: u32) {
+        let heads = [(lane, Nodes::new())].into_iter().collect();
+        self.captures.push(Capture { graph: Graph::default(), heads, origin: lane });
+    }
+
+    /// The same, as a continuation of a graph.
+    pub fn begin_to(&mut self, lane: u32, graph: usize, after: &[usize]) {
+        let graph = self.graphs.get(&graph).cloned().unwrap_or_default();
+        let heads = [(lane, graph.numbers(after))].into_iter().collect();
+        self.captures.push(Capture { graph, heads, origin: lane });
+    }
+
+    /// The graph is complete, and known by this name.
+    pub fn end(&mut self, lane: u32, graph: usize) {
+        let found = self.captures.iter().position(|capture| capture.origin == lane);
+        if let Some(at) = found {
+            let capture = self.captures.remove(at);
+            self.events.retain(|_, (origin, _)| *origin != lane);
+            self.graphs.insert(graph, capture.graph);
+        }
+    }
+
+    /// Adds what is put into a stream that is captured.
+    pub fn add_captured(&mut self, lane: u32, act: Act) {
+        if let Some(Capture { graph, heads, .. }) = self.capture(lane)
+            && let Some(head) = heads.get_mut(&lane)
+        {
+            let node = graph.add(act, std::mem::take(head));
+            head.push(node);
+        }
+    }
+
+    /// An event is recorded; false if that is no part of a capture.
+    pub fn record(&mut self, event: usize, lane: u32) -> bool {
+        let recorded =
+            self.capture(lane).map(|capture| (capture.origin, capture.heads[&lane].clone()));
+        match recorded {
+            Some(recorded) => {
+                self.events.insert(event, recorded);
+                true
+            }
+            None => {
+                self.events.remove(&event);
+                false
+            }
+        }
+    }
+
+    /// A stream waits for an event, and so becomes part of a capture; false if the event is in none.
+    pub fn wait(&mut self, lane: u32, event: usize) -> bool {
+        let Some((origin, nodes)) = self.events.get(&event) else { return false };
+        let capture = self.captures.iter_mut().find(|capture| capture.origin == *origin);
+        let Some(capture) = capture else { return false };
+        let head = capture.heads.entry(lane).or_default();
+        for node in nodes {
+            if !head.contains(node) {
+                head.push(*node);
+            }
+        }
+        true
+    }
+
+    /// An event is no more.
+    pub fn forget_event(&mut self, event: usize) {
+        self.events.remove(&event);
+    }
+
+    /// An empty graph has been made.
+    pub fn create(&mut self, graph: usize) {
+        self.graphs.insert(graph, Graph::default());
+    }
+
+    /// A node has been added.
+    pub fn add(&mut self, graph: usize, node: usize, after: &[usize], act: Act) {
+        let graph = self.graphs.entry(graph).or_default();
+        let after = graph.numbers(after);
+        let number = graph.add(act, after);
+        graph.handles.insert(node, number);
+    }
+
+    /// A node does something else. Those that were captured or copied have handles that nobody has
+    /// told; if it is one of them, which is not known, so nothing is of any of them.
+    pub fn change(&mut self, node: usize, act: Act) {
+        let known = |graph: &&mut Graph| graph.handles.contains_key(&node);
+        if let Some(graph) = self.graphs.values_mut().find(known) {
+            let number = graph.handles[&node];
+            graph.nodes[number as usize].act = act;
+            return;
+        }
+        self.graphs.values_mut().for_each(Graph::forget_nameless);
+    }
+
+    /// A graph as it is now.
+    pub fn get(&self, graph: usize) -> Option<Arc<Graph>> {
+        self.graphs.get(&graph).cloned().map(Arc::new)
+    }
+
+    /// Edges have been added or taken away.
+    pub fn edges(&mut self, graph: usize, edges: &[(usize, usize)], added: bool) {
+        let Some(graph) = self.graphs.get_mut(&graph) else { return };
+        for (from, to) in edges {
+            match (graph.handles.get(from), graph.handles.get(to)) {
+                (Some(&from), Some(&to)) => {
+                    let after = &mut graph.nodes[to as usize].after;
+                    match added {
+                        true => after.push(from),
+                        false => after.retain(|node| *node != from),
+                    }
+                }
+                // Which nodes come after others is not known any more.
+                _ if added => graph.forget(),
+                _ => {}
+            }
+        }
+    }
+
+    /// A graph has been copied. Its nodes have other handles, which nobody tells.
+    pub fn copy(&mut self, graph: usize, clone: usize) {
+        if let Some(graph) = self.graphs.get(&graph) {
+            let copy = Graph { nodes: graph.nodes.clone(), handles: FxHashMap::default() };
+            self.graphs.insert(clone, copy);
+        }
+    }
+
+    /// A graph is no more.
+    pub fn destroy(&mut self, graph: usize) {
+        self.graphs.remove(&graph);
+    }
+
+    /// A graph can be launched under a name, as it is now. Gives the places of what had that name.
+    pub fn instantiate(&mut self, exec: usize, graph: usize) -> Vec<u32> {
+        let Some(graph) = self.graphs.get(&graph) else { return Vec::new() };
+        let (steps, tracks) = graph.steps();
+        let made = Exec { steps: steps.into(), tracks, ..Exec::default() };
+        self.execs.insert(exec, made).map_or(Vec::new(), |exec| exec.lanes)
+    }
+
+    /// What can be launched under a name.
+    pub fn exec(&mut self, exec: usize) -> Option<&mut Exec> {
+        self.execs.get_mut(&exec)
+    }
+
+    /// It cannot any more. Gives its places.
+    pub fn destroy_exec(&mut self, exec: usize) -> Vec<u32> {
+        self.execs.remove(&exec).map_or(Vec::new(), |exec| exec.lanes)
+    }
+}
+
+impl Graph {
+    fn add(&mut self, act: Act, after: Nodes) -> u32 {
+        self.nodes.push(Node { act, after });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Nodes by their handles. Where some is not known, which may be any, all that there are: what comes
+    /// after them comes after it.
+    fn numbers(&self, handles: &[usize]) -> Nodes {
+        let known = handles.iter().map(|handle| self.handles.get(handle).copied());
+        known.collect::<Option<_>>().unwrap_or_else(|| (0..self.nodes.len() as u32).collect())
+    }
+
+    /// No node does anything that is known.
+    fn forget(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.act = Act::Nothing);
+    }
+
+    /// Nodes without handles do nothing that is known.
+    fn forget_nameless(&mut self) {
+        let named: FxHashSet<u32> = self.handles.values().copied().collect();
+        for (number, node) in self.nodes.iter_mut().enumerate() {
+            if !named.contains(&(number as u32)) {
+                node.act = Act::Nothing;
+            }
+        }
+    }
+
+    /// The nodes as steps, and how many tracks they need.
+    fn steps(&self) -> (Vec<Step>, u32) {
+        let mut steps = Vec::new();
+        self.add_steps(&mut steps, &Nodes::new());
+        let tracks = lay_tracks(&mut steps);
+        (steps, tracks)
+    }
+
+    /// Adds all nodes, the first after `start`; gives those that nothing comes after.
+    fn add_steps(&self, steps: &mut Vec<Step>, start: &Nodes) -> Nodes {
+        // The steps that stand for the end of each node.
+        let mut ends: FxHashMap<u32, Nodes> = FxHashMap::default();
+        for node in self.in_order() {
+            let Node { act, after } = &self.nodes[node as usize];
+            let mut before: Nodes =
+                after.iter().flat_map(|node| ends[node].iter().copied()).collect();
+            if before.is_empty() {
+                before.clone_from(start);
+            }
+            let end = match act {
+                Act::Graph(graph) => graph.add_steps(steps, &before),
+                act => {
+                    steps.push(Step { act: act.clone(), after: before, track: 0 });
+                    Nodes::from_slice(&[steps.len() as u32 - 1])
+                }
+            };
+            ends.insert(node, end);
+        }
+        let continued: FxHashSet<u32> =
+            self.nodes.iter().flat_map(|node| node.after.iter().copied()).collect();
+        let last = ends.into_iter().filter(|(node, _)| !continued.contains(node));
+        last.flat_map(|(_, end)| end).collect()
+    }
+
+    /// The nodes, each after those it comes after. CUDA makes no graph with a cycle; what would be in
+    /// one is left out.
+    fn in_order(&self) -> Vec<u32> {
+        let mut open: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
+        let mut next: FxHashMap<u32, Nodes> = FxHashMap::default();
+        for (at, node) in self.nodes.iter().enumerate() {
+            node.after.iter().for_each(|before| next.entry(*before).or_default().push(at as u32));
+        }
+        let all = 0..self.nodes.len() as u32;
+        let mut ready: Vec<u32> = all.rev().filter(|node| open[*node as usize] == 0).collect();
+        let mut order = Vec::with_capacity(self.nodes.len());
+        while let Some(node) = ready.pop() {
+            order.push(node);
+            for after in next.remove(&node).into_iter().flatten() {
+                open[after as usize] -= 1;
+                if open[after as usize] == 0 {
+                    ready.push(after);
+                }
+            }
+        }
+        order
+    }
+}
+
+/// Gives each step a track: that of a step before it that has no other successor on it, else a new one.
+fn lay_tracks(steps: &mut [Step]) -> u32 {
+    let mut tracks = 0;
+    let mut left = vec![false; steps.len()];
+    for at in 0..steps.len() {
+        let before = steps[at].after.iter().copied().find(|before| !left[*before as usize]);
+        steps[at].track = match before {
+            Some(before) => {
+                left[before as usize] = true;
+                steps[before as usize].track
+            }
+            None => {
+                tracks += 1;
+                tracks - 1
+            }
+        };
+    }
+    tracks
+}

@@ -1,0 +1,185 @@
+//! The code of modules and kernels, and the arguments of launches.
+
+use super::touches::{self, Told};
+use super::{Launched, Shape};
+use crate::Touch;
+use commsan_ptx::{Inputs, Launch, Module, Program, Summary, fatbin};
+use cpp_demangle::{DemangleOptions, Symbol};
+use rustc_hash::FxHashMap;
+use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A module's PTX, if it could be read.
+#[derive(Debug)]
+pub(super) struct Code(Option<Module>);
+
+impl Code {
+    /// Reads what a wrapper leads to.
+    ///
+    /// # Safety
+    /// `wrapper` is the address of what a compiler has made.
+    pub(super) unsafe fn read(wrapper: usize, architecture: u32) -> Code {
+        // SAFETY: as promised.
+        let fatbins = unsafe { fatbin::embedded(std::ptr::with_exposed_provenance(wrapper)) };
+        let modules: Option<Vec<Module>> = fatbins.ok().and_then(|fatbins| {
+            fatbins.iter().map(|fatbin| module(fatbin, architecture)).collect()
+        });
+        let linked = modules.and_then(|mut modules| match modules.len() {
+            1 => modules.pop(),
+            _ => Some(Program::link(modules).ok()?.merged()),
+        });
+        Code(linked)
+    }
+
+    /// A kernel by its mangled name; `hosts` are what stands for variables on the host.
+    pub(super) fn kernel(&self, name: &str, hosts: &FxHashMap<&str, usize>) -> Option<Known> {
+        let module = self.0.as_ref()?;
+        let is_it = |f: &&commsan_ptx::Function| f.entry && f.body.is_some() && f.name == name;
+        let number = module.functions.iter().position(|f| is_it(&f))?;
+        Known::of(module, number as u32, hosts)
+    }
+}
+
+fn module(fatbin: &[u8], architecture: u32) -> Option<Module> {
+    let images = fatbin::read(fatbin).ok()?;
+    Module::parse(&fatbin::ptx_for(&images, architecture).ok()?).ok()
+}
+
+/// What is known of a kernel, and of its launches so far.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// Its name, demangled.
+    pub(super) name: Arc<str>,
+    /// Its parameters as they lie in its parameter space.
+    parameters: Vec<Range<usize>>,
+    summary: Summary,
+    /// What is to be told of each access.
+    told: Vec<Told>,
+    /// The bytes of arguments that touches depend on.
+    inputs: Vec<Range<usize>>,
+    variables: Vec<Variable>,
+    /// By shape, inputs and addresses of variables.
+    pub(super) launches: FxHashMap<Box<[u8]>, Launched>,
+}
+
+/// A variable of the module that a kernel accesses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variable {
+    /// Its index in the module.
+    index: u32,
+    /// What stands for it on the host, if that knows of it.
+    host: Option<usize>,
+    /// Bytes.
+    size: u64,
+}
+
+/// No kernel has more bytes of arguments (CUDA programming guide, technical specifications).
+const MOST_ARGUMENTS: u64 = 32764;
+
+impl Known {
+    fn of(module: &Module, number: u32, hosts: &FxHashMap<&str, usize>) -> Option<Known> {
+        let function = &module.functions[number as usize];
+        let parameters: Option<Vec<Range<usize>>> = (function.parameters.iter())
+            .map(|p| {
+                p.offset
+                    .checked_add(p.size)
+                    .filter(|end| *end <= MOST_ARGUMENTS)
+                    .map(|end| p.offset as usize..end as usize)
+            })
+            .collect();
+        let parameters = parameters?;
+        let size = parameters.iter().map(|p| p.end).max().unwrap_or(0);
+        let summary = Summary::of(module, number);
+        let Inputs { arguments, variables } = summary.inputs();
+        let within = |n: u64| (n as usize).min(size);
+        let variables = variables.into_iter().map(|index| {
+            let variable = &module.variables[index as usize];
+            let host = hosts.get(&variable.name[..]).copied();
+            Variable { index, host, size: variable.size }
+        });
+        Some(Known {
+            name: demangled(&function.name).into(),
+            parameters,
+            told: summary.accesses().iter().map(|access| Told::of(module, access)).collect(),
+            summary,
+            inputs: arguments.iter().map(|r| within(r.start)..within(r.end)).collect(),
+            variables: variables.collect(),
+            launches: FxHashMap::default(),
+        })
+    }
+
+    /// What stands on the host for the variables whose addresses touches depend on.
+    pub(super) fn variables(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+        self.variables.iter().map(|variable| variable.host)
+    }
+
+    /// Reads the arguments to where they lie in parameter space.
+    ///
+    /// # Safety
+    /// `arguments` points to a pointer for each parameter.
+    pub(super) unsafe fn gather(
+        &self,
+        arguments: *const *const c_void,
+        bytes: &mut Vec<u8>,
+    ) -> Option<()> {
+        bytes.clear();
+        for (at, parameter) in self.parameters.iter().enumerate() {
+            if arguments.is_null() {
+                return None;
+            }
+            // SAFETY: as promised; each points to as many bytes as the parameter has.
+            let argument = unsafe {
+                let argument = arguments.add(at).read();
+                std::slice::from_raw_parts(argument.cast::<u8>(), parameter.len())
+            };
+            bytes.resize(parameter.start, 0);
+            bytes.extend_from_slice(argument);
+        }
+        Some(())
+    }
+
+    /// What decides what a launch touches.
+    pub(super) fn key(
+        &self,
+        shape: &Shape,
+        arguments: &[u8],
+        addresses: &[Option<u64>],
+        key: &mut Vec<u8>,
+    ) {
+        key.clear();
+        let sizes = shape.grid.iter().chain(&shape.block);
+        sizes.for_each(|size| key.extend_from_slice(&size.to_ne_bytes()));
+        self.inputs.iter().for_each(|input| key.extend_from_slice(&arguments[input.clone()]));
+        let addresses = addresses.iter().map(|address| address.unwrap_or(0));
+        addresses.for_each(|address| key.extend_from_slice(&address.to_ne_bytes()));
+    }
+
+    /// What a launch touches.
+    pub(super) fn touches(
+        &self,
+        shape: &Shape,
+        arguments: &[u8],
+        addresses: &[Option<u64>],
+    ) -> Arc<[Touch]> {
+        let variable = |index: u32| {
+            let at = self.variables.iter().position(|variable| variable.index == index)?;
+            addresses.get(at).copied().flatten()
+        };
+        let &Shape { grid, block } = shape;
+        let launch = Launch { grid, block, arguments, variable: &variable };
+        let effects = self.summary.effects(&launch);
+        let extent = |index: u32| {
+            let known = self.variables.iter().find(|variable| variable.index == index)?;
+            known.host.map(|_| Some(variable(index)?..variable(index)?.checked_add(known.size)?))
+        };
+        touches::of(&effects, &self.told, arguments, &extent).into()
+    }
+}
+
+/// A kernel's name as its programmer knows it, without parameters and result.
+fn demangled(name: &str) -> String {
+    let options = DemangleOptions::new().no_params().no_return_type();
+    let symbol = Symbol::new(name).ok();
+    symbol.and_then(|s| s.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
+}

@@ -1,0 +1,289 @@
+//! From the effects of a kernel's accesses to the touches of its launch: as few as say the same.
+
+use super::join;
+use crate::{Bytes, Line, Touch};
+use commsan_engine::{Footprint, Mode, Pattern};
+use commsan_ptx::{Access, AccessKind, Effect, Module, Origin};
+use std::ops::Range;
+
+/// What is to be told of an access, whatever the launch.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    mode: Mode,
+    atomic: bool,
+    line: Option<Line>,
+}
+
+impl Told {
+    pub(super) fn of(module: &Module, access: &Access) -> Told {
+        let sites = std::iter::once(access.site).chain(access.calls.iter().rev().copied());
+        let line = module.own_line(&sites.collect::<Vec<_>>());
+        Told {
+            mode: if access.kind == AccessKind::Read { Mode::Read } else { Mode::Write },
+            atomic: module.instruction(access.site).is_some_and(|i| i.is_strong()),
+            line: line.map(|(file, line)| Line { file: file.into(), line }),
+        }
+    }
+}
+
+/// More touches than these are not told apart.
+const MOST: usize = 24;
+
+/// What is bounded by no more than the type of an index is said to be somewhere in its allocation.
+const MOST_UNCERTAIN: u64 = 1 << 31;
+
+/// A touch in the making.
+#[derive(Clone, Debug)]
+struct Piece {
+    told: Told,
+    certain: bool,
+    extent: Extent,
+    /// The pointer that all of it is reached by, if there is one.
+    pointer: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Extent {
+    Exactly(commsan_ptx::Footprint),
+    Within(usize),
+    Anywhere,
+}
+
+/// The touches of a launch. `variable` tells where a variable of the module is: none if nobody else
+/// knows of it, and nothing in that if nobody knows where it is.
+pub(super) fn of(
+    effects: &[Effect],
+    told: &[Told],
+    arguments: &[u8],
+    variable: &dyn Fn(u32) -> Option<Option<Range<u64>>>,
+) -> Vec<Touch> {
+    let mut pieces = Vec::new();
+    for effect in effects {
+        let told = &told[effect.access];
+        for (extent, pointer) in extents(effect, arguments, variable) {
+            add(
+                &mut pieces,
+                Piece { told: told.clone(), certain: effect.certain, extent, pointer },
+            );
+        }
+    }
+    settle(&mut pieces);
+    limit(&mut pieces);
+    pieces.into_iter().map(touch).collect()
+}
+
+/// What an effect covers, and the pointers that it is reached by.
+fn extents(
+    effect: &Effect,
+    arguments: &[u8],
+    variable: &dyn Fn(u32) -> Option<Option<Range<u64>>>,
+) -> Vec<(Extent, Option<usize>)> {
+    let argument = |at: u64| {
+        let bytes = arguments.get(at as usize..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*bytes) as usize)
+    };
+    let pointer = match effect.origins[..] {
+        [Origin::Argument(at)] => argument(at),
+        _ => None,
+    };
+    if let Some(bytes) = &effect.bytes {
+        let bytes = join::normal(bytes);
+        let vague = !effect.certain && bytes.end() - bytes.start >= MOST_UNCERTAIN;
+        if !vague || effect.origins.is_empty() {
+            return vec![(Extent::Exactly(bytes), pointer)];
+        }
+    }
+    let one = |origin: &Origin| match *origin {
+        Origin::Own => None,
+        Origin::Argument(at) => {
+            let pointer = argument(at);
+            Some((pointer.map_or(Extent::Anywhere, Extent::Within), pointer))
+        }
+        Origin::Variable(index) => {
+            let range = variable(index)?;
+            let whole = |range: Range<u64>| {
+                let run = range.end - range.start;
+                commsan_ptx::Footprint { start: range.start, run, repeats: Vec::new() }
+            };
+            Some((range.map_or(Extent::Anywhere, |range| Extent::Exactly(whole(range))), None))
+        }
+        Origin::ThroughArgument(_) | Origin::ThroughVariable(_) | Origin::Unknown => {
+            Some((Extent::Anywhere, None))
+        }
+    };
+    effect.origins.iter().filter_map(one).collect()
+}
+
+/// Adds a piece to others, or to one of them.
+fn add(pieces: &mut Vec<Piece>, piece: Piece) {
+    if pieces.iter().any(|known| known.makes_needless(&piece)) {
+        return;
+    }
+    pieces.retain(|known| !piece.makes_needless(known));
+    let joined = pieces.iter_mut().find_map(|known| Some((known.joined(&piece)?, known)));
+    match joined {
+        Some((extent, known)) => known.extent = extent,
+        None => pieces.push(piece),
+    }
+}
+
+/// Joins until nothing can be joined any more.
+fn settle(pieces: &mut Vec<Piece>) {
+    loop {
+        let before = std::mem::take(pieces);
+        let count = before.len();
+        before.into_iter().for_each(|piece| add(pieces, piece));
+        if pieces.len() == count {
+            return;
+        }
+    }
+}
+
+/// Leaves the largest pieces, and takes of the rest no more than what pointers lead to it.
+fn limit(pieces: &mut Vec<Piece>) {
+    if pieces.len() <= MOST {
+        return;
+    }
+    pieces.sort_by_key(|piece| std::cmp::Reverse(piece.weight()));
+    for mut piece in pieces.split_off(MOST) {
+        piece.certain = false;
+        piece.extent = piece.pointer.map_or(Extent::Anywhere, Extent::Within);
+        add(pieces, piece);
+    }
+}
+
+impl Piece {
+    /// Whether another says nothing that this one does not.
+    fn makes_needless(&self, other: &Piece) -> bool {
+        let stronger = self.certain >= other.certain
+            && (self.told.mode == Mode::Write || other.told.mode == Mode::Read)
+            && (!self.told.atomic || other.told.atomic);
+        stronger
+            && match (&self.extent, &other.extent) {
+                (Extent::Exactly(a), Extent::Exactly(b)) => join::covers(a, b),
+                (Extent::Within(a), _) => other.pointer == Some(*a),
+                (a, b) => a == b,
+            }
+    }
+
+    /// What both cover, if they are the same but for that.
+    fn joined(&self, other: &Piece) -> Option<Extent> {
+        let class = |piece: &Piece| (piece.told.mode, piece.told.atomic, piece.certain);
+        match (&self.extent, &other.extent) {
+            (Extent::Exactly(a), Extent::Exactly(b)) if class(self) == class(other) => {
+                join::union(a, b).map(Extent::Exactly)
+            }
+            _ => None,
+        }
+    }
+
+    /// How much is lost without it.
+    fn weight(&self) -> (bool, u64) {
+        let bytes = match &self.extent {
+            Extent::Exactly(footprint) => footprint.end() - footprint.start,
+            // These stay as they are.
+            _ => u64::MAX,
+        };
+        (self.certain, bytes)
+    }
+}
+
+fn touch(piece: Piece) -> Touch {
+    let Told { mode, atomic, line } = piece.told;
+    let bytes = match piece.extent {
+        Extent::Exactly(footprint) => Bytes::Exactly(engine_footprint(&footprint)),
+        Extent::Within(pointer) => Bytes::Within(pointer),
+        Extent::Anywhere => Bytes::Anywhere,
+    };
+    Touch { mode, atomic, bytes, certain: piece.certain, line }
+}
+
+fn engine_footprint(footprint: &commsan_ptx::Footprint) -> Footprint {
+    let run = Pattern::dense(0, footprint.run as isize);
+    let repeated = footprint.repeats.iter().fold(run, |pattern, (distance, count)| {
+        pattern.repeat(*count as usize, *distance as isize)
+    });
+    Footprint::new(footprint.start as usize, repeated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+    use std::ops::ControlFlow;
+
+    /// What one byte is known for: written or read, by atomics or not, for certain or not.
+    type Fact = (usize, Mode, bool, bool);
+
+    fn effects() -> impl Strategy<Value = (Vec<Effect>, Vec<Told>)> {
+        let repeats = prop::collection::vec((1u64..40, 1u64..5), 0..3);
+        let footprint = (100u64..160, 1u64..9, repeats)
+            .prop_map(|(start, run, repeats)| commsan_ptx::Footprint { start, run, repeats });
+        let one = (footprint, any::<bool>(), any::<bool>(), any::<bool>());
+        prop::collection::vec(one, 1..40).prop_map(|all| {
+            let parts =
+                all.into_iter().enumerate().map(|(access, (bytes, write, atomic, certain))| {
+                    let mode = if write { Mode::Write } else { Mode::Read };
+                    let origins = vec![Origin::Argument(0)];
+                    let effect = Effect { access, origins, bytes: Some(bytes), certain };
+                    (effect, Told { mode, atomic, line: None })
+                });
+            parts.unzip()
+        })
+    }
+
+    fn bytes_of(touch: &Touch) -> HashSet<usize> {
+        let mut all = HashSet::new();
+        match &touch.bytes {
+            Bytes::Exactly(footprint) => {
+                let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
+                    all.extend(run);
+                    ControlFlow::Continue(())
+                });
+            }
+            // All that there is in this test.
+            Bytes::Within(100) => all.extend(0..1000),
+            other => panic!("{other:?}"),
+        }
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn touches_say_what_effects_say((effects, told) in effects()) {
+            let touches = of(&effects, &told, &100u64.to_le_bytes(), &|_| None);
+            prop_assert!(touches.len() <= MOST + 4);
+            let fact = |byte, mode, atomic, certain| -> Fact { (byte, mode, atomic, certain) };
+            let mut from_effects = HashSet::new();
+            for (effect, told) in effects.iter().zip(&told) {
+                let bytes = effect.bytes.iter().flat_map(|footprint| footprint.runs()).flatten();
+                let fact = |b| fact(b as usize, told.mode, told.atomic, effect.certain);
+                from_effects.extend(bytes.map(fact));
+            }
+            let mut from_touches = HashSet::new();
+            for touch in &touches {
+                let fact = |b| fact(b, touch.mode, touch.atomic, touch.certain);
+                from_touches.extend(bytes_of(touch).into_iter().map(fact));
+            }
+            // What is certain is so by an effect.
+            for known in from_touches.iter().filter(|(.., certain)| *certain) {
+                prop_assert!(from_effects.contains(known), "{known:?}");
+            }
+            // What an effect does, a touch says, or more than that; that it is certain may be lost only
+            // where there are too many.
+            let few = touches.len() < MOST;
+            for &(byte, mode, atomic, certain) in &from_effects {
+                let modes = if mode == Mode::Read { vec![Mode::Read, Mode::Write] } else { vec![mode] };
+                let plain = if atomic { vec![true, false] } else { vec![false] };
+                let surer = if certain && few { vec![true] } else { vec![true, false] };
+                let said = modes.iter().any(|mode| plain.iter().any(|atomic| {
+                    surer.iter().any(|c| from_touches.contains(&fact(byte, *mode, *atomic, *c)))
+                }));
+                prop_assert!(said, "{:?}", (byte, mode, atomic, certain));
+            }
+        }
+    }
+}

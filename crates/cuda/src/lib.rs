@@ -1,0 +1,19 @@
+//! What CUDA calls mean: which work of streams is ordered, what it touches, what the host knows of it.
+//!
+//! The shim hands over each call; nothing here calls CUDA, so that everything can be tested without it,
+//! and no device is emulated.
+
+mod clock;
+mod gpu;
+mod graphs;
+mod kernels;
+mod memory;
+mod order;
+mod rules;
+mod work;
+
+pub use gpu::{Ended, Gpu, Met, NodeKind, Suspect, Ticket};
+pub use kernels::{Launched, Modules, Shape};
+pub use work::{
+    Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,
+};

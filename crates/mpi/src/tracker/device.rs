@@ -1,0 +1,222 @@
+//! Work of CUDA streams beside MPI's operations.
+//!
+//! **Soundness.** Work is compared with operations that are pending when it is put into its stream, and
+//! operations with work that the host has not waited for when they start: MPI orders nothing that a
+//! stream does, and a stream nothing that MPI does. While a function of the host is in some stream, which may
+//! complete operations there, work is not compared with pending operations.
+
+use super::Tracker;
+use crate::calls::Call;
+use crate::rma::notice::Announced;
+use crate::rma::remote::{Meeting, Remote};
+use commsan_cuda::{Bytes, Copy, Gpu, Set, StreamName, Suspect, Ticket, Touch, Work};
+use commsan_engine::{Access, Past, When};
+use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Party, Place, Report, Side};
+use std::ffi::CStr;
+use std::ops::ControlFlow;
+
+/// What the shadow knows work by that is over.
+const WORK: &CStr = c"stream work";
+
+impl Tracker {
+    /// What is known about CUDA.
+    pub fn gpu(&mut self) -> &mut Gpu {
+        &mut self.gpu
+    }
+
+    /// Work has been put into a stream.
+    pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
+        self.meets_operations(work, place, out);
+        let ticket = self.gpu.enqueue(work, place, out);
+        self.suspect_operations(work, ticket, place);
+        ticket
+    }
+
+    /// A copy has been put into a stream.
+    pub fn copy(&mut self, copy: &Copy, place: &impl Place, out: &mut dyn Findings) -> Ticket {
+        let work = self.gpu.work_of_copy(copy);
+        if copy.serialises.is_empty() {
+            return self.enqueue(&work, place, out);
+        }
+        self.gpu.serialise(copy.stream, &copy.serialises);
+        let ticket = self.enqueue(&work, place, out);
+        self.gpu.serialise(copy.stream, &copy.serialises);
+        ticket
+    }
+
+    /// Bytes are set in a stream.
+    pub fn set(&mut self, set: &Set, place: &impl Place, out: &mut dyn Findings) -> Ticket {
+        let work = self.gpu.work_of_set(set);
+        self.enqueue(&work, place, out)
+    }
+
+    /// A graph has been launched.
+    pub fn graph_launched(
+        &mut self,
+        exec: usize,
+        stream: StreamName,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        for work in self.gpu.work_of_graph(exec) {
+            self.meets_operations(&work, place, out);
+        }
+        self.gpu.graph_launched(exec, stream, place, out);
+    }
+
+    /// Work against MPI's pending operations.
+    fn meets_operations(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
+        if self.is_quiet() || self.gpu.may_wait_for_host() || self.gpu.makes_graph(work.stream) {
+            return;
+        }
+        for touch in work.touches.iter().filter(|touch| touch.certain) {
+            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            let access = Access { mode: touch.mode, footprint: footprint.clone() };
+            self.meets_operation(work, touch, &access, place, out);
+            self.meets_remote(work, touch, &access, place, out);
+        }
+    }
+
+    /// Work in flight against an operation of another rank.
+    pub(super) fn meets_own_work(
+        &mut self,
+        op: &Announced,
+        call: &'static Call,
+        access: &Access,
+        out: &mut dyn Findings,
+    ) {
+        let Some(window) = self.rma.windows.named(op.window) else { return };
+        if self.gpu.is_idle() || window.is_locked(op.epoch, op.origin) {
+            return;
+        }
+        for met in self.gpu.met_by(access, &mut self.stacks) {
+            let side = Side { by: &met.by, mode: met.mode, bytes: met.bytes.clone() };
+            let first = Remote::new(op, call);
+            let meeting = Meeting { first, access: access.clone(), bytes: met.bytes };
+            let about = About::Work { access: Some(met.doing), operation: None };
+            let code = Code::WorkMeetsRemote;
+            self.report_meeting(code, side, met.site, (&meeting, Some(about)), out);
+        }
+    }
+
+    /// Work against operations of other ranks on this one's windows.
+    fn meets_remote(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if !self.may_meet_remotes(access, place, out) {
+            return;
+        }
+        let by = work.kernel.as_deref().unwrap_or(work.call);
+        for meeting in self.rma.remotes.met_by(access, &self.threads) {
+            let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
+            if window.is_locked(meeting.first.epoch, meeting.first.origin) {
+                continue;
+            }
+            let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
+            let site = place.site(Some(work.call), &mut self.stacks);
+            let doing = self.gpu.doing(work, touch);
+            let about = About::Work { access: Some(doing), operation: None };
+            let code = Code::WorkMeetsRemote;
+            self.report_meeting(code, side, site, (&meeting, Some(about)), out);
+        }
+    }
+
+    /// Notes what work that is over has done to window memory, as of now: the host has waited for it.
+    pub(super) fn note_ended_work(&mut self) {
+        self.gpu.keep_ended(self.rma.exposed.is_some());
+        let Some(exposed) = &self.rma.exposed else { return };
+        let when = When { segment: exposed.shadow().segment(), stamp: self.threads.stamp() };
+        for ended in self.gpu.take_ended() {
+            for touch in ended.touches.iter().filter(|touch| touch.certain) {
+                let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+                if !exposed.touches(&footprint.span()) {
+                    continue;
+                }
+                let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
+                    let by = WORK.as_ptr().addr();
+                    exposed.shadow().record(when, run, touch.mode, ended.pc, by);
+                    ControlFlow::Continue(())
+                });
+            }
+        }
+    }
+
+    /// What work may touch against MPI's pending operations.
+    fn suspect_operations(&mut self, work: &Work, ticket: Ticket, place: &impl Place) {
+        let doubtful = work.touches.iter().any(|touch| !touch.certain);
+        if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host() {
+            return;
+        }
+        let site = place.site(Some(work.call), &mut self.stacks);
+        for (access, now) in self.gpu.open_suspects(work, ticket, &self.stacks, site) {
+            self.settle_if_met(&access);
+            let mut met = Vec::new();
+            let _ = self.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {
+                met.push((id, other.clone()));
+                ControlFlow::Continue(())
+            });
+            for (id, other) in met {
+                let Some(operation) = self.live.get(id).filter(|_| !self.is_over(id)) else {
+                    continue;
+                };
+                let party = operation.party();
+                let site = self.gpu.import(party.site, &self.stacks);
+                let before = Suspect::certain(party.call, other, site, None);
+                let party = Party { site, ..party };
+                let sides = [now.clone(), before];
+                self.gpu.suspect(Code::CallMeetsWork, Role::Access, party, sides);
+            }
+        }
+    }
+
+    /// Whether nothing of MPI's is pending.
+    fn is_quiet(&self) -> bool {
+        self.nursery.is_empty() && self.live.ranges() == 0 && self.rma.windows.len() == 0
+    }
+
+    fn meets_operation(
+        &mut self,
+        work: &Work,
+        touch: &Touch,
+        access: &Access,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let conflicts = self.met_by(access, false);
+        let by = work.kernel.as_deref().unwrap_or(work.call);
+        for conflict in conflicts.into_iter().flatten() {
+            let Some(operation) = self.live.get(conflict.id) else { continue };
+            let code = Code::CallMeetsWork;
+            if out.again(code, place.pc(), operation.site.pc) {
+                continue;
+            }
+            let party = operation.party();
+            let site = place.site(Some(work.call), &mut self.stacks);
+            let report = Report {
+                code,
+                access: Some(Side { by, mode: touch.mode, bytes: conflict.bytes.clone() }),
+                operation: party,
+                concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
+                sites: &[(Role::Access, site), (Role::Operation, party.site)],
+                threads: false,
+                about: Some(About::Work {
+                    access: Some(self.gpu.doing(work, touch)),
+                    operation: None,
+                }),
+            };
+            let number = out.report(&report, &self.stacks);
+            self.subscribe(conflict.id, number);
+        }
+    }
+}
+
+/// Whether what the shadow has noted is work of a stream.
+pub(super) fn is_work(past: &Past) -> bool {
+    past.by == WORK.as_ptr().addr()
+}

@@ -1,0 +1,69 @@
+//! Where instructions come from in the program's source.
+
+use crate::instruction::Instruction;
+use crate::module::{Location, Module};
+use crate::opcodes::Op;
+use crate::summary::Site;
+use crate::words::{Order, Scope};
+
+/// What paths of headers have in them that come with compilers and toolkits, not with programs.
+const OF_OTHERS: [&str; 8] = [
+    "/usr/include/",
+    "/usr/lib/",
+    "/cuda/include/",
+    "/bin/../include/",
+    "/targets/x86_64-linux/include/",
+    "/targets/sbsa-linux/include/",
+    "/cccl/",
+    "/cuda-1",
+];
+
+impl Module {
+    /// The instruction at a site.
+    pub fn instruction(&self, site: Site) -> Option<&Instruction> {
+        let body = self.functions.get(site.function as usize)?.body.as_ref()?;
+        body.instructions.get(site.instruction as usize)
+    }
+
+    /// The innermost line in the program's own files, or else the innermost at all, that leads to an
+    /// instruction: of the sites of the instruction, of the call of its function, and so on, and of
+    /// what was inlined around these.
+    pub fn own_line(&self, sites: &[Site]) -> Option<(&str, u32)> {
+        let mut lines = sites.iter().flat_map(|site| self.lines_of(*site));
+        let innermost = lines.next()?;
+        let is_own = |(file, _): &(&str, u32)| !OF_OTHERS.iter().any(|part| file.contains(part));
+        match is_own(&innermost) {
+            true => Some(innermost),
+            false => Some(lines.find(is_own).unwrap_or(innermost)),
+        }
+    }
+
+    /// The line of an instruction, then those of the calls that were inlined around it.
+    fn lines_of(&self, site: Site) -> impl Iterator<Item = (&str, u32)> {
+        let body = self.functions.get(site.function as usize).and_then(|f| f.body.as_ref());
+        // What the compiler has added, such as the loop of a `memcpy`, is in line 0.
+        let first = body.and_then(|body| {
+            let before = body.instructions.get(..=site.instruction as usize)?.iter().rev();
+            before.filter_map(|i| body.location(i)).find(|location| location.line > 0)
+        });
+        let outwards = move |location: &&Location| {
+            let at = location.inlined?.at;
+            body.and_then(|body| body.locations.get(at.index()))
+        };
+        // A damaged text may lead in circles.
+        let chain = std::iter::successors(first, outwards).take(64);
+        chain.filter_map(|at| Some((self.files.get(at.file as usize)?.path.as_str(), at.line)))
+    }
+}
+
+impl Instruction {
+    /// Whether its access to memory does not race with others that are like that in other grids of the
+    /// device: atomics, and ordered and volatile accesses, but those that are so within a block or
+    /// cluster only (PTX ISA §8.6).
+    pub fn is_strong(&self) -> bool {
+        let ordered = self.modifiers.order.is_some_and(|order| order != Order::Weak);
+        let narrow = matches!(self.modifiers.scope, Some(Scope::Cta | Scope::Cluster));
+        let atomic = matches!(self.op, Op::Atom | Op::Red | Op::MultimemRed);
+        (ordered || atomic) && !narrow
+    }
+}

@@ -1,0 +1,64 @@
+//! Accesses that happen on one way or another: `if (c) a[i] = 1; else a[i] = 2;` writes `a[i]`, whatever
+//! `c` is.
+
+use super::{Context, Walker};
+use crate::summary::graph::NodeId;
+use crate::summary::{Access, AccessKind, Site};
+
+/// Functions with more accesses are not looked through for such.
+const MOST_ACCESSES: usize = 400;
+
+/// How deep addresses are compared.
+const DEEPEST: u32 = 10;
+
+/// Accesses of the same kind, to the same address, in different blocks.
+struct Group {
+    kind: AccessKind,
+    size: u64,
+    address: NodeId,
+    sites: Vec<Site>,
+}
+
+impl Walker<'_> {
+    /// Adds what accesses are together of which each way on from some block meets one. `first` is the
+    /// first access since this activation began.
+    pub(super) fn joint_accesses(&mut self, first: usize) {
+        for Group { kind, size, address, sites } in self.groups(first) {
+            let blocks: Vec<usize> = sites.iter().map(|site| self.block_of(*site)).collect();
+            let Some(above) = self.flow.common_dominator(&blocks) else { continue };
+            if !blocks.contains(&above) && self.flow.leads_to_one_of(above, &blocks) {
+                let Context { calls, guards, loops, certain } = self.context_of(above);
+                let (site, also) = (sites[0], sites[1..].to_vec());
+                let address = Some(address);
+                let joint =
+                    Access { kind, size, site, also, calls, address, guards, loops, certain };
+                self.findings.accesses.push(joint);
+            }
+        }
+    }
+
+    fn groups(&self, first: usize) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let own = self.findings.accesses[first..].iter().filter(|access| {
+            let instruction = &self.body.instructions[access.site.instruction as usize];
+            access.calls.len() == self.context.calls.len() && instruction.guard.is_none()
+        });
+        for access in own.take(MOST_ACCESSES) {
+            let Access { kind, size, site, address: Some(address), .. } = *access else { continue };
+            let same = groups.iter_mut().find(|group| {
+                (group.kind, group.size) == (kind, size)
+                    && self.findings.graph.is_same(group.address, address, DEEPEST)
+            });
+            match same {
+                Some(group) => group.sites.push(site),
+                None => groups.push(Group { kind, size, address, sites: vec![site] }),
+            }
+        }
+        groups.retain(|group| group.sites.len() > 1);
+        groups
+    }
+
+    fn block_of(&self, site: Site) -> usize {
+        self.flow.block_of[site.instruction as usize]
+    }
+}

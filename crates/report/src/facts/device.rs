@@ -1,0 +1,172 @@
+//! Phrases about the work of CUDA streams.
+
+use super::{Facts, bytes, known_place, quoted};
+use crate::merge::Observation;
+use commsan_model::{Frame, Role, Site};
+use commsan_trace::record::{RawDoing, RawOperation};
+
+impl Facts<'_> {
+    /// What the offending side is, if that is work: ``kernel `pack` on stream 1 of device 0``.
+    pub(super) fn my_work(&self) -> String {
+        let work = self.observation.finding.work.as_ref();
+        match work.and_then(|work| work.access.as_ref()) {
+            Some(doing) => work_of(doing, self.call().unwrap_or("work")),
+            None => self.who(),
+        }
+    }
+
+    /// What the operation is.
+    pub(super) fn work(&self) -> String {
+        let work = self.observation.finding.work.as_ref();
+        match work.and_then(|work| work.operation.as_ref()) {
+            Some(doing) => work_of(doing, &self.raw_operation().call),
+            None => quoted(&self.raw_operation().call),
+        }
+    }
+
+    /// What the offending work does with the memory.
+    pub(super) fn does(&self) -> String {
+        let size = self.raw_access().map_or(0, |access| access.size);
+        let verb = if self.writes() { "writes" } else { "reads" };
+        format!("{} {verb} {}", self.my_work(), bytes(size))
+    }
+
+    /// What the operation does with it.
+    pub(super) fn works(&self) -> String {
+        let RawOperation { bytes: touched, size, write, .. } = self.raw_operation();
+        let verb = if *write { "writes" } else { "reads" };
+        let spread = if touched < size { format!(", spread over {size}") } else { String::new() };
+        format!("{} {verb} {}{spread}", self.work(), bytes(*touched))
+    }
+
+    /// Whether the host ever waits for the operation.
+    pub(super) fn waited(&self) -> String {
+        match &self.observation.completed {
+            Some((completion, stack)) => {
+                let call = completion.call.as_deref().unwrap_or("a later call");
+                format!("the host waits for it only in {call} at {}", known_place(stack.first()))
+            }
+            None => "the host has not waited for it".to_owned(),
+        }
+    }
+}
+
+/// ``kernel `pack` on stream 1 of device 0``.
+fn work_of(doing: &RawDoing<'_>, call: &str) -> String {
+    let what = match &doing.kernel {
+        Some(kernel) => format!("kernel `{}`", short(kernel)),
+        None => quoted(call),
+    };
+    format!("{what} on {}", doing.stream)
+}
+
+/// A kernel's name without its parameters.
+fn short(kernel: &str) -> &str {
+    let named = kernel.strip_prefix("void ").unwrap_or(kernel);
+    match named.find('(') {
+        Some(at) if at > 0 => &named[..at],
+        _ => named,
+    }
+}
+
+/// The lines inside kernels where the two sides access the memory.
+pub fn inside(observation: &Observation) -> impl Iterator<Item = Site> {
+    let work = observation.finding.work.as_ref();
+    let sides = work.into_iter().flat_map(|work| [&work.access, &work.operation]);
+    sides.flatten().filter_map(|doing| {
+        let kernel = short(doing.kernel.as_deref()?).to_owned();
+        let (file, line) = (doing.file.as_deref()?.to_owned(), doing.line?);
+        let frame = Frame {
+            function: Some(kernel.clone()),
+            file: Some(file.clone()),
+            line: Some(line),
+            column: None,
+            module: String::new(),
+            offset: 0,
+            inlined: false,
+        };
+        Some(Site {
+            role: Role::Cause,
+            label: format!("here, in kernel `{kernel}`"),
+            file: Some(file),
+            line: Some(line),
+            column: None,
+            function: Some(kernel),
+            rank: observation.rank,
+            thread: 0,
+            stack: vec![frame],
+        })
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::facts::Case;
+    use commsan_model::Code;
+    use commsan_trace::record::RawWork;
+
+    /// A typical finding of a code: the offence is at line 52, the operation at line 40.
+    pub(crate) fn observation(code: Code, case: Case) -> Observation {
+        let mut observation = crate::facts::tests::observation();
+        let doing = |kernel: Option<&'static str>, stream: &'static str, line| RawDoing {
+            kernel: kernel.map(Into::into),
+            stream: stream.into(),
+            file: kernel.map(|_| "/src/heat.cu".into()),
+            line: kernel.map(|_| line),
+        };
+        let kernel = doing(Some("void pack<double>(double*, int)"), "stream 1 of device 0", 7);
+        let copy = doing(None, "the default stream of device 0", 0);
+        let (by, call, other, work) = match code {
+            Code::StreamsRace => {
+                let work = (Some(kernel), Some(copy));
+                ("pack", Some("cudaLaunchKernel"), "cudaMemcpyAsync", work)
+            }
+            Code::CallMeetsWork | Code::WorkMeetsRemote => {
+                ("pack", Some("cudaLaunchKernel"), "MPI_Irecv", (Some(kernel), None))
+            }
+            Code::FreedDeviceMemory if case == Case::NotYet => {
+                ("pack", Some("cudaLaunchKernel"), "cudaMallocAsync", (Some(kernel), None))
+            }
+            Code::FreedDeviceMemory => {
+                ("pack", Some("cudaLaunchKernel"), "cudaFree", (Some(kernel), None))
+            }
+            Code::WorkMeetsCall => {
+                ("MPI_Send", Some("MPI_Send"), "cudaLaunchKernel", (None, Some(kernel)))
+            }
+            Code::WorkMemoryReleased => ("free", None, "cudaMemcpyAsync", (None, Some(copy))),
+            Code::DeviceMemoryOnHost => ("store", None, "cudaMalloc", (None, None)),
+            _ => ("store", None, "cudaLaunchKernel", (None, Some(kernel))),
+        };
+        let finding = &mut observation.finding;
+        finding.code = code;
+        finding.access.as_mut().unwrap().by = by.into();
+        finding.operation.call = other.into();
+        if !other.starts_with("MPI") {
+            (finding.operation.peer, finding.operation.tag) = (None, None);
+        }
+        finding.work = Some(RawWork { access: work.0, operation: work.1 });
+        let [first, second] = &mut finding.sites.to_mut()[..] else { panic!() };
+        (first.call, second.call) = (call.map(Into::into), Some(other.into()));
+        match code {
+            Code::FreedDeviceMemory if case == Case::Usual => second.role = Role::Release,
+            Code::WorkMemoryReleased => first.role = Role::Release,
+            _ => {}
+        }
+        let of_memory = matches!(code, Code::FreedDeviceMemory | Code::DeviceMemoryOnHost);
+        if of_memory || code == Code::WorkMeetsCall {
+            observation.completed = None;
+        } else if let Some((site, _)) = &mut observation.completed {
+            let mpi = matches!(code, Code::CallMeetsWork | Code::WorkMeetsRemote);
+            site.call = Some(if mpi { "MPI_Wait" } else { "cudaStreamSynchronize" }.into());
+        }
+        observation
+    }
+
+    #[test]
+    fn kernels_are_named_without_their_parameters() {
+        assert_eq!(short("void pack<double>(double*, int)"), "pack<double>");
+        assert_eq!(short("saxpy"), "saxpy");
+        assert_eq!(short("(anonymous namespace)::f(int)"), "(anonymous namespace)::f(int)");
+    }
+}

@@ -1,0 +1,22 @@
+//! Functions of commsan's own, for who checks programs on the simulated device.
+
+use crate::api::entry::call;
+use crate::thread;
+use crate::watch::{Touched, Wants, Watcher};
+
+/// The next kernel that this thread launches, or makes a node of a graph of, carries `tag`; 0 is none. A
+/// graph's launch adds its tag to those of its kernels.
+#[unsafe(no_mangle)]
+extern "C" fn commsan_simgpu_tag(tag: u64) {
+    thread::set_tag(tag);
+}
+
+/// From now on `wants` is asked whenever a kernel with a tag begins, and `touched` is told what it
+/// accesses if so: [`crate::watch`] says how. Without functions nobody is told.
+#[unsafe(no_mangle)]
+extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched>) {
+    call(|session| {
+        session.watcher = wants.zip(touched).map(|(wants, touched)| Watcher { wants, touched });
+        Ok(())
+    });
+}

@@ -1,0 +1,45 @@
+// A graph is launched in another stream than the kernel that it goes on from.
+//# np: 1
+//# mpi: openmpi
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void increment(int *p) { p[threadIdx.x] += 1; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  cudaStream_t stream, second;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  increment<<<1, N, 0, stream>>>(p); //~ CS-GPU-01 access
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  fill<<<1, N, 0, stream>>>(p, 1); //~ CS-GPU-01 operation
+  cudaGraphLaunch(exec, second);
+  cudaDeviceSynchronize();
+  bad = wrong(p, 2);
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

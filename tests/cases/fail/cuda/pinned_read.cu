@@ -1,0 +1,29 @@
+// The host reads what cudaMemcpyAsync may still be writing.
+//# np: 1
+//# mpi: openmpi
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  int *host;
+  cudaMallocHost(&host, N * sizeof *host);
+  fill<<<1, N, 0, stream>>>(p, 1);
+  cudaMemcpyAsync(host, p, N * sizeof *p, cudaMemcpyDeviceToHost, stream); //~ CS-GPU-02 operation
+  bad = host[7] != 1; //~ CS-GPU-02 access
+  cudaDeviceSynchronize();
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

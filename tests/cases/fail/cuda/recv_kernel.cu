@@ -1,0 +1,48 @@
+// A rank receives into memory that a kernel may still be reading.
+//# mpi: openmpi
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void copy(int *out, const int *in) { out[threadIdx.x] = in[threadIdx.x]; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  int bad = 0;
+
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  int *q;
+  cudaMalloc(&q, N * sizeof *q);
+  fill<<<1, N>>>(p, rank);
+  cudaDeviceSynchronize();
+  if (rank == 0) {
+    MPI_Send(p, N, MPI_INT, peer, 0, MPI_COMM_WORLD);
+  } else {
+    copy<<<1, N, 0, stream>>>(q, p); //~ CS-GPU-03 operation
+    MPI_Recv(p, N, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); //~ CS-GPU-03 access
+    cudaDeviceSynchronize();
+    bad = wrong(q, 1) + wrong(p, 0);
+  }
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

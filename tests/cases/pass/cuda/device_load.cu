@@ -1,0 +1,24 @@
+// The host loads from managed memory.
+//# np: 1
+//# mpi: mpich
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  int *p;
+  cudaMallocManaged(&p, N * sizeof *p);
+  fill<<<1, N>>>(p, 1);
+  cudaDeviceSynchronize();
+  bad = p[7] != 1;
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

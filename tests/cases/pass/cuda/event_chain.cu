@@ -1,0 +1,48 @@
+// Events order three streams one after the other.
+//# np: 1
+//# mpi: openmpi
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void increment(int *p) { p[threadIdx.x] += 1; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  cudaStream_t first, second;
+  cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+  cudaStream_t third;
+  cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking);
+  cudaEvent_t one, two;
+  cudaEventCreate(&one);
+  cudaEventCreate(&two);
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  fill<<<1, N, 0, first>>>(p, 1);
+  cudaEventRecord(one, first);
+  cudaStreamWaitEvent(second, one, 0);
+  cudaEventRecord(two, second);
+  cudaStreamWaitEvent(third, two, 0);
+  increment<<<1, N, 0, third>>>(p);
+  cudaDeviceSynchronize();
+  bad = wrong(p, 2);
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

@@ -1,0 +1,33 @@
+// The host waits for an event that was recorded after both kernels.
+//# np: 1
+//# mpi: mpich
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void increment(int *p) { p[threadIdx.x] += 1; }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaEvent_t done;
+  cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
+  int *p;
+  cudaMallocManaged(&p, N * sizeof *p);
+  fill<<<1, N, 0, stream>>>(p, 1);
+  increment<<<1, N, 0, stream>>>(p);
+  cudaEventRecord(done, stream);
+  cudaEventSynchronize(done);
+  bad = p[7] != 2;
+  cudaDeviceSynchronize();
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

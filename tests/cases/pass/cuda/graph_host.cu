@@ -1,0 +1,36 @@
+// The host waits for the stream that a graph was launched in.
+//# np: 1
+//# mpi: mpich
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void increment(int *p) { p[threadIdx.x] += 1; }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int *p;
+  cudaMallocManaged(&p, N * sizeof *p);
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  fill<<<1, N, 0, stream>>>(p, 1);
+  increment<<<1, N, 0, stream>>>(p);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  bad = p[7] != 2;
+  cudaDeviceSynchronize();
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

@@ -1,0 +1,44 @@
+// MPI_Isend starts when the stream is done.
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  int bad = 0;
+
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  MPI_Request request;
+  if (rank == 0) {
+    fill<<<1, N, 0, stream>>>(p, 1);
+    cudaStreamSynchronize(stream);
+    MPI_Isend(p, N, MPI_INT, peer, 0, MPI_COMM_WORLD, &request);
+  } else {
+    MPI_Irecv(p, N, MPI_INT, peer, 0, MPI_COMM_WORLD, &request);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  cudaDeviceSynchronize();
+  bad = wrong(p, 1);
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

@@ -1,0 +1,40 @@
+// The legacy default stream waits for the default streams of all threads, and they for it.
+//# np: 1
+//# mpi: openmpi
+//# flags: --default-stream per-thread
+#include <mpi.h>
+#include <cstdio>
+#include <thread>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void increment(int *p) { p[threadIdx.x] += 1; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  int bad = 0;
+
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  std::thread([=] { fill<<<1, N>>>(p, 1); }).join();
+  increment<<<1, N, 0, cudaStreamLegacy>>>(p);
+  increment<<<1, N>>>(p);
+  cudaStreamSynchronize(cudaStreamPerThread);
+  bad = wrong(p, 3);
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

@@ -1,0 +1,43 @@
+// The host waits for the kernel before cudaFree of a pool's memory.
+//# np: 1
+//# mpi: openmpi
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void copy(int *out, const int *in) { out[threadIdx.x] = in[threadIdx.x]; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int *p;
+  cudaMallocAsync(&p, N * sizeof *p, stream);
+  int *q;
+  cudaMalloc(&q, N * sizeof *q);
+  fill<<<1, N, 0, stream>>>(p, 1);
+  cudaStreamSynchronize(stream);
+  copy<<<1, N, 0, stream>>>(q, p);
+  cudaStreamSynchronize(stream);
+  cudaFree(p);
+  cudaDeviceSynchronize();
+  bad = wrong(q, 1);
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

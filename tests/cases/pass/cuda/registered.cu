@@ -1,0 +1,29 @@
+// The host waits for the device before it reads registered memory.
+//# np: 1
+//# mpi: mpich
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  static int host[N];
+  cudaHostRegister(host, sizeof host, cudaHostRegisterDefault);
+  fill<<<1, N>>>(p, 1);
+  cudaMemcpyAsync(host, p, sizeof host, cudaMemcpyDeviceToHost, 0);
+  cudaDeviceSynchronize();
+  bad = host[7] != 1;
+  cudaDeviceSynchronize();
+  cudaHostUnregister(host);
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

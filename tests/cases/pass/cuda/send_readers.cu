@@ -1,0 +1,48 @@
+// A rank sends what a kernel is reading, too.
+//# mpi: mpich
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+__global__ void copy(int *out, const int *in) { out[threadIdx.x] = in[threadIdx.x]; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  int bad = 0;
+
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  int *q;
+  cudaMalloc(&q, N * sizeof *q);
+  fill<<<1, N>>>(p, 5);
+  cudaDeviceSynchronize();
+  if (rank == 0) {
+    copy<<<1, N, 0, stream>>>(q, p);
+    MPI_Send(p, N, MPI_INT, peer, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(q, N, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  cudaDeviceSynchronize();
+  bad = wrong(q, 5);
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

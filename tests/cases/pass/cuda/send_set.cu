@@ -1,0 +1,43 @@
+// The host waits for the device after cudaMemset.
+//# mpi: mpich
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+// Elements in device memory that have another value.
+static int wrong(const int *p, int value) {
+  static int host[N];
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  int count = 0;
+  for (int i = 0; i < N; i++) count += host[i] != value;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  int bad = 0;
+
+  int *p;
+  cudaMalloc(&p, N * sizeof *p);
+  fill<<<1, N>>>(p, 1);
+  cudaDeviceSynchronize();
+  if (rank == 0) {
+    cudaMemset(p, 0, N * sizeof *p);
+    cudaDeviceSynchronize();
+    MPI_Send(p, N, MPI_INT, peer, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(p, N, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    bad = wrong(p, 0);
+  }
+  cudaDeviceSynchronize();
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}

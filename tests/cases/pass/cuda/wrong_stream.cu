@@ -1,0 +1,28 @@
+// The host waits for the stream that its data come from.
+//# np: 1
+//# mpi: mpich
+#include <mpi.h>
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void fill(int *p, int value) { p[threadIdx.x] = value; }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int bad = 0;
+
+  cudaStream_t first, second;
+  cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+  int *p;
+  cudaMallocManaged(&p, N * sizeof *p);
+  fill<<<1, N, 0, first>>>(p, 1);
+  cudaStreamSynchronize(first);
+  bad = p[7] != 1;
+  cudaDeviceSynchronize();
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}
