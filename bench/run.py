@@ -33,6 +33,8 @@ MPIS = {
 SHOWN = ("incdirs", "libdirs", "libs")  # what Open MPI's wrapper tells for other compilers
 COMPILERS = {"gcc": "gcc", "clang": "clang-19"}
 
+JACOBI = ROOT / "examples" / "jacobi_cuda" / "jacobi.cu"
+SIMULATED = {"COMMSAN_GPU": "sim:2", "LD_LIBRARY_PATH": str(DIST / "lib/commsan/simgpu")}
 MEMORY_TARGET = "+64 MiB, +10 %"
 
 
@@ -48,11 +50,12 @@ class Size:
     window: tuple = (1000, 1000)  # 16 MB
     ranks: tuple = (4, 16, 64)
     steps: int = 100
+    jacobi: tuple = (512, 512, 30)  # nx, ny, steps
 
 
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
-             window=(200, 200), ranks=(4,), steps=5)
+             window=(200, 200), ranks=(4,), steps=5, jacobi=(64, 64, 5))
 
 
 @dataclasses.dataclass
@@ -134,18 +137,20 @@ class Workshop:
         call(command, {variable: COMPILERS[compiler]})
         return target
 
-    def build_kernels(self, program):
+    def build_kernels(self, source, how="native"):
         """Builds a program with kernels, by the toolkit that scripts/cuda.sh installs."""
-        target = self.directory / program
+        target = self.directory / f"{source.stem}-{how}"
         if target.exists():
             return target
         toolkit = pathlib.Path(call([ROOT / "scripts" / "cuda.sh"])[0].strip())
         shown = [call(["mpicc.openmpi", f"--showme:{what}"])[0].split() for what in SHOWN]
         includes, paths, libraries = shown
-        command = [toolkit / "bin" / "nvcc", "-ccbin", "g++", "-cudart", "shared", "-O2"]
+        prefix = [COMMSAN, "nvcc"] if how == "commsan" else []
+        command = [*prefix, toolkit / "bin" / "nvcc", "-ccbin", "g++", "-cudart", "shared"]
+        command += ["-arch=sm_90", "-g", "-O2"]
         command += [f"-I{path}" for path in includes]
         command += [f"-L{path}" for path in [toolkit / "lib", *paths]]
-        command += [PROGRAMS / f"{program}.cu", PROGRAMS / "peak.c", "-o", target]
+        command += [source, PROGRAMS / "peak.c", "-o", target]
         call([*command, *(f"-l{library}" for library in libraries)])
         return target
 
@@ -312,16 +317,15 @@ def launches(shop, size):
     """Launches of kernels, which commsan looks at without touching what they touch."""
     if "Open MPI" not in MPIS:
         return
-    program = shop.build_kernels("launches")
-    simulated = {"COMMSAN_GPU": "sim:1", "LD_LIBRARY_PATH": str(DIST / "lib/commsan/simgpu")}
+    program = shop.build_kernels(PROGRAMS / "launches.cu")
     for bytes_, shown in ((4096, "4 KiB"), (1 << 20, "1 MiB"), (1 << 26, "64 MiB")):
 
         def command(program, checked):
             return shop.run("Open MPI", 1, program, bytes_, size.seconds / 10, checked=checked)
 
         variants = [
-            Variant("native", command(program, False), environment=simulated),
-            Variant("commsan", command(program, True), environment=simulated, most=2e-6),
+            Variant("native", command(program, False), environment=SIMULATED),
+            Variant("commsan", command(program, True), environment=SIMULATED, most=2e-6),
         ]
         if shop.tsan_runs("gcc"):
             marks = shop.build("marks", how="tsan")
@@ -333,6 +337,22 @@ def launches(shop, size):
         yield Comparison("launches", f"of {shown}", "µs/launch", 1e6, variants)
 
 
+def kernels(shop, size):
+    """A whole program with kernels, on the same simulated devices."""
+    if "Open MPI" not in MPIS:
+        return
+    native = shop.build_kernels(JACOBI)
+    hooks = shop.build_kernels(JACOBI, how="commsan")
+    arguments = size.jacobi
+    variants = [
+        Variant("native", shop.run("Open MPI", 2, native, *arguments), environment=SIMULATED),
+        Variant("commsan", shop.run("Open MPI", 2, hooks, *arguments, checked=True), 1.1,
+                environment=SIMULATED),
+    ]
+    nx, ny, steps = arguments
+    yield Comparison("kernels", f"{nx} x {ny}", "ms/step", 1e3 / steps, variants)
+
+
 BENCHMARKS = {
     "stencil": stencil,
     "pingpong": pingpong,
@@ -341,6 +361,7 @@ BENCHMARKS = {
     "window": window,
     "ranks": ranks,
     "launches": launches,
+    "kernels": kernels,
 }
 
 

@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
   CUDA(cudaMemcpy(next, own, bytes, cudaMemcpyHostToDevice));
   CUDA(cudaDeviceSynchronize());
 
-  double norm = 0;
+  double norm = 0, begin = MPI_Wtime();
   unsigned across = (nx + THREADS - 1) / THREADS;
   for (int step = 0; step < steps; step++) {
     CUDA(cudaMemsetAsync(change, 0, sizeof *change, inner));
@@ -154,6 +154,7 @@ int main(int argc, char **argv) {
     MPI_Allreduce(host_change, &norm, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     std::swap(now, next);
   }
+  double end = MPI_Wtime();
 
   CUDA(cudaMemcpyAsync(result, now, bytes, cudaMemcpyDeviceToHost, inner));
   SYNC(4, cudaStreamSynchronize(inner));
@@ -169,6 +170,7 @@ int main(int argc, char **argv) {
   bool right = worst < 1e-12 && fabs(norm - expected_norm) < 1e-9 * expected_norm;
   if (rank == 0) {
     printf("%d steps, last change %.3e, error %.1e: %s\n", steps, sqrt(norm), worst, right ? "right" : "WRONG");
+    printf("time loop %.4f s\n", end - begin);
   }
 
   CUDA(cudaDeviceSynchronize());
