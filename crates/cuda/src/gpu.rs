@@ -422,12 +422,15 @@ impl Gpu {
         self.hosts.push((thread, ticket));
     }
 
-    /// It has ended, and is not called again unless it is a graph's.
+    /// It has ended, and is not called again unless it is a graph's. It may have told anybody of all
+    /// that it came after, by whatever means: a flag, a condition variable, a message.
     pub fn host_function_ends(&mut self, ticket: Ticket, thread: u32) {
         if let Some(at) = self.hosts.iter().rposition(|host| *host == (thread, ticket)) {
             self.hosts.remove(at);
         }
-        self.host_functions.remove(&ticket);
+        if let Some((_, past)) = self.host_functions.remove(&ticket) {
+            self.order.wait(&past, None);
+        }
     }
 
     /// Work that was told is not in its stream: the call that should have put it there has failed.
