@@ -10,6 +10,7 @@ pub mod record;
 mod resolve;
 mod run;
 pub mod time;
+pub mod traffic;
 pub mod writer;
 
 pub use reader::RankLog;

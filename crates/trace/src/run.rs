@@ -98,6 +98,11 @@ impl RunDirectory {
         self.path.join(format!("rank-{rank}.jsonl"))
     }
 
+    /// Path of what `rank` has moved.
+    pub fn rank_traffic(&self, rank: u32) -> PathBuf {
+        self.path.join(format!("rank-{rank}.traffic"))
+    }
+
     /// Path of the merged report.
     pub fn report_json(&self) -> PathBuf {
         self.path.join("report.json")
@@ -113,15 +118,27 @@ impl RunDirectory {
     /// # Errors
     /// When the directory cannot be listed.
     pub fn logs(&self) -> Result<Vec<(u32, PathBuf)>, RunError> {
-        let mut logs = Vec::new();
+        self.of_ranks(".jsonl")
+    }
+
+    /// What ranks have moved, as (rank, path), ascending.
+    ///
+    /// # Errors
+    /// When the directory cannot be listed.
+    pub fn traffic(&self) -> Result<Vec<(u32, PathBuf)>, RunError> {
+        self.of_ranks(".traffic")
+    }
+
+    fn of_ranks(&self, suffix: &str) -> Result<Vec<(u32, PathBuf)>, RunError> {
+        let mut found = Vec::new();
         for (name, path) in self.files()? {
-            let number = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(".jsonl"));
+            let number = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(suffix));
             if let Some(rank) = number.and_then(|number| number.parse().ok()) {
-                logs.push((rank, path));
+                found.push((rank, path));
             }
         }
-        logs.sort();
-        Ok(logs)
+        found.sort();
+        Ok(found)
     }
 
     /// Reads every rank's log, ascending by rank, with the places that lie in other ranks.

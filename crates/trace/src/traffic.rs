@@ -1,0 +1,531 @@
+//! What a rank has moved: `rank-N.traffic`.
+//!
+//! A rank counts while it runs and writes all it knows from time to time, each time as a whole, so that
+//! a killed rank has left what it knew a little earlier. The size depends on the number of places in the
+//! program, not on what moved through them.
+//!
+//! The file is a header of 32 bytes, little endian — `CSTRAFIC`, version (4 bytes), CRC-32 of the rest (4),
+//! length of the rest (8), length unpacked (8) — and a [`Snapshot`] in postcard's encoding, as one LZ4 block.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Version of the format; readers refuse others.
+pub const VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"CSTRAFIC";
+const HEADER: usize = 32;
+
+/// What is unpacked at most: far more than a rank writes, and what a damaged header could ask for.
+const MOST: u64 = 1 << 32;
+
+/// All that a rank knows of what it has moved. Numbers of tables are positions in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Rank in `MPI_COMM_WORLD`; 0 in programs without MPI.
+    pub rank: u32,
+    /// Size of `MPI_COMM_WORLD`.
+    pub size: u32,
+    /// Process identifier on `host`.
+    pub pid: u32,
+    /// Host name.
+    pub host: String,
+    /// MPI library: `Open MPI 4.1.4`; empty without.
+    pub mpi: String,
+    /// Path of the executable.
+    pub program: String,
+    /// When counting began, in nanoseconds since 1970.
+    pub began: u64,
+    /// When this was written, in nanoseconds since 1970.
+    pub until: u64,
+    /// Whether the rank has ended in order: otherwise something may be missing.
+    pub complete: bool,
+    /// Nanoseconds that a time bin covers, a power of two of milliseconds. Bin n begins n widths after
+    /// `epoch`.
+    pub bin: u64,
+    /// When bin 0 begins, in nanoseconds since 1970: the same in all ranks of a run.
+    pub epoch: u64,
+    /// Details (extents) are of one transfer in so many; counts and bytes are always of all.
+    pub sample: u32,
+    /// Names that the other tables refer to: functions, files, calls, regions.
+    pub strings: Vec<String>,
+    /// Paths of executables and libraries.
+    pub modules: Vec<String>,
+    /// Call paths, innermost frame first; the first is empty.
+    pub stacks: Vec<Vec<Frame>>,
+    /// What was allocated, by call path of the allocation.
+    pub objects: Vec<Object>,
+    /// Groups of communicators, as ranks of the job (or devices, of NCCL), ascending by rank in the group.
+    pub groups: Vec<Vec<Place>>,
+    /// What was moved.
+    pub transfers: Vec<Transfer>,
+    /// Time spent in calls.
+    pub calls: Vec<Calls>,
+    /// What the user should know, in words.
+    pub notes: Vec<String>,
+}
+
+/// One frame of a call path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Frame {
+    /// Code: module, and offset from its load address, one byte before the return address.
+    Code(u32, u64),
+    /// A place that is known by its line: function, file (strings) and line. Python frames, and lines in
+    /// kernels.
+    Line(u32, u32, u32),
+}
+
+/// Where data is, or who accesses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Place {
+    /// A rank, with its host memory.
+    Rank(u32),
+    /// A device, by its number on its host: that of the rank that writes this.
+    Device(u32),
+    /// A device of another process: rank, number there.
+    DeviceOf(u32, u32),
+    /// A file, by its name in `strings`.
+    File(u32),
+    /// Not known.
+    Unknown,
+}
+
+/// An allocation site, or a variable, and what it has allocated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Object {
+    /// What kind of memory.
+    pub memory: Memory,
+    /// Where it lies.
+    pub place: Place,
+    /// Call path of the allocation; for variables on the stack that of the function; empty for globals.
+    pub stack: u32,
+    /// `malloc`, `cudaMalloc`, `MPI_Win_allocate`: a string.
+    pub call: Option<u32>,
+    /// The name that the program gave by `commsan_name`: a string.
+    pub name: Option<u32>,
+    /// Size of the largest, in bytes; 0 if unknown.
+    pub bytes: u64,
+    /// How many there were.
+    pub count: u64,
+    /// Address of the first, for people.
+    pub address: u64,
+}
+
+/// Kinds of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Memory {
+    /// `malloc`, `new`, `ALLOCATE`, `mmap`.
+    Heap,
+    /// A variable of a module: module and offset, which its symbol table names.
+    Global(u32, u64),
+    /// Local variables of the function that `stack` begins with.
+    Stack,
+    /// Of a device.
+    Device,
+    /// Managed by CUDA: host and devices.
+    Managed,
+    /// Of the host, known to CUDA.
+    Pinned,
+    /// Of an MPI window, or `MPI_Alloc_mem`.
+    Window,
+    /// Nothing is known of it.
+    Unknown,
+}
+
+/// What kind of transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Kind {
+    /// MPI point-to-point.
+    PointToPoint,
+    /// MPI collective, in its logical shape.
+    Collective,
+    /// MPI one-sided.
+    Rma,
+    /// Copy from host to device.
+    HostToDevice,
+    /// Copy from device to host.
+    DeviceToHost,
+    /// Copy between devices, or within one.
+    DeviceToDevice,
+    /// Copy between host memories by CUDA.
+    HostToHost,
+    /// A kernel reads another device's memory.
+    PeerLoad,
+    /// A kernel writes another device's memory.
+    PeerStore,
+    /// A kernel's atomic on another device's memory.
+    PeerAtomic,
+    /// A kernel reads host memory, pinned or managed.
+    HostLoad,
+    /// A kernel writes host memory.
+    HostStore,
+    /// NCCL.
+    Nccl,
+    /// NVSHMEM.
+    Nvshmem,
+    /// From a file.
+    FileRead,
+    /// To a file.
+    FileWrite,
+}
+
+impl Kind {
+    /// All, in the order that tools show.
+    pub const ALL: [Kind; 16] = [
+        Kind::PointToPoint,
+        Kind::Collective,
+        Kind::Rma,
+        Kind::HostToDevice,
+        Kind::DeviceToHost,
+        Kind::DeviceToDevice,
+        Kind::HostToHost,
+        Kind::PeerLoad,
+        Kind::PeerStore,
+        Kind::PeerAtomic,
+        Kind::HostLoad,
+        Kind::HostStore,
+        Kind::Nccl,
+        Kind::Nvshmem,
+        Kind::FileRead,
+        Kind::FileWrite,
+    ];
+
+    /// The name in tables and exports, which stays.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::PointToPoint => "point-to-point",
+            Kind::Collective => "collective",
+            Kind::Rma => "rma",
+            Kind::HostToDevice => "host-to-device",
+            Kind::DeviceToHost => "device-to-host",
+            Kind::DeviceToDevice => "device-to-device",
+            Kind::HostToHost => "host-to-host",
+            Kind::PeerLoad => "peer-load",
+            Kind::PeerStore => "peer-store",
+            Kind::PeerAtomic => "peer-atomic",
+            Kind::HostLoad => "host-load",
+            Kind::HostStore => "host-store",
+            Kind::Nccl => "nccl",
+            Kind::Nvshmem => "nvshmem",
+            Kind::FileRead => "file-read",
+            Kind::FileWrite => "file-write",
+        }
+    }
+}
+
+/// Which end of transfers has been seen. Each end counts what it sees: totals are those of sources, and of
+/// both; targets only add where the data went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Side {
+    /// Whoever sends: `object` is what is read.
+    Source,
+    /// Whoever receives: `object` is what is written. Counts repeat what the source counts.
+    Target,
+    /// One process sees both: `object` is what is read, `other` what is written.
+    Both,
+}
+
+/// One end of transfers, or a pattern of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum End {
+    /// One place.
+    At(Place),
+    /// Each member of a group but the other end.
+    Others(u32),
+    /// Each member with a higher rank in the group than the other end's.
+    Above(u32),
+    /// Each member with a lower rank.
+    Below(u32),
+}
+
+/// Transfers that have everything in common but time and the bytes of their objects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// What kind.
+    pub kind: Kind,
+    /// The call or instruction: `MPI_Isend`, `ld.global.f32`: a string.
+    pub call: u32,
+    /// The call path, or that of the launch, preceded by the line in the kernel.
+    pub stack: u32,
+    /// Who has seen it.
+    pub side: Side,
+    /// From where.
+    pub source: End,
+    /// To where.
+    pub target: End,
+    /// The communicator's group.
+    pub group: Option<u32>,
+    /// The message tag.
+    pub tag: Option<i32>,
+    /// The object at the end that `side` says.
+    pub object: Option<u32>,
+    /// The object at the other end, where one process sees both.
+    pub other: Option<u32>,
+    /// The region of the program, set by `commsan_begin`: a string.
+    pub region: Option<u32>,
+    /// How many, to each target.
+    pub count: u64,
+    /// Bytes of all of them, to each target.
+    pub bytes: u64,
+    /// By time bin, ascending; sums are `count` and `bytes`.
+    pub bins: Vec<Bin>,
+    /// Which bytes of `object`, ascending, apart.
+    pub extents: Vec<Extent>,
+    /// Which bytes of `other`.
+    pub other_extents: Vec<Extent>,
+}
+
+/// What happened in one time bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bin {
+    /// Its number.
+    pub bin: u32,
+    /// How many.
+    pub count: u64,
+    /// Bytes, or nanoseconds of [`Calls`].
+    pub amount: u64,
+}
+
+/// Bytes of an object that were touched equally often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// First byte, counted from the object's beginning.
+    pub start: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// How often each was touched.
+    pub count: u64,
+}
+
+/// Time in calls at one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calls {
+    /// The call: a string.
+    pub call: u32,
+    /// The call path.
+    pub stack: u32,
+    /// How many.
+    pub count: u64,
+    /// Nanoseconds in all of them.
+    pub time: u64,
+    /// Nanoseconds of the longest.
+    pub longest: u64,
+    /// By time bin, ascending; amounts are nanoseconds.
+    pub bins: Vec<Bin>,
+}
+
+/// Why a file could not be read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The system says so.
+    Io(io::Error),
+    /// It does not begin as such files do.
+    Foreign,
+    /// It is of another version of commsan.
+    Version(u32),
+    /// It is shorter than it says, or changed.
+    Damaged(&'static str),
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReadError::Io(error) => error.fmt(f),
+            ReadError::Foreign => f.write_str("this is no traffic file of commsan"),
+            ReadError::Version(version) => write!(
+                f,
+                "its format has version {version}, this commsan reads version {VERSION}: use the \
+                 commsan that made the run"
+            ),
+            ReadError::Damaged(how) => write!(f, "it is damaged: {how}"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        ReadError::Io(error)
+    }
+}
+
+impl Snapshot {
+    /// The file's contents.
+    pub fn encode(&self) -> Vec<u8> {
+        // All of its parts have encodings.
+        let plain = postcard::to_allocvec(self).unwrap_or_default();
+        let packed = lz4_flex::block::compress(&plain);
+        let mut file = Vec::with_capacity(HEADER + packed.len());
+        file.extend_from_slice(MAGIC);
+        file.extend_from_slice(&VERSION.to_le_bytes());
+        file.extend_from_slice(&crc32fast::hash(&packed).to_le_bytes());
+        file.extend_from_slice(&(packed.len() as u64).to_le_bytes());
+        file.extend_from_slice(&(plain.len() as u64).to_le_bytes());
+        file.extend_from_slice(&packed);
+        file
+    }
+
+    /// Reads what [`encode`](Self::encode) has made.
+    ///
+    /// # Errors
+    /// When these are other bytes.
+    pub fn decode(file: &[u8]) -> Result<Snapshot, ReadError> {
+        let word = |at: usize| file.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        let long = |at: usize| file.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+        if !file.starts_with(MAGIC) {
+            return Err(ReadError::Foreign);
+        }
+        let short = ReadError::Damaged("it ends within its header");
+        let header = (word(8), word(12), long(16), long(24));
+        let (Some(version), Some(sum), Some(packed), Some(plain)) = header else {
+            return Err(short);
+        };
+        let version = u32::from_le_bytes(version);
+        if version != VERSION {
+            return Err(ReadError::Version(version));
+        }
+        let rest = &file[HEADER..];
+        if rest.len() as u64 != u64::from_le_bytes(packed) {
+            return Err(ReadError::Damaged("it is not as long as it says"));
+        }
+        if crc32fast::hash(rest) != u32::from_le_bytes(sum) {
+            return Err(ReadError::Damaged("its checksum does not fit"));
+        }
+        let plain = u64::from_le_bytes(plain);
+        if plain > MOST {
+            return Err(ReadError::Damaged("it claims to be larger than such files are"));
+        }
+        let bytes = lz4_flex::block::decompress(rest, plain as usize)
+            .map_err(|_| ReadError::Damaged("it cannot be unpacked"))?;
+        if bytes.len() as u64 != plain {
+            return Err(ReadError::Damaged("it is not as long as it says"));
+        }
+        let snapshot: Snapshot = postcard::from_bytes(&bytes)
+            .map_err(|_| ReadError::Damaged("its contents are not of this format"))?;
+        if snapshot.is_consistent() {
+            Ok(snapshot)
+        } else {
+            Err(ReadError::Damaged("its tables refer to what they do not hold"))
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read or holds something else.
+    pub fn read(path: &Path) -> Result<Snapshot, ReadError> {
+        Snapshot::decode(&fs::read(path)?)
+    }
+
+    /// Whether every number is a position in its table.
+    fn is_consistent(&self) -> bool {
+        let string = |number: u32| (number as usize) < self.strings.len();
+        let stack = |number: u32| (number as usize) < self.stacks.len();
+        let object = |number: Option<u32>| number.is_none_or(|n| (n as usize) < self.objects.len());
+        let group = |number: u32| (number as usize) < self.groups.len();
+        let module = |number: u32| (number as usize) < self.modules.len();
+        let place = |place: Place| !matches!(place, Place::File(name) if !string(name));
+        let end = |end: End| match end {
+            End::At(at) => place(at),
+            End::Others(number) | End::Above(number) | End::Below(number) => group(number),
+        };
+        let frame = |frame: &Frame| match *frame {
+            Frame::Code(number, _) => module(number),
+            Frame::Line(function, file, _) => string(function) && string(file),
+        };
+        self.stacks.iter().flatten().all(frame)
+            && self.groups.iter().flatten().all(|at| place(*at))
+            && self.objects.iter().all(|object| {
+                stack(object.stack)
+                    && place(object.place)
+                    && object.call.is_none_or(string)
+                    && object.name.is_none_or(string)
+                    && !matches!(object.memory, Memory::Global(number, _) if !module(number))
+            })
+            && self.transfers.iter().all(|transfer| {
+                string(transfer.call)
+                    && stack(transfer.stack)
+                    && end(transfer.source)
+                    && end(transfer.target)
+                    && transfer.group.is_none_or(group)
+                    && object(transfer.object)
+                    && object(transfer.other)
+                    && transfer.region.is_none_or(string)
+            })
+            && self.calls.iter().all(|calls| string(calls.call) && stack(calls.stack))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot() -> Snapshot {
+        Snapshot {
+            rank: 1,
+            size: 2,
+            host: "node1".to_owned(),
+            bin: 1_000_000,
+            sample: 1,
+            strings: vec!["MPI_Send".to_owned()],
+            modules: vec!["/bin/app".to_owned()],
+            stacks: vec![vec![], vec![Frame::Code(0, 0x1234)]],
+            transfers: vec![Transfer {
+                kind: Kind::PointToPoint,
+                call: 0,
+                stack: 1,
+                side: Side::Source,
+                source: End::At(Place::Rank(1)),
+                target: End::At(Place::Rank(0)),
+                group: None,
+                tag: Some(7),
+                object: None,
+                other: None,
+                region: None,
+                count: 3,
+                bytes: 24,
+                bins: vec![Bin { bin: 2, count: 3, amount: 24 }],
+                extents: vec![Extent { start: 0, bytes: 8, count: 3 }],
+                other_extents: vec![],
+            }],
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let snapshot = snapshot();
+        assert_eq!(Snapshot::decode(&snapshot.encode()).unwrap(), snapshot);
+    }
+
+    #[test]
+    fn every_truncation_and_every_changed_byte_is_noticed() {
+        let file = snapshot().encode();
+        for end in 0..file.len() {
+            assert!(Snapshot::decode(&file[..end]).is_err(), "{end}");
+        }
+        for at in 0..file.len() {
+            let mut changed = file.clone();
+            changed[at] ^= 0x11;
+            assert!(Snapshot::decode(&changed).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn other_versions_are_told_apart_from_damage() {
+        let mut file = snapshot().encode();
+        file[8] = 9;
+        assert!(matches!(Snapshot::decode(&file), Err(ReadError::Version(9))));
+        assert!(matches!(Snapshot::decode(b"PAR1...."), Err(ReadError::Foreign)));
+    }
+
+    #[test]
+    fn numbers_beyond_their_tables_are_damage() {
+        let mut snapshot = snapshot();
+        snapshot.transfers[0].stack = 2;
+        assert!(matches!(Snapshot::decode(&snapshot.encode()), Err(ReadError::Damaged(_))));
+    }
+}
