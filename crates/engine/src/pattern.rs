@@ -108,6 +108,20 @@ impl Pattern {
         self.node.is_none()
     }
 
+    /// A number that patterns of other bytes do not have while this one lives, or hardly; equal patterns
+    /// that were made apart may have different ones.
+    pub fn fingerprint(&self) -> u64 {
+        let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let own = mix(self.lo as u64, mix(self.hi as u64, 1));
+        match self.node.as_ref().map(|node| &node.shape) {
+            None => own,
+            Some(Shape::Repeat { count, stride, of }) => {
+                mix(own, mix(*count as u64, mix(*stride as u64, of.fingerprint())))
+            }
+            Some(shape @ Shape::Parts { .. }) => mix(own, &raw const *shape as u64),
+        }
+    }
+
     /// If this is a comb, dense teeth at a fixed distance: the distance, and the first tooth.
     pub(crate) fn comb(&self) -> Option<(isize, Range<isize>)> {
         let Shape::Repeat { stride, of, .. } = &self.node.as_ref()?.shape else { return None };

@@ -37,6 +37,7 @@ pub struct StackId(u32);
 
 /// Call stacks, each kept once. Programs start operations at few places, so remembering where is
 /// a look-up, not a copy.
+#[derive(Debug)]
 pub struct Stacks {
     /// For each stack its length, then its frames; the first is the empty one.
     arena: Vec<usize>,
@@ -140,6 +141,12 @@ pub trait Place {
     /// If `address` lies on the current thread's stack: the frame pointer of the function whose
     /// frame it is in, or 0 where that cannot be told.
     fn frame_of(&self, address: usize) -> Option<usize>;
+    /// Which of [`frames`](Self::frames) is of the function whose stack frame holds `address`; `None` if
+    /// that lies on no stack, or cannot be told.
+    fn frame_index(&self, address: usize) -> Option<usize> {
+        let _ = address;
+        None
+    }
     /// The thread that an agent was or is.
     fn thread_of(&self, stamp: Stamp) -> u32;
     /// The name at an address that hooks passed, a C string; `None` for 0.

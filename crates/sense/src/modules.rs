@@ -36,6 +36,12 @@ impl Modules {
     }
 }
 
+/// The executable or library whose variable is at an address, and the offset in it; `None` for memory
+/// that is in no file.
+pub fn data_at(address: usize) -> Option<(PathBuf, u64)> {
+    find(address).map(|module| (module.path, (address - module.base) as u64))
+}
+
 /// Whether code is the program's, as compiled by commsan, or C++'s library, which makes its threads.
 pub fn is_the_programs(pc: usize) -> bool {
     let mut search = Search { pc, found: None, is_checked: false };

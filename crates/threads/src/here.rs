@@ -59,6 +59,22 @@ impl Place for Here<'_> {
         self.caller.frame_of(self.thread, address)
     }
 
+    fn frame_index(&self, address: usize) -> Option<usize> {
+        let (mut found, mut index) = (None, 0);
+        let bounds = self.thread.stack_bounds();
+        if address < &raw const bounds as usize || address >= bounds.end {
+            return None;
+        }
+        self.caller.walk(self.thread, |_, frame| {
+            if frame > address {
+                found = Some(index);
+            }
+            index += 1;
+            found.is_none() && index < DEPTH
+        });
+        found
+    }
+
     fn is_popped(&self, address: usize) -> bool {
         self.caller.is_popped(self.thread, address)
     }

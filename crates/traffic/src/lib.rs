@@ -1,0 +1,266 @@
+//! Counts what a process moves: transfers by place, kind, call path and object.
+//!
+//! Counting is adding up: what has everything in common but time is one row with a count, bytes, time bins
+//! and the bytes of its objects. So memory grows with the places in the program and the ranks they name,
+//! never with what moves, and what is written ([`commsan_trace::traffic`]) is as small.
+//!
+//! **What it can miss.** Counts and bytes are exact, always. Details give way where a program has too many
+//! of them: tags of a place beyond [`TAGS`], objects beyond 65,536, rows beyond [`ROWS`] lose tag, object or
+//! place; scattered extents are rounded outwards (`extents.rs`).
+
+mod extents;
+mod objects;
+mod rows;
+mod snapshot;
+mod strings;
+mod time;
+
+pub use extents::Extents;
+pub use objects::{Identity, Object, Objects};
+pub use rows::{Key, ROWS, TAGS};
+pub use snapshot::{Origin, write};
+pub use strings::Strings;
+pub use time::now;
+
+use commsan_engine::Footprint;
+use commsan_place::{Place as Here, StackId, Stacks};
+use commsan_sense::modules;
+use commsan_trace::traffic::{Bin, Frame, Memory, Place};
+use rows::Rows;
+use rustc_hash::FxHashMap;
+use time::Bins;
+
+/// Variables of modules that are told apart at most.
+const GLOBALS: usize = 4096;
+
+/// Which bytes of an object are concerned: where its block begins, and what is touched.
+pub type Part<'a> = (usize, &'a Footprint);
+
+/// Time in calls at one place.
+#[derive(Debug, Default)]
+struct Calls {
+    count: u64,
+    time: u64,
+    longest: u64,
+    bins: Vec<Bin>,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Details of one transfer in so many; at least 1.
+    pub sample: u32,
+    /// Allocations of fewer bytes are not told apart.
+    pub objects_from: usize,
+    /// When bin 0 begins, in nanoseconds since 1970; now if `None`.
+    pub epoch: Option<u64>,
+    /// Regions that alone are counted; all if empty.
+    pub regions: Vec<String>,
+    /// Objects that alone are counted, by the names that the program gives; all if empty.
+    pub objects: Vec<String>,
+    /// Kernels that alone are watched, by parts of their names; all if empty.
+    pub kernels: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let (regions, objects, kernels) = Default::default();
+        Settings { sample: 1, objects_from: 1024, epoch: None, regions, objects, kernels }
+    }
+}
+
+/// All that a process has counted.
+#[derive(Debug)]
+pub struct Traffic {
+    settings: Settings,
+    began: u64,
+    bins: Bins,
+    /// Call paths.
+    pub stacks: Stacks,
+    /// Names.
+    pub strings: Strings,
+    /// Memory.
+    pub objects: Objects,
+    globals: usize,
+    groups: Vec<Vec<Place>>,
+    group_names: FxHashMap<u64, u32>,
+    lines: Vec<Frame>,
+    line_numbers: FxHashMap<Frame, u32>,
+    rows: Rows,
+    calls: FxHashMap<(u32, StackId), Calls>,
+    regions: Vec<u32>,
+    notes: Vec<String>,
+}
+
+impl Traffic {
+    /// Nothing has moved yet.
+    pub fn new(settings: Settings) -> Traffic {
+        let began = now();
+        let epoch = settings.epoch.filter(|epoch| *epoch <= began).unwrap_or(began);
+        Traffic {
+            settings,
+            began,
+            bins: Bins::new(epoch),
+            stacks: Stacks::new(),
+            strings: Strings::default(),
+            objects: Objects::default(),
+            globals: 0,
+            groups: Vec::new(),
+            group_names: FxHashMap::default(),
+            lines: Vec::new(),
+            line_numbers: FxHashMap::default(),
+            rows: Rows::default(),
+            calls: FxHashMap::default(),
+            regions: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What is asked for.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Something for the user to know, once.
+    pub fn note(&mut self, text: &str) {
+        if !self.notes.iter().any(|note| note == text) {
+            self.notes.push(text.to_owned());
+        }
+    }
+
+    /// The number of the group that has this name; `members` are asked for once.
+    pub fn group(&mut self, name: u64, members: impl FnOnce() -> Vec<Place>) -> u32 {
+        let next = self.groups.len() as u32;
+        *self.group_names.entry(name).or_insert_with(|| {
+            self.groups.push(members());
+            next
+        })
+    }
+
+    /// The number of a line in a kernel.
+    pub fn line(&mut self, function: &str, file: &str, line: u32) -> u32 {
+        let frame = Frame::Line(self.strings.number(function), self.strings.number(file), line);
+        let next = self.lines.len() as u32;
+        *self.line_numbers.entry(frame).or_insert_with(|| {
+            self.lines.push(frame);
+            next
+        })
+    }
+
+    /// A part of the program begins that is counted on its own.
+    pub fn begin_region(&mut self, name: &str) {
+        let name = self.strings.number(name);
+        self.regions.push(name);
+    }
+
+    /// The region that began last ends.
+    pub fn end_region(&mut self) {
+        self.regions.pop();
+    }
+
+    /// The region that the program is in.
+    pub fn region(&self) -> Option<u32> {
+        self.regions.last().copied()
+    }
+
+    /// The object at an address, and where its block begins: what was allocated, a variable on this
+    /// thread's stack, or one of a module.
+    pub fn object_at(
+        &mut self,
+        address: usize,
+        here: &dyn Here,
+        place: Place,
+    ) -> Option<(u32, usize)> {
+        if let Some(found) = self.objects.at(address) {
+            return Some(found);
+        }
+        if let Some(object) = self.objects.on_stack(here, address, &mut self.stacks, place) {
+            return Some((object, address));
+        }
+        self.global_at(address, place)
+    }
+
+    /// The variable of a module. How long it is, the module's symbol table will tell; until then each
+    /// address that is used is one of its own.
+    #[cold]
+    fn global_at(&mut self, address: usize, place: Place) -> Option<(u32, usize)> {
+        if self.globals >= GLOBALS {
+            return None;
+        }
+        let (path, offset) = modules::data_at(address)?;
+        self.globals += 1;
+        let module = self.strings.number(&path.to_string_lossy());
+        let memory = Memory::Global(module, offset);
+        let identity = Identity { memory, place, stack: Stacks::EMPTY, call: None, name: None };
+        self.objects.allocated(address..address + 1, identity);
+        self.objects.at(address)
+    }
+
+    /// Counts transfers to each target: how many, and bytes of all of them.
+    #[inline]
+    pub fn moved(
+        &mut self,
+        time: u64,
+        key: Key,
+        (count, bytes): (u64, u64),
+        part: Option<Part>,
+        other: Option<Part>,
+    ) {
+        if !self.wants(&key) {
+            return;
+        }
+        let bin = self.bin(time);
+        let row = self.rows.of(key);
+        if row.count.is_multiple_of(u64::from(self.settings.sample)) {
+            if let Some((base, footprint)) = part {
+                row.extents.add(base as u64, footprint);
+            }
+            if let Some((base, footprint)) = other {
+                row.others.add(base as u64, footprint);
+            }
+        }
+        row.add(bin, count, bytes);
+    }
+
+    /// Whether it was asked for.
+    #[inline]
+    fn wants(&self, key: &Key) -> bool {
+        let Settings { regions, objects, .. } = &self.settings;
+        (regions.is_empty() && objects.is_empty()) || self.is_among_wanted(key)
+    }
+
+    #[cold]
+    fn is_among_wanted(&self, key: &Key) -> bool {
+        let Settings { regions, objects, .. } = &self.settings;
+        let is_in = |names: &[String], number: u32| {
+            names.iter().any(|name| name == self.strings.get(number))
+        };
+        let named = |object: Option<u32>| {
+            let name = object.and_then(|n| self.objects.all()[n as usize].identity.name);
+            name.is_some_and(|name| is_in(objects, name))
+        };
+        (regions.is_empty() || self.regions.iter().any(|region| is_in(regions, *region)))
+            && (objects.is_empty() || named(key.object) || named(key.other))
+    }
+
+    /// Counts a call from `begin` to `end`.
+    #[inline]
+    pub fn called(&mut self, call: u32, stack: StackId, begin: u64, end: u64) {
+        let bin = self.bin(begin);
+        let time = end.saturating_sub(begin);
+        let calls = self.calls.entry((call, stack)).or_default();
+        calls.count += 1;
+        calls.time += time;
+        calls.longest = calls.longest.max(time);
+        time::add(&mut calls.bins, bin, 1, time);
+    }
+
+    #[inline]
+    fn bin(&mut self, time: u64) -> u32 {
+        let Traffic { bins, rows, calls, .. } = self;
+        bins.at(time, || {
+            rows.coarsen();
+            calls.values_mut().for_each(|calls| time::coarsen(&mut calls.bins));
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! From what was counted to the file that tools read.
+
+use crate::{Calls, Traffic, now};
+use commsan_place::{StackId, Stacks};
+use commsan_sense::modules::Modules;
+use commsan_trace::traffic::{Frame, Memory, Object, Snapshot, Transfer};
+use rustc_hash::FxHashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Who has counted.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// Rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// Its size.
+    pub size: u32,
+    /// Host name.
+    pub host: String,
+    /// MPI library.
+    pub mpi: String,
+    /// Path of the executable.
+    pub program: String,
+}
+
+/// Writes what was counted until now in place of what was written before; a reader sees the old file or the
+/// new one, never a part.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(traffic: &Traffic, origin: &Origin, complete: bool, path: &Path) -> io::Result<()> {
+    let bytes = snapshot(traffic, origin, complete).encode();
+    let new = path.with_extension("traffic.new");
+    fs::write(&new, bytes).and_then(|()| fs::rename(&new, path)).inspect_err(|_| {
+        // A part of it is of no use to anyone.
+        let _ = fs::remove_file(&new);
+    })
+}
+
+fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
+    let mut tables = Tables::new(traffic);
+    let objects = traffic.objects.all().iter().map(|object| Object {
+        memory: tables.memory(object.identity.memory),
+        place: object.identity.place,
+        stack: tables.stack(None, object.identity.stack),
+        call: object.identity.call.map(|call| tables.string(call)),
+        name: object.identity.name,
+        bytes: object.bytes,
+        count: object.count,
+        address: object.address,
+    });
+    let objects = objects.collect();
+    let transfers = traffic.rows.all().iter().map(|row| Transfer {
+        kind: row.key.kind,
+        call: row.key.call,
+        stack: tables.stack(row.key.line, row.key.stack),
+        side: row.key.side,
+        source: row.key.source,
+        target: row.key.target,
+        group: row.key.group,
+        tag: row.key.tag,
+        object: row.key.object,
+        other: row.key.other,
+        region: row.key.region,
+        count: row.count,
+        bytes: row.bytes,
+        bins: row.bins.clone(),
+        extents: row.extents.list(),
+        other_extents: row.others.list(),
+    });
+    let transfers = transfers.collect();
+    let calls = traffic.calls.iter().map(|((call, stack), calls)| {
+        let Calls { count, time, longest, bins } = calls;
+        commsan_trace::traffic::Calls {
+            call: *call,
+            stack: tables.stack(None, *stack),
+            count: *count,
+            time: *time,
+            longest: *longest,
+            bins: bins.clone(),
+        }
+    });
+    let mut calls: Vec<_> = calls.collect();
+    calls.sort_by_key(|calls| (calls.call, calls.stack));
+    Snapshot {
+        rank: origin.rank,
+        size: origin.size,
+        pid: std::process::id(),
+        host: origin.host.clone(),
+        mpi: origin.mpi.clone(),
+        program: origin.program.clone(),
+        began: traffic.began,
+        until: now(),
+        complete,
+        bin: traffic.bins.width(),
+        epoch: traffic.bins.epoch(),
+        sample: traffic.settings.sample,
+        strings: tables.strings,
+        modules: tables.modules,
+        stacks: tables.stacks,
+        objects,
+        groups: traffic.groups.clone(),
+        transfers,
+        calls,
+        notes: traffic.notes.clone(),
+    }
+}
+
+/// The tables of a snapshot, as they grow.
+struct Tables<'a> {
+    traffic: &'a Traffic,
+    known_modules: Modules,
+    /// The numbers, in `modules`, of those that `known_modules` knows.
+    located: Vec<u32>,
+    modules: Vec<String>,
+    strings: Vec<String>,
+    stacks: Vec<Vec<Frame>>,
+    numbers: FxHashMap<(Option<u32>, StackId), u32>,
+}
+
+impl Tables<'_> {
+    fn new(traffic: &Traffic) -> Tables<'_> {
+        Tables {
+            traffic,
+            known_modules: Modules::default(),
+            located: Vec::new(),
+            modules: Vec::new(),
+            strings: traffic.strings.all().to_vec(),
+            stacks: vec![Vec::new()],
+            numbers: FxHashMap::from_iter([((None, Stacks::EMPTY), 0)]),
+        }
+    }
+
+    fn string(&mut self, name: &str) -> u32 {
+        match self.strings.iter().position(|string| string == name) {
+            Some(number) => number as u32,
+            None => {
+                self.strings.push(name.to_owned());
+                self.strings.len() as u32 - 1
+            }
+        }
+    }
+
+    fn module(&mut self, path: &str) -> u32 {
+        match self.modules.iter().position(|module| module == path) {
+            Some(number) => number as u32,
+            None => {
+                self.modules.push(path.to_owned());
+                self.modules.len() as u32 - 1
+            }
+        }
+    }
+
+    /// While counting, modules of variables are known by their names.
+    fn memory(&mut self, memory: Memory) -> Memory {
+        let traffic = self.traffic;
+        match memory {
+            Memory::Global(path, offset) => {
+                Memory::Global(self.module(traffic.strings.get(path)), offset)
+            }
+            memory => memory,
+        }
+    }
+
+    fn stack(&mut self, line: Option<u32>, stack: StackId) -> u32 {
+        if let Some(number) = self.numbers.get(&(line, stack)) {
+            return *number;
+        }
+        let traffic = self.traffic;
+        let mut frames = Vec::new();
+        frames.extend(line.map(|line| traffic.lines[line as usize]));
+        for pc in traffic.stacks.frames(stack) {
+            // A return address may belong to the next line; the byte before is in the call.
+            let mut path = None;
+            let found = self.known_modules.locate(pc.wrapping_sub(1), |_, new| {
+                path = Some(new.to_string_lossy().into_owned());
+            });
+            if let Some(path) = path {
+                let number = self.module(&path);
+                self.located.push(number);
+            }
+            frames.extend(
+                found.map(|(module, offset)| Frame::Code(self.located[module as usize], offset)),
+            );
+        }
+        let number = self.stacks.len() as u32;
+        self.stacks.push(frames);
+        self.numbers.insert((line, stack), number);
+        number
+    }
+}
