@@ -4,9 +4,10 @@ use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
 use crate::levels;
 use crate::library::{comm_world, world};
-use crate::node;
+use crate::node::{self, Shared};
 use crate::order;
 use crate::rank::{Rank, rank};
+use crate::traffic::counted;
 use crate::windows;
 use commsan_mpi::{Args, CALLS, Call, Effect};
 use commsan_sense::inside::Inside;
@@ -78,13 +79,27 @@ pub(crate) fn around(
         }
         return code;
     }
+    match rank.counts() {
+        true => counted(rank, &args, &here, call),
+        false => checked(rank, &args, &here, call),
+    }
+}
+
+/// Runs a call, and looks at what it does.
+#[inline]
+pub(crate) fn checked(
+    rank: &dyn Rank,
+    args: &Args,
+    here: &Here,
+    call: impl FnOnce() -> c_int,
+) -> c_int {
     if levels::excludes(here.thread) {
-        levels::excluded(rank, &args, &here);
+        levels::excluded(rank, args, here);
     }
     if agents::is_parallel() {
-        return in_parallel(rank, &args, &here, call);
+        return in_parallel(rank, args, here, call);
     }
-    watched(rank, &args, &here, call)
+    watched(rank, args, here, call)
 }
 
 /// One of several threads calls. They may synchronise through other ranks: who is told something may
@@ -120,8 +135,11 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
 #[cold]
 fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
     let world = world();
-    let shared = node::share(world.rank as usize, world.size as usize);
     let size = world.size as usize;
+    if !rank.checks() {
+        return rank.begin(here.thread, world, Shared::Unneeded);
+    }
+    let shared = node::share(world.rank as usize, size);
     rank.begin(here.thread, world, shared);
     rank.with(here.thread, &mut |tracker, _| tracker.name_world(comm_world().word(), size));
     levels::begin(rank, args, here);

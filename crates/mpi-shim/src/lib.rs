@@ -19,6 +19,7 @@ mod library;
 mod node;
 mod order;
 mod rank;
+mod traffic;
 mod windows;
 
 pub use library::Mpi;

@@ -4,6 +4,7 @@ use crate::node::Shared;
 use commsan_mpi::Tracker;
 use commsan_place::Findings;
 use commsan_sense::thread::Thread;
+use commsan_traffic::Traffic;
 use std::sync::OnceLock;
 
 /// What this process is in the MPI job.
@@ -21,6 +22,12 @@ pub struct World {
 pub trait Rank: Sync {
     /// Whether calls should be looked at.
     fn active(&self) -> bool;
+    /// Whether they are checked.
+    fn checks(&self) -> bool;
+    /// Whether what they move is counted.
+    fn counts(&self) -> bool;
+    /// Runs `f` with what is counted, locked, and the rank in `MPI_COMM_WORLD`.
+    fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32));
     /// Whether anything is pending.
     fn pending(&self) -> bool;
     /// Whether order between ranks is of interest.

@@ -14,6 +14,7 @@ mod lock;
 mod options;
 mod recorder;
 mod state;
+mod traffic;
 
 use commsan_sense::{abi, release};
 use std::path::PathBuf;
@@ -34,13 +35,17 @@ extern "C" fn loaded() {
     };
     let directory = PathBuf::from(directory);
     let ready = abi::map().and_then(|()| abi::pages());
-    let state = state::install(directory, options::from_environment(), ready);
-    if ready.is_ok() {
+    let (options, counting) = options::from_environment();
+    let state = state::install(directory, options, ready);
+    if ready.is_ok() && options.check {
         hooks::connect();
         release::observe(hooks::on_release);
     }
     // SAFETY: the handler only stores to an atomic.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    if let Some(settings) = counting {
+        traffic::install(settings);
+    }
     commsan_mpi_shim::connect(state);
     commsan_cuda_shim::connect(state);
 }

@@ -4,10 +4,13 @@
 //! rest.
 
 use commsan_mpi::MemoryModel;
+use commsan_traffic::Settings;
 
 /// Options of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// Look for findings.
+    pub check: bool,
     /// End the job at the first finding.
     pub halt_on_error: bool,
     /// Distinct findings written by this rank.
@@ -21,20 +24,53 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         let memory_model = MemoryModel::AsIs;
-        Options { halt_on_error: false, max_findings: 1000, stack_depth: 16, memory_model }
+        let check = true;
+        Options { check, halt_on_error: false, max_findings: 1000, stack_depth: 16, memory_model }
     }
 }
 
-/// Reads the environment.
-pub fn from_environment() -> Options {
-    parse(&std::env::var("COMMSAN_OPTIONS").unwrap_or_default())
+/// Reads the environment: how to check, and what to count, if anything.
+pub fn from_environment() -> (Options, Option<Settings>) {
+    let text = std::env::var("COMMSAN_OPTIONS").unwrap_or_default();
+    let epoch = std::env::var("COMMSAN_EPOCH").ok().and_then(|epoch| epoch.parse().ok());
+    (parse(&text), counting(&text).map(|settings| Settings { epoch, ..settings }))
+}
+
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split(':').filter_map(|pair| pair.split_once('='))
+}
+
+fn is_true(value: &str) -> bool {
+    matches!(value, "1" | "true" | "yes")
+}
+
+fn counting(text: &str) -> Option<Settings> {
+    let (mut settings, mut wanted) = (Settings::default(), false);
+    for (key, value) in pairs(text) {
+        match key {
+            "profile" => wanted = is_true(value),
+            "sample" => {
+                let rate = value.strip_prefix("1/").unwrap_or(value);
+                settings.sample = rate.parse().unwrap_or(settings.sample).max(1);
+            }
+            "objects_from" => {
+                settings.objects_from = value.parse().unwrap_or(settings.objects_from);
+            }
+            "only_region" => settings.regions.push(value.to_owned()),
+            "only_object" => settings.objects.push(value.to_owned()),
+            "only_kernel" => settings.kernels.push(value.to_owned()),
+            _ => {}
+        }
+    }
+    wanted.then_some(settings)
 }
 
 fn parse(text: &str) -> Options {
     let mut options = Options::default();
-    for (key, value) in text.split(':').filter_map(|pair| pair.split_once('=')) {
+    for (key, value) in pairs(text) {
         match key {
-            "halt_on_error" => options.halt_on_error = matches!(value, "1" | "true" | "yes"),
+            "check" => options.check = is_true(value),
+            "halt_on_error" => options.halt_on_error = is_true(value),
             "max_findings" => options.max_findings = value.parse().unwrap_or(options.max_findings),
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
             "memory_model" => {

@@ -95,19 +95,14 @@ impl Recorder {
     }
 
     fn start(&mut self, world: &World) {
-        let mut host = [0u8; 256];
-        // SAFETY: the buffer is as long as stated; the last byte stays zero.
-        unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1) };
-        let length = host.iter().position(|b| *b == 0).unwrap_or(0);
-        let program = std::fs::read_link("/proc/self/exe").unwrap_or_default();
         self.log.write(&Record::Start(Start {
             version: VERSION,
             rank: world.rank,
             size: world.size,
             pid: std::process::id(),
-            host: String::from_utf8_lossy(&host[..length]),
-            mpi: Cow::Owned(short_version(&world.library)),
-            program: program.to_string_lossy(),
+            host: host().into(),
+            mpi: short_version(&world.library).into(),
+            program: program().into(),
             instrumented: abi::abi().hooked.load(Ordering::Relaxed) > 0,
         }));
     }
@@ -285,8 +280,22 @@ impl Log {
     }
 }
 
+/// The name of this machine.
+pub fn host() -> String {
+    let mut host = [0u8; 256];
+    // SAFETY: the buffer is as long as stated; the last byte stays zero.
+    unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1) };
+    let length = host.iter().position(|b| *b == 0).unwrap_or(0);
+    String::from_utf8_lossy(&host[..length]).into_owned()
+}
+
+/// Path of the executable.
+pub fn program() -> String {
+    std::fs::read_link("/proc/self/exe").unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// `Open MPI 4.1.4` out of `Open MPI v4.1.4, package: …`, likewise for MPICH.
-fn short_version(text: &str) -> String {
+pub fn short_version(text: &str) -> String {
     let first = text.split(['\n', ',']).next().unwrap_or_default();
     first
         .replace("Version:", "")

@@ -7,6 +7,7 @@
 use crate::lock::Lock;
 use crate::options::Options;
 use crate::recorder::{Recorder, Unheard};
+use crate::traffic::{self, counter};
 use commsan_cuda::Ticket;
 use commsan_cuda_shim::{Event, Process};
 use commsan_engine::{Mode, Pages, Shadow, When};
@@ -19,6 +20,7 @@ use commsan_sense::inside::Inside;
 use commsan_sense::thread::{self, Thread};
 use commsan_threads::{Here, agents};
 use commsan_trace::record::Ending;
+use commsan_traffic::Traffic;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -180,10 +182,14 @@ pub fn abandon() {
     if let Some(state) = STATE.get() {
         state.stop();
     }
+    traffic::abandon();
 }
 
 /// The process exits.
 pub fn exited() {
+    if let Some(counter) = counter() {
+        thread::with(|thread| counter.end(thread, true));
+    }
     if let Some(state) = STATE.get()
         && state.stop() == Phase::Active
     {
@@ -292,6 +298,20 @@ impl Rank for State {
         self.phase() == Phase::Active
     }
 
+    fn checks(&self) -> bool {
+        self.options.check
+    }
+
+    fn counts(&self) -> bool {
+        counter().is_some()
+    }
+
+    fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32)) {
+        if let Some(counter) = counter() {
+            counter.with(thread, f);
+        }
+    }
+
     fn pending(&self) -> bool {
         abi::abi().live.load(Ordering::Relaxed) != 0
     }
@@ -310,9 +330,15 @@ impl Rank for State {
 
     fn begin(&self, thread: &Thread, world: World, shared: Shared) {
         let begun = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(counter) = counter() {
+                counter.begin(thread, &world, &self.directory);
+            }
             let mut recorder = Recorder::new(&self.directory, &world, self.options);
             let pages = match self.pages {
                 Ok(pages) => pages,
+                Err(_) if !self.options.check => {
+                    return self.phase.store(Phase::Active as u8, Ordering::Release);
+                }
                 Err(error) => return recorder.unchecked(&advice(error)),
             };
             let Some(mut inner) = self.inner.lock(thread) else { return };
@@ -340,11 +366,16 @@ impl Rank for State {
     }
 
     fn finalize(&self, here: &Here) {
+        if let Some(counter) = counter() {
+            counter.end(here.thread, true);
+        }
         let mut gaps = false;
-        self.with(here.thread, &mut |tracker, out| {
-            tracker.finalize(here, out);
-            gaps = tracker.has_gaps();
-        });
+        if self.options.check {
+            self.with(here.thread, &mut |tracker, out| {
+                tracker.finalize(here, out);
+                gaps = tracker.has_gaps();
+            });
+        }
         if gaps
             && let Some(Some(Inner { recorder: Some(recorder), .. })) =
                 self.inner.lock(here.thread).as_deref_mut()
@@ -359,6 +390,9 @@ impl Rank for State {
     }
 
     fn abort(&self, thread: &Thread) {
+        if let Some(counter) = counter() {
+            counter.end(thread, false);
+        }
         if self.stop() == Phase::Active {
             self.end(thread, Ending::Aborted);
         }

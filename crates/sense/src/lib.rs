@@ -4,6 +4,7 @@
 //! preloaded runtime. `unsafe` is at home here: each block says why it may.
 
 pub mod abi;
+pub mod allocate;
 pub mod inside;
 pub mod modules;
 pub mod next;

@@ -21,6 +21,12 @@ impl Next {
         Next { version: Some(version), ..Next::new(name) }
     }
 
+    /// Its address, if it has been looked up.
+    #[inline]
+    pub fn known(&self) -> Option<*mut c_void> {
+        Some(self.found.load(Ordering::Relaxed)).filter(|found| !found.is_null())
+    }
+
     /// Its address, null if there is none.
     #[inline]
     pub fn get(&self) -> *mut c_void {

@@ -6,7 +6,7 @@
 use crate::inside::Inside;
 use crate::next::Next;
 use crate::stack::Caller;
-use crate::{abi, caller};
+use crate::{abi, allocate, caller};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -52,6 +52,7 @@ pub unsafe extern "C" fn free(ptr: *mut c_void) {
         let caller = caller!();
         tell("free", ptr as usize, usable(ptr), caller);
     }
+    allocate::gone(ptr);
     static NEXT: Next = Next::new(c"free");
     let next = NEXT.get();
     if !next.is_null() {
@@ -71,10 +72,15 @@ pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
         let caller = caller!();
         tell("realloc", ptr as usize, usable(ptr), caller);
     }
+    allocate::gone(ptr);
     static NEXT: Next = Next::new(c"realloc");
     type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
     // SAFETY: this is the C library's `realloc`, with the program's arguments.
-    unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) }
+    let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) };
+    if allocate::is_told(size) {
+        allocate::made("realloc", moved, size, caller!());
+    }
+    moved
 }
 
 /// Interposes `munmap`.

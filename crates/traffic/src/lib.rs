@@ -30,6 +30,9 @@ use rows::Rows;
 use rustc_hash::FxHashMap;
 use time::Bins;
 
+/// This process's own memory: which rank that is, is not known before MPI is initialised.
+pub const HOST: Place = Place::Unknown;
+
 /// Variables of modules that are told apart at most.
 const GLOBALS: usize = 4096;
 
@@ -74,6 +77,7 @@ impl Default for Settings {
 pub struct Traffic {
     settings: Settings,
     began: u64,
+    last: u64,
     bins: Bins,
     /// Call paths.
     pub stacks: Stacks,
@@ -100,6 +104,7 @@ impl Traffic {
         Traffic {
             settings,
             began,
+            last: began,
             bins: Bins::new(epoch),
             stacks: Stacks::new(),
             strings: Strings::default(),
@@ -114,6 +119,11 @@ impl Traffic {
             regions: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// When something was counted last, at least, in nanoseconds since 1970.
+    pub fn last(&self) -> u64 {
+        self.last
     }
 
     /// What is asked for.
@@ -165,25 +175,20 @@ impl Traffic {
 
     /// The object at an address, and where its block begins: what was allocated, a variable on this
     /// thread's stack, or one of a module.
-    pub fn object_at(
-        &mut self,
-        address: usize,
-        here: &dyn Here,
-        place: Place,
-    ) -> Option<(u32, usize)> {
+    pub fn object_at(&mut self, address: usize, here: &dyn Here) -> Option<(u32, usize)> {
         if let Some(found) = self.objects.at(address) {
             return Some(found);
         }
-        if let Some(object) = self.objects.on_stack(here, address, &mut self.stacks, place) {
+        if let Some(object) = self.objects.on_stack(here, address, &mut self.stacks) {
             return Some((object, address));
         }
-        self.global_at(address, place)
+        self.global_at(address)
     }
 
     /// The variable of a module. How long it is, the module's symbol table will tell; until then each
     /// address that is used is one of its own.
     #[cold]
-    fn global_at(&mut self, address: usize, place: Place) -> Option<(u32, usize)> {
+    fn global_at(&mut self, address: usize) -> Option<(u32, usize)> {
         if self.globals >= GLOBALS {
             return None;
         }
@@ -191,7 +196,8 @@ impl Traffic {
         self.globals += 1;
         let module = self.strings.number(&path.to_string_lossy());
         let memory = Memory::Global(module, offset);
-        let identity = Identity { memory, place, stack: Stacks::EMPTY, call: None, name: None };
+        let identity =
+            Identity { memory, place: HOST, stack: Stacks::EMPTY, call: None, name: None };
         self.objects.allocated(address..address + 1, identity);
         self.objects.at(address)
     }
@@ -246,6 +252,7 @@ impl Traffic {
     /// Counts a call from `begin` to `end`.
     #[inline]
     pub fn called(&mut self, call: u32, stack: StackId, begin: u64, end: u64) {
+        self.last = end;
         let bin = self.bin(begin);
         let time = end.saturating_sub(begin);
         let calls = self.calls.entry((call, stack)).or_default();

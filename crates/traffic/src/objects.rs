@@ -4,6 +4,7 @@
 //! much of it there is in a program does not matter then. Variables that nobody allocates are objects by
 //! their address in a module, or by the function on whose stack they are.
 
+use crate::HOST;
 use commsan_place::{Place as Here, StackId, Stacks};
 use commsan_trace::traffic::{Memory, Place};
 use rustc_hash::FxHashMap;
@@ -71,9 +72,14 @@ impl Objects {
             return;
         }
         self.clear(&bytes);
-        if let Some(object) = self.object(identity, &bytes) {
-            self.blocks.insert(bytes.start, Block { end: bytes.end, object });
+        let Some(number) = self.number(identity) else { return };
+        let object = &mut self.all[number as usize];
+        object.bytes = object.bytes.max(bytes.len() as u64);
+        object.count += 1;
+        if object.address == 0 {
+            object.address = bytes.start as u64;
         }
+        self.blocks.insert(bytes.start, Block { end: bytes.end, object: number });
     }
 
     /// The block at an address was given back.
@@ -123,33 +129,27 @@ impl Objects {
         here: &dyn Here,
         address: usize,
         stacks: &mut Stacks,
-        place: Place,
     ) -> Option<u32> {
         let mut frames = [0; commsan_place::DEPTH];
         let index = here.frame_index(address)?;
         let depth = here.frames(&mut frames);
         let stack = stacks.intern(frames.get(index..depth).unwrap_or_default());
-        let identity = Identity { memory: Memory::Stack, place, stack, call: None, name: None };
-        self.object(identity, &(address..address))
+        let identity =
+            Identity { memory: Memory::Stack, place: HOST, stack, call: None, name: None };
+        self.number(identity)
     }
 
-    /// An object by what it is, with another block.
-    pub fn object(&mut self, identity: Identity, bytes: &Range<usize>) -> Option<u32> {
-        let number = match self.known.get(&identity) {
-            Some(number) => *number,
-            None if self.all.len() < MOST => {
-                let number = self.all.len() as u32;
-                let address = bytes.start as u64;
-                self.all.push(Object { identity, bytes: 0, count: 0, address });
-                self.known.insert(identity, number);
-                number
-            }
-            None => return None,
-        };
-        let object = &mut self.all[number as usize];
-        object.bytes = object.bytes.max(bytes.len() as u64);
-        object.count += 1;
-        Some(number)
+    /// An object by what it is.
+    pub fn number(&mut self, identity: Identity) -> Option<u32> {
+        if let Some(number) = self.known.get(&identity) {
+            return Some(*number);
+        }
+        let number = self.all.len() as u32;
+        (self.all.len() < MOST).then(|| {
+            self.all.push(Object { identity, bytes: 0, count: 0, address: 0 });
+            self.known.insert(identity, number);
+            number
+        })
     }
 
     /// Blocks that overlap a range are gone.

@@ -1,9 +1,9 @@
 //! From what was counted to the file that tools read.
 
-use crate::{Calls, Traffic, now};
+use crate::{Calls, HOST, Traffic, now};
 use commsan_place::{StackId, Stacks};
 use commsan_sense::modules::Modules;
-use commsan_trace::traffic::{Frame, Memory, Object, Snapshot, Transfer};
+use commsan_trace::traffic::{Frame, Memory, Object, Place, Snapshot, Transfer};
 use rustc_hash::FxHashMap;
 use std::fs;
 use std::io;
@@ -42,7 +42,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     let mut tables = Tables::new(traffic);
     let objects = traffic.objects.all().iter().map(|object| Object {
         memory: tables.memory(object.identity.memory),
-        place: object.identity.place,
+        place: own(object.identity.place, origin.rank),
         stack: tables.stack(None, object.identity.stack),
         call: object.identity.call.map(|call| tables.string(call)),
         name: object.identity.name,
@@ -105,6 +105,11 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         calls,
         notes: traffic.notes.clone(),
     }
+}
+
+/// Where an object of this process's own memory is.
+fn own(place: Place, rank: u32) -> Place {
+    if place == HOST { Place::Rank(rank) } else { place }
 }
 
 /// The tables of a snapshot, as they grow.

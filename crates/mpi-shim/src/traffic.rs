@@ -1,0 +1,395 @@
+//! Counting what calls move.
+//!
+//! What is sent counts when it is sent: when the call starts it, whenever it completes. What is received is
+//! told beside, by whoever receives, so that both ends' places and memory are known.
+
+use crate::datatypes;
+use crate::effects::tokens;
+use crate::entry::checked;
+use crate::groups;
+use crate::library::{
+    Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
+    request_from_fortran, win_from_fortran,
+};
+use crate::rank::Rank;
+use crate::sys;
+use crate::windows;
+use commsan_engine::{Footprint, Mode};
+use commsan_mpi::calls::Extent;
+use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
+use commsan_mpi::rma::Group;
+use commsan_mpi::{Args, Effect};
+use commsan_place::{Place as _, StackId};
+use commsan_threads::Here;
+use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
+use commsan_traffic::{HOST, Identity, Key, Traffic, now};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// What moves, ready to be counted whenever it does.
+#[derive(Clone)]
+struct Described {
+    means: Means,
+    group: Option<Group>,
+    moves: Moves,
+    /// At the target of a one-sided operation.
+    window: Option<(Window, Footprint)>,
+}
+
+/// A window, as far as its memory has a name.
+#[derive(Clone)]
+struct Window {
+    group: Group,
+    call: &'static str,
+    stack: StackId,
+    unit: i64,
+}
+
+/// What persistent requests move each time that they are started.
+static TEMPLATES: LazyLock<Mutex<HashMap<usize, Described>>> = LazyLock::new(Mutex::default);
+
+static WINDOWS: LazyLock<Mutex<HashMap<usize, Window>>> = LazyLock::new(Mutex::default);
+
+/// Runs a call, and counts what it does.
+pub(crate) fn counted(
+    rank: &dyn Rank,
+    args: &Args,
+    here: &Here,
+    call: impl FnOnce() -> c_int,
+) -> c_int {
+    let ahead = Ahead::of(args);
+    let begin = now();
+    let code = match rank.checks() {
+        true => checked(rank, args, here, call),
+        false => plain(rank, args, here, call),
+    };
+    let end = now();
+    if rank.counts() {
+        let done = Done { rank, args, here, times: (begin, end) };
+        done.tell(&ahead, code == 0);
+    }
+    code
+}
+
+/// A call of a process that is not checked.
+fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    match args.call.effect {
+        Effect::Finalize => rank.finalize(here),
+        Effect::Abort => rank.abort(here.thread),
+        _ => {}
+    }
+    call()
+}
+
+/// What must be known of the arguments before the library changes them.
+#[derive(Default)]
+struct Ahead {
+    /// A handle that is about to be freed.
+    gone: usize,
+    /// Requests that are about to be started or freed.
+    requests: SmallVec<[usize; 4]>,
+}
+
+impl Ahead {
+    fn of(args: &Args) -> Ahead {
+        let first = args.words.first().copied().unwrap_or(0);
+        // SAFETY: the first argument of each of these calls is a pointer to a handle of its kind.
+        let gone = unsafe {
+            match args.call.effect {
+                Effect::CommFree => {
+                    handle_at::<sys::MPI_Comm>(first, args.fortran, comm_from_fortran)
+                }
+                Effect::TypeFree => {
+                    handle_at::<sys::MPI_Datatype>(first, args.fortran, datatype_from_fortran)
+                }
+                Effect::WindowFree => {
+                    handle_at::<sys::MPI_Win>(first, args.fortran, win_from_fortran)
+                }
+                _ => 0,
+            }
+        };
+        let requests = match args.call.effect {
+            Effect::Go | Effect::GoAll | Effect::Free => {
+                tokens(args, 0).iter().map(|token| token.key).collect()
+            }
+            _ => SmallVec::new(),
+        };
+        Ahead { gone, requests }
+    }
+}
+
+/// A call that has returned.
+struct Done<'a> {
+    rank: &'a dyn Rank,
+    args: &'a Args<'a>,
+    here: &'a Here<'a>,
+    times: (u64, u64),
+}
+
+impl Done<'_> {
+    fn tell(&self, ahead: &Ahead, ok: bool) {
+        let effect = self.args.call.effect;
+        match effect {
+            Effect::Block | Effect::Start | Effect::Rma if ok => {
+                self.count(&[self.describe()]);
+            }
+            Effect::Go | Effect::GoAll if ok => {
+                let templates = lock(&TEMPLATES);
+                let started: SmallVec<[Described; 2]> =
+                    ahead.requests.iter().filter_map(|key| templates.get(key)).cloned().collect();
+                drop(templates);
+                self.count(&started);
+            }
+            _ => self.count(&[]),
+        }
+        if !ok {
+            return;
+        }
+        match effect {
+            Effect::Init | Effect::InitPartitioned => {
+                let at = self.args.call.at.request.map_or(0, |index| self.args.words[index]);
+                // SAFETY: the call has succeeded and stored a handle there.
+                let request = unsafe {
+                    handle_at::<sys::MPI_Request>(at, self.args.fortran, request_from_fortran)
+                };
+                lock(&TEMPLATES).insert(request, self.describe());
+            }
+            Effect::Free => {
+                let mut templates = lock(&TEMPLATES);
+                ahead.requests.iter().for_each(|key| drop(templates.remove(key)));
+            }
+            // In a process that is checked, this has been done.
+            Effect::CommFree => groups::forget(ahead.gone),
+            Effect::TypeFree => datatypes::forget(ahead.gone),
+            Effect::Window => self.window_made(),
+            Effect::WindowFree => drop(lock(&WINDOWS).remove(&ahead.gone)),
+            Effect::MemAlloc => {
+                // SAFETY: the call has stored an address there, in C and Fortran alike.
+                let base = unsafe { *(self.args.words[2] as *const usize) };
+                self.allocated(base, self.args.words[0]);
+            }
+            // Fortran passes the memory itself, which comes to the same.
+            Effect::MemFree => {
+                self.with(|traffic| traffic.objects.freed(self.args.words[0]));
+            }
+            _ => {}
+        }
+    }
+
+    fn with(&self, mut f: impl FnMut(&mut Traffic)) {
+        self.rank.count(self.here.thread, &mut |traffic, _| f(traffic));
+    }
+
+    /// What the call moves, asked of the library before anything is locked.
+    fn describe(&self) -> Described {
+        let args = self.args;
+        let Some(means) = Means::of(args.call) else {
+            return Described {
+                means: Means::File,
+                group: None,
+                moves: Moves::new(),
+                window: None,
+            };
+        };
+        let moves = match means {
+            Means::PointToPoint if args.call.at.status.is_some() => self.with_status(),
+            _ => moves(args, &Mpi),
+        };
+        let window = match means {
+            Means::OneSided => self.at_target(),
+            _ => None,
+        };
+        let comm = args.call.at.comm.map(|index| groups::of_comm(args.words[index]));
+        let group = comm.or_else(|| window.as_ref().map(|(window, _)| window.group.clone()));
+        Described { means, group, moves, window }
+    }
+
+    /// A call that has received says from whom, and how much.
+    fn with_status(&self) -> Moves {
+        let call = self.args.call;
+        let status = call.at.status.map_or(0, |index| self.args.words[index]);
+        // SAFETY: the call has filled its status, if it has one.
+        let Some((source, tag)) = (unsafe { envelope(status) }) else {
+            return moves(self.args, &Mpi);
+        };
+        let mut words: SmallVec<[usize; 16]> = self.args.words.into();
+        for rule in call.accesses.iter().filter(|rule| rule.mode == Mode::Write) {
+            let Extent::Blocks { count, .. } = rule.extent else { continue };
+            // One buffer that is sent, too, has been sent as a whole.
+            if self.args.count(count) == 0
+                || call.accesses.iter().any(|r| r.buffer == rule.buffer && r.mode == Mode::Read)
+            {
+                continue;
+            }
+            // SAFETY: as above.
+            if let Some(n) = unsafe { received(status, words[rule.datatype]) } {
+                words[count] = words[count].min(n as usize);
+            }
+        }
+        let mut found = moves(&Args { words: &words, ..*self.args }, &Mpi);
+        for a_move in found.iter_mut().filter(|a_move| !a_move.sends) {
+            a_move.peers = if source >= 0 { Peers::One(source) } else { a_move.peers };
+            a_move.tag = Some(tag).filter(|tag| *tag >= 0);
+        }
+        found
+    }
+
+    /// The window that the call accesses, and what it does there.
+    fn at_target(&self) -> Option<(Window, Footprint)> {
+        let handle = self.args.call.at.win.map(|index| self.args.words[index])?;
+        let window = lock(&WINDOWS).get(&handle).cloned()?;
+        let transfer = windows::transfer(self.args);
+        let base = transfer.displacement * window.unit;
+        Some((window, Footprint::new(base as usize, transfer.pattern)))
+    }
+
+    fn window_made(&self) {
+        let args = self.args;
+        let word = |name| args.call.named(name).map(|index| args.words[index]);
+        // SAFETY: the call has stored a handle, and an address if it allocates.
+        let (handle, allocated) = unsafe {
+            let at = word("win_out").unwrap_or(0);
+            let handle = handle_at::<sys::MPI_Win>(at, args.fortran, win_from_fortran);
+            (handle, word("baseptr").map(|pointer| *(pointer as *const usize)))
+        };
+        let group = groups::of_comm(word("comm").unwrap_or(0));
+        let unit = args.call.named("disp_unit").map_or(1, |index| i64::from(args.int(index)));
+        let mut stack = None;
+        self.with(|traffic| stack = Some(self.here.stack(&mut traffic.stacks)));
+        let Some(stack) = stack else { return };
+        lock(&WINDOWS).insert(handle, Window { group, call: &args.call.name, stack, unit });
+        if let (Some(base), Some(size)) = (allocated, word("size")) {
+            self.allocated(base, size);
+        }
+    }
+
+    /// The call has allocated memory.
+    fn allocated(&self, base: usize, size: usize) {
+        self.with(|traffic| {
+            let identity = Identity {
+                memory: Memory::Window,
+                place: HOST,
+                stack: self.here.stack(&mut traffic.stacks),
+                call: Some(&self.args.call.name),
+                name: None,
+            };
+            traffic.objects.allocated(base..base + size, identity);
+        });
+    }
+
+    /// Counts the call and what it has moved.
+    fn count(&self, all: &[Described]) {
+        self.rank.count(self.here.thread, &mut |traffic, me| {
+            let stack = self.here.stack(&mut traffic.stacks);
+            let call = traffic.strings.fixed(&self.args.call.name);
+            traffic.called(call, stack, self.times.0, self.times.1);
+            let mut counting =
+                Counting { traffic, here: self.here, me, call, stack, time: self.times.0 };
+            all.iter().for_each(|described| counting.add(described));
+        });
+    }
+}
+
+/// With what is counted at hand.
+struct Counting<'a> {
+    traffic: &'a mut Traffic,
+    here: &'a Here<'a>,
+    me: u32,
+    call: u32,
+    stack: StackId,
+    time: u64,
+}
+
+impl Counting<'_> {
+    fn add(&mut self, described: &Described) {
+        let group = described.group.as_ref().map(|group| {
+            let members = || group.members.iter().map(|rank| Place::Rank(*rank)).collect();
+            self.traffic.group(group.name, members)
+        });
+        for a_move in &described.moves {
+            self.add_move(described, a_move, group);
+        }
+    }
+
+    fn add_move(&mut self, described: &Described, a_move: &Move, group: Option<u32>) {
+        let here = Place::Rank(self.me);
+        let own = a_move.footprint.span().start;
+        let own = self.traffic.object_at(own, self.here);
+        let there = self.end(a_move, described.group.as_ref(), group);
+        let afar = self.window(described, there);
+        let (source, target) =
+            if a_move.sends { (End::At(here), there) } else { (there, End::At(here)) };
+        let side = match (described.means, a_move.sends) {
+            (Means::OneSided | Means::File, _) => Side::Both,
+            (_, true) => Side::Source,
+            (_, false) => Side::Target,
+        };
+        let own_part = own.map(|(object, base)| (object, (base, &a_move.footprint)));
+        // What one process sees of both ends is told from where to where.
+        let (first, second) = match side == Side::Both && !a_move.sends {
+            true => (afar, own_part),
+            false => (own_part, afar),
+        };
+        let key = Key {
+            kind: match described.means {
+                Means::PointToPoint => Kind::PointToPoint,
+                Means::Collective => Kind::Collective,
+                Means::OneSided => Kind::Rma,
+                Means::File if a_move.sends => Kind::FileWrite,
+                Means::File => Kind::FileRead,
+            },
+            call: self.call,
+            stack: self.stack,
+            line: None,
+            side,
+            source,
+            target,
+            group,
+            tag: a_move.tag,
+            object: first.map(|(object, _)| object),
+            other: second.map(|(object, _)| object),
+            region: self.traffic.region(),
+        };
+        let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
+        self.traffic.moved(self.time, key, (1, a_move.bytes), parts.0, parts.1);
+    }
+
+    /// The other end.
+    fn end(&mut self, a_move: &Move, members: Option<&Group>, group: Option<u32>) -> End {
+        let member = |rank| members.and_then(|group| group.member(rank)).map(Place::Rank);
+        let unknown = End::At(Place::Unknown);
+        match (a_move.peers, group) {
+            (Peers::One(rank), _) => End::At(member(rank).unwrap_or(Place::Unknown)),
+            (Peers::File, _) => End::At(Place::File(self.traffic.strings.fixed("files"))),
+            (Peers::Others, Some(group)) => End::Others(group),
+            (Peers::Above, Some(group)) => End::Above(group),
+            (Peers::Below, Some(group)) => End::Below(group),
+            _ => unknown,
+        }
+    }
+
+    /// The memory at the target of a one-sided operation: the window, by who has made it.
+    fn window<'d>(
+        &mut self,
+        described: &'d Described,
+        there: End,
+    ) -> Option<(u32, (usize, &'d Footprint))> {
+        let (window, footprint) = described.window.as_ref()?;
+        let End::At(place) = there else { return None };
+        let identity = Identity {
+            memory: Memory::Window,
+            place,
+            stack: window.stack,
+            call: Some(window.call),
+            name: None,
+        };
+        let object = self.traffic.objects.number(identity)?;
+        Some((object, (0, footprint)))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,218 @@
+//! Memory that the program gets: `malloc` and its kin, C++'s `operator new`.
+//!
+//! They are interposed for the whole process, and cost a load and a comparison while nobody observes them.
+//! What `operator new` gets from `malloc` is told twice, the second time with the caller that the program
+//! knows.
+
+use crate::caller;
+use crate::next::Next;
+use crate::stack::Caller;
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Is told of memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocations {
+    /// It was allocated.
+    pub made: fn(by: &'static str, bytes: Range<usize>, caller: Caller),
+    /// It is about to be given back.
+    pub gone: fn(address: usize),
+}
+
+static OBSERVER: OnceLock<Allocations> = OnceLock::new();
+
+/// Allocations of so many bytes are told.
+static FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Starts telling `observer` of allocations of `from` bytes or more.
+pub fn observe(observer: Allocations, from: usize) {
+    if OBSERVER.set(observer).is_ok() {
+        FROM.store(from.max(1), Ordering::Release);
+    }
+}
+
+/// Whether an allocation of this size is told.
+#[inline]
+pub(crate) fn is_told(size: usize) -> bool {
+    size >= FROM.load(Ordering::Relaxed)
+}
+
+/// Tells of memory.
+#[cold]
+pub(crate) fn made(by: &'static str, address: *mut c_void, size: usize, caller: Caller) {
+    if let Some(observer) = OBSERVER.get()
+        && !address.is_null()
+    {
+        (observer.made)(by, address as usize..address as usize + size, caller);
+    }
+}
+
+/// Memory is about to be given back.
+#[inline]
+pub(crate) fn gone(address: *mut c_void) {
+    if FROM.load(Ordering::Relaxed) == usize::MAX || address.is_null() {
+        return;
+    }
+    // SAFETY: the program passes a pointer it may free.
+    let size = unsafe { libc::malloc_usable_size(address) };
+    if is_told(size)
+        && let Some(observer) = OBSERVER.get()
+    {
+        (observer.gone)(address as usize);
+    }
+}
+
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
+}
+
+/// The next definition of an allocator; `None` while that is being looked for, which may allocate.
+#[inline]
+fn next(next: &Next, is_looking: &AtomicBool) -> Option<*mut c_void> {
+    if let Some(found) = next.known() {
+        return Some(found);
+    }
+    if is_looking.swap(true, Ordering::Acquire) {
+        return None;
+    }
+    let found = next.get();
+    is_looking.store(false, Ordering::Release);
+    Some(found).filter(|found| !found.is_null())
+}
+
+static IS_LOOKING: AtomicBool = AtomicBool::new(false);
+
+/// Interposes `malloc`.
+///
+/// # Safety
+/// As for `malloc`.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    static NEXT: Next = Next::new(c"malloc");
+    type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
+    // SAFETY: the C library's functions, with the program's argument.
+    let address = unsafe {
+        match next(&NEXT, &IS_LOOKING) {
+            Some(next) => std::mem::transmute::<*mut c_void, Malloc>(next)(size),
+            None => __libc_malloc(size),
+        }
+    };
+    if is_told(size) {
+        made("malloc", address, size, caller!());
+    }
+    address
+}
+
+/// Interposes `calloc`.
+///
+/// # Safety
+/// As for `calloc`.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    static NEXT: Next = Next::new(c"calloc");
+    type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+    // SAFETY: as in `malloc`.
+    let address = unsafe {
+        match next(&NEXT, &IS_LOOKING) {
+            Some(next) => std::mem::transmute::<*mut c_void, Calloc>(next)(count, size),
+            None => __libc_calloc(count, size),
+        }
+    };
+    let size = count.saturating_mul(size);
+    if is_told(size) {
+        made("calloc", address, size, caller!());
+    }
+    address
+}
+
+/// Interposes `aligned_alloc`.
+///
+/// # Safety
+/// As for `aligned_alloc`.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
+    static NEXT: Next = Next::new(c"aligned_alloc");
+    type AlignedAlloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+    // SAFETY: as in `malloc`.
+    let address = unsafe {
+        std::mem::transmute::<*mut c_void, AlignedAlloc>(NEXT.required())(alignment, size)
+    };
+    if is_told(size) {
+        made("aligned_alloc", address, size, caller!());
+    }
+    address
+}
+
+/// Interposes `posix_memalign`.
+///
+/// # Safety
+/// As for `posix_memalign`.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn posix_memalign(
+    pointer: *mut *mut c_void,
+    alignment: usize,
+    size: usize,
+) -> c_int {
+    static NEXT: Next = Next::new(c"posix_memalign");
+    type PosixMemalign = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
+    // SAFETY: as in `malloc`.
+    let code = unsafe {
+        let next = std::mem::transmute::<*mut c_void, PosixMemalign>(NEXT.required());
+        next(pointer, alignment, size)
+    };
+    if code == 0 && is_told(size) {
+        // SAFETY: there is an address now.
+        made("posix_memalign", unsafe { *pointer }, size, caller!());
+    }
+    code
+}
+
+/// Functions that C++ calls for `new`, by their mangled names. An exception that one throws passes through.
+macro_rules! operators {
+    ($($function:ident ($($more:ident),*) = $by:literal;)*) => {$(
+        /// Interposes an `operator new`.
+        ///
+        /// # Safety
+        /// As for that.
+        #[allow(non_snake_case, reason = "a mangled name")]
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        pub unsafe extern "C-unwind" fn $function(size: usize $(, $more: usize)*) -> *mut c_void {
+            static NEXT: Next = Next::new({
+                const NAME: &str = concat!(stringify!($function), "\0");
+                match std::ffi::CStr::from_bytes_with_nul(NAME.as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("no C string"),
+                }
+            });
+            type New = unsafe extern "C-unwind" fn(usize $(, operators!(@word $more))*) -> *mut c_void;
+            // SAFETY: the C++ library's function, with the program's arguments.
+            let address = unsafe {
+                std::mem::transmute::<*mut c_void, New>(NEXT.required())(size $(, $more)*)
+            };
+            if is_told(size) {
+                made($by, address, size, caller!());
+            }
+            address
+        }
+    )*};
+    (@word $more:ident) => { usize };
+}
+
+operators! {
+    _Znwm() = "new";
+    _Znam() = "new[]";
+    _ZnwmRKSt9nothrow_t(nothrow) = "new";
+    _ZnamRKSt9nothrow_t(nothrow) = "new[]";
+    _ZnwmSt11align_val_t(alignment) = "new";
+    _ZnamSt11align_val_t(alignment) = "new[]";
+    _ZnwmSt11align_val_tRKSt9nothrow_t(alignment, nothrow) = "new";
+    _ZnamSt11align_val_tRKSt9nothrow_t(alignment, nothrow) = "new[]";
+}
