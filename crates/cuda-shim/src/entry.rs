@@ -46,6 +46,16 @@ impl<'a> Call<'a> {
         self.process.tell(&self.here, &event)
     }
 
+    /// What launches from here are called by who counts.
+    pub fn origin(&self) -> u64 {
+        self.process.origin(&self.here)
+    }
+
+    /// Whether what moves is counted.
+    pub fn counts(&self) -> bool {
+        self.process.counts()
+    }
+
     /// The device that is current.
     pub fn device(&self) -> u32 {
         current_device()

@@ -1,7 +1,7 @@
 //! Kernels: the modules that the compiler's code registers, and launches.
 
 use crate::entry::{Call, In, SUCCESS, quietly};
-use crate::{Event, ask, sites, symbols, watch};
+use crate::{Event, ask, sites, symbols, traffic, watch};
 use commsan_cuda::{Bytes, Modules, Shape, Touch, Wait, Work};
 use commsan_cuda_abi::{Dim3, KernelNodeParams, LaunchConfig};
 use commsan_engine::Mode;
@@ -105,6 +105,9 @@ impl Kernel {
     ) -> c_int {
         let Some(call) = call else { return real() };
         let call = &sites::of_launch().map_or(*call, |site| call.from(site));
+        if call.counts() {
+            quietly(|| traffic::launches_from(call));
+        }
         let put = || call.tell(Event::Enqueued(&self.work(call, stream)));
         let Some(tag) = watch::tag(call) else {
             let code = real();

@@ -28,6 +28,7 @@ mod real;
 mod sites;
 mod streams;
 mod symbols;
+pub mod traffic;
 mod watch;
 
 pub use calls::{Entry, entries};

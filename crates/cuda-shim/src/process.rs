@@ -1,6 +1,7 @@
 //! The connection to the runtime that owns this process's state.
 
 use crate::Event;
+use crate::traffic::Accesses;
 use commsan_cuda::Ticket;
 use commsan_sense::thread::Thread;
 use commsan_threads::Here;
@@ -12,6 +13,16 @@ pub trait Process: Sync {
     fn active(&self) -> bool;
     /// Takes what has happened. Work gets a ticket.
     fn tell(&self, here: &Here, event: &Event) -> Option<Ticket>;
+    /// Whether what moves is counted.
+    fn counts(&self) -> bool {
+        false
+    }
+    /// What launches from here are called by who counts.
+    fn origin(&self, _: &Here) -> u64 {
+        0
+    }
+    /// Takes what a kernel has accessed outside its device.
+    fn accessed(&self, _: &Thread, _: &Accesses) {}
     /// Whether it is of interest what this work really touches.
     fn wants(&self, thread: &Thread, ticket: Ticket) -> bool;
 }

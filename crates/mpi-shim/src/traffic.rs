@@ -22,7 +22,7 @@ use commsan_mpi::{Args, Effect};
 use commsan_place::{Place as _, StackId};
 use commsan_threads::Here;
 use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
-use commsan_traffic::{HOST, Identity, Key, Traffic, now};
+use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, now};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -353,7 +353,7 @@ impl Counting<'_> {
             region: self.traffic.region(),
         };
         let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
-        self.traffic.moved(self.time, key, (1, a_move.bytes), parts.0, parts.1);
+        self.traffic.moved(self.time, key, Amount::one(a_move.bytes), parts.0, parts.1);
     }
 
     /// The other end.

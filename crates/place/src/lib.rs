@@ -35,6 +35,18 @@ impl Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackId(u32);
 
+impl StackId {
+    /// As a number, for who cannot hold it otherwise.
+    pub fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    /// Back from [`to_bits`](Self::to_bits).
+    pub fn from_bits(bits: u32) -> StackId {
+        StackId(bits)
+    }
+}
+
 /// Call stacks, each kept once. Programs start operations at few places, so remembering where is
 /// a look-up, not a copy.
 #[derive(Debug)]

@@ -9,12 +9,13 @@ use crate::options::Options;
 use crate::recorder::{Recorder, Unheard};
 use crate::traffic::{self, counter};
 use commsan_cuda::Ticket;
+use commsan_cuda_shim::traffic::{Accesses, copies_of, count};
 use commsan_cuda_shim::{Event, Process};
 use commsan_engine::{Mode, Pages, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_mpi::Tracker;
 use commsan_mpi_shim::{Rank, Shared, World};
-use commsan_place::Findings;
+use commsan_place::{Findings, Place as _};
 use commsan_sense::abi::{self, MapError};
 use commsan_sense::inside::Inside;
 use commsan_sense::thread::{self, Thread};
@@ -404,7 +405,34 @@ impl Process for State {
         self.phase() != Phase::Over && self.pages.is_ok()
     }
 
+    fn counts(&self) -> bool {
+        counter().is_some()
+    }
+
+    fn origin(&self, here: &Here) -> u64 {
+        let mut origin = 0;
+        if let Some(counter) = counter() {
+            counter.with(here.thread, |traffic, _| {
+                origin = u64::from(here.stack(&mut traffic.stacks).to_bits());
+            });
+        }
+        origin
+    }
+
+    fn accessed(&self, thread: &Thread, accesses: &Accesses) {
+        if let Some(counter) = counter() {
+            counter.with(thread, |traffic, me| accesses.count(traffic, me));
+        }
+    }
+
     fn tell(&self, here: &Here, event: &Event) -> Option<Ticket> {
+        if let Some(counter) = counter() {
+            let copies = copies_of(event);
+            counter.with(here.thread, |traffic, me| count(event, &copies, here, traffic, me));
+        }
+        if !self.options.check {
+            return None;
+        }
         if self.phase() == Phase::Fresh {
             self.prepare(here.thread);
         }

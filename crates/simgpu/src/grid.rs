@@ -3,6 +3,7 @@
 //! Who executes kernels implements [`Loader`], [`Module`] and [`Grid`]; the runtime decides when a
 //! grid advances, and by how much.
 
+use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use rustc_hash::FxHashMap;
@@ -62,6 +63,8 @@ pub struct Launch {
     pub cooperative: bool,
     /// What who watches calls it; 0 if nobody does.
     pub tag: u64,
+    /// What who profiles calls it.
+    pub origin: u64,
 }
 
 /// What is known of a kernel without running it.
@@ -106,12 +109,14 @@ pub trait Module: Send + Sync {
     /// Writes a variable's initial value to `bytes`, which are zero.
     fn initialise(&self, global: &Global, addresses: &Addresses, bytes: &mut [u8]);
 
-    /// A grid, of which nothing has run yet; what it accesses is told to `watch`.
+    /// A grid, of which nothing has run yet; what it accesses is told to `watch` and to
+    /// `account`.
     fn start(
         &self,
         launch: &Launch,
         addresses: &Arc<Addresses>,
         watch: Option<Watch>,
+        account: Option<Account>,
     ) -> Result<Box<dyn Grid>>;
 }
 

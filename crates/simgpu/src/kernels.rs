@@ -1,12 +1,13 @@
 //! Kernels from the PTX that compilers embed, executed by `commsan-simt`.
 
+use crate::account::{Account, Accounting, Both};
 use crate::error::{Error, Result};
 use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
 use crate::watch::{Watch, Watching};
 use commsan_ptx::words::Space;
 use commsan_ptx::{Linkage, Variable};
 use commsan_ptx::{Module, fatbin};
-use commsan_simt::{Cause, Fault, Program, Refused, Services, Wrong};
+use commsan_simt::{Cause, Fault, Observer, Program, Refused, Services, Wrong};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
@@ -138,6 +139,7 @@ impl grid::Module for Kernels {
         launch: &Launch,
         addresses: &Arc<Addresses>,
         watch: Option<Watch>,
+        account: Option<Account>,
     ) -> Result<Box<dyn grid::Grid>> {
         let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
         let launch_of = commsan_simt::Launch {
@@ -161,8 +163,12 @@ impl grid::Module for Kernels {
                 Refused::Symbol(_) => Error::SYMBOL_NOT_FOUND,
             }
         })?;
-        let watched = watch.map(|watch| (Watching::new(watch), Arc::clone(&self.module)));
-        Ok(Box::new(Running { grid, device: launch.device, watched }))
+        let told = (watch.is_some() || account.is_some()).then(|| Told {
+            watching: watch.map(Watching::new),
+            accounting: account.map(|account| Accounting::new(account, &launch.entry)),
+            module: Arc::clone(&self.module),
+        });
+        Ok(Box::new(Running { grid, device: launch.device, told }))
     }
 }
 
@@ -174,19 +180,43 @@ fn address(addresses: &Addresses, name: &str) -> Option<u64> {
 struct Running {
     grid: commsan_simt::Grid,
     device: usize,
-    /// Who is told what it accesses, with its module.
-    watched: Option<(Watching, Arc<Module>)>,
+    told: Option<Told>,
+}
+
+/// Who is told what a kernel accesses, with its module.
+struct Told {
+    watching: Option<Watching>,
+    accounting: Option<Accounting>,
+    module: Arc<Module>,
+}
+
+impl Told {
+    fn observer(&mut self) -> impl Observer + '_ {
+        let Told { watching, accounting, module } = self;
+        let watching = watching.as_mut().map(|watching| watching.with(module));
+        Both { watching, accounting: accounting.as_mut(), module }
+    }
+
+    /// Tells what was kept back.
+    fn tell(&mut self) {
+        if let Some(watching) = &mut self.watching {
+            watching.tell(&self.module);
+        }
+        if let Some(accounting) = &mut self.accounting {
+            accounting.tell();
+        }
+    }
 }
 
 impl grid::Grid for Running {
     fn advance(&mut self, budget: u64, reach: &dyn grid::Reach) -> Progress {
         let reach = OnDevice { reach, device: self.device };
-        let progress = match &mut self.watched {
+        let progress = match &mut self.told {
             None => self.grid.advance(budget, &reach, &mut ()),
-            Some((watching, module)) => {
-                let progress = self.grid.advance(budget, &reach, &mut watching.with(module));
+            Some(told) => {
+                let progress = self.grid.advance(budget, &reach, &mut told.observer());
                 if progress != commsan_simt::Progress::Running {
-                    watching.tell(module);
+                    told.tell();
                 }
                 progress
             }

@@ -86,6 +86,7 @@ impl State {
             shared: request.shared,
             cooperative: request.cooperative,
             tag,
+            origin: thread::origin(),
         };
         Ok(Arc::new(KernelCall { module, addresses, launch, function: request.function }))
     }
@@ -121,6 +122,7 @@ unsafe fn gather(kernel: &Kernel, arguments: *const *const c_void) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Account;
     use crate::grid::{Addresses, Global, Grid, Loader, Module, Progress, Reach, Unusable};
     use crate::runtime::{Runtime, Session};
     use crate::settings::Settings;
@@ -180,6 +182,7 @@ mod tests {
             launch: &Launch,
             addresses: &Arc<Addresses>,
             _: Option<Watch>,
+            _: Option<Account>,
         ) -> Result<Box<dyn Grid>> {
             let pointer: [u8; 8] = launch.arguments[..8].try_into().expect("eight bytes");
             // SAFETY: memory of a device, which is there as long as it is not reset.

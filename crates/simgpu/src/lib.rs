@@ -9,6 +9,7 @@
 //!
 //! Who executes kernels implements the traits of `grid.rs`.
 
+pub mod account;
 mod api;
 pub mod arena;
 pub mod capture;

@@ -158,6 +158,11 @@ impl Memory {
         })
     }
 
+    /// All addresses of a device's memory.
+    pub fn of_device(&self, device: usize) -> Range<usize> {
+        self.devices[device].mapping.range()
+    }
+
     /// Bytes free and in all on a device.
     pub fn info(&self, device: usize) -> (usize, usize) {
         (self.capacity - self.used[device], self.capacity)

@@ -5,6 +5,7 @@
 //! ([`crate::schedule`]). Functions of the program that streams call run on a thread of their own, and
 //! another makes things progress when the program waits without calling ([`crate::service`]).
 
+use crate::account::Moved;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -85,6 +86,8 @@ pub struct State {
     pub(crate) services: Services,
     /// Who watches kernels.
     pub(crate) watcher: Option<Watcher>,
+    /// Who is told what kernels access outside their devices.
+    pub(crate) profiler: Option<Moved>,
     next_handle: usize,
 }
 
@@ -116,6 +119,7 @@ impl Runtime {
             exported: false,
             services: Services::default(),
             watcher: None,
+            profiler: None,
             next_handle: FIRST_HANDLE,
         };
         for device in 0..count {

@@ -4,6 +4,7 @@
 //! before. But kernels may wait for each other, on flags in memory that nobody could know of: when
 //! nothing has completed for long, everything that may run does, in turn.
 
+use crate::account::Account;
 use crate::device::Device;
 use crate::error::{Error, Result, SUCCESS};
 use crate::grid::{Grid, Progress, Reach};
@@ -139,7 +140,7 @@ impl State {
                 self.host_calls.push_back((op, pending));
                 return;
             }
-            Task::Kernel(kernel) => match start(kernel, self.watch_of(kernel.launch.tag)) {
+            Task::Kernel(kernel) => match self.start(kernel) {
                 Ok(grid) => {
                     let device = pending.device;
                     self.residents.push_back(Resident { op, device, grid, time: finish, wake: 0 });
@@ -166,6 +167,19 @@ impl State {
         for start in self.leaving.remove(&op).unwrap_or_default() {
             self.release(start);
         }
+    }
+
+    /// Makes a kernel's grid, with all who are to be told what it accesses.
+    fn start(&self, kernel: &KernelCall) -> Result<Box<dyn Grid>> {
+        let launch = &kernel.launch;
+        let own = self.memory.of_device(launch.device);
+        let account = self.profiler.map(|moved| Account {
+            origin: launch.origin,
+            device: launch.device,
+            own: (own.start as u64, own.end as u64),
+            moved,
+        });
+        start(kernel, self.watch_of(launch.tag), account)
     }
 
     /// Who is to be told what a kernel with a tag accesses.
@@ -237,8 +251,12 @@ impl State {
 }
 
 /// Makes a grid. What panics there, as in [`Grid::advance`], fails as a kernel does.
-fn start(kernel: &KernelCall, watch: Option<Watch>) -> Result<Box<dyn Grid>> {
-    let start = || kernel.module.start(&kernel.launch, &kernel.addresses, watch);
+fn start(
+    kernel: &KernelCall,
+    watch: Option<Watch>,
+    account: Option<Account>,
+) -> Result<Box<dyn Grid>> {
+    let start = || kernel.module.start(&kernel.launch, &kernel.addresses, watch, account);
     let start = AssertUnwindSafe(start);
     catch_unwind(start).unwrap_or(Err(Error::LAUNCH_FAILURE))
 }

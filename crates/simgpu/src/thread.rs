@@ -42,6 +42,7 @@ struct Thread {
     configurations: Cell<[Configuration; NESTED]>,
     nested: Cell<usize>,
     tag: Cell<u64>,
+    origin: Cell<u64>,
 }
 
 thread_local! {
@@ -56,6 +57,7 @@ thread_local! {
             configurations: Cell::new([Configuration::default(); NESTED]),
             nested: Cell::new(0),
             tag: Cell::new(0),
+            origin: Cell::new(0),
         }
     };
 }
@@ -124,6 +126,16 @@ pub fn set_tag(tag: u64) {
 /// What this launch is called; 0 if nobody has said.
 pub fn take_tag() -> u64 {
     THREAD.with(|thread| thread.tag.take())
+}
+
+/// What launches of this thread are called by who profiles, from now on.
+pub fn set_origin(origin: u64) {
+    THREAD.with(|thread| thread.origin.set(origin));
+}
+
+/// What they are called.
+pub fn origin() -> u64 {
+    THREAD.with(|thread| thread.origin.get())
 }
 
 /// Notes what a launch that follows is to be.

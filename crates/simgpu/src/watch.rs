@@ -86,8 +86,8 @@ impl Told {
 // SAFETY: names are kept for good, and nobody writes them.
 unsafe impl Send for Told {}
 
-/// A file's name where it stays, the same place each time.
-fn kept(file: &str) -> *const c_char {
+/// A name where it stays, the same place each time.
+pub(crate) fn kept(file: &str) -> *const c_char {
     static KEPT: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
     let Ok(file) = CString::new(file) else { return std::ptr::null() };
     let mut all = KEPT.lock();

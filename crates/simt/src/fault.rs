@@ -105,7 +105,7 @@ impl fmt::Display for Fault {
 }
 
 /// What an instruction is called, with its type and memory.
-pub(crate) fn name_of(instruction: &Instruction) -> String {
+pub fn name_of(instruction: &Instruction) -> String {
     let modifiers = &instruction.modifiers;
     let mut name = instruction.op.row().names.first().copied().unwrap_or_default().to_owned();
     let space = modifiers.space.map(|s| s.word());

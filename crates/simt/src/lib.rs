@@ -35,7 +35,7 @@ mod special;
 mod stack;
 mod warp;
 
-pub use fault::{Cause, Fault, SourceLine};
+pub use fault::{Cause, Fault, SourceLine, name_of};
 pub use grid::{Grid, Launch, Progress, Refused};
 pub use memory::{Access, Kind, Observer, Reach, Wrong};
 pub use program::{Kernel, Program, Symbols};

@@ -32,18 +32,18 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// Counts what a footprint touches in the object that begins at `base`.
+    /// Counts what a footprint touches in the object that begins at `base`, so many times.
     #[inline]
-    pub fn add(&mut self, base: u64, footprint: &Footprint) {
+    pub fn add(&mut self, base: u64, footprint: &Footprint, times: u64) {
         match footprint {
             Footprint::Dense(range) => {
                 self.add_run(
                     range.start as u64 - base.min(range.start as u64),
                     range.len() as u64,
-                    1,
+                    times,
                 );
             }
-            Footprint::Sparse(at) => self.add_pattern(at.0 as i64 - base as i64, &at.1),
+            Footprint::Sparse(at) => self.add_pattern(at.0 as i64 - base as i64, &at.1, times),
         }
     }
 
@@ -65,9 +65,9 @@ impl Extents {
         }
     }
 
-    fn add_pattern(&mut self, origin: i64, pattern: &Pattern) {
+    fn add_pattern(&mut self, origin: i64, pattern: &Pattern, times: u64) {
         let key = (origin, pattern.fingerprint());
-        self.patterns.entry(key).or_insert_with(|| (pattern.clone(), 0)).1 += 1;
+        self.patterns.entry(key).or_insert_with(|| (pattern.clone(), 0)).1 += times;
         self.bound();
     }
 
@@ -202,7 +202,7 @@ mod tests {
                         Footprint::new(BASE + start, tooth.repeat(count, stride as isize))
                     }
                 };
-                extents.add(BASE as u64, &footprint);
+                extents.add(BASE as u64, &footprint, 1);
                 let _ = footprint.visit(&(0..usize::MAX / 2), &mut |run| {
                     run.for_each(|byte| bytes[byte - BASE] += 1);
                     ControlFlow::<()>::Continue(())

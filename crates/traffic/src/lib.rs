@@ -39,6 +39,24 @@ const GLOBALS: usize = 4096;
 /// Which bytes of an object are concerned: where its block begins, and what is touched.
 pub type Part<'a> = (usize, &'a Footprint);
 
+/// How much was moved.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount {
+    /// How many transfers.
+    pub count: u64,
+    /// Bytes of all.
+    pub bytes: u64,
+    /// How often each byte that is concerned was moved.
+    pub times: u64,
+}
+
+impl Amount {
+    /// One transfer.
+    pub fn one(bytes: u64) -> Amount {
+        Amount { count: 1, bytes, times: 1 }
+    }
+}
+
 /// Time in calls at one place.
 #[derive(Debug, Default)]
 struct Calls {
@@ -202,13 +220,13 @@ impl Traffic {
         self.objects.at(address)
     }
 
-    /// Counts transfers to each target: how many, and bytes of all of them.
+    /// Counts transfers to each target.
     #[inline]
     pub fn moved(
         &mut self,
         time: u64,
         key: Key,
-        (count, bytes): (u64, u64),
+        amount: Amount,
         part: Option<Part>,
         other: Option<Part>,
     ) {
@@ -219,13 +237,13 @@ impl Traffic {
         let row = self.rows.of(key);
         if row.count.is_multiple_of(u64::from(self.settings.sample)) {
             if let Some((base, footprint)) = part {
-                row.extents.add(base as u64, footprint);
+                row.extents.add(base as u64, footprint, amount.times);
             }
             if let Some((base, footprint)) = other {
-                row.others.add(base as u64, footprint);
+                row.others.add(base as u64, footprint, amount.times);
             }
         }
-        row.add(bin, count, bytes);
+        row.add(bin, amount.count, amount.bytes);
     }
 
     /// Whether it was asked for.

@@ -5,6 +5,7 @@ use commsan_place::{StackId, Stacks};
 use commsan_sense::modules::Modules;
 use commsan_trace::traffic::{Frame, Memory, Object, Place, Snapshot, Transfer};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -40,7 +41,9 @@ pub fn write(traffic: &Traffic, origin: &Origin, complete: bool, path: &Path) ->
 
 fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     let mut tables = Tables::new(traffic);
-    let objects = traffic.objects.all().iter().map(|object| Object {
+    let used = used(traffic);
+    let objects = used.iter().map(|number| &traffic.objects.all()[*number as usize]);
+    let objects = objects.map(|object| Object {
         memory: tables.memory(object.identity.memory),
         place: own(object.identity.place, origin.rank),
         stack: tables.stack(None, object.identity.stack),
@@ -51,6 +54,8 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         address: object.address,
     });
     let objects = objects.collect();
+    // Ascending, so that its place among them is an object's number in the file.
+    let number = |object: u32| used.binary_search(&object).ok().map(|number| number as u32);
     let transfers = traffic.rows.all().iter().map(|row| Transfer {
         kind: row.key.kind,
         call: row.key.call,
@@ -60,8 +65,8 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         target: row.key.target,
         group: row.key.group,
         tag: row.key.tag,
-        object: row.key.object,
-        other: row.key.other,
+        object: row.key.object.and_then(number),
+        other: row.key.other.and_then(number),
         region: row.key.region,
         count: row.count,
         bytes: row.bytes,
@@ -105,6 +110,13 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         calls,
         notes: traffic.notes.clone(),
     }
+}
+
+/// The objects of which something was moved, ascending.
+fn used(traffic: &Traffic) -> Vec<u32> {
+    let keys = traffic.rows.all().iter().map(|row| row.key);
+    let used: BTreeSet<u32> = keys.flat_map(|key| [key.object, key.other]).flatten().collect();
+    used.into_iter().collect()
 }
 
 /// Where an object of this process's own memory is.

@@ -1,5 +1,6 @@
-//! Functions of commsan's own, for who checks programs on the simulated device.
+//! Functions of commsan's own, for who checks or profiles programs on the simulated device.
 
+use crate::account::Moved;
 use crate::api::entry::call;
 use crate::thread;
 use crate::watch::{Touched, Wants, Watcher};
@@ -17,6 +18,22 @@ extern "C" fn commsan_simgpu_tag(tag: u64) {
 extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched>) {
     call(|session| {
         session.watcher = wants.zip(touched).map(|(wants, touched)| Watcher { wants, touched });
+        Ok(())
+    });
+}
+
+/// Kernels that this thread launches, or makes nodes of a graph of, have this origin from now on.
+#[unsafe(no_mangle)]
+extern "C" fn commsan_simgpu_origin(origin: u64) {
+    thread::set_origin(origin);
+}
+
+/// From now on `moved` is told what kernels access outside their own device's memory:
+/// [`crate::account`] says how. Without a function nobody is told.
+#[unsafe(no_mangle)]
+extern "C" fn commsan_simgpu_profile(moved: Option<Moved>) {
+    call(|session| {
+        session.profiler = moved;
         Ok(())
     });
 }

@@ -38,7 +38,13 @@ impl Module for Once {
 
     fn initialise(&self, _: &Global, _: &Addresses, _: &mut [u8]) {}
 
-    fn start(&self, _: &Launch, _: &Arc<Addresses>, _: Option<Watch>) -> Result<Box<dyn Grid>> {
+    fn start(
+        &self,
+        _: &Launch,
+        _: &Arc<Addresses>,
+        _: Option<Watch>,
+        _: Option<crate::account::Account>,
+    ) -> Result<Box<dyn Grid>> {
         let body = self.0.lock().expect("no test panics with it").take();
         Ok(Box::new(Closure(body.ok_or(Error::INVALID_DEVICE_FUNCTION)?)))
     }

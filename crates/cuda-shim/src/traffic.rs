@@ -1,0 +1,311 @@
+//! Counting what copies move, and what kernels access outside their device.
+//!
+//! Copies count when they are put into a stream; those of graphs each time that their graph is launched.
+//! What kernels do to memory of other devices and of the host the simulated device tells, access by access;
+//! real devices do not.
+
+use crate::event::{Event, Node};
+use crate::process::process;
+use crate::real::Real;
+use crate::{ask, entry};
+use commsan_cuda::{Allocation, Copy, MemoryKind, Release, Rows, StreamName};
+use commsan_engine::{Footprint, Pattern};
+use commsan_place::{Place as _, StackId};
+use commsan_sense::inside::Inside;
+use commsan_sense::thread;
+use commsan_threads::Here;
+use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
+use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, now};
+use rustc_hash::FxHashMap;
+use std::ffi::{CStr, c_char};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What is known of graphs: the copies in them.
+#[derive(Default)]
+struct Graphs {
+    /// By graph, the copies of nodes, and graphs inside.
+    graphs: FxHashMap<usize, Vec<(usize, Does)>>,
+    /// What was made ready to be launched.
+    execs: FxHashMap<usize, Vec<Copy>>,
+    /// Captures that have begun, the last one last, with what was captured.
+    captures: Vec<(StreamName, Vec<Copy>)>,
+}
+
+#[derive(Clone)]
+enum Does {
+    Copies(Vec<Copy>),
+    Graph(usize),
+}
+
+static GRAPHS: Mutex<Option<Graphs>> = Mutex::new(None);
+
+/// The copies that happen with an event.
+pub fn copies_of(event: &Event) -> Vec<Copy> {
+    // The library is asked with nothing locked.
+    let captured = match event {
+        Event::Copied(copy) => with_graphs(Graphs::is_capturing) && is_captured(copy.stream),
+        _ => false,
+    };
+    with_graphs(|graphs| graphs.copies_of(event, captured))
+}
+
+fn with_graphs<R>(f: impl FnOnce(&mut Graphs) -> R) -> R {
+    let mut graphs = GRAPHS.lock().unwrap_or_else(PoisonError::into_inner);
+    f(graphs.get_or_insert_default())
+}
+
+impl Graphs {
+    fn is_capturing(&mut self) -> bool {
+        !self.captures.is_empty()
+    }
+
+    fn copies_of(&mut self, event: &Event, captured: bool) -> Vec<Copy> {
+        match *event {
+            Event::Copied(copy) => match self.captures.last_mut().filter(|_| captured) {
+                Some((_, copies)) => copies.push(copy.clone()),
+                None => return vec![copy.clone()],
+            },
+            Event::CaptureBegins { stream } | Event::CaptureBeginsTo { stream, .. } => {
+                self.captures.push((stream, Vec::new()));
+            }
+            Event::CaptureEnds { stream, graph } => {
+                let at = self.captures.iter().rposition(|(of, _)| *of == stream);
+                if let Some(at) = at {
+                    let (_, copies) = self.captures.remove(at);
+                    self.graphs.entry(graph).or_default().push((0, Does::Copies(copies)));
+                }
+            }
+            Event::GraphNode { graph, node, does, .. } => {
+                let does = match does {
+                    Node::Copy(copy) => Does::Copies(vec![copy.clone()]),
+                    Node::Graph(child) => Does::Graph(child),
+                    _ => return Vec::new(),
+                };
+                self.graphs.entry(graph).or_default().push((node, does));
+            }
+            Event::NodeChanged { node, does: Node::Copy(copy) } => {
+                let all = self.graphs.values_mut().flatten();
+                for (_, does) in all.filter(|(known, _)| *known == node) {
+                    *does = Does::Copies(vec![copy.clone()]);
+                }
+            }
+            Event::GraphCloned { graph, clone } => {
+                let nodes = self.graphs.get(&graph).cloned().unwrap_or_default();
+                self.graphs.insert(clone, nodes);
+            }
+            Event::GraphDestroyed { graph } => drop(self.graphs.remove(&graph)),
+            Event::GraphInstantiated { exec, graph } => {
+                let copies = self.flattened(graph, 0);
+                self.execs.insert(exec, copies);
+            }
+            Event::ExecDestroyed { exec } => drop(self.execs.remove(&exec)),
+            Event::GraphLaunched { exec, .. } => {
+                return self.execs.get(&exec).cloned().unwrap_or_default();
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// All copies of a graph; graphs lie in each other a few deep at most.
+    fn flattened(&self, graph: usize, depth: u32) -> Vec<Copy> {
+        const DEEPEST: u32 = 16;
+        let nodes = self.graphs.get(&graph).into_iter().flatten();
+        let copies = nodes.map(|(_, does)| match does {
+            Does::Copies(copies) => copies.clone(),
+            Does::Graph(child) if depth < DEEPEST => self.flattened(*child, depth + 1),
+            Does::Graph(_) => Vec::new(),
+        });
+        copies.collect::<Vec<_>>().concat()
+    }
+}
+
+fn is_captured(stream: StreamName) -> bool {
+    match stream {
+        StreamName::Created { handle } => ask::is_capturing(handle),
+        StreamName::PerThread { .. } => ask::is_capturing(2),
+        // CUDA refuses to capture it.
+        StreamName::Legacy { .. } => false,
+    }
+}
+
+/// Counts what the event and these copies of it are.
+pub fn count(event: &Event, copies: &[Copy], here: &Here, traffic: &mut Traffic, me: u32) {
+    match event {
+        Event::Allocated { call, allocation } => allocated(call, allocation, here, traffic),
+        Event::Freed { address, how, .. } if !matches!(how, Release::Unregister) => {
+            traffic.objects.freed(*address);
+        }
+        _ => {}
+    }
+    if copies.is_empty() {
+        return;
+    }
+    let stack = here.stack(&mut traffic.stacks);
+    copies.iter().for_each(|copy| copied(copy, stack, here, traffic, me));
+}
+
+fn allocated(call: &'static str, allocation: &Allocation, here: &Here, traffic: &mut Traffic) {
+    let (memory, place) = match allocation.kind {
+        MemoryKind::Device => (Memory::Device, Place::Device(allocation.device)),
+        MemoryKind::Managed => (Memory::Managed, HOST),
+        // Memory that is registered has been allocated before.
+        MemoryKind::Pinned if traffic.objects.at(allocation.bytes.start).is_some() => return,
+        MemoryKind::Pinned => (Memory::Pinned, HOST),
+    };
+    let stack = here.stack(&mut traffic.stacks);
+    let identity = Identity { memory, place, stack, call: Some(call), name: None };
+    traffic.objects.allocated(allocation.bytes.clone(), identity);
+}
+
+fn copied(copy: &Copy, stack: StackId, here: &Here, traffic: &mut Traffic, me: u32) {
+    let (from, to) = (side(copy, &copy.from), side(copy, &copy.to));
+    let source = traffic.object_at(copy.from.start, here);
+    let target = traffic.object_at(copy.to.start, here);
+    let (source_place, target_place) = (place_of(traffic, source), place_of(traffic, target));
+    let kind = match (source_place, target_place) {
+        (None, None) => Kind::HostToHost,
+        (None, Some(_)) => Kind::HostToDevice,
+        (Some(_), None) => Kind::DeviceToHost,
+        (Some(_), Some(_)) => Kind::DeviceToDevice,
+    };
+    let end = |device: Option<Place>| End::At(device.unwrap_or(Place::Rank(me)));
+    let key = Key {
+        kind,
+        call: traffic.strings.fixed(copy.call),
+        stack,
+        line: None,
+        side: Side::Both,
+        source: end(source_place),
+        target: end(target_place),
+        group: None,
+        tag: None,
+        object: source.map(|(object, _)| object),
+        other: target.map(|(object, _)| object),
+        region: traffic.region(),
+    };
+    let bytes = (copy.width * copy.height * copy.depth) as u64;
+    let parts = (source.map(|(_, base)| (base, &from)), target.map(|(_, base)| (base, &to)));
+    traffic.moved(now(), key, Amount::one(bytes), parts.0, parts.1);
+}
+
+/// What a copy touches on one side.
+fn side(copy: &Copy, rows: &Rows) -> Footprint {
+    let row = Pattern::dense(0, copy.width as isize);
+    let slice = row.repeat(copy.height, rows.pitch as isize);
+    Footprint::new(rows.start, slice.repeat(copy.depth, rows.slice as isize))
+}
+
+/// The device on which an object is; `None` for the host's memory.
+fn place_of(traffic: &Traffic, object: Option<(u32, usize)>) -> Option<Place> {
+    let (object, _) = object?;
+    let place = traffic.objects.all()[object as usize].identity.place;
+    matches!(place, Place::Device(_) | Place::DeviceOf(..)).then_some(place)
+}
+
+/// What the simulated device tells: `commsan_simgpu::account::Accesses`.
+#[repr(C)]
+pub struct Accesses {
+    origin: u64,
+    kernel: *const c_char,
+    instruction: *const c_char,
+    file: *const c_char,
+    line: u32,
+    device: u32,
+    kind: u32,
+    size: u32,
+    start: u64,
+    bytes: u64,
+    times: u64,
+}
+
+const LOAD: u32 = 0;
+const STORE: u32 = 1;
+
+type Moved = extern "C" fn(&Accesses);
+type SetOrigin = unsafe extern "C" fn(u64);
+type Profile = unsafe extern "C" fn(Option<Moved>);
+
+/// The place of what this thread launches is this one, from now on, if there is a simulated device.
+pub(crate) fn launches_from(call: &entry::Call) {
+    static ORIGIN: OnceLock<Option<SetOrigin>> = OnceLock::new();
+    let set = *ORIGIN.get_or_init(|| {
+        static SET: Real = Real::new(c"commsan_simgpu_origin");
+        static PROFILE: Real = Real::new(c"commsan_simgpu_profile");
+        let (set, profile) = (SET.get()?, PROFILE.get()?);
+        // SAFETY: the simulated runtime's functions of these names.
+        unsafe {
+            std::mem::transmute::<*mut _, Profile>(profile)(Some(moved));
+            Some(std::mem::transmute::<*mut _, SetOrigin>(set))
+        }
+    });
+    if let Some(set) = set {
+        // SAFETY: by what it is, it may be called at any time.
+        unsafe { set(call.origin()) };
+    }
+}
+
+extern "C" fn moved(accesses: &Accesses) {
+    entry::quietly(|| {
+        let _inside = Inside::enter();
+        if let Some(process) = process() {
+            thread::with(|thread| process.accessed(thread, accesses));
+        }
+    });
+}
+
+/// A name that the device has told.
+fn name(name: *const c_char) -> Option<String> {
+    // SAFETY: the device passes a string that it keeps, or null.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+}
+
+impl Accesses {
+    /// Counts them.
+    pub fn count(&self, traffic: &mut Traffic, me: u32) {
+        let kernel = name(self.kernel).unwrap_or_default();
+        if !traffic.settings().kernels.is_empty()
+            && !traffic.settings().kernels.iter().any(|wanted| kernel.contains(wanted.as_str()))
+        {
+            return;
+        }
+        let owner = traffic.objects.at(self.start as usize);
+        let device = place_of(traffic, owner);
+        let running = End::At(Place::Device(self.device));
+        let owned = End::At(device.unwrap_or(Place::Rank(me)));
+        let kind = match (device.is_some(), self.kind) {
+            _ if kernel.contains("commsan_nccl_") => Kind::Nccl,
+            (true, LOAD) => Kind::PeerLoad,
+            (true, STORE) => Kind::PeerStore,
+            (true, _) => Kind::PeerAtomic,
+            (false, LOAD) => Kind::HostLoad,
+            (false, _) => Kind::HostStore,
+        };
+        let loads = self.kind == LOAD;
+        let (source, target) = if loads { (owned, running) } else { (running, owned) };
+        let file = name(self.file);
+        let line = file.map(|file| traffic.line(&kernel, &file, self.line));
+        let object = owner.map(|(object, _)| object);
+        let key = Key {
+            kind,
+            call: traffic.strings.number(&name(self.instruction).unwrap_or_default()),
+            stack: StackId::from_bits(self.origin as u32),
+            line,
+            side: Side::Both,
+            source,
+            target,
+            group: None,
+            tag: None,
+            object: object.filter(|_| loads),
+            other: object.filter(|_| !loads),
+            region: traffic.region(),
+        };
+        let (start, bytes) = (self.start as usize, self.bytes as usize);
+        let footprint = Footprint::Dense(start..start + bytes);
+        let part = owner.map(|(_, base)| (base, &footprint));
+        let accesses = self.bytes / u64::from(self.size.max(1)) * self.times;
+        let amount = Amount { count: accesses, bytes: self.bytes * self.times, times: self.times };
+        let (read, written) = if loads { (part, None) } else { (None, part) };
+        traffic.moved(now(), key, amount, read, written);
+    }
+}
