@@ -15,7 +15,7 @@ use commsan_sense::inside::Inside;
 use commsan_sense::thread;
 use commsan_threads::Here;
 use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
-use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, now};
+use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, ticks};
 use rustc_hash::FxHashMap;
 use std::ffi::{CStr, c_char};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -186,7 +186,7 @@ fn copied(copy: &Copy, stack: StackId, here: &Here, traffic: &mut Traffic, me: u
     };
     let bytes = (copy.width * copy.height * copy.depth) as u64;
     let parts = (source.map(|(_, base)| (base, &from)), target.map(|(_, base)| (base, &to)));
-    traffic.moved(now(), key, Amount::one(bytes), parts.0, parts.1);
+    traffic.moved(ticks(), key, Amount::one(bytes), parts.0, parts.1);
 }
 
 /// What a copy touches on one side.
@@ -306,6 +306,6 @@ impl Accesses {
         let accesses = self.bytes / u64::from(self.size.max(1)) * self.times;
         let amount = Amount { count: accesses, bytes: self.bytes * self.times, times: self.times };
         let (read, written) = if loads { (part, None) } else { (None, part) };
-        traffic.moved(now(), key, amount, read, written);
+        traffic.moved(ticks(), key, amount, read, written);
     }
 }

@@ -22,7 +22,7 @@ use commsan_mpi::{Args, Effect};
 use commsan_place::{Place as _, StackId};
 use commsan_threads::Here;
 use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
-use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, now};
+use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, ticks};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -32,7 +32,10 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 #[derive(Clone)]
 struct Described {
     means: Means,
-    group: Option<Group>,
+    /// The communicator, or the window.
+    handle: Option<usize>,
+    /// Its group, if that is known already.
+    group: Option<u32>,
     moves: Moves,
     /// At the target of a one-sided operation.
     window: Option<(Window, Footprint)>,
@@ -60,12 +63,12 @@ pub(crate) fn counted(
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     let ahead = Ahead::of(args);
-    let begin = now();
+    let begin = ticks();
     let code = match rank.checks() {
         true => checked(rank, args, here, call),
         false => plain(rank, args, here, call),
     };
-    let end = now();
+    let end = ticks();
     if rank.counts() {
         let done = Done { rank, args, here, times: (begin, end) };
         done.tell(&ahead, code == 0);
@@ -154,17 +157,24 @@ impl Done<'_> {
                 let request = unsafe {
                     handle_at::<sys::MPI_Request>(at, self.args.fortran, request_from_fortran)
                 };
-                lock(&TEMPLATES).insert(request, self.describe());
+                let described = self.describe_for_later();
+                lock(&TEMPLATES).insert(request, described);
             }
             Effect::Free => {
                 let mut templates = lock(&TEMPLATES);
                 ahead.requests.iter().for_each(|key| drop(templates.remove(key)));
             }
             // In a process that is checked, this has been done.
-            Effect::CommFree => groups::forget(ahead.gone),
+            Effect::CommFree => {
+                groups::forget(ahead.gone);
+                self.with(|traffic| traffic.set_group_of(ahead.gone, None));
+            }
             Effect::TypeFree => datatypes::forget(ahead.gone),
             Effect::Window => self.window_made(),
-            Effect::WindowFree => drop(lock(&WINDOWS).remove(&ahead.gone)),
+            Effect::WindowFree => {
+                lock(&WINDOWS).remove(&ahead.gone);
+                self.with(|traffic| traffic.set_group_of(ahead.gone, None));
+            }
             Effect::MemAlloc => {
                 // SAFETY: the call has stored an address there, in C and Fortran alike.
                 let base = unsafe { *(self.args.words[2] as *const usize) };
@@ -186,12 +196,8 @@ impl Done<'_> {
     fn describe(&self) -> Described {
         let args = self.args;
         let Some(means) = Means::of(args.call) else {
-            return Described {
-                means: Means::File,
-                group: None,
-                moves: Moves::new(),
-                window: None,
-            };
+            let (moves, window) = (Moves::new(), None);
+            return Described { means: Means::File, handle: None, group: None, moves, window };
         };
         let moves = match means {
             Means::PointToPoint if args.call.at.status.is_some() => self.with_status(),
@@ -201,9 +207,37 @@ impl Done<'_> {
             Means::OneSided => self.at_target(),
             _ => None,
         };
-        let comm = args.call.at.comm.map(|index| groups::of_comm(args.words[index]));
-        let group = comm.or_else(|| window.as_ref().map(|(window, _)| window.group.clone()));
-        Described { means, group, moves, window }
+        let handle = args.call.at.comm.or(args.call.at.win).map(|index| args.words[index]);
+        Described { means, handle, group: None, moves, window }
+    }
+
+    /// Sees to it that the groups of communicators and windows are known.
+    #[cold]
+    fn ask_groups(&self, all: &[Described]) {
+        for described in all {
+            let Some(handle) = described.handle else { continue };
+            let group = match &described.window {
+                Some((window, _)) => window.group.clone(),
+                None if described.means == Means::OneSided => continue,
+                None => groups::of_comm(handle),
+            };
+            self.with(|traffic| {
+                let members = || group.members.iter().map(|rank| Place::Rank(*rank)).collect();
+                let number = traffic.group(group.name, members);
+                traffic.set_group_of(handle, Some(number));
+            });
+        }
+    }
+
+    /// For later: the communicator may be freed before.
+    fn describe_for_later(&self) -> Described {
+        let mut described = self.describe();
+        self.ask_groups(std::slice::from_ref(&described));
+        let handle = described.handle.take();
+        self.with(|traffic| {
+            described.group = handle.and_then(|handle| traffic.group_of(handle));
+        });
+        described
     }
 
     /// A call that has received says from whom, and how much.
@@ -281,7 +315,21 @@ impl Done<'_> {
 
     /// Counts the call and what it has moved.
     fn count(&self, all: &[Described]) {
+        if !self.try_to_count(all, false) {
+            self.ask_groups(all);
+            self.try_to_count(all, true);
+        }
+    }
+
+    /// Counts, unless a group is not known yet and that matters.
+    fn try_to_count(&self, all: &[Described], anyway: bool) -> bool {
+        let mut counted = true;
         self.rank.count(self.here.thread, &mut |traffic, me| {
+            let knows = |handle| traffic.group_of(handle).is_some();
+            if !anyway && !all.iter().all(|described| described.handle.is_none_or(knows)) {
+                counted = false;
+                return;
+            }
             let stack = self.here.stack(&mut traffic.stacks);
             let call = traffic.strings.fixed(&self.args.call.name);
             traffic.called(call, stack, self.times.0, self.times.1);
@@ -289,6 +337,7 @@ impl Done<'_> {
                 Counting { traffic, here: self.here, me, call, stack, time: self.times.0 };
             all.iter().for_each(|described| counting.add(described));
         });
+        counted
     }
 }
 
@@ -304,10 +353,7 @@ struct Counting<'a> {
 
 impl Counting<'_> {
     fn add(&mut self, described: &Described) {
-        let group = described.group.as_ref().map(|group| {
-            let members = || group.members.iter().map(|rank| Place::Rank(*rank)).collect();
-            self.traffic.group(group.name, members)
-        });
+        let group = described.group.or_else(|| self.traffic.group_of(described.handle?));
         for a_move in &described.moves {
             self.add_move(described, a_move, group);
         }
@@ -317,7 +363,7 @@ impl Counting<'_> {
         let here = Place::Rank(self.me);
         let own = a_move.footprint.span().start;
         let own = self.traffic.object_at(own, self.here);
-        let there = self.end(a_move, described.group.as_ref(), group);
+        let there = self.end(a_move, group);
         let afar = self.window(described, there);
         let (source, target) =
             if a_move.sends { (End::At(here), there) } else { (there, End::At(here)) };
@@ -357,11 +403,14 @@ impl Counting<'_> {
     }
 
     /// The other end.
-    fn end(&mut self, a_move: &Move, members: Option<&Group>, group: Option<u32>) -> End {
-        let member = |rank| members.and_then(|group| group.member(rank)).map(Place::Rank);
+    fn end(&mut self, a_move: &Move, group: Option<u32>) -> End {
         let unknown = End::At(Place::Unknown);
         match (a_move.peers, group) {
-            (Peers::One(rank), _) => End::At(member(rank).unwrap_or(Place::Unknown)),
+            (Peers::One(rank), Some(group)) => {
+                let members = self.traffic.members(group);
+                let member = usize::try_from(rank).ok().and_then(|rank| members.get(rank));
+                End::At(member.copied().unwrap_or(Place::Unknown))
+            }
             (Peers::File, _) => End::At(Place::File(self.traffic.strings.fixed("files"))),
             (Peers::Others, Some(group)) => End::Others(group),
             (Peers::Above, Some(group)) => End::Above(group),

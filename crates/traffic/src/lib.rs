@@ -8,6 +8,7 @@
 //! of them: tags of a place beyond [`TAGS`], objects beyond 65,536, rows beyond [`ROWS`] lose tag, object or
 //! place; scattered extents are rounded outwards (`extents.rs`).
 
+mod clock;
 mod extents;
 mod objects;
 mod rows;
@@ -15,13 +16,14 @@ mod snapshot;
 mod strings;
 mod time;
 
+pub use clock::{now, ticks};
 pub use extents::Extents;
 pub use objects::{Identity, Object, Objects};
 pub use rows::{Key, ROWS, TAGS};
 pub use snapshot::{Origin, write};
 pub use strings::Strings;
-pub use time::now;
 
+use clock::Clock;
 use commsan_engine::Footprint;
 use commsan_place::{Place as Here, StackId, Stacks};
 use commsan_sense::modules;
@@ -96,6 +98,7 @@ pub struct Traffic {
     settings: Settings,
     began: u64,
     last: u64,
+    clock: Clock,
     bins: Bins,
     /// Call paths.
     pub stacks: Stacks,
@@ -106,6 +109,7 @@ pub struct Traffic {
     globals: usize,
     groups: Vec<Vec<Place>>,
     group_names: FxHashMap<u64, u32>,
+    handles: FxHashMap<usize, u32>,
     lines: Vec<Frame>,
     line_numbers: FxHashMap<Frame, u32>,
     rows: Rows,
@@ -123,6 +127,7 @@ impl Traffic {
             settings,
             began,
             last: began,
+            clock: Clock::new(),
             bins: Bins::new(epoch),
             stacks: Stacks::new(),
             strings: Strings::default(),
@@ -130,6 +135,7 @@ impl Traffic {
             globals: 0,
             groups: Vec::new(),
             group_names: FxHashMap::default(),
+            handles: FxHashMap::default(),
             lines: Vec::new(),
             line_numbers: FxHashMap::default(),
             rows: Rows::default(),
@@ -163,6 +169,25 @@ impl Traffic {
             self.groups.push(members());
             next
         })
+    }
+
+    /// The members of a group.
+    pub fn members(&self, group: u32) -> &[Place] {
+        &self.groups[group as usize]
+    }
+
+    /// The group of a communicator, by its handle.
+    #[inline]
+    pub fn group_of(&self, handle: usize) -> Option<u32> {
+        self.handles.get(&handle).copied()
+    }
+
+    /// From now on a handle means this group; no group, once it is freed.
+    pub fn set_group_of(&mut self, handle: usize, group: Option<u32>) {
+        match group {
+            Some(group) => self.handles.insert(handle, group),
+            None => self.handles.remove(&handle),
+        };
     }
 
     /// The number of a line in a kernel.
@@ -220,11 +245,11 @@ impl Traffic {
         self.objects.at(address)
     }
 
-    /// Counts transfers to each target.
+    /// Counts transfers to each target, at a moment.
     #[inline]
     pub fn moved(
         &mut self,
-        time: u64,
+        ticks: u64,
         key: Key,
         amount: Amount,
         part: Option<Part>,
@@ -233,7 +258,7 @@ impl Traffic {
         if !self.wants(&key) {
             return;
         }
-        let bin = self.bin(time);
+        let bin = self.bin(ticks);
         let row = self.rows.of(key);
         if row.count.is_multiple_of(u64::from(self.settings.sample)) {
             if let Some((base, footprint)) = part {
@@ -267,12 +292,11 @@ impl Traffic {
             && (objects.is_empty() || named(key.object) || named(key.other))
     }
 
-    /// Counts a call from `begin` to `end`.
+    /// Counts a call from one moment to another.
     #[inline]
     pub fn called(&mut self, call: u32, stack: StackId, begin: u64, end: u64) {
-        self.last = end;
-        let bin = self.bin(begin);
-        let time = end.saturating_sub(begin);
+        let bin = self.bin(end);
+        let time = self.clock.between(begin, end);
         let calls = self.calls.entry((call, stack)).or_default();
         calls.count += 1;
         calls.time += time;
@@ -281,8 +305,14 @@ impl Traffic {
     }
 
     #[inline]
-    fn bin(&mut self, time: u64) -> u32 {
+    fn bin(&mut self, ticks: u64) -> u32 {
         let Traffic { bins, rows, calls, .. } = self;
+        let mut time = self.clock.at(ticks);
+        if !bins.is_current(time) {
+            self.clock.set();
+            time = self.clock.at(ticks);
+        }
+        self.last = time;
         bins.at(time, || {
             rows.coarsen();
             calls.values_mut().for_each(|calls| time::coarsen(&mut calls.bins));

@@ -1,13 +1,6 @@
 //! Time bins: how much happened when, in a number of bins that stays bounded however long the run is.
 
 use commsan_trace::traffic::Bin;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Nanoseconds since 1970.
-#[inline]
-pub fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
-}
 
 /// Bins of one run at most; when time goes on, each two become one.
 const MOST: u64 = 512;
@@ -42,12 +35,19 @@ impl Bins {
         self.width
     }
 
+    /// Whether a time in nanoseconds since 1970 is in the bin of the last one.
+    #[inline]
+    pub fn is_current(&self, time: u64) -> bool {
+        let since = time.saturating_sub(self.epoch);
+        since >= self.begins && since < self.ends
+    }
+
     /// The bin of a time in nanoseconds since 1970. `coarsen` is called each time that bins 2n and 2n + 1
     /// become bin n.
     #[inline]
     pub fn at(&mut self, time: u64, mut coarsen: impl FnMut()) -> u32 {
         let since = time.saturating_sub(self.epoch);
-        if since < self.begins || since >= self.ends {
+        if !self.is_current(time) {
             while since / self.width >= MOST {
                 self.width *= 2;
                 coarsen();
