@@ -14,6 +14,8 @@ use commsan_sense::thread::Thread;
 use commsan_threads::Here;
 use commsan_trace::traffic::Memory;
 use commsan_traffic::{HOST, Identity, Origin, Settings, Traffic, now, write};
+use std::borrow::Cow;
+use std::ffi::{CStr, c_char, c_void};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -159,4 +161,51 @@ fn on_freed(address: usize) {
     let Some(counter) = counter() else { return };
     let Some(inside) = Inside::enter() else { return };
     counter.with(&inside, |traffic, _| traffic.objects.freed(address));
+}
+
+/// Runs `f` for a call of `commsan.h`.
+fn asked(f: impl FnOnce(&mut Traffic)) {
+    let Some(counter) = counter() else { return };
+    let Some(inside) = Inside::enter() else { return };
+    counter.with(&inside, |traffic, _| f(traffic));
+}
+
+/// The text of an argument; `None` for a null pointer.
+///
+/// # Safety
+/// `text` is null or a C string.
+unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
+    // SAFETY: by the caller.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy())
+}
+
+/// `commsan_name` of `commsan.h`: the memory at an address has a name.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn commsan_api_name(address: *const c_void, name: *const c_char) {
+    // SAFETY: by the caller.
+    let Some(name) = (unsafe { text(name) }) else { return };
+    asked(|traffic| {
+        let name = traffic.strings.number(&name);
+        traffic.objects.named(address as usize, name);
+    });
+}
+
+/// `commsan_begin`: a region begins.
+///
+/// # Safety
+/// `region` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn commsan_api_begin(region: *const c_char) {
+    // SAFETY: by the caller.
+    let Some(region) = (unsafe { text(region) }) else { return };
+    asked(|traffic| traffic.begin_region(&region));
+}
+
+/// `commsan_end`: the last one ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn commsan_api_end() {
+    asked(Traffic::end_region);
 }
