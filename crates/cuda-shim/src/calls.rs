@@ -80,6 +80,7 @@ mod event;
 mod graph;
 mod launch;
 mod memory;
+mod nccl;
 mod node;
 mod stream;
 
@@ -92,6 +93,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         graph::ENTRIES,
         launch::ENTRIES,
         memory::ENTRIES,
+        nccl::ENTRIES,
         node::ENTRIES,
         stream::ENTRIES,
     ];

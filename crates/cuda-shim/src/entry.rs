@@ -47,8 +47,8 @@ impl<'a> Call<'a> {
     }
 
     /// What launches from here are called by who counts.
-    pub fn origin(&self) -> u64 {
-        self.process.origin(&self.here)
+    pub fn origin(&self, by: Option<&'static str>) -> u64 {
+        self.process.origin(&self.here, by)
     }
 
     /// Whether what moves is counted.

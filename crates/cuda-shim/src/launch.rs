@@ -106,7 +106,7 @@ impl Kernel {
         let Some(call) = call else { return real() };
         let call = &sites::of_launch().map_or(*call, |site| call.from(site));
         if call.counts() {
-            quietly(|| traffic::launches_from(call));
+            quietly(|| traffic::launches_from(call, None));
         }
         let put = || call.tell(Event::Enqueued(&self.work(call, stream)));
         let Some(tag) = watch::tag(call) else {

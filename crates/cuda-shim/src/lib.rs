@@ -23,6 +23,7 @@ mod graphs;
 mod host;
 mod launch;
 mod memory;
+mod nccl;
 mod process;
 mod real;
 mod sites;

@@ -17,8 +17,8 @@ pub trait Process: Sync {
     fn counts(&self) -> bool {
         false
     }
-    /// What launches from here are called by who counts.
-    fn origin(&self, _: &Here) -> u64 {
+    /// What launches from here are called by who counts; `call` is whose they are, if not the program's.
+    fn origin(&self, _: &Here, _call: Option<&'static str>) -> u64 {
         0
     }
     /// Takes what a kernel has accessed outside its device.

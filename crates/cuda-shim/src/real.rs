@@ -50,7 +50,7 @@ fn in_loaded_library(name: &CStr) -> *mut c_void {
     search.found
 }
 
-/// The function if the library at `path` is a libcudart, or the driver that it has loaded.
+/// The function if the library at `path` is a libcudart, the driver that it has loaded, or NCCL.
 fn from(path: *const c_char, name: &CStr) -> *mut c_void {
     if path.is_null() {
         return std::ptr::null_mut();
@@ -58,7 +58,8 @@ fn from(path: *const c_char, name: &CStr) -> *mut c_void {
     // SAFETY: ld.so keeps the name as a C string while the library is loaded.
     let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
     let base = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes);
-    if !base.starts_with(b"libcudart") && !base.starts_with(b"libcuda.so") {
+    let libraries: [&[u8]; 3] = [b"libcudart", b"libcuda.so", b"libnccl"];
+    if !libraries.iter().any(|library| base.starts_with(library)) {
         return std::ptr::null_mut();
     }
     // SAFETY: a library that is loaded already; what is found in it lives as long as it does, and the

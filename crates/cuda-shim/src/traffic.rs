@@ -226,8 +226,9 @@ type Moved = extern "C" fn(&Accesses);
 type SetOrigin = unsafe extern "C" fn(u64);
 type Profile = unsafe extern "C" fn(Option<Moved>);
 
-/// The place of what this thread launches is this one, from now on, if there is a simulated device.
-pub(crate) fn launches_from(call: &entry::Call) {
+/// The place of what this thread launches is this one, from now on, if there is a simulated device; `by`
+/// says for which call of a library.
+pub(crate) fn launches_from(call: &entry::Call, by: Option<&'static str>) {
     static ORIGIN: OnceLock<Option<SetOrigin>> = OnceLock::new();
     let set = *ORIGIN.get_or_init(|| {
         static SET: Real = Real::new(c"commsan_simgpu_origin");
@@ -241,7 +242,7 @@ pub(crate) fn launches_from(call: &entry::Call) {
     });
     if let Some(set) = set {
         // SAFETY: by what it is, it may be called at any time.
-        unsafe { set(call.origin()) };
+        unsafe { set(call.origin(by)) };
     }
 }
 
@@ -260,6 +261,16 @@ fn name(name: *const c_char) -> Option<String> {
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
 }
 
+/// What launches are called: their call path, and the call of a library that they serve, if they do.
+pub fn origin_of(stack: StackId, library: Option<u32>) -> u64 {
+    u64::from(stack.to_bits()) | library.map_or(0, |call| u64::from(call) + 1) << 32
+}
+
+/// Back from [`origin_of`].
+fn origin(origin: u64) -> (StackId, Option<u32>) {
+    (StackId::from_bits(origin as u32), ((origin >> 32) as u32).checked_sub(1))
+}
+
 impl Accesses {
     /// Counts them.
     pub fn count(&self, traffic: &mut Traffic, me: u32) {
@@ -269,12 +280,13 @@ impl Accesses {
         {
             return;
         }
+        let (stack, library) = origin(self.origin);
         let owner = traffic.objects.at(self.start as usize);
         let device = place_of(traffic, owner);
         let running = End::At(Place::Device(self.device));
         let owned = End::At(device.unwrap_or(Place::Rank(me)));
         let kind = match (device.is_some(), self.kind) {
-            _ if kernel.contains("commsan_nccl_") => Kind::Nccl,
+            _ if library.is_some() => Kind::Nccl,
             (true, LOAD) => Kind::PeerLoad,
             (true, STORE) => Kind::PeerStore,
             (true, _) => Kind::PeerAtomic,
@@ -288,8 +300,11 @@ impl Accesses {
         let object = owner.map(|(object, _)| object);
         let key = Key {
             kind,
-            call: traffic.strings.number(&name(self.instruction).unwrap_or_default()),
-            stack: StackId::from_bits(self.origin as u32),
+            call: match library {
+                Some(call) => call,
+                None => traffic.strings.number(&name(self.instruction).unwrap_or_default()),
+            },
+            stack,
             line,
             side: Side::Both,
             source,

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::recorder::{Recorder, Unheard};
 use crate::traffic::{self, counter};
 use commsan_cuda::Ticket;
-use commsan_cuda_shim::traffic::{Accesses, copies_of, count};
+use commsan_cuda_shim::traffic::{Accesses, copies_of, count, origin_of};
 use commsan_cuda_shim::{Event, Process};
 use commsan_engine::{Mode, Pages, Shadow, When};
 use commsan_fabric::Fabric;
@@ -409,11 +409,12 @@ impl Process for State {
         counter().is_some()
     }
 
-    fn origin(&self, here: &Here) -> u64 {
+    fn origin(&self, here: &Here, call: Option<&'static str>) -> u64 {
         let mut origin = 0;
         if let Some(counter) = counter() {
             counter.with(here.thread, |traffic, _| {
-                origin = u64::from(here.stack(&mut traffic.stacks).to_bits());
+                let stack = here.stack(&mut traffic.stacks);
+                origin = origin_of(stack, call.map(|call| traffic.strings.fixed(call)));
             });
         }
         origin

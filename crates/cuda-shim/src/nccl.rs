@@ -1,0 +1,159 @@
+//! What operations of NCCL mean (NCCL user guide, "Operations", "Group calls"): work in a stream that reads
+//! what is sent and writes what is received. In a group they are in their streams when it ends.
+
+use crate::entry::{Call, SUCCESS, quietly};
+use crate::real::real;
+use crate::{Event, traffic};
+use commsan_cuda::{Bytes, StreamName, Touch, Wait, Work};
+use commsan_engine::{Footprint, Mode};
+use std::cell::RefCell;
+use std::ffi::{c_char, c_int};
+
+/// `ncclUniqueId`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct UniqueId([c_char; 128]);
+
+/// Elements from an address on.
+#[derive(Clone, Copy)]
+pub(crate) struct Part(pub usize, pub usize);
+
+impl Part {
+    const NONE: Part = Part(0, 0);
+
+    /// On one rank of a communicator alone.
+    pub fn on(self, root: c_int, comm: usize) -> Part {
+        if ask_rank(comm) == Some(root) { self } else { Part::NONE }
+    }
+
+    /// On the others.
+    pub fn not_on(self, root: c_int, comm: usize) -> Part {
+        if ask_rank(comm) == Some(root) { Part::NONE } else { self }
+    }
+
+    /// As often as there are ranks.
+    pub fn for_all(self, comm: usize) -> Part {
+        Part(self.0, self.1 * ask_count(comm).unwrap_or(1).max(1) as usize)
+    }
+
+    fn touch(self, mode: Mode, size: usize) -> Option<Touch> {
+        let Part(start, count) = self;
+        let bytes = Bytes::Exactly(Footprint::Dense(start..start + count * size));
+        let touch = Touch { mode, atomic: false, bytes, certain: true, line: None };
+        (start != 0 && count > 0).then_some(touch)
+    }
+}
+
+/// An operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Operation {
+    pub comm: usize,
+    pub stream: usize,
+    pub datatype: c_int,
+    pub send: Part,
+    pub receive: Part,
+}
+
+/// Bytes of `ncclDataType_t`, in its order; what is not in it counts as a byte.
+fn size_of(datatype: c_int) -> usize {
+    const SIZES: [usize; 12] = [1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1];
+    usize::try_from(datatype).ok().and_then(|index| SIZES.get(index)).copied().unwrap_or(1)
+}
+
+macro_rules! answer {
+    ($name:literal, $comm:expr) => {{
+        let mut answer: c_int = 0;
+        let asked = real!($name, fn(usize, *mut c_int) -> c_int)
+            // SAFETY: the function of this name, a communicator of the program, a place for its answer.
+            .is_some_and(|function| unsafe { function($comm, &mut answer) } == SUCCESS);
+        asked.then_some(answer)
+    }};
+}
+
+fn ask_rank(comm: usize) -> Option<c_int> {
+    answer!(c"ncclCommUserRank", comm)
+}
+
+fn ask_count(comm: usize) -> Option<c_int> {
+    answer!(c"ncclCommCount", comm)
+}
+
+impl Operation {
+    fn work(&self, call: &Call) -> Work {
+        let size = size_of(self.datatype);
+        let touches = [self.send.touch(Mode::Read, size), self.receive.touch(Mode::Write, size)];
+        // A default stream is that of the communicator's device.
+        let stream = match call.stream(self.stream) {
+            StreamName::Legacy { device } => {
+                let own = answer!(c"ncclCommCuDevice", self.comm);
+                StreamName::Legacy { device: own.map_or(device, |own| own.max(0) as u32) }
+            }
+            stream => stream,
+        };
+        let touches = touches.into_iter().flatten().collect();
+        Work { call: call.name, stream, kernel: None, touches, wait: Wait::Nothing }
+    }
+}
+
+/// Operations of the groups that this thread has begun.
+#[derive(Default)]
+struct Group {
+    depth: u32,
+    works: Vec<Work>,
+}
+
+thread_local! {
+    static GROUP: RefCell<Group> = const { RefCell::new(Group { depth: 0, works: Vec::new() }) };
+}
+
+/// A group begins.
+pub(crate) fn begin_group() {
+    GROUP.with_borrow_mut(|group| group.depth += 1);
+}
+
+/// A group ends: with the outermost, all is in its stream.
+pub(crate) fn end_group(call: Option<&Call>, real: impl FnOnce() -> c_int) -> c_int {
+    launching(call);
+    let code = real();
+    let works = GROUP.with_borrow_mut(|group| {
+        group.depth = group.depth.saturating_sub(1);
+        if group.depth == 0 { std::mem::take(&mut group.works) } else { Vec::new() }
+    });
+    if let Some(call) = call.filter(|_| code == SUCCESS) {
+        for work in &works {
+            quietly(|| call.tell(Event::Enqueued(work)));
+        }
+    }
+    code
+}
+
+/// One operation.
+pub(crate) fn operation(
+    call: Option<&Call>,
+    done: impl FnOnce() -> Operation,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    launching(call);
+    let code = real();
+    if let Some(call) = call.filter(|_| code == SUCCESS) {
+        quietly(|| {
+            let work = done().work(call);
+            let now = GROUP.with_borrow_mut(|group| match group.depth {
+                0 => Some(work),
+                _ => {
+                    group.works.push(work);
+                    None
+                }
+            });
+            now.map(|work| call.tell(Event::Enqueued(&work)));
+        });
+    }
+    code
+}
+
+/// The library is about to launch kernels for this call.
+fn launching(call: Option<&Call>) {
+    if let Some(call) = call.filter(|call| call.counts()) {
+        quietly(|| traffic::launches_from(call, Some(call.name)));
+    }
+}
