@@ -89,7 +89,8 @@ static_assert(offsetof(cudaGraphNodeParams, memcpy.copyParams) == 32);
 /// The names in the headers.
 fn declared(headers: &Headers, directory: &Path) -> HashSet<String> {
     let (source, text) = (directory.join("names.cc"), directory.join("names"));
-    fs::write(&source, "#include <cuda_runtime_api.h>\n#include <nccl.h>\n").expect("a writable directory");
+    fs::write(&source, "#include <cuda_runtime_api.h>\n#include <nccl.h>\n")
+        .expect("a writable directory");
     headers.compile(&source, &text, &["-E".to_owned()]).expect("headers");
     let text = fs::read_to_string(text).expect("their text");
     text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect()

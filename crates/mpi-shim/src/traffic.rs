@@ -18,11 +18,13 @@ use commsan_engine::{Footprint, Mode};
 use commsan_mpi::calls::Extent;
 use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
 use commsan_mpi::rma::Group;
-use commsan_mpi::{Args, Effect};
+use commsan_mpi::{Args, Effect, Role};
 use commsan_place::{Place as _, StackId};
 use commsan_threads::Here;
 use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
-use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, ticks};
+use commsan_traffic::{
+    Amount, HOST, Identity, Key, STEPS, Same, Step, Steps, Traffic, WORDS, ticks,
+};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -135,6 +137,11 @@ impl Done<'_> {
     fn tell(&self, ahead: &Ahead, ok: bool) {
         let effect = self.args.call.effect;
         match effect {
+            Effect::Block | Effect::Start if ok && self.is_plain() => {
+                if !self.count_again() {
+                    self.count(&[self.describe()]);
+                }
+            }
             Effect::Block | Effect::Start | Effect::Rma if ok => {
                 self.count(&[self.describe()]);
             }
@@ -169,7 +176,10 @@ impl Done<'_> {
                 groups::forget(ahead.gone);
                 self.with(|traffic| traffic.set_group_of(ahead.gone, None));
             }
-            Effect::TypeFree => datatypes::forget(ahead.gone),
+            Effect::TypeFree => {
+                datatypes::forget(ahead.gone);
+                self.with(Traffic::forget_calls);
+            }
             Effect::Window => self.window_made(),
             Effect::WindowFree => {
                 lock(&WINDOWS).remove(&ahead.gone);
@@ -313,6 +323,42 @@ impl Done<'_> {
         });
     }
 
+    /// Whether the call's arguments say all of what it moves: it has no arrays, and what it has received
+    /// need not be asked.
+    fn is_plain(&self) -> bool {
+        let call = self.args.call;
+        let is_array =
+            |role| matches!(role, Role::Counts | Role::Displs | Role::ByteDispls | Role::Datatypes);
+        self.args.words.len() <= WORDS
+            && (call.at.status.is_none() || call.accesses.is_empty())
+            && !call.params.iter().any(|param| is_array(param.role))
+    }
+
+    /// The call, as it may be made again.
+    fn same(&self, traffic: &mut Traffic) -> Same {
+        let mut words = [0; WORDS];
+        for (word, argument) in words.iter_mut().zip(self.args.words) {
+            *word = *argument;
+        }
+        // Where a result goes does not matter.
+        if let Some(word) = self.args.call.at.request.and_then(|index| words.get_mut(index)) {
+            *word = 0;
+        }
+        let stack = self.here.stack(&mut traffic.stacks);
+        let call = traffic.strings.fixed(&self.args.call.name);
+        Same { call, stack, region: traffic.region(), words }
+    }
+
+    /// Counts the call if it was made before.
+    fn count_again(&self) -> bool {
+        let mut known = false;
+        self.with(|traffic| {
+            let same = self.same(traffic);
+            known = traffic.repeated(&same, self.times.0, self.times.1);
+        });
+        known
+    }
+
     /// Counts the call and what it has moved.
     fn count(&self, all: &[Described]) {
         if !self.try_to_count(all, false) {
@@ -332,10 +378,17 @@ impl Done<'_> {
             }
             let stack = self.here.stack(&mut traffic.stacks);
             let call = traffic.strings.fixed(&self.args.call.name);
-            traffic.called(call, stack, self.times.0, self.times.1);
-            let mut counting =
-                Counting { traffic, here: self.here, me, call, stack, time: self.times.0 };
+            let calls = traffic.called(call, stack, self.times.0, self.times.1);
+            let (here, time, steps) = (self.here, self.times.0, Some(SmallVec::new()));
+            let mut counting = Counting { traffic, here, me, call, stack, time, steps };
             all.iter().for_each(|described| counting.add(described));
+            let steps = counting.steps.take();
+            if let Some(steps) = steps.filter(|steps| steps.len() <= STEPS && self.is_plain()) {
+                let mut kept = Steps { calls, steps: [None; STEPS] };
+                kept.steps.iter_mut().zip(steps).for_each(|(slot, step)| *slot = Some(step));
+                let same = self.same(traffic);
+                traffic.remember(same, kept);
+            }
         });
         counted
     }
@@ -349,6 +402,8 @@ struct Counting<'a> {
     call: u32,
     stack: StackId,
     time: u64,
+    /// What has been added, as far as that can be done again.
+    steps: Option<SmallVec<[Step; STEPS]>>,
 }
 
 impl Counting<'_> {
@@ -399,7 +454,25 @@ impl Counting<'_> {
             region: self.traffic.region(),
         };
         let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
-        self.traffic.moved(self.time, key, Amount::one(a_move.bytes), parts.0, parts.1);
+        let amount = Amount::one(a_move.bytes);
+        let row = self.traffic.moved(self.time, key, amount, parts.0, parts.1);
+        let step = match (row, &a_move.footprint, side) {
+            (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
+                let memory = (range.start, own.filter(|_| self.is_block(range.start)));
+                let size = range.len() as u64;
+                (memory.1 == own).then_some(Step { row, bytes: a_move.bytes, memory, size })
+            }
+            _ => None,
+        };
+        match (step, &mut self.steps) {
+            (Some(step), Some(steps)) => steps.push(step),
+            _ => self.steps = None,
+        }
+    }
+
+    /// Whether an address is in memory that was allocated, or in a variable that is known by now.
+    fn is_block(&self, address: usize) -> bool {
+        self.traffic.objects.at(address).is_some()
     }
 
     /// The other end.

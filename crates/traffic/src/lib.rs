@@ -11,6 +11,7 @@
 mod clock;
 mod extents;
 mod objects;
+mod repeats;
 mod rows;
 mod snapshot;
 mod strings;
@@ -19,6 +20,7 @@ mod time;
 pub use clock::{now, ticks};
 pub use extents::Extents;
 pub use objects::{Identity, Object, Objects};
+pub use repeats::{STEPS, Same, Step, Steps, WORDS};
 pub use rows::{Key, ROWS, TAGS};
 pub use snapshot::{Origin, write};
 pub use strings::Strings;
@@ -28,6 +30,7 @@ use commsan_engine::Footprint;
 use commsan_place::{Place as Here, StackId, Stacks};
 use commsan_sense::modules;
 use commsan_trace::traffic::{Bin, Frame, Memory, Place};
+use repeats::Repeats;
 use rows::Rows;
 use rustc_hash::FxHashMap;
 use time::Bins;
@@ -60,8 +63,10 @@ impl Amount {
 }
 
 /// Time in calls at one place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Calls {
+    call: u32,
+    stack: StackId,
     count: u64,
     time: u64,
     longest: u64,
@@ -113,7 +118,9 @@ pub struct Traffic {
     lines: Vec<Frame>,
     line_numbers: FxHashMap<Frame, u32>,
     rows: Rows,
-    calls: FxHashMap<(u32, StackId), Calls>,
+    calls: Vec<Calls>,
+    call_numbers: FxHashMap<(u32, StackId), u32>,
+    repeats: Repeats,
     regions: Vec<u32>,
     notes: Vec<String>,
 }
@@ -139,7 +146,9 @@ impl Traffic {
             lines: Vec::new(),
             line_numbers: FxHashMap::default(),
             rows: Rows::default(),
-            calls: FxHashMap::default(),
+            calls: Vec::new(),
+            call_numbers: FxHashMap::default(),
+            repeats: Repeats::new(),
             regions: Vec::new(),
             notes: Vec::new(),
         }
@@ -188,6 +197,7 @@ impl Traffic {
             Some(group) => self.handles.insert(handle, group),
             None => self.handles.remove(&handle),
         };
+        self.repeats.forget();
     }
 
     /// The number of a line in a kernel.
@@ -245,7 +255,7 @@ impl Traffic {
         self.objects.at(address)
     }
 
-    /// Counts transfers to each target, at a moment.
+    /// Counts transfers to each target, at a moment. Returns the number of the row, if that is counted.
     #[inline]
     pub fn moved(
         &mut self,
@@ -254,13 +264,14 @@ impl Traffic {
         amount: Amount,
         part: Option<Part>,
         other: Option<Part>,
-    ) {
+    ) -> Option<u32> {
         if !self.wants(&key) {
-            return;
+            return None;
         }
         let bin = self.bin(ticks);
-        let row = self.rows.of(key);
-        if row.count.is_multiple_of(u64::from(self.settings.sample)) {
+        let number = self.rows.of(key);
+        let row = self.rows.row(number);
+        if self.settings.sample == 1 || row.count.is_multiple_of(u64::from(self.settings.sample)) {
             if let Some((base, footprint)) = part {
                 row.extents.add(base as u64, footprint, amount.times);
             }
@@ -269,6 +280,40 @@ impl Traffic {
             }
         }
         row.add(bin, amount.count, amount.bytes);
+        Some(number)
+    }
+
+    /// Counts a call that has been remembered, from one moment to another; false if it is not known.
+    #[inline]
+    pub fn repeated(&mut self, same: &Same, begin: u64, end: u64) -> bool {
+        let Some(Steps { calls, steps }) = self.repeats.find(same) else { return false };
+        let is_there = |step: &Step| self.objects.at(step.memory.0) == step.memory.1;
+        if !steps.iter().flatten().all(is_there) {
+            return false;
+        }
+        let bin = self.bin(end);
+        let sample = u64::from(self.settings.sample);
+        for step in steps.iter().flatten() {
+            let row = self.rows.row(step.row);
+            if let (start, Some((_, base))) = step.memory
+                && (sample == 1 || row.count.is_multiple_of(sample))
+            {
+                row.extents.add_run((start - base) as u64, step.size, 1);
+            }
+            row.add(bin, 1, step.bytes);
+        }
+        self.add_time(calls, bin, begin, end);
+        true
+    }
+
+    /// The same call will add to this again.
+    pub fn remember(&mut self, same: Same, steps: Steps) {
+        self.repeats.remember(same, steps);
+    }
+
+    /// What handles mean has changed.
+    pub fn forget_calls(&mut self) {
+        self.repeats.forget();
     }
 
     /// Whether it was asked for.
@@ -292,12 +337,24 @@ impl Traffic {
             && (objects.is_empty() || named(key.object) || named(key.other))
     }
 
-    /// Counts a call from one moment to another.
+    /// Counts a call from one moment to another. Returns its number among places of calls.
     #[inline]
-    pub fn called(&mut self, call: u32, stack: StackId, begin: u64, end: u64) {
+    pub fn called(&mut self, call: u32, stack: StackId, begin: u64, end: u64) -> u32 {
+        let next = self.calls.len() as u32;
+        let number = *self.call_numbers.entry((call, stack)).or_insert_with(|| {
+            let (count, time, longest, bins) = Default::default();
+            self.calls.push(Calls { call, stack, count, time, longest, bins });
+            next
+        });
         let bin = self.bin(end);
+        self.add_time(number, bin, begin, end);
+        number
+    }
+
+    #[inline]
+    fn add_time(&mut self, calls: u32, bin: u32, begin: u64, end: u64) {
         let time = self.clock.between(begin, end);
-        let calls = self.calls.entry((call, stack)).or_default();
+        let calls = &mut self.calls[calls as usize];
         calls.count += 1;
         calls.time += time;
         calls.longest = calls.longest.max(time);
@@ -315,7 +372,7 @@ impl Traffic {
         self.last = time;
         bins.at(time, || {
             rows.coarsen();
-            calls.values_mut().for_each(|calls| time::coarsen(&mut calls.bins));
+            calls.iter_mut().for_each(|calls| time::coarsen(&mut calls.bins));
         })
     }
 }

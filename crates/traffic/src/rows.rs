@@ -89,13 +89,18 @@ impl Rows {
         &self.all
     }
 
-    /// The row of a key; one of a more general key where there are too many.
+    /// The number of a key's row; of one of a more general key where there are too many.
     #[inline]
-    pub fn of(&mut self, key: Key) -> &mut Row {
-        let number = match self.known.get(&key) {
+    pub fn of(&mut self, key: Key) -> u32 {
+        match self.known.get(&key) {
             Some(number) => *number,
             None => self.find_or_add(key),
-        };
+        }
+    }
+
+    /// The row with a number.
+    #[inline]
+    pub fn row(&mut self, number: u32) -> &mut Row {
         &mut self.all[number as usize]
     }
 
@@ -152,7 +157,11 @@ mod tests {
     #[test]
     fn tags_without_end_share_a_row_and_lose_nothing() {
         let mut rows = Rows::default();
-        (0..1000).for_each(|tag| rows.of(key(tag)).add(0, 1, 8));
+        let mut add = |key, bytes| {
+            let row = rows.of(key);
+            rows.row(row).add(0, 1, bytes);
+        };
+        (0..1000).for_each(|tag| add(key(tag), 8));
         assert_eq!(rows.all().len(), TAGS + 1);
         assert_eq!(rows.all().iter().map(|row| row.bytes).sum::<u64>(), 8000);
         assert_eq!(rows.all().last().unwrap().count, 1000 - TAGS as u64);
@@ -163,7 +172,8 @@ mod tests {
         let mut rows = Rows::default();
         let many = ROWS as u32 + 500;
         for object in 0..many {
-            rows.of(Key { object: Some(object), ..key(0) }).add(0, 1, 1);
+            let row = rows.of(Key { object: Some(object), ..key(0) });
+            rows.row(row).add(0, 1, 1);
         }
         assert_eq!(rows.all().len(), ROWS + 1);
         assert_eq!(rows.all().iter().map(|row| row.count).sum::<u64>(), u64::from(many));

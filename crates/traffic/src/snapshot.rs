@@ -75,8 +75,8 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         other_extents: row.others.list(),
     });
     let transfers = transfers.collect();
-    let calls = traffic.calls.iter().map(|((call, stack), calls)| {
-        let Calls { count, time, longest, bins } = calls;
+    let calls = traffic.calls.iter().map(|calls| {
+        let Calls { call, stack, count, time, longest, bins } = calls;
         commsan_trace::traffic::Calls {
             call: *call,
             stack: tables.stack(None, *stack),
