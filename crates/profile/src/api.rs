@@ -1,0 +1,606 @@
+//! Questions about a run and their answers, as they go over the wire.
+//!
+//! Numbers that name something are positions in the arrays of [`Run`]: places, kinds, regions, files,
+//! objects. Figures of a place, an object, a file or a line are of the transfers that it takes part in, at
+//! either end, each counted once.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of these types.
+pub const VERSION: u32 = 1;
+
+/// Objects that [`Run`] lists at most: those with most traffic.
+pub const MOST_OBJECTS: usize = 2000;
+
+/// Blocks of a matrix in one direction, unless the query says otherwise.
+pub const DEFAULT_BLOCKS: usize = 256;
+
+/// Transfers that [`Line`] lists at most.
+pub const MOST_TRANSFERS: usize = 500;
+
+/// Bins of [`Timeline`] at most.
+pub const MOST_BINS: u32 = 512;
+
+/// Series of [`Timeline`] at most; what is left is the last of them.
+pub const MOST_SERIES: usize = 64;
+
+/// Why a question has no answer; both say what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The question is wrong.
+    Bad(String),
+    /// There is no such thing.
+    NotFound(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Bad(what) | Error::NotFound(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// (kind, count, bytes)
+pub type OfKind = (usize, u64, u64);
+
+/// (start, bytes, how often each of them)
+pub type Extent = (u64, u64, u64);
+
+/// All that has a name in a run, and its totals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// [`VERSION`]
+    pub version: u32,
+    /// Of the run directory.
+    pub name: String,
+    /// After `commsan profile --`.
+    pub command: Vec<String>,
+    /// Seconds since 1970.
+    pub began: f64,
+    /// From the first rank's beginning to the last one's end.
+    pub seconds: f64,
+    /// Node by node: ranks, then devices; then files, then the unknown place.
+    pub places: Vec<Place>,
+    /// Hosts, in the order of their first ranks; then `files`, `unknown`.
+    pub nodes: Vec<Node>,
+    /// Those that occur.
+    pub kinds: Vec<String>,
+    /// Of each kind.
+    pub totals: Vec<Total>,
+    /// Named by the program.
+    pub regions: Vec<String>,
+    /// Time in communication.
+    pub calls: Communication,
+    /// Sources, by path.
+    pub files: Vec<File>,
+    /// Those with most traffic first.
+    pub objects: Vec<Object>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// What checking has found in the same run.
+    pub findings: Vec<Finding>,
+    /// What time is divided into.
+    pub timeline: Bins,
+    /// Whether every rank has told all that it did.
+    pub complete: bool,
+}
+
+/// Where data is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its position.
+    pub id: usize,
+    /// `rank 0`, `gpu 1`, a path.
+    pub name: String,
+    /// What it is.
+    pub kind: PlaceKind,
+    /// Position of its node.
+    pub node: usize,
+}
+
+/// What a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceKind {
+    /// A rank with its host memory.
+    Rank,
+    /// A device.
+    Device,
+    /// A file.
+    File,
+    /// Not known.
+    Unknown,
+}
+
+/// A host with its places.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Host name.
+    pub name: String,
+    /// First and last place.
+    pub places: [usize; 2],
+}
+
+/// What has been moved in all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Total {
+    /// Position in `kinds`.
+    pub kind: usize,
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Time in communication.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Communication {
+    /// Time in calls, of the ranks' time in all, 0 to 1.
+    pub share_of_time: f64,
+    /// Of each rank.
+    pub by_rank: Vec<RankTime>,
+}
+
+/// A rank's time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankTime {
+    /// The rank's place.
+    pub place: usize,
+    /// Seconds in calls.
+    pub seconds: f64,
+    /// Seconds outside of them.
+    pub busy: f64,
+}
+
+/// A source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    /// Its position.
+    pub id: usize,
+    /// As the debug information names it.
+    pub path: String,
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The same by kind.
+    pub by_kind: Vec<OfKind>,
+    /// Whether it can be read.
+    pub found: bool,
+    /// Whether it is newer than the run.
+    pub changed: bool,
+}
+
+/// What was allocated at one place of the program, or a variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Object {
+    /// Its position.
+    pub id: usize,
+    /// The variable's, if that is certain, else `FUNCTION:LINE`.
+    pub name: String,
+    /// `heap`, `global`, `stack`, `device`, `managed`, `pinned`, `window`, `unknown`.
+    pub memory: String,
+    /// Places that it lies at.
+    pub place_count: usize,
+    /// Size of the largest; 0 if unknown.
+    pub bytes: u64,
+    /// How many there were.
+    pub allocations: u64,
+    /// Where it was allocated.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// Its traffic.
+    pub by_kind: Vec<OfKind>,
+    /// Call path of the allocation, innermost first.
+    pub stack: Vec<Frame>,
+}
+
+/// A frame of a call path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its name; of code without symbols its module and offset.
+    pub function: String,
+    /// Position of its file.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+}
+
+/// What checking has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// `CS-BUF-01`
+    pub code: String,
+    /// In a few words.
+    pub title: String,
+    /// In a sentence.
+    pub message: String,
+    /// Ranks that take part.
+    pub places: Vec<usize>,
+    /// Where the problem is.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// The only object that is moved by the line of one of its sides.
+    pub object: Option<usize>,
+}
+
+/// What time is divided into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bins {
+    /// How many.
+    pub bins: u32,
+    /// How long each is.
+    pub width_seconds: f64,
+}
+
+/// What a matrix, or a timeline, is of; everything if nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filter {
+    /// Of an object.
+    pub object: Option<usize>,
+    /// Of a file; with `line`, of that line only.
+    pub file: Option<usize>,
+    /// Of a line of `file`.
+    pub line: Option<u32>,
+    /// Of a region.
+    pub region: Option<usize>,
+    /// From this time bin.
+    pub t0: Option<u32>,
+    /// To this time bin, inclusive.
+    pub t1: Option<u32>,
+}
+
+/// What a matrix has in its rows and columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Places.
+    #[default]
+    Place,
+    /// Nodes.
+    Node,
+}
+
+/// Which matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatrixQuery {
+    /// Places or nodes.
+    pub level: Level,
+    /// Sources, from and to place, inclusive; all if not said.
+    pub rows: Option<(usize, usize)>,
+    /// Targets.
+    pub cols: Option<(usize, usize)>,
+    /// Rows and columns at most; [`DEFAULT_BLOCKS`] if not said.
+    pub max: Option<usize>,
+    /// What to count.
+    pub filter: Filter,
+}
+
+/// Sources × targets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Matrix {
+    /// Sources.
+    pub rows: Vec<Block>,
+    /// Targets.
+    pub cols: Vec<Block>,
+    /// (row, column, what), by row and column; empty ones are left out.
+    pub cells: Vec<(usize, usize, Vec<OfKind>)>,
+}
+
+/// Neighbouring places, taken together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// `rank 3`, `ranks 0-15`, a node's name.
+    pub label: String,
+    /// First place.
+    pub first: usize,
+    /// Last place.
+    pub last: usize,
+}
+
+/// An object in detail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObjectDetail {
+    /// What [`Run`] says of it.
+    pub object: Object,
+    /// At each of its places.
+    pub places: Vec<ObjectAt>,
+    /// Accesses that are left out, the smallest.
+    pub more: usize,
+    /// Size of an element, guessed.
+    pub element: u64,
+    /// Rows and columns that it may have, the likeliest first.
+    pub shapes: Vec<(u64, u64)>,
+}
+
+/// An object at one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectAt {
+    /// The place.
+    pub place: usize,
+    /// The largest there.
+    pub bytes: u64,
+    /// Address of the first there.
+    pub address: u64,
+    /// What is done to it.
+    pub accessors: Vec<Access>,
+}
+
+/// Who does what to an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Where the data goes to or comes from; of collectives with all others, the place itself.
+    pub place: usize,
+    /// Position in `kinds`.
+    pub kind: usize,
+    /// The call or instruction.
+    pub call: String,
+    /// Its line.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// Whether the object is read or written.
+    pub direction: Direction,
+    /// How often.
+    pub count: u64,
+    /// Bytes of all.
+    pub bytes: u64,
+    /// Which bytes of the object.
+    pub extents: Vec<Extent>,
+}
+
+/// What is done to data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+}
+
+/// A source file with its traffic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDetail {
+    /// As the debug information names it.
+    pub path: String,
+    /// What it holds.
+    pub text: Option<String>,
+    /// Why there is no text, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_missing: Option<String>,
+    /// Lines with traffic, ascending.
+    pub lines: Vec<FileLine>,
+}
+
+/// A line's traffic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileLine {
+    /// Counted from 1.
+    pub line: u32,
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The same by kind.
+    pub by_kind: Vec<OfKind>,
+    /// What is moved.
+    pub objects: Vec<usize>,
+    /// By which calls.
+    pub calls: Vec<String>,
+}
+
+/// A line in detail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// Largest first.
+    pub transfers: Vec<LineTransfer>,
+    /// Transfers that are left out, the smallest.
+    pub more: usize,
+    /// Call paths that lead there, innermost first.
+    pub stacks: Vec<Vec<Frame>>,
+}
+
+/// Transfers of a line between two places.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineTransfer {
+    /// From.
+    pub source: usize,
+    /// To.
+    pub target: usize,
+    /// Position in `kinds`.
+    pub kind: usize,
+    /// The call.
+    pub call: String,
+    /// What is read.
+    pub object: Option<usize>,
+    /// What is written.
+    pub target_object: Option<usize>,
+    /// How many.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a place moves to and from others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceDetail {
+    /// What lies elsewhere and is read or written from here, and what is read and written here.
+    pub objects: Vec<PlaceObject>,
+    /// By call or instruction.
+    pub instructions: Vec<PlaceCall>,
+    /// By line.
+    pub lines: Vec<PlaceLine>,
+    /// By the other end.
+    pub peers: Vec<Peer>,
+}
+
+/// An object's share of a place's traffic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceObject {
+    /// The object.
+    pub object: usize,
+    /// Position in `kinds`.
+    pub kind: usize,
+    /// Whether it is read or written.
+    pub direction: Direction,
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A call's share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceCall {
+    /// The call or instruction.
+    pub call: String,
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A line's share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceLine {
+    /// Position of the file.
+    pub file: usize,
+    /// The line there.
+    pub line: u32,
+    /// The call or instruction.
+    pub call: String,
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Another place's share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peer {
+    /// The other end.
+    pub place: usize,
+    /// Whether this place reads from there, or writes there.
+    pub direction: Direction,
+    /// Position in `kinds`.
+    pub kind: usize,
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What the series of a timeline are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Kinds.
+    #[default]
+    Kind,
+    /// Places that data comes from.
+    Place,
+    /// Nodes that data comes from.
+    Node,
+}
+
+/// Which timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineQuery {
+    /// What the series are.
+    pub by: By,
+    /// Transfers that a place takes part in only.
+    pub place: Option<usize>,
+    /// What to count; its times are not looked at.
+    pub filter: Filter,
+}
+
+/// What happened when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// How long a bin is.
+    pub width_seconds: f64,
+    /// Largest first, but kinds in their order.
+    pub series: Vec<Series>,
+    /// Seconds in calls, of all ranks, or of the one asked for.
+    pub waiting: Vec<f64>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// A kind's, place's or node's name; `others`.
+    pub label: String,
+    /// Transfers in each bin.
+    pub counts: Vec<u64>,
+    /// Their bytes.
+    pub bytes: Vec<u64>,
+}
+
+/// Two runs side by side: this one is after, the other before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The other run.
+    pub other: OtherRun,
+    /// Totals, by name of the kind.
+    pub kinds: Vec<Change>,
+    /// Pairs of places, by their names.
+    pub pairs: Vec<PairChange>,
+    /// Lines, as `file:line`.
+    pub lines: Vec<Change>,
+    /// Objects, by name.
+    pub objects: Vec<Change>,
+}
+
+/// What a comparison says of the other run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OtherRun {
+    /// Of its run directory.
+    pub name: String,
+    /// How it was started.
+    pub command: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+    /// Its ranks.
+    pub ranks: usize,
+}
+
+/// Transfers and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amount {
+    /// Transfers.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Something named in both runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Its name.
+    pub name: String,
+    /// In the other run.
+    pub before: Amount,
+    /// In this one.
+    pub after: Amount,
+}
+
+/// A pair of places in both runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairChange {
+    /// From.
+    pub source: String,
+    /// To.
+    pub target: String,
+    /// Name of the kind.
+    pub kind: String,
+    /// In the other run.
+    pub before: Amount,
+    /// In this one.
+    pub after: Amount,
+}
