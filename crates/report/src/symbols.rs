@@ -21,16 +21,23 @@ pub struct Symbols {
 
 impl Symbols {
     /// Looks up all places in `logs`, module by module.
-    pub fn of(logs: &[RankLog]) -> Symbols {
+    pub(crate) fn of(logs: &[RankLog]) -> Symbols {
+        let sites = logs.iter().flat_map(|log| {
+            let sites = log.findings.iter().flat_map(|observed| {
+                observed.finding.sites.iter().chain(&observed.completed)
+            });
+            sites.flat_map(move |site| {
+                site.frames.iter().map(move |(module, offset)| (module_path(log, *module), *offset))
+            })
+        });
+        Symbols::of_places(sites)
+    }
+
+    /// Looks up places that are known as a module and an offset from its load address, module by module.
+    pub fn of_places<'p>(places: impl IntoIterator<Item = (&'p Path, u64)>) -> Symbols {
         let mut wanted: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
-        for log in logs {
-            for observed in &log.findings {
-                for site in observed.finding.sites.iter().chain(&observed.completed) {
-                    for (module, offset) in &*site.frames {
-                        wanted.entry(module_path(log, *module)).or_default().insert(*offset);
-                    }
-                }
-            }
+        for (module, offset) in places {
+            wanted.entry(module).or_default().insert(offset);
         }
         let mut symbols = Symbols::default();
         let symbolizer = Symbolizer::new();
@@ -40,11 +47,16 @@ impl Symbols {
         symbols
     }
 
+    /// What was found at `offset`, innermost first: inlined functions, then the one that holds them. Empty
+    /// for places that were not looked up.
+    pub fn frames(&self, module: &Path, offset: u64) -> &[Frame] {
+        self.frames.get(module).and_then(|offsets| offsets.get(&offset)).map_or(&[], Vec::as_slice)
+    }
+
     /// The call stack of a site of `log`, without frames that are not the user's.
-    pub fn stack(&self, log: &RankLog, site: &RawSite<'_>) -> Vec<Frame> {
+    pub(crate) fn stack(&self, log: &RankLog, site: &RawSite<'_>) -> Vec<Frame> {
         let frames = site.frames.iter().flat_map(|(module, offset)| {
-            let module = self.frames.get(module_path(log, *module));
-            module.and_then(|offsets| offsets.get(offset)).into_iter().flatten().cloned()
+            self.frames(module_path(log, *module), *offset).iter().cloned()
         });
         crate::stack::users(frames.collect())
     }

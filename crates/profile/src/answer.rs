@@ -1,0 +1,14 @@
+//! Answers to the questions of [`api`](crate::api), a file for each.
+
+mod code;
+mod compare;
+mod extents;
+mod matrix;
+mod object;
+mod place;
+mod run;
+mod sums;
+mod timeline;
+
+pub use extents::join;
+pub use sums::Sums;

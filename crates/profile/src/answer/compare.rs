@@ -1,0 +1,127 @@
+//! `/api/compare`: this run beside an earlier one. What has the same name is the same.
+
+use crate::Profile;
+use crate::api::{Amount, Change, Comparison, Error, Level, MatrixQuery, OtherRun, PairChange};
+use crate::index::{lines_of, objects, traffic};
+use crate::model::{Model, Row};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::hash::Hash;
+
+/// Entries of each list: the largest changes.
+const MOST: usize = 500;
+
+/// Runs with more places are compared node by node.
+const MOST_PLACES: usize = 512;
+
+type Amounts<K> = FxHashMap<K, Amount>;
+
+impl Profile {
+    /// What is different from `other`, an earlier run: largest changes first.
+    ///
+    /// # Errors
+    /// Never for runs that were read.
+    pub fn compare(&self, other: &Profile) -> Result<Comparison, Error> {
+        let places = self.model.places.len().max(other.model.places.len());
+        let level = if places > MOST_PLACES { Level::Node } else { Level::Place };
+        let named = |(name, before, after)| Change { name, before, after };
+        let pairs = changes(other.named_pairs(level)?, self.named_pairs(level)?);
+        let pair = |((source, target, kind), before, after)| PairChange {
+            source,
+            target,
+            kind,
+            before,
+            after,
+        };
+        let kinds = changes(other.named_kinds(), self.named_kinds()).into_iter().map(named);
+        let lines = changes(other.named_lines(), self.named_lines()).into_iter().map(named);
+        let objects = changes(other.named_objects(), self.named_objects()).into_iter().map(named);
+        let (first, last) = other.model.span;
+        Ok(Comparison {
+            other: OtherRun {
+                name: other.name.clone(),
+                command: other.command.clone(),
+                seconds: (last - first) as f64 / 1e9,
+                ranks: other.model.ranks.len(),
+            },
+            kinds: kinds.collect(),
+            pairs: pairs.into_iter().map(pair).collect(),
+            lines: lines.collect(),
+            objects: objects.collect(),
+        })
+    }
+
+    fn named_kinds(&self) -> Amounts<String> {
+        let kinds = self.totals().by_kind().into_iter();
+        kinds
+            .map(|(kind, count, bytes)| {
+                (self.kinds[kind].name().to_owned(), Amount { count, bytes })
+            })
+            .collect()
+    }
+
+    fn named_pairs(&self, level: Level) -> Result<Amounts<(String, String, String)>, Error> {
+        let max = Some(MOST_PLACES);
+        let matrix = self.matrix(&MatrixQuery { level, max, ..MatrixQuery::default() })?;
+        let mut pairs = Amounts::default();
+        for (row, col, kinds) in &matrix.cells {
+            for (kind, count, bytes) in kinds {
+                let (source, target) = (&matrix.rows[*row].label, &matrix.cols[*col].label);
+                let key = (source.clone(), target.clone(), self.kinds[*kind].name().to_owned());
+                pairs.insert(key, Amount { count: *count, bytes: *bytes });
+            }
+        }
+        Ok(pairs)
+    }
+
+    fn named_lines(&self) -> Amounts<String> {
+        let model = &self.model;
+        self.named(model.lines.len(), lines_of, |number| {
+            let line = model.lines[number];
+            format!("{}:{}", model.files[line.file as usize], line.line)
+        })
+    }
+
+    fn named_objects(&self) -> Amounts<String> {
+        let objects_of = &self.model.objects;
+        self.named(objects_of.len(), objects, |number| objects_of[number].name.clone())
+    }
+
+    /// What things amount to, by name.
+    fn named(
+        &self,
+        length: usize,
+        of: impl Fn(&Model, &Row) -> [Option<u32>; 2],
+        name: impl Fn(usize) -> String,
+    ) -> Amounts<String> {
+        let mut amounts = Amounts::default();
+        for (number, amount) in traffic(&self.model, length, of).into_iter().enumerate() {
+            if amount != Amount::ZERO {
+                amounts.entry(name(number)).or_default().add(amount);
+            }
+        }
+        amounts
+    }
+}
+
+/// What differs, largest difference first.
+fn changes<K: Hash + Ord + Clone>(
+    before: Amounts<K>,
+    mut after: Amounts<K>,
+) -> Vec<(K, Amount, Amount)> {
+    let mut changes: Vec<(K, Amount, Amount)> = (before.into_iter())
+        .map(|(key, before)| {
+            let after = after.remove(&key).unwrap_or_default();
+            (key, before, after)
+        })
+        .collect();
+    changes.extend(after.into_iter().map(|(key, after)| (key, Amount::ZERO, after)));
+    changes.retain(|(_, before, after)| before != after);
+    changes.sort_by_cached_key(|(key, before, after)| {
+        let (bytes, count) =
+            (before.bytes.abs_diff(after.bytes), before.count.abs_diff(after.count));
+        (Reverse(bytes), Reverse(count), key.clone())
+    });
+    changes.truncate(MOST);
+    changes
+}

@@ -1,0 +1,117 @@
+//! `/api/timeline`: what happened when.
+
+use super::sums::known;
+use crate::Profile;
+use crate::api::{By, Error, MOST_SERIES, Series, Timeline, TimelineQuery};
+use crate::model::{End, Row};
+use std::cmp::Reverse;
+
+impl Profile {
+    /// What happened when.
+    ///
+    /// # Errors
+    /// When the question names what is not there.
+    pub fn timeline(&self, query: &TimelineQuery) -> Result<Timeline, Error> {
+        if let Some(place) = query.place {
+            known("place", place, self.model.places.len())?;
+        }
+        let place = query.place.map(|place| place as u32);
+        let labels = self.labels(query.by);
+        let bins = self.model.bins as usize;
+        let mut series: Vec<Option<Series>> = vec![None; labels.len()];
+        for row in self.rows_of(&query.filter)? {
+            let number =
+                place.map_or_else(|| self.model.pairs(row), |place| self.share(row, place));
+            if number == 0 {
+                continue;
+            }
+            // Data of a pattern comes from many: each gets its part.
+            let sources: Vec<u32> = match (query.by, row.source) {
+                (By::Kind, _) => vec![self.kind(row.kind) as u32],
+                (_, End::At(source)) => vec![source],
+                _ => self.model.expand(row.source, row.target).map(|(source, _)| source).collect(),
+            };
+            let part = number / sources.len().max(1) as u64;
+            for source in sources {
+                let of = match query.by {
+                    By::Kind | By::Place => source as usize,
+                    By::Node => self.model.places[source as usize].node,
+                };
+                let label = || Series {
+                    label: labels[of].clone(),
+                    counts: vec![0; bins],
+                    bytes: vec![0; bins],
+                };
+                self.add_bins(series[of].get_or_insert_with(label), row, part);
+            }
+        }
+        let mut series: Vec<Series> = series.into_iter().flatten().collect();
+        if query.by != By::Kind {
+            series.sort_by_key(|series| Reverse(series.bytes.iter().sum::<u64>()));
+        }
+        let width_seconds = self.model.timeline.width as f64 / 1e9;
+        Ok(Timeline { width_seconds, series: first_few(series), waiting: self.waiting(place) })
+    }
+
+    fn labels(&self, by: By) -> Vec<String> {
+        match by {
+            By::Kind => self.kinds.iter().map(|kind| kind.name().to_owned()).collect(),
+            By::Place => self.model.places.iter().map(|place| place.name.clone()).collect(),
+            By::Node => self.model.nodes.iter().map(|node| node.name.clone()).collect(),
+        }
+    }
+
+    fn add_bins(&self, series: &mut Series, row: &Row, times: u64) {
+        for bin in self.model.bins_of(row.clock, row.bins) {
+            let at = bin.bin as usize;
+            let add = |to: &mut u64, more: u64| *to = to.saturating_add(more.saturating_mul(times));
+            add(&mut series.counts[at], bin.count);
+            add(&mut series.bytes[at], bin.amount);
+        }
+    }
+
+    /// How many pairs of a row a place takes part in.
+    fn share(&self, row: &Row, place: u32) -> u64 {
+        match (row.source, row.target) {
+            (End::At(source), End::At(target)) => u64::from(source == place || target == place),
+            (End::At(fixed), End::Of(..)) | (End::Of(..), End::At(fixed)) if fixed == place => {
+                self.model.pairs(row)
+            }
+            (End::At(fixed), End::Of(pattern, group))
+            | (End::Of(pattern, group), End::At(fixed)) => {
+                u64::from(self.model.groups[group as usize].has(pattern, fixed, place))
+            }
+            (End::Of(..), End::Of(..)) => 0,
+        }
+    }
+
+    /// Seconds in calls, of all ranks or of one.
+    fn waiting(&self, place: Option<u32>) -> Vec<f64> {
+        let mut waiting = vec![0.0; self.model.bins as usize];
+        let calls = self.model.calls.iter();
+        for calls in calls.filter(|calls| place.is_none_or(|place| place == calls.place)) {
+            for bin in self.model.bins_of(calls.clock, calls.bins) {
+                waiting[bin.bin as usize] += bin.amount as f64 / 1e9;
+            }
+        }
+        waiting
+    }
+}
+
+/// As many as can be told apart; the rest as one.
+fn first_few(mut series: Vec<Series>) -> Vec<Series> {
+    if series.len() <= MOST_SERIES {
+        return series;
+    }
+    let rest = series.split_off(MOST_SERIES - 1);
+    let sum = |of: fn(&Series) -> &Vec<u64>| {
+        let mut sum = vec![0_u64; of(&rest[0]).len()];
+        for one in &rest {
+            sum.iter_mut().zip(of(one)).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+        }
+        sum
+    };
+    let (counts, bytes) = (sum(|series| &series.counts), sum(|series| &series.bytes));
+    series.push(Series { label: "others".to_owned(), counts, bytes });
+    series
+}

@@ -1,0 +1,269 @@
+//! From what was merged to a model: everything gets its name and its number.
+
+use crate::group::Group;
+use crate::index;
+use crate::merge::Merged;
+use crate::model::{CallRow, Clock, End, Model, Pattern, RankOf, Row, Site};
+use crate::objects::Objects;
+use crate::pair::pair;
+use crate::places::Places;
+use crate::sources::Sources;
+use crate::stacks::Stacks;
+use crate::{Progress, Stage, api};
+use commsan_trace::traffic::Side;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// Names, numbers and pairs.
+pub fn assemble(
+    mut merged: Merged,
+    sources: &Sources,
+    progress: &mut dyn FnMut(Progress),
+) -> Model {
+    progress(Progress { stage: Stage::Naming, done: 0, of: 1 });
+    let places = Places::of(&merged);
+    let stacks = Stacks::of(&merged);
+    let objects = Objects::of(&merged, &places, &stacks, sources);
+    progress(Progress { stage: Stage::Pairing, done: 0, of: 1 });
+    let (timeline, bins) = timeline(&merged);
+    let numbers = Numbers::of(&merged, &places, &stacks);
+    let spans = || merged.ranks.values().map(|present| present.span);
+    let first = spans().map(|span| span.0).min().unwrap_or(0);
+    let last = spans().map(|span| span.1).max().unwrap_or(0);
+    let mut model = Model {
+        ranks: ranks(&merged, &places),
+        regions: merged.regions.iter().cloned().collect(),
+        sites: numbers.sites,
+        groups: numbers.groups,
+        complete: merged.ranks.len() as u64 == u64::from(merged.size)
+            && merged.ranks.values().all(|present| present.complete),
+        notes: notes(&merged, &stacks),
+        clocks: merged.clocks.iter().copied().collect(),
+        timeline,
+        bins,
+        span: (first, last),
+        ..Model::default()
+    };
+    let renumber = Renumber {
+        places: &places.of_raw,
+        groups: &numbers.of_group,
+        sites: &numbers.of_site,
+        objects: &objects.of_raw,
+    };
+    merged.rows.iter_mut().for_each(|row| renumber.row(row, &objects));
+    merged.calls.iter_mut().for_each(|calls| renumber.calls(calls));
+    (model.places, model.nodes) = (places.places, places.nodes);
+    (model.stacks, model.files, model.lines) = (stacks.stacks, stacks.files, stacks.lines);
+    model.line_of_stack = stacks.line_of;
+    (model.objects, model.instances) = (objects.objects, objects.instances);
+    (model.rows, model.calls, model.packed) = (merged.rows, merged.calls, merged.packed);
+    model.strings = merged.strings.into_iter().collect();
+    stand_in(&mut model, &places.absent);
+    pair(&mut model);
+    sort_objects(&mut model);
+    model
+}
+
+struct Numbers {
+    sites: Vec<Site>,
+    of_site: Vec<u32>,
+    groups: Vec<Group>,
+    of_group: Vec<u32>,
+}
+
+impl Numbers {
+    fn of(merged: &Merged, places: &Places, stacks: &Stacks) -> Numbers {
+        let mut sites = crate::merge::Table::default();
+        let site = |site: &Site| Site { stack: stacks.of_raw[site.stack as usize], ..*site };
+        let of_site =
+            (merged.sites.iter()).map(|raw| sites.insert_full(site(raw)).0 as u32).collect();
+        let mut groups: crate::merge::Table<Vec<u32>> = crate::merge::Table::default();
+        let place = |raw: &u32| places.of_raw[*raw as usize];
+        let group = |raw: &Vec<u32>| raw.iter().map(place).collect::<Vec<_>>();
+        let of_group =
+            (merged.groups.iter()).map(|raw| groups.insert_full(group(raw)).0 as u32).collect();
+        Numbers {
+            sites: sites.into_iter().collect(),
+            of_site,
+            groups: groups.into_iter().map(Group::new).collect(),
+            of_group,
+        }
+    }
+}
+
+/// New numbers by old ones.
+struct Renumber<'n> {
+    places: &'n [u32],
+    groups: &'n [u32],
+    sites: &'n [u32],
+    objects: &'n [u32],
+}
+
+impl Renumber<'_> {
+    fn end(&self, end: &mut End) {
+        match end {
+            End::At(place) => *place = self.places[*place as usize],
+            End::Of(_, group) => *group = self.groups[*group as usize],
+        }
+    }
+
+    fn row(&self, row: &mut Row, objects: &Objects) {
+        self.end(&mut row.source);
+        self.end(&mut row.target);
+        row.site = self.sites[row.site as usize];
+        row.group = row.group.map(|group| self.groups[group as usize]);
+        row.object = row.object.map(|object| self.objects[object as usize]);
+        row.other = row.other.map(|object| self.objects[object as usize]);
+        row.target_object = row.other.map(|other| objects.instances[other as usize].object);
+    }
+
+    fn calls(&self, calls: &mut CallRow) {
+        calls.place = self.places[calls.place as usize];
+        calls.site = self.sites[calls.site as usize];
+    }
+}
+
+fn ranks(merged: &Merged, places: &Places) -> Vec<RankOf> {
+    let rank = |(rank, place): &(u32, u32)| {
+        let present = merged.ranks.get(rank);
+        let time = present.map_or(0, |present| present.span.1 - present.span.0);
+        RankOf { rank: *rank, place: *place, present: present.is_some(), time }
+    };
+    places.ranks.iter().map(rank).collect()
+}
+
+/// What answers divide time into: as fine as the coarsest rank, but not too fine to be shown.
+fn timeline(merged: &Merged) -> (Clock, u32) {
+    let clocks =
+        || merged.clocks.iter().zip(&merged.last_bins).filter(|(clock, _)| clock.width > 0);
+    let Some(epoch) = clocks().map(|(clock, _)| clock.epoch).min() else {
+        return Default::default();
+    };
+    let mut width = clocks().map(|(clock, _)| clock.width).max().unwrap_or(1);
+    let last = clocks().map(|(clock, last)| clock.start(*last) - epoch).max().unwrap_or(0);
+    while last / width >= u64::from(api::MOST_BINS) {
+        width = width.saturating_mul(2);
+    }
+    (Clock { epoch, width }, (last / width) as u32 + 1)
+}
+
+/// Where ranks have left no file, what others have received from them counts.
+fn stand_in(model: &mut Model, absent: &[bool]) {
+    if !absent.iter().any(|absent| *absent) {
+        return;
+    }
+    // Of all others, the same for every member; of those above and below, each member's own.
+    let mut others: FxHashMap<u32, Option<Split>> = FxHashMap::default();
+    let mut more = vec![];
+    for row in model.rows.iter_mut().filter(|row| row.side == Side::Target) {
+        match (row.source, row.target) {
+            (End::At(place), _) => row.counted = absent[place as usize],
+            (End::Of(pattern, group), End::At(own)) => {
+                let groups = &mut model.groups;
+                let parts = match pattern {
+                    Pattern::Others => *others
+                        .entry(group)
+                        .or_insert_with(|| Split::of(groups, absent, (pattern, group), own)),
+                    _ => Split::of(groups, absent, (pattern, group), own),
+                };
+                if let Some(Split { present, missing }) = parts {
+                    row.group = row.group.or(Some(group));
+                    row.source = End::Of(Pattern::Others, present);
+                    let source = End::Of(Pattern::Others, missing);
+                    more.push(Row { source, counted: true, ..*row });
+                }
+            }
+            (End::Of(..), End::Of(..)) => {}
+        }
+    }
+    model.rows.append(&mut more);
+    for row in model.rows.iter_mut().filter(|row| row.counted && row.side == Side::Target) {
+        row.target_site = Some(row.site);
+        row.target_object = row.object.map(|i| model.instances[i as usize].object);
+    }
+}
+
+/// Groups of those members that have left a file, and of those that have not.
+#[derive(Clone, Copy)]
+struct Split {
+    present: u32,
+    missing: u32,
+}
+
+impl Split {
+    fn of(
+        groups: &mut Vec<Group>,
+        absent: &[bool],
+        (pattern, group): (Pattern, u32),
+        own: u32,
+    ) -> Option<Split> {
+        let of = &groups[group as usize];
+        let (missing, present): (Vec<u32>, Vec<u32>) = match pattern {
+            // The same for every member: `own` is left out where it is looked at.
+            Pattern::Others => of.places().iter().partition(|place| absent[**place as usize]),
+            _ => of.members(pattern, own).partition(|place| absent[*place as usize]),
+        };
+        if missing.is_empty() {
+            return None;
+        }
+        let number = groups.len() as u32;
+        groups.extend([Group::new(present), Group::new(missing)]);
+        Some(Split { present: number, missing: number + 1 })
+    }
+}
+
+/// Objects with most traffic come first.
+fn sort_objects(model: &mut Model) {
+    let traffic = index::traffic(model, model.objects.len(), index::objects);
+    let mut order: Vec<u32> = (0..model.objects.len() as u32).collect();
+    order.sort_by_key(|object| {
+        let amount = traffic[*object as usize];
+        (Reverse(amount.bytes), Reverse(amount.count), *object)
+    });
+    let mut of = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(old, new)| of[*old as usize] = new);
+    model.objects = order.iter().map(|old| model.objects[*old as usize].clone()).collect();
+    model.instances.iter_mut().for_each(|i| i.object = of[i.object as usize]);
+    for row in &mut model.rows {
+        row.target_object = row.target_object.map(|object| of[object as usize]);
+    }
+}
+
+fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
+    let mut notes = vec![];
+    let absent = (0..merged.size).filter(|rank| !merged.ranks.contains_key(rank));
+    let absent: Vec<u32> = absent.take(1 << 20).collect();
+    if !absent.is_empty() {
+        notes.push(format!(
+            "{} left no traffic file: what others received from there counts, the rest is missing",
+            commsan_report::ranks::named(&absent)
+        ));
+    }
+    let mut cut: Vec<u32> =
+        merged.ranks.iter().filter(|(_, rank)| !rank.complete).map(|(rank, _)| *rank).collect();
+    cut.sort_unstable();
+    if !cut.is_empty() {
+        notes.push(format!(
+            "{} did not end in order: the last that they did may be missing",
+            commsan_report::ranks::named(&cut)
+        ));
+    }
+    if merged.meaningless > 0 {
+        let number = merged.meaningless;
+        notes.push(format!(
+            "{number} entries are of this format, but mean nothing, and were left out"
+        ));
+    }
+    if merged.sample > 1 {
+        notes.push(format!(
+            "which bytes of objects were moved is of one transfer in {}",
+            merged.sample
+        ));
+    }
+    notes.extend(merged.notes.iter().map(|(note, (rank, ranks))| match ranks {
+        1 => format!("rank {rank}: {note}"),
+        _ => format!("rank {rank} and {} more: {note}", ranks - 1),
+    }));
+    notes.extend(stacks.advice.iter().cloned());
+    notes
+}

@@ -1,0 +1,300 @@
+//! One table out of many: what ranks wrote, taken one at a time, so that no more than one is unpacked.
+//!
+//! Nothing is named here yet. Places, call paths and objects are kept as the ranks tell them, each once.
+
+use crate::model::{CallRow, Clock, End, Pattern, Row, Site};
+use crate::packed::{List, Packed};
+use commsan_trace::traffic::{self, Calls, Frame, Memory, Side, Snapshot, Transfer};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::Hash;
+
+/// Things in the order of their first mention, each once; their numbers are positions.
+pub type Table<T> = IndexSet<T, FxBuildHasher>;
+
+/// A place as ranks tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RawPlace {
+    /// A rank.
+    Rank(u32),
+    /// A device of a host (a string).
+    Device(u32, u32),
+    /// A device of a rank's host.
+    DeviceOf(u32, u32),
+    /// A file (a string).
+    File(u32),
+    /// Not known.
+    Unknown,
+}
+
+/// An object as ranks tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RawObject {
+    /// What kind of memory.
+    pub memory: Memory,
+    /// Call path of the allocation.
+    pub stack: u32,
+    /// Name that the program gave: a string.
+    pub name: Option<u32>,
+}
+
+/// An object at a place.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lying {
+    /// Size of the largest.
+    pub bytes: u64,
+    /// How many there were.
+    pub count: u64,
+    /// Address of the first.
+    pub address: u64,
+}
+
+impl Lying {
+    /// Takes another rank's, or another call's, with it.
+    pub fn join(&mut self, other: Lying) {
+        self.bytes = self.bytes.max(other.bytes);
+        self.count = self.count.saturating_add(other.count);
+        if self.address == 0 {
+            self.address = other.address;
+        }
+    }
+}
+
+/// A rank that has left a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Present {
+    /// Its host: a string.
+    pub host: u32,
+    /// When it began and when it wrote this, in nanoseconds since 1970.
+    pub span: (u64, u64),
+    /// Whether it has ended in order.
+    pub complete: bool,
+}
+
+/// All files together. Numbers in `rows` are positions in the tables here.
+#[derive(Default)]
+pub struct Merged {
+    /// Ranks by number.
+    pub ranks: FxHashMap<u32, Present>,
+    /// The largest job's size.
+    pub size: u32,
+    /// Names of hosts, functions, files, calls, variables.
+    pub strings: Table<String>,
+    /// Names of regions.
+    pub regions: Table<String>,
+    /// Paths of executables and libraries.
+    pub modules: Table<String>,
+    /// Call paths.
+    pub stacks: Table<Vec<Frame>>,
+    /// Places.
+    pub places: Table<RawPlace>,
+    /// Groups, of places.
+    pub groups: Table<Vec<u32>>,
+    /// Allocation sites and variables.
+    pub objects: Table<RawObject>,
+    /// Objects at places, by both.
+    pub instances: IndexMap<(u32, u32), Lying, FxBuildHasher>,
+    /// Calls at the end of call paths.
+    pub sites: Table<Site>,
+    /// What was moved.
+    pub rows: Vec<Row>,
+    /// Time in calls; `place` is the rank's.
+    pub calls: Vec<CallRow>,
+    /// Time bins and extents.
+    pub packed: Packed,
+    /// What the numbers of time bins mean.
+    pub clocks: Table<Clock>,
+    /// The last bin of each clock that occurs.
+    pub last_bins: Vec<u32>,
+    /// How many rows had a pattern at both ends, which means nothing.
+    pub meaningless: u64,
+    /// Samples that details are of, where not all: one in so many.
+    pub sample: u32,
+    /// What the ranks want to be said, with the first that says it and how many do.
+    pub notes: IndexMap<String, (u32, u32), FxBuildHasher>,
+}
+
+/// What the numbers of one file are in all.
+struct Numbers {
+    host: u32,
+    clock: u32,
+    strings: Vec<u32>,
+    modules: Vec<u32>,
+    stacks: Vec<u32>,
+    groups: Vec<u32>,
+    instances: Vec<u32>,
+}
+
+fn number<T: Hash + Eq>(table: &mut Table<T>, item: T) -> u32 {
+    table.insert_full(item).0 as u32
+}
+
+impl Merged {
+    /// Takes what a rank has written.
+    ///
+    /// # Errors
+    /// When another file was this rank's.
+    pub fn add(&mut self, snapshot: &Snapshot) -> Result<(), String> {
+        if self.ranks.contains_key(&snapshot.rank) {
+            return Err(format!("it is of rank {}, which has another one", snapshot.rank));
+        }
+        let mut numbers = self.numbers(snapshot);
+        self.ranks.insert(
+            snapshot.rank,
+            Present {
+                host: numbers.host,
+                span: (snapshot.began, snapshot.until.max(snapshot.began)),
+                complete: snapshot.complete,
+            },
+        );
+        self.size = self.size.max(snapshot.size).max(snapshot.rank.saturating_add(1));
+        self.sample = self.sample.max(snapshot.sample);
+        self.groups(snapshot, &mut numbers);
+        self.objects(snapshot, &mut numbers);
+        for transfer in &snapshot.transfers {
+            match self.row(transfer, snapshot, &numbers) {
+                Some(row) => self.rows.push(row),
+                None => self.meaningless += 1,
+            }
+        }
+        for calls in &snapshot.calls {
+            let row = self.calls_row(calls, snapshot, &numbers);
+            self.calls.push(row);
+        }
+        for note in &snapshot.notes {
+            self.notes.entry(note.clone()).or_insert((snapshot.rank, 0)).1 += 1;
+        }
+        Ok(())
+    }
+
+    fn numbers(&mut self, snapshot: &Snapshot) -> Numbers {
+        let host = number(&mut self.strings, snapshot.host.clone());
+        let clock = Clock { epoch: snapshot.epoch, width: snapshot.bin };
+        let clock = number(&mut self.clocks, clock);
+        self.last_bins.resize(self.clocks.len(), 0);
+        let strings = snapshot.strings.iter();
+        let strings: Vec<u32> = strings.map(|s| number(&mut self.strings, s.clone())).collect();
+        let modules = snapshot.modules.iter();
+        let modules: Vec<u32> = modules.map(|m| number(&mut self.modules, m.clone())).collect();
+        let frame = |frame: &Frame| match *frame {
+            Frame::Code(module, offset) => Frame::Code(modules[module as usize], offset),
+            Frame::Line(function, file, line) => {
+                Frame::Line(strings[function as usize], strings[file as usize], line)
+            }
+        };
+        let stacks = snapshot.stacks.iter();
+        let stacks = stacks
+            .map(|stack| number(&mut self.stacks, stack.iter().map(frame).collect::<Vec<_>>()))
+            .collect();
+        let (groups, instances) = Default::default();
+        Numbers { host, clock, strings, modules, stacks, groups, instances }
+    }
+
+    fn groups(&mut self, snapshot: &Snapshot, numbers: &mut Numbers) {
+        for group in &snapshot.groups {
+            let places = group.iter().map(|place| self.place(*place, numbers)).collect();
+            numbers.groups.push(number(&mut self.groups, places));
+        }
+    }
+
+    fn objects(&mut self, snapshot: &Snapshot, numbers: &mut Numbers) {
+        for object in &snapshot.objects {
+            let memory = match object.memory {
+                Memory::Global(module, offset) => {
+                    Memory::Global(numbers.modules[module as usize], offset)
+                }
+                memory => memory,
+            };
+            let raw = RawObject {
+                memory,
+                stack: numbers.stacks[object.stack as usize],
+                name: object.name.map(|name| numbers.strings[name as usize]),
+            };
+            let place = self.place(object.place, numbers);
+            let key = (number(&mut self.objects, raw), place);
+            let entry = self.instances.entry(key);
+            numbers.instances.push(entry.index() as u32);
+            let (bytes, count, address) = (object.bytes, object.count, object.address);
+            entry.or_default().join(Lying { bytes, count, address });
+        }
+    }
+
+    fn place(&mut self, place: traffic::Place, numbers: &Numbers) -> u32 {
+        let raw = match place {
+            traffic::Place::Rank(rank) => RawPlace::Rank(rank),
+            traffic::Place::Device(device) => RawPlace::Device(numbers.host, device),
+            traffic::Place::DeviceOf(rank, device) => RawPlace::DeviceOf(rank, device),
+            traffic::Place::File(name) => RawPlace::File(numbers.strings[name as usize]),
+            traffic::Place::Unknown => RawPlace::Unknown,
+        };
+        number(&mut self.places, raw)
+    }
+
+    fn end(&mut self, end: traffic::End, numbers: &Numbers) -> End {
+        let of = |pattern, group: u32| End::Of(pattern, numbers.groups[group as usize]);
+        match end {
+            traffic::End::At(place) => End::At(self.place(place, numbers)),
+            traffic::End::Others(group) => of(Pattern::Others, group),
+            traffic::End::Above(group) => of(Pattern::Above, group),
+            traffic::End::Below(group) => of(Pattern::Below, group),
+        }
+    }
+
+    fn site(&mut self, call: u32, stack: u32, numbers: &Numbers) -> u32 {
+        let (call, stack) = (numbers.strings[call as usize], numbers.stacks[stack as usize]);
+        number(&mut self.sites, Site { call, stack })
+    }
+
+    /// Keeps time bins, if they mean anything.
+    fn bins(&mut self, bins: &[traffic::Bin], snapshot: &Snapshot, numbers: &Numbers) -> List {
+        let Some(last) = bins.last().filter(|_| snapshot.bin > 0) else { return List::default() };
+        let known = &mut self.last_bins[numbers.clock as usize];
+        *known = (*known).max(last.bin);
+        self.packed.add_bins(bins)
+    }
+
+    fn row(&mut self, of: &Transfer, snapshot: &Snapshot, numbers: &Numbers) -> Option<Row> {
+        let source = self.end(of.source, numbers);
+        let target = self.end(of.target, numbers);
+        if matches!((source, target), (End::Of(..), End::Of(..))) {
+            return None;
+        }
+        let region = of.region.map(|region| snapshot.strings[region as usize].clone());
+        let instance = |object: u32| numbers.instances[object as usize];
+        Some(Row {
+            kind: of.kind,
+            side: of.side,
+            counted: of.side != Side::Target,
+            told_object: false,
+            told_line: false,
+            source,
+            target,
+            site: self.site(of.call, of.stack, numbers),
+            target_site: None,
+            object: of.object.map(instance),
+            other: of.other.map(instance),
+            target_object: None,
+            region: region.map(|region| number(&mut self.regions, region)),
+            tag: of.tag,
+            group: of.group.map(|group| numbers.groups[group as usize]),
+            count: of.count,
+            bytes: of.bytes,
+            clock: numbers.clock,
+            bins: self.bins(&of.bins, snapshot, numbers),
+            extents: self.packed.add_extents(&of.extents),
+            other_extents: self.packed.add_extents(&of.other_extents),
+        })
+    }
+
+    fn calls_row(&mut self, of: &Calls, snapshot: &Snapshot, numbers: &Numbers) -> CallRow {
+        CallRow {
+            place: self.place(traffic::Place::Rank(snapshot.rank), numbers),
+            site: self.site(of.call, of.stack, numbers),
+            count: of.count,
+            time: of.time,
+            longest: of.longest,
+            clock: numbers.clock,
+            bins: self.bins(&of.bins, snapshot, numbers),
+        }
+    }
+}

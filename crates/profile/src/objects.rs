@@ -1,0 +1,148 @@
+//! What was allocated where, as objects of all ranks, and their names.
+
+use crate::globals::Globals;
+use crate::merge::{Lying, Merged, RawObject};
+use crate::model::{Instance, Object};
+use crate::places::Places;
+use crate::sources::Sources;
+use crate::stacks::Stacks;
+use crate::variable;
+use commsan_report::names::is_fortran;
+use commsan_trace::traffic::Memory;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// Objects of a run.
+pub struct Objects {
+    /// All of them, in the order of their first mention.
+    pub objects: Vec<Object>,
+    /// At their places.
+    pub instances: Vec<Instance>,
+    /// By position in [`Merged::instances`].
+    pub of_raw: Vec<u32>,
+}
+
+/// What makes two allocations one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    memory: Memory,
+    stack: u32,
+    name: Option<u32>,
+}
+
+impl Objects {
+    /// The objects that `merged` mentions.
+    pub fn of(merged: &Merged, places: &Places, stacks: &Stacks, sources: &Sources) -> Objects {
+        let mut globals = Globals::default();
+        let mut known: IndexMap<Identity, RawObject, FxBuildHasher> = IndexMap::default();
+        let of_object: Vec<u32> = (merged.objects.iter())
+            .map(|raw| {
+                let identity = identity(raw, merged, stacks, &mut globals);
+                let entry = known.entry(identity);
+                let object = entry.index() as u32;
+                entry.or_insert(*raw);
+                object
+            })
+            .collect();
+        let mut names = Names { merged, stacks, sources, globals, texts: FxHashMap::default() };
+        let mut objects: Vec<Object> = (known.iter())
+            .map(|(identity, raw)| Object {
+                name: names.of(raw, identity.stack),
+                memory: identity.memory,
+                stack: identity.stack,
+                bytes: 0,
+                allocations: 0,
+                places: 0,
+            })
+            .collect();
+        let mut joined: IndexMap<(u32, u32), Lying, FxBuildHasher> = IndexMap::default();
+        let mut of_raw = vec![];
+        for ((object, place), lying) in &merged.instances {
+            let key = (of_object[*object as usize], places.of_raw[*place as usize]);
+            let entry = joined.entry(key);
+            of_raw.push(entry.index() as u32);
+            entry.or_default().join(*lying);
+        }
+        let instances = joined.into_iter().map(|((object, place), lying)| {
+            let of = &mut objects[object as usize];
+            of.bytes = of.bytes.max(lying.bytes);
+            of.allocations = of.allocations.saturating_add(lying.count);
+            of.places += 1;
+            let Lying { bytes, count, address } = lying;
+            Instance { object, place, bytes, count, address }
+        });
+        Objects { instances: instances.collect(), objects, of_raw }
+    }
+}
+
+fn identity(raw: &RawObject, merged: &Merged, stacks: &Stacks, globals: &mut Globals) -> Identity {
+    let memory = match raw.memory {
+        Memory::Global(module, offset) => {
+            let variable = globals.at(&merged.modules[module as usize], offset);
+            Memory::Global(module, variable.map_or(offset, |(start, _)| start))
+        }
+        memory => memory,
+    };
+    Identity { memory, stack: stacks.of_raw[raw.stack as usize], name: raw.name }
+}
+
+struct Names<'m> {
+    merged: &'m Merged,
+    stacks: &'m Stacks,
+    sources: &'m Sources,
+    globals: Globals,
+    texts: FxHashMap<usize, Option<String>>,
+}
+
+impl Names<'_> {
+    /// The name that the program gave, the variable's, or where it was allocated; nothing is invented.
+    fn of(&mut self, raw: &RawObject, stack: u32) -> String {
+        if let Some(name) = raw.name {
+            return self.merged.strings[name as usize].clone();
+        }
+        if let Memory::Global(module, offset) = raw.memory {
+            let module = &self.merged.modules[module as usize];
+            let unnamed = || format!("{}+{offset:#x}", module.rsplit('/').next().unwrap_or(module));
+            return self
+                .globals
+                .at(module, offset)
+                .map_or_else(unnamed, |(_, name)| name.to_owned());
+        }
+        let stacks = self.stacks;
+        let Some(frame) = stacks.of_allocation(stack) else { return String::new() };
+        if raw.memory == Memory::Stack {
+            return format!("stack of {}", frame.function);
+        }
+        let (Some(file), Some(line)) = (frame.file, frame.line) else {
+            return frame.function.clone();
+        };
+        let variable = self
+            .line(file, line)
+            .and_then(|text| variable::assigned(text, is_fortran(&stacks.files[file])));
+        variable.unwrap_or_else(|| format!("{}:{line}", frame.function))
+    }
+
+    /// A line of a file that has not changed since the run.
+    fn line(&mut self, file: usize, line: u32) -> Option<&str> {
+        let (path, sources) = (&self.stacks.files[file], self.sources);
+        let text = self.texts.entry(file).or_insert_with(|| {
+            let state = sources.state(path);
+            sources.text(path).ok().filter(|_| !state.changed)
+        });
+        text.as_deref()?.lines().nth((line as usize).checked_sub(1)?)
+    }
+}
+
+/// The name of a kind of memory.
+pub fn memory_name(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Heap => "heap",
+        Memory::Global(..) => "global",
+        Memory::Stack => "stack",
+        Memory::Device => "device",
+        Memory::Managed => "managed",
+        Memory::Pinned => "pinned",
+        Memory::Window => "window",
+        Memory::Unknown => "unknown",
+    }
+}

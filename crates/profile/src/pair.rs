@@ -1,0 +1,242 @@
+//! Both ends of transfers: what the receivers have seen, put beside what the senders have.
+//!
+//! A sender does not know what object its message arrives in, nor at which line. What targets tell fills
+//! that in where it is certain: where only one object, or line, comes into question, or where both sides
+//! have told apart as many transfers and each has one of equal count and bytes. It never changes a total.
+
+use crate::api::Amount;
+use crate::model::{End, Model, Row};
+use commsan_trace::traffic::{Kind, Side};
+use rustc_hash::FxHashMap;
+
+/// What both ends of a transfer have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    kind: Kind,
+    group: Option<u32>,
+    tag: Option<i32>,
+    /// Of collectives, which all ranks call alike.
+    call: Option<u32>,
+    /// No place for a pattern, or where any will do.
+    source: Option<u32>,
+    target: Option<u32>,
+}
+
+/// What is the same in all of them, if anything is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum One {
+    #[default]
+    None,
+    Same(u32),
+    /// Different ones, or something unknown among them.
+    Many,
+}
+
+impl One {
+    fn add(&mut self, value: Option<u32>) {
+        *self = match (*self, value) {
+            (One::None, Some(value)) => One::Same(value),
+            (One::Same(known), Some(value)) if known == value => One::Same(known),
+            _ => One::Many,
+        };
+    }
+
+    fn and(self, other: One) -> One {
+        match (self, other) {
+            (One::None, one) | (one, One::None) => one,
+            (one, other) if one == other => one,
+            _ => One::Many,
+        }
+    }
+
+    fn value(self) -> Option<u32> {
+        match self {
+            One::Same(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// What targets have in common.
+#[derive(Clone, Copy, Debug, Default)]
+struct Received {
+    object: One,
+    site: One,
+}
+
+/// What sources have in common.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    object: One,
+    target_object: One,
+    line: One,
+    target_line: One,
+}
+
+/// Fills in what is certain about the targets of all rows that count.
+pub fn pair(model: &mut Model) {
+    let mut pairing = Pairing::of(model);
+    pairing.one_to_one();
+    pairing.collective();
+}
+
+struct Pairing<'m> {
+    model: &'m mut Model,
+    sources: Vec<(Key, u32)>,
+    targets: Vec<(Key, u32)>,
+}
+
+impl<'m> Pairing<'m> {
+    fn of(model: &'m mut Model) -> Pairing<'m> {
+        let of_side = |side: Side| {
+            let rows = model.rows.iter().zip(0..);
+            let rows =
+                rows.filter(|(row, _)| row.side == side && !(row.counted && side == Side::Target));
+            let mut keys: Vec<(Key, u32)> = rows.map(|(row, n)| (key(model, row), n)).collect();
+            keys.sort_unstable();
+            keys
+        };
+        let (sources, targets) = (of_side(Side::Source), of_side(Side::Target));
+        Pairing { model, sources, targets }
+    }
+
+    /// Rows with the same two places.
+    fn one_to_one(&mut self) {
+        let (sources, targets) =
+            (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
+        let mut rest = &targets[..];
+        for sent in sources.chunk_by(|a, b| a.0 == b.0) {
+            let key = sent[0].0;
+            rest = &rest[rest.partition_point(|target| target.0 < key)..];
+            let received = &rest[..rest.partition_point(|target| target.0 == key)];
+            if key.source.is_some() && key.target.is_some() && !received.is_empty() {
+                let rows = |of: &[(Key, u32)]| of.iter().map(|(_, row)| *row).collect::<Vec<_>>();
+                self.fill(&rows(sent), &rows(received));
+            }
+        }
+        (self.sources, self.targets) = (sources, targets);
+    }
+
+    fn fill(&mut self, sent: &[u32], received: &[u32]) {
+        self.fill_common(sent, received);
+        for (source, target) in self.by_amount(sent, received) {
+            self.fill_common(&[source], &[target]);
+        }
+    }
+
+    /// Fills in what all of `received` have in common, and notes what `sent` tell of these then.
+    fn fill_common(&mut self, sent: &[u32], received: &[u32]) {
+        let mut common = Received::default();
+        received.iter().for_each(|row| self.add_received(&mut common, *row));
+        let mut told = Sent::default();
+        for row in sent {
+            self.complete(*row, common);
+            self.add_sent(&mut told, *row);
+        }
+        received.iter().for_each(|row| self.tell(*row, told));
+    }
+
+    /// Rows that can be told apart by how much they are, if both sides have the same of them.
+    fn by_amount(&self, sent: &[u32], received: &[u32]) -> Vec<(u32, u32)> {
+        let sorted = |rows: &[u32]| {
+            let amount = |row: u32| -> Amount { self.model.rows[row as usize].amount() };
+            let mut rows: Vec<_> =
+                rows.iter().map(|row| (amount(*row).count, amount(*row).bytes, *row)).collect();
+            rows.sort_unstable();
+            rows
+        };
+        let same = |a: &(u64, u64, u32), b: &(u64, u64, u32)| (a.0, a.1) == (b.0, b.1);
+        let (sent, received) = (sorted(sent), sorted(received));
+        let distinct = !sent.windows(2).any(|two| same(&two[0], &two[1]));
+        let equal = sent.len() == received.len()
+            && sent.iter().zip(&received).all(|(sent, received)| same(sent, received));
+        if distinct && equal {
+            sent.iter().zip(&received).map(|(sent, received)| (sent.2, received.2)).collect()
+        } else {
+            vec![]
+        }
+    }
+
+    /// Rows of which one is a pattern, or both are.
+    fn collective(&mut self) {
+        let (sources, targets) =
+            (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
+        let mut received: FxHashMap<Key, Received> = FxHashMap::default();
+        for (key, row) in targets.iter().filter(|(key, _)| key.call.is_some()) {
+            self.add_received(received.entry(Key { target: None, ..*key }).or_default(), *row);
+            if key.source.is_none() {
+                self.add_received(received.entry(*key).or_default(), *row);
+            }
+        }
+        let mut sent: FxHashMap<Key, Sent> = FxHashMap::default();
+        for (key, row) in sources.iter().filter(|(key, _)| key.call.is_some()) {
+            let get = |key: Key| received.get(&key).copied().unwrap_or_default();
+            let from_any = get(Key { source: None, ..*key });
+            let common = if key.target.is_none() { get(*key).and(from_any) } else { from_any };
+            self.complete(*row, common);
+            self.add_sent(sent.entry(Key { target: None, ..*key }).or_default(), *row);
+            self.add_sent(
+                sent.entry(Key { source: None, target: None, ..*key }).or_default(),
+                *row,
+            );
+        }
+        for (key, row) in targets.iter().filter(|(key, _)| key.call.is_some()) {
+            if let Some(told) = sent.get(&Key { target: None, ..*key }) {
+                self.tell(*row, *told);
+            }
+        }
+    }
+
+    fn add_received(&self, common: &mut Received, row: u32) {
+        let row = &self.model.rows[row as usize];
+        common.object.add(row.object.map(|instance| self.model.object_of(instance)));
+        common.site.add(Some(row.site));
+    }
+
+    fn add_sent(&self, told: &mut Sent, row: u32) {
+        let row = &self.model.rows[row as usize];
+        told.object.add(self.model.source_object(row));
+        told.target_object.add(row.target_object);
+        told.line.add(self.model.line_of_site(row.site));
+        told.target_line.add(row.target_site.and_then(|site| self.model.line_of_site(site)));
+    }
+
+    fn complete(&mut self, row: u32, common: Received) {
+        let row = &mut self.model.rows[row as usize];
+        row.target_object = row.target_object.or(common.object.value());
+        row.target_site = row.target_site.or(common.site.value());
+    }
+
+    /// Notes what the sources tell of a target, so that it need not count on its own.
+    fn tell(&mut self, row: u32, told: Sent) {
+        let of = &self.model.rows[row as usize];
+        let object = of.object.map(|instance| self.model.object_of(instance));
+        let line = self.model.line_of_site(of.site);
+        let is = |one: One, value: Option<u32>| value.is_some() && one.value() == value;
+        let of = &mut self.model.rows[row as usize];
+        of.told_object |= is(told.object, object) || is(told.target_object, object);
+        of.told_line |= is(told.line, line) || is(told.target_line, line);
+    }
+}
+
+impl Received {
+    fn and(self, other: Received) -> Received {
+        Received { object: self.object.and(other.object), site: self.site.and(other.site) }
+    }
+}
+
+fn key(model: &Model, row: &Row) -> Key {
+    let pattern = |end: End| match end {
+        End::Of(_, group) => Some(group),
+        End::At(_) => None,
+    };
+    let call = || model.sites[row.site as usize].call;
+    Key {
+        kind: row.kind,
+        group: row.group.or(pattern(row.source)).or(pattern(row.target)),
+        tag: row.tag,
+        call: matches!(row.kind, Kind::Collective | Kind::Nccl).then(call),
+        source: row.source.place(),
+        target: row.target.place(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Call paths as the user knows them: functions, files and lines.
+
+use crate::api::Frame;
+use crate::merge::{Merged, Table};
+use crate::model::SourceLine;
+use commsan_model::Frame as Found;
+use commsan_report::stack::users;
+use commsan_report::symbols::Symbols;
+use commsan_trace::traffic;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Directories of headers that allocate on their caller's behalf.
+const LIBRARY_HEADERS: &[&str] = &["/include/c++/", "/include/thrust/", "/include/cuda/std/"];
+
+/// Call paths of a run.
+pub struct Stacks {
+    /// The user's frames, innermost first; the first is empty.
+    pub stacks: Vec<Vec<Frame>>,
+    /// By position in [`Merged::stacks`].
+    pub of_raw: Vec<u32>,
+    /// Paths of source files, ascending.
+    pub files: Vec<String>,
+    /// Lines, each once.
+    pub lines: Vec<SourceLine>,
+    /// Line of each call path: the innermost that is known.
+    pub line_of: Vec<Option<u32>>,
+    /// What to do about modules without lines.
+    pub advice: Vec<String>,
+}
+
+impl Stacks {
+    /// Looks up all call paths.
+    pub fn of(merged: &Merged) -> Stacks {
+        let codes = merged.stacks.iter().flatten().filter_map(|frame| match *frame {
+            traffic::Frame::Code(module, offset) => {
+                Some((Path::new(&merged.modules[module as usize]), offset))
+            }
+            traffic::Frame::Line(..) => None,
+        });
+        let symbols = Symbols::of_places(codes);
+        let raw = merged.stacks.iter();
+        let found: Vec<Vec<Found>> = raw.map(|stack| frames(stack, merged, &symbols)).collect();
+        let files: BTreeSet<&String> =
+            found.iter().flatten().filter_map(|frame| frame.file.as_ref()).collect();
+        let files: Vec<String> = files.into_iter().cloned().collect();
+        let mut stacks: Table<Vec<Frame>> = std::iter::once(vec![]).collect();
+        let named = |stack: &Vec<Found>| stack.iter().map(|frame| named(frame, &files)).collect();
+        let of_raw = found.iter().map(|stack| stacks.insert_full(named(stack)).0 as u32).collect();
+        let mut lines: Table<SourceLine> = Table::default();
+        let mut line = |stack: &Vec<Frame>| {
+            let line = stack.iter().find_map(source_line)?;
+            Some(lines.insert_full(line).0 as u32)
+        };
+        let line_of = stacks.iter().map(&mut line).collect();
+        Stacks {
+            line_of,
+            of_raw,
+            stacks: stacks.into_iter().collect(),
+            lines: lines.into_iter().collect(),
+            files,
+            advice: advice(&found, &symbols),
+        }
+    }
+
+    /// The frame that an allocation is told by: the innermost that is no library's header.
+    pub fn of_allocation(&self, stack: u32) -> Option<&Frame> {
+        let stack = &self.stacks[stack as usize];
+        let is_header = |frame: &&Frame| {
+            let file = frame.file.map_or("", |file| &self.files[file]);
+            LIBRARY_HEADERS.iter().any(|header| file.contains(header))
+        };
+        stack.iter().find(|frame| !is_header(frame)).or(stack.first())
+    }
+}
+
+fn source_line(frame: &Frame) -> Option<SourceLine> {
+    Some(SourceLine { file: frame.file? as u32, line: frame.line? })
+}
+
+/// The user's frames of a call path. What is known by its line, as frames of kernels and of Python, stays.
+fn frames(stack: &[traffic::Frame], merged: &Merged, symbols: &Symbols) -> Vec<Found> {
+    let is_line = |frame: &&traffic::Frame| matches!(frame, traffic::Frame::Line(..));
+    let leading = stack.iter().take_while(is_line).count();
+    let found = |frame: &traffic::Frame| match *frame {
+        traffic::Frame::Code(module, offset) => {
+            symbols.frames(Path::new(&merged.modules[module as usize]), offset).to_vec()
+        }
+        traffic::Frame::Line(function, file, line) => vec![Found {
+            function: Some(merged.strings[function as usize].clone()),
+            file: Some(merged.strings[file as usize].clone()),
+            line: Some(line),
+            column: None,
+            module: String::new(),
+            offset: 0,
+            inlined: false,
+        }],
+    };
+    let mut frames: Vec<Found> = stack[..leading].iter().flat_map(found).collect();
+    frames.extend(users(stack[leading..].iter().flat_map(found).collect()));
+    frames
+}
+
+fn named(frame: &Found, files: &[String]) -> Frame {
+    let function = frame.function.clone().unwrap_or_else(|| {
+        let module = frame.module.rsplit('/').next().unwrap_or_default();
+        format!("{module}+{:#x}", frame.offset)
+    });
+    let file = frame.file.as_ref().and_then(|file| files.binary_search(file).ok());
+    Frame { function, file, line: frame.line }
+}
+
+/// What to do where call paths have no line at all.
+fn advice(found: &[Vec<Found>], symbols: &Symbols) -> Vec<String> {
+    let without = found.iter().filter(|stack| {
+        !stack.is_empty() && stack.iter().all(|frame| frame.file.is_none() || frame.line.is_none())
+    });
+    let modules: BTreeSet<&str> = without.map(|stack| &*stack[0].module).collect();
+    modules.into_iter().map(|module| symbols.advice(module)).collect()
+}
