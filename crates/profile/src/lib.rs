@@ -11,6 +11,7 @@
 pub mod answer;
 pub mod api;
 mod assemble;
+pub mod export;
 mod globals;
 mod group;
 mod index;
@@ -22,6 +23,7 @@ mod pair;
 mod places;
 mod sources;
 mod stacks;
+pub mod summary;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
 mod variable;

@@ -290,12 +290,6 @@ impl Model {
         row.object.map(|instance| self.object_of(instance))
     }
 
-    /// The line that sends.
-    pub fn source_line(&self, row: &Row) -> Option<SourceLine> {
-        let line = (row.side != Side::Target).then(|| self.line_of_site(row.site))??;
-        Some(self.lines[line as usize])
-    }
-
     /// The line that receives, if it is certain.
     pub fn target_line(&self, row: &Row) -> Option<SourceLine> {
         let line = self.line_of_site(row.target_site?)?;

@@ -61,11 +61,6 @@ impl Packed {
         })
     }
 
-    /// How many bytes all lists take.
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     fn add<T>(&mut self, items: &[T], mut numbers: impl FnMut(&T) -> [u64; 3]) -> List {
         if items.is_empty() {
             return List::default();

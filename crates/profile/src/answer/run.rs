@@ -52,7 +52,7 @@ impl Profile {
         totals
     }
 
-    fn communication(&self) -> Communication {
+    pub(crate) fn communication(&self) -> Communication {
         let mut times = vec![0_u64; self.model.places.len()];
         for calls in &self.model.calls {
             let time = &mut times[calls.place as usize];

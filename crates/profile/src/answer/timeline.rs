@@ -25,24 +25,28 @@ impl Profile {
             if number == 0 {
                 continue;
             }
-            // Data of a pattern comes from many: each gets its part.
-            let sources: Vec<u32> = match (query.by, row.source) {
-                (By::Kind, _) => vec![self.kind(row.kind) as u32],
-                (_, End::At(source)) => vec![source],
-                _ => self.model.expand(row.source, row.target).map(|(source, _)| source).collect(),
+            let sources: Vec<(usize, u64)> = match (query.by, row.source) {
+                (By::Kind, _) => vec![(self.kind(row.kind), number)],
+                (_, End::At(source)) => vec![(source as usize, number)],
+                // Data of a pattern comes from many: each gets its part.
+                _ => {
+                    let pairs = self.model.expand(row.source, row.target);
+                    let takes_part =
+                        |(s, t): &(u32, u32)| place.is_none_or(|place| place == *s || place == *t);
+                    pairs.filter(takes_part).map(|(source, _)| (source as usize, 1)).collect()
+                }
             };
-            let part = number / sources.len().max(1) as u64;
-            for source in sources {
+            for (source, number) in sources {
                 let of = match query.by {
-                    By::Kind | By::Place => source as usize,
-                    By::Node => self.model.places[source as usize].node,
+                    By::Kind | By::Place => source,
+                    By::Node => self.model.places[source].node,
                 };
                 let label = || Series {
                     label: labels[of].clone(),
                     counts: vec![0; bins],
                     bytes: vec![0; bins],
                 };
-                self.add_bins(series[of].get_or_insert_with(label), row, part);
+                self.add_bins(series[of].get_or_insert_with(label), row, number);
             }
         }
         let mut series: Vec<Series> = series.into_iter().flatten().collect();

@@ -1,0 +1,230 @@
+//! A run on one screen of text.
+
+use crate::Profile;
+use crate::api::{Amount, Error, Level, MatrixQuery, PlaceKind};
+use crate::index::{lines_of, traffic};
+use crate::model::End;
+use std::cmp::Reverse;
+use std::path::Path;
+
+/// Entries of each list.
+const TOP: usize = 5;
+
+/// Runs with more places are told node by node.
+const MOST_PLACES: usize = 1024;
+
+/// Notes that are told in full.
+const MOST_NOTES: usize = 6;
+
+/// The run on one screen.
+///
+/// # Errors
+/// Never for runs that were read.
+pub fn render(profile: &Profile) -> Result<String, Error> {
+    let total = profile.totals().total();
+    let mut text = headline(profile, total);
+    text.push_str(&kinds(profile, total));
+    text.push_str(&list("top pairs", top_pairs(profile)?, total));
+    text.push_str(&list("top objects", top_objects(profile), total));
+    text.push_str(&list("top lines", top_lines(profile), total));
+    text.push_str(&balance(profile));
+    for note in profile.notes.iter().take(MOST_NOTES) {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    if let Some(more @ 1..) = profile.notes.len().checked_sub(MOST_NOTES) {
+        text.push_str(&format!("note: {more} more notes in the viewer\n"));
+    }
+    Ok(text)
+}
+
+fn headline(profile: &Profile, total: Amount) -> String {
+    let model = &profile.model;
+    let ranks = model.ranks.len();
+    let is_host = |node: &&crate::api::Node| {
+        let kind = model.places[node.places[0]].kind;
+        matches!(kind, PlaceKind::Rank | PlaceKind::Device)
+    };
+    let hosts = model.nodes.iter().filter(is_host).count();
+    let seconds = (model.span.1 - model.span.0) as f64 / 1e9;
+    format!(
+        "{} on {} moved {} in {} within {seconds:.3} s\n\n",
+        number(ranks as u64, "rank"),
+        number(hosts as u64, "host"),
+        bytes(total.bytes),
+        number(total.count, "transfer"),
+    )
+}
+
+fn kinds(profile: &Profile, total: Amount) -> String {
+    let mut text = format!("{:<22}{:>14}{:>13}\n", "kind", "transfers", "bytes");
+    for (kind, count, moved) in profile.totals().by_kind() {
+        let (name, share) = (profile.kinds[kind].name(), percent(moved, total.bytes));
+        text.push_str(&format!("  {name:<20}{count:>14}{:>13}{share:>7}\n", bytes(moved)));
+    }
+    text.push('\n');
+    text
+}
+
+fn list(title: &str, entries: Vec<(String, Amount)>, total: Amount) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{title}\n");
+    for (name, amount) in entries {
+        let (moved, share) = (bytes(amount.bytes), percent(amount.bytes, total.bytes));
+        text.push_str(&format!("  {:<34}{moved:>13}{share:>7}  {name}\n", count_of(amount)));
+    }
+    text.push('\n');
+    text
+}
+
+fn count_of(amount: Amount) -> String {
+    number(amount.count, "transfer")
+}
+
+fn top_pairs(profile: &Profile) -> Result<Vec<(String, Amount)>, Error> {
+    let many = profile.model.places.len() > MOST_PLACES;
+    let level = if many { Level::Node } else { Level::Place };
+    let query = MatrixQuery { level, max: Some(MOST_PLACES), ..MatrixQuery::default() };
+    let matrix = profile.matrix(&query)?;
+    let pairs = matrix.cells.iter().map(|(row, col, kinds)| {
+        let mut amount = Amount::ZERO;
+        kinds.iter().for_each(|(_, count, bytes)| {
+            amount.add(Amount { count: *count, bytes: *bytes });
+        });
+        ((*row, *col), amount)
+    });
+    let name = |(row, col): (usize, usize)| {
+        format!("{} → {}", matrix.rows[row].label, matrix.cols[col].label)
+    };
+    Ok(top(pairs, name))
+}
+
+fn top_objects(profile: &Profile) -> Vec<(String, Amount)> {
+    let objects = profile.objects(TOP).into_iter().map(|object| {
+        let mut amount = Amount::ZERO;
+        object.by_kind.iter().for_each(|(_, count, bytes)| {
+            amount.add(Amount { count: *count, bytes: *bytes });
+        });
+        let name = match (&*object.name, object.file, object.line) {
+            ("", ..) => "(unknown)".to_owned(),
+            (name, Some(file), Some(line)) => {
+                format!("{name} ({}, {}:{line})", object.memory, shown(profile, file))
+            }
+            (name, ..) => format!("{name} ({})", object.memory),
+        };
+        (name, amount)
+    });
+    objects.filter(|(_, amount)| *amount != Amount::ZERO).collect()
+}
+
+fn top_lines(profile: &Profile) -> Vec<(String, Amount)> {
+    let model = &profile.model;
+    let lines = traffic(model, model.lines.len(), lines_of).into_iter().zip(0_u32..);
+    let name = |number: u32| {
+        let line = model.lines[number as usize];
+        let calls = profile.file_line(number).map(|line| line.calls.join(", ")).unwrap_or_default();
+        format!("{}:{}  {calls}", shown(profile, line.file as usize), line.line)
+    };
+    top(lines.map(|(amount, number)| (number, amount)), name)
+}
+
+/// The largest, with their names.
+fn top<K: Ord + Copy>(
+    all: impl Iterator<Item = (K, Amount)>,
+    name: impl Fn(K) -> String,
+) -> Vec<(String, Amount)> {
+    let mut all: Vec<(K, Amount)> = all.filter(|(_, amount)| *amount != Amount::ZERO).collect();
+    all.sort_by_key(|(key, amount)| (Reverse(amount.bytes), Reverse(amount.count), *key));
+    all.into_iter().take(TOP).map(|(key, amount)| (name(key), amount)).collect()
+}
+
+fn balance(profile: &Profile) -> String {
+    let model = &profile.model;
+    let mut sent = vec![0.0; model.places.len()];
+    for row in model.rows.iter().filter(|row| row.counted) {
+        match row.source {
+            End::At(source) => sent[source as usize] += model.total(row).bytes as f64,
+            End::Of(..) => model
+                .expand(row.source, row.target)
+                .for_each(|(source, _)| sent[source as usize] += row.bytes as f64),
+        }
+    }
+    let name = |place: u32| &*model.places[place as usize].name;
+    let sent = model.ranks.iter().map(|rank| (name(rank.place), sent[rank.place as usize]));
+    let communication = profile.communication();
+    let waited = communication.by_rank.iter().map(|rank| (name(rank.place as u32), rank.seconds));
+    let mut text = String::new();
+    if !model.calls.is_empty() {
+        let share = communication.share_of_time * 100.0;
+        text.push_str(&format!("time in communication   {share:.1} % of the ranks' time\n"));
+    }
+    for (what, imbalance) in
+        [("bytes sent by rank", imbalance(sent)), ("time in communication", imbalance(waited))]
+    {
+        if let Some((ratio, most)) = imbalance {
+            text.push_str(&format!(
+                "imbalance               {what}: {ratio:.2} (max/mean), {most}\n"
+            ));
+        }
+    }
+    text
+}
+
+/// The largest as a multiple of the mean, and whose it is.
+fn imbalance<'n>(of: impl Iterator<Item = (&'n str, f64)>) -> Option<(f64, &'n str)> {
+    let all: Vec<(&str, f64)> = of.collect();
+    let mean = all.iter().map(|(_, value)| value).sum::<f64>() / all.len().max(1) as f64;
+    let (name, most) = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    (mean > 0.0).then(|| (most / mean, name))
+}
+
+/// A file as a person names it.
+fn shown(profile: &Profile, file: usize) -> String {
+    let path = &profile.model.files[file];
+    let directory = &profile.sources.directory;
+    let below = Path::new(path).strip_prefix(directory).ok();
+    let below = below.filter(|_| !directory.as_os_str().is_empty());
+    below.map_or_else(|| path.clone(), |below| below.display().to_string())
+}
+
+fn number(number: u64, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}
+
+fn percent(part: u64, of: u64) -> String {
+    if of == 0 { String::new() } else { format!("{:.1} %", part as f64 * 100.0 / of as f64) }
+}
+
+/// Bytes in units that people read.
+pub fn bytes(number: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if number < 1024 {
+        return format!("{number} B");
+    }
+    let mut value = number as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_units() {
+        for (number, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1_048_575, "1.0 MiB"),
+            (u64::MAX, "16.0 EiB"),
+        ] {
+            assert_eq!(bytes(number), text);
+        }
+    }
+}
