@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::options::{Color, TABLE};
 use crate::settings::Settings;
-use crate::{compile, config, doctor, exec, exit_code, explain, lint, report, run};
+use crate::{compile, config, doctor, exec, exit_code, explain, lint, profile, report, run};
 use clap::builder::styling;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -15,6 +15,7 @@ Typical use:
   commsan run -- mpirun -n 4 ./app          check a program as it is
   commsan cc mpicc -g -O2 -c halo.c         compile so that every load and store is seen, too
   commsan lint ./app                        find mistakes without running it
+  commsan profile -- mpirun -n 4 ./app      what is moved where, by which lines
   commsan explain CS-BUF-01                 what a finding means and how to fix it
   commsan doctor ./app                      why something does not work
 
@@ -22,7 +23,7 @@ Options can also be set in COMMSAN_OPTIONS=key=value:key=value and in commsan.to
 Exit codes: docs/exit-codes.md; 66 means findings.";
 
 #[derive(Parser)]
-#[command(name = "commsan", version, about = "Correctness checker for MPI programs")]
+#[command(name = "commsan", version, about = "Correctness checker and profiler for MPI programs")]
 #[command(after_help = AFTER_HELP, arg_required_else_help = true, styles = styles())]
 struct Cli {
     #[command(subcommand)]
@@ -33,6 +34,10 @@ struct Cli {
 enum Subcommands {
     /// Run a command, check every MPI program it starts, and report
     Run(Run),
+    /// Run a command and count what every MPI program it starts moves where; --check checks it, too
+    Profile(Run),
+    /// Write what a profile holds for other tools
+    Export(profile::Arguments),
     /// Run one rank of a job that something else launches: srun -n 4 commsan exec -- ./app
     Exec(Run),
     /// Compile or link C so that every load and store is checked: commsan cc mpicc ARGS
@@ -153,6 +158,10 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
 fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
     match command {
         Subcommands::Run(Run { flags, command }) => run::main(&load(&flags)?, &command),
+        Subcommands::Profile(Run { flags, command }) => {
+            run::main(&load(&flags)?.for_profile(), &command)
+        }
+        Subcommands::Export(arguments) => profile::main(&arguments),
         Subcommands::Exec(Run { flags, command }) => exec::main(&load(&flags)?, &command),
         // Listed for help texts; `compile::invocation` has recognised them before.
         Subcommands::Cc(_) | Subcommands::Cxx(_) | Subcommands::Fc(_) | Subcommands::Nvcc(_) => {

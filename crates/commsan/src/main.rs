@@ -17,6 +17,7 @@ mod job;
 mod lint;
 mod options;
 mod output;
+mod profile;
 mod program;
 mod report;
 mod run;

@@ -53,6 +53,11 @@ trait Value {
 
     /// The value as text that [`set`](Self::set) accepts, one for each mention.
     fn texts(&self) -> Vec<String>;
+
+    /// The value as `key=value` for ranks, which read no quotes.
+    fn for_ranks(&self, name: &str) -> Vec<String> {
+        self.texts().into_iter().map(|text| format!("{name}={text}")).collect()
+    }
 }
 
 macro_rules! options {
@@ -92,6 +97,16 @@ macro_rules! options {
                     $(stringify!($name) => self.$name.texts(),)*
                     _ => Vec::new(),
                 }
+            }
+
+            /// `COMMSAN_OPTIONS` for the ranks: every option they read.
+            pub fn for_ranks(&self) -> String {
+                let pairs = TABLE.iter().filter(|spec| spec.scope == Scope::Rank);
+                let pairs = pairs.flat_map(|spec| match spec.name {
+                    $(stringify!($name) => self.$name.for_ranks(spec.name),)*
+                    _ => Vec::new(),
+                });
+                pairs.collect::<Vec<_>>().join(":")
             }
         }
 
@@ -145,17 +160,16 @@ options! {
         "Frames of call stack recorded at each place, at most 32";
     memory_model: MemoryModel = "auto", "auto|separate|unified", Rank,
         "Memory model of windows: separate is stricter, auto takes the window's attribute";
-}
-
-impl Options {
-    /// `COMMSAN_OPTIONS` for the ranks: every option they read.
-    pub fn for_ranks(&self) -> String {
-        let of_ranks = TABLE.iter().filter(|spec| spec.scope == Scope::Rank);
-        let pairs = of_ranks.flat_map(|spec| {
-            self.texts(spec.name).into_iter().map(|text| format!("{}={text}", spec.name))
-        });
-        pairs.collect::<Vec<_>>().join(":")
-    }
+    profile: bool = "false", "BOOL", Rank,
+        "Count what is moved, from where to where: `commsan profile` does";
+    check: bool = "true", "BOOL", Rank,
+        "Look for mistakes; `commsan profile` does not unless it is told to";
+    sample: Share = "1/1", "1/N", Rank,
+        "Which bytes of objects are moved is looked at for one transfer in N; totals are always exact";
+    objects_from: Bounded<0, 4_294_967_295> = "1024", "BYTES", Rank,
+        "Smallest allocation that is an object of its own in a profile";
+    only: Vec<Only> = "", "KIND:NAME", Rank,
+        "Profile only this: object:NAME, kernel:NAME or region:NAME; several with commas, or given again";
 }
 
 /// A number with limits.
@@ -216,6 +230,67 @@ impl Value for Vec<PathBuf> {
 
     fn texts(&self) -> Vec<String> {
         self.iter().map(|path| path.display().to_string()).collect()
+    }
+}
+
+/// One of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share(pub u32);
+
+impl Default for Share {
+    fn default() -> Share {
+        Share(1)
+    }
+}
+
+impl Value for Share {
+    fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
+        match text.strip_prefix("1/").and_then(|number| number.parse().ok()) {
+            Some(number @ 1..) => {
+                self.0 = number;
+                Ok(())
+            }
+            _ => Err("`1/N` with N from 1".to_owned()),
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        vec![format!("1/{}", self.0)]
+    }
+}
+
+/// What a profile is restricted to: `object`, `kernel` or `region`, and a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Only {
+    kind: &'static str,
+    name: String,
+}
+
+impl Only {
+    fn of(text: &str) -> Option<Only> {
+        let (kind, name) = text.split_once(':')?;
+        let kind = ["object", "kernel", "region"].into_iter().find(|known| *known == kind)?;
+        // Colons separate the options of ranks.
+        let is_name = !name.is_empty() && !name.contains(':');
+        is_name.then(|| Only { kind, name: name.to_owned() })
+    }
+}
+
+impl Value for Vec<Only> {
+    const REPEATS: bool = true;
+
+    fn set(&mut self, text: &str, _: &Path) -> Result<(), Expected> {
+        let more: Option<Vec<Only>> = text.split(',').map(Only::of).collect();
+        self.extend(more.ok_or("`object:NAME`, `kernel:NAME` or `region:NAME`")?);
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.iter().map(|Only { kind, name }| format!("{kind}:{name}")).collect()
+    }
+
+    fn for_ranks(&self, option: &str) -> Vec<String> {
+        self.iter().map(|Only { kind, name }| format!("{option}_{kind}={name}")).collect()
     }
 }
 
@@ -379,6 +454,8 @@ mod tests {
             ("gpu", "sim:65", "`auto`, `real`, or `sim:N` with up to 64 devices"),
             ("quiet", "maybe", "`true` or `false`"),
             ("json", "", "the name of a file"),
+            ("sample", "1/0", "`1/N` with N from 1"),
+            ("only", "object:u,file:x", "`object:NAME`, `kernel:NAME` or `region:NAME`"),
         ] {
             assert_eq!(options.set(name, text, Path::new("")), Err(expected.to_owned()));
         }
@@ -403,8 +480,14 @@ mod tests {
 
     #[test]
     fn ranks_get_their_options_only() {
-        let expected = "halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto";
-        assert_eq!(Options::default().for_ranks(), expected);
+        let expected = "halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto:\
+                        profile=false:check=true:sample=1/1:objects_from=1024";
+        let mut options = Options::default();
+        assert_eq!(options.for_ranks(), expected);
+        options.set("only", "object:u,region:solve", Path::new("")).unwrap();
+        options.set("only", "kernel:step", Path::new("")).unwrap();
+        let only = ":only_object=u:only_region=solve:only_kernel=step";
+        assert_eq!(options.for_ranks(), format!("{expected}{only}"));
     }
 
     #[test]

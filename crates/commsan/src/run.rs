@@ -7,6 +7,7 @@ use crate::exit_code;
 use crate::failure::{Failure, note, warn};
 use crate::install::{devices, job_environment};
 use crate::options::{Gpu, Options};
+use crate::profile;
 use crate::program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
@@ -15,6 +16,7 @@ use commsan_trace::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs `command`, reports, and says how it went.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
@@ -29,6 +31,9 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     let suppressions = report::suppressions(options)?;
     let run = create_directory(options, command)?;
     let mut environment = job_environment(run.path(), options)?;
+    if options.profile {
+        environment.set.push(("COMMSAN_EPOCH", nanoseconds().to_string().into()));
+    }
 
     let words = command.iter().map(|word| word.to_string_lossy().into_owned());
     let mut info = RunInfo::new(words.collect());
@@ -49,10 +54,21 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     info.end(code);
     save(&run, &info);
 
-    let summary = report::finish(&run, suppressions, options);
+    let mut summary = match options.check {
+        true => report::finish(&run, suppressions, options),
+        false => profile::unchecked(&run),
+    };
+    if let Ok(summary) = summary.as_mut()
+        && options.profile
+        && summary.ranks > 0
+    {
+        summary.incomplete |= !profile::finish(&run, options);
+    }
     let ending = child::signal_name(status);
     match &summary {
-        Ok(summary) if summary.ranks == 0 => explain_silence(command, code, ending, summary),
+        Ok(summary) if summary.ranks == 0 => {
+            explain_silence(command, code, ending, summary, options.check)
+        }
         // Findings would hide it.
         _ if code != 0 && !options.quiet => match ending {
             Some(signal) => note(&format!("the command was ended by {signal}")),
@@ -64,6 +80,11 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
         gpu.advise();
     }
     Ok(ExitCode::from(decide(code, &summary, options)))
+}
+
+/// Since 1970: where the time bins of all ranks begin.
+fn nanoseconds() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
 /// What is known before the run of a program that uses CUDA.
@@ -152,8 +173,14 @@ fn decide(program: i32, summary: &Result<Summary, Failure>, options: &Options) -
     }
 }
 
-/// Says why nothing was checked, as far as that can be told.
-fn explain_silence(command: &[OsString], code: i32, ending: Option<String>, summary: &Summary) {
+/// Says why nothing was checked, or profiled, as far as that can be told.
+fn explain_silence(
+    command: &[OsString],
+    code: i32,
+    ending: Option<String>,
+    summary: &Summary,
+    checks: bool,
+) {
     let mut help = Vec::new();
     let program = program::position(command).and_then(|index| command.get(index));
     if summary.notices > 0 {
@@ -171,7 +198,8 @@ fn explain_silence(command: &[OsString], code: i32, ending: Option<String>, summ
     } else {
         help.push("`commsan doctor PROGRAM` looks for the reason".to_owned());
     }
-    warn("no MPI program was checked: no process of this job got through MPI_Init", &help);
+    let done = if checks { "checked" } else { "profiled" };
+    warn(&format!("no MPI program was {done}: no process of this job got through MPI_Init"), &help);
 }
 
 #[cfg(test)]

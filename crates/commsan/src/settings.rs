@@ -62,6 +62,15 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The settings of `commsan profile`: it counts, and looks for mistakes only if somebody said so.
+    pub fn for_profile(mut self) -> Settings {
+        self.options.profile = true;
+        if self.origins("check") == [Origin::Default] {
+            self.options.check = false;
+        }
+        self
+    }
+
     /// Where the value of option `name` comes from; several for options that add up.
     pub fn origins(&self, name: &str) -> &[Origin] {
         self.origins.get(name).map_or(&[Origin::Default], Vec::as_slice)
@@ -209,6 +218,19 @@ mod tests {
         assert_eq!(settings.origins("exit_code"), [Origin::Flag]);
         assert_eq!(settings.origins("suppressions"), [Origin::File(file), Origin::Environment]);
         assert_eq!(settings.origins("color"), [Origin::Default]);
+    }
+
+    #[test]
+    fn profiles_check_only_if_told_to() {
+        let checks = |pairs: &str| {
+            let mut settings = Settings::default();
+            settings.read_pairs(pairs).unwrap();
+            let options = settings.for_profile().options;
+            (options.profile, options.check)
+        };
+        assert_eq!(checks("quiet"), (true, false));
+        assert_eq!(checks("check"), (true, true));
+        assert_eq!(checks("profile=false:check=false"), (true, false));
     }
 
     #[test]

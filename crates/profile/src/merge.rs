@@ -90,6 +90,8 @@ pub struct Merged {
     pub places: Table<RawPlace>,
     /// Groups, of places.
     pub groups: Table<Vec<u32>>,
+    /// Their numbers by how ranks tell them, where all ranks mean the same by that.
+    known_groups: FxHashMap<Vec<traffic::Place>, u32>,
     /// Allocation sites and variables.
     pub objects: Table<RawObject>,
     /// Objects at places, by both.
@@ -192,8 +194,16 @@ impl Merged {
 
     fn groups(&mut self, snapshot: &Snapshot, numbers: &mut Numbers) {
         for group in &snapshot.groups {
+            if let Some(known) = self.known_groups.get(group) {
+                numbers.groups.push(*known);
+                continue;
+            }
             let places = group.iter().map(|place| self.place(*place, numbers)).collect();
-            numbers.groups.push(number(&mut self.groups, places));
+            let new = number(&mut self.groups, places);
+            numbers.groups.push(new);
+            if group.iter().all(|place| matches!(place, traffic::Place::Rank(_))) {
+                self.known_groups.insert(group.clone(), new);
+            }
         }
     }
 

@@ -44,8 +44,8 @@ const FILE_LINES: u32 = 1000;
 const SHARED: u32 = 40;
 /// Nanoseconds of a bin.
 const BIN: u64 = 16_000_000;
-/// When the run begins, in nanoseconds since 1970.
-const EPOCH: u64 = 1_780_000_000_000_000_000;
+/// When the run begins, in nanoseconds since 1970: later than its sources are written.
+const EPOCH: u64 = 4_000_000_000_000_000_000;
 /// Bytes of an element.
 const ELEMENT: u64 = 8;
 /// Elements of a halo, and of a row of the grid that it belongs to.

@@ -4,6 +4,7 @@ use super::{Column, MOST_PAIRS, Sink, Table, Type, Value};
 use crate::Profile;
 use crate::answer::join;
 use crate::api::{Amount, Direction, Frame, PlaceKind};
+use crate::merge;
 use crate::model::{End, Model, Row};
 use crate::objects::memory_name;
 use commsan_trace::traffic::{Extent, Side};
@@ -163,14 +164,15 @@ pub const TABLES: &[Table] = &[
     },
 ];
 
-/// Everything but the amounts of a row of `transfers`. Call paths are told by their first frames.
+/// Everything but the amounts of a row of `transfers`. Call paths are told by their callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key<'m> {
+struct Key {
     source: End,
     target: End,
     kind: usize,
     call: u32,
-    first: Option<&'m Frame>,
+    /// Position in [`Callers::frames`].
+    caller: Option<u32>,
     object: Option<u32>,
     target_object: Option<u32>,
     target_line: Option<crate::model::SourceLine>,
@@ -179,17 +181,34 @@ struct Key<'m> {
     side: Side,
 }
 
+/// The frames that call paths are told by, each once.
+struct Callers<'m> {
+    frames: merge::Table<&'m Frame>,
+    of_stack: Vec<Option<u32>>,
+}
+
+impl<'m> Callers<'m> {
+    fn of(model: &'m Model) -> Callers<'m> {
+        let mut frames = merge::Table::default();
+        let number = |stack: &'m Vec<Frame>| Some(frames.insert_full(caller(stack)?).0 as u32);
+        let of_stack = model.stacks.iter().map(number).collect();
+        Callers { frames, of_stack }
+    }
+}
+
 fn transfers(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
     let model = &profile.model;
+    let callers = Callers::of(model);
     let whole = stay_whole(model);
-    let mut sums: BTreeMap<Key<'_>, Amount> = BTreeMap::new();
+    let mut sums: BTreeMap<Key, Amount> = BTreeMap::new();
     for row in model.rows.iter().filter(|row| row.counted) {
+        let site = model.sites[row.site as usize];
         let key = Key {
             source: row.source,
             target: row.target,
             kind: profile.kind(row.kind),
-            call: model.sites[row.site as usize].call,
-            first: caller(model, row.site).filter(|_| row.side != Side::Target),
+            call: site.call,
+            caller: callers.of_stack[site.stack as usize].filter(|_| row.side != Side::Target),
             object: model.source_object(row),
             target_object: row.target_object,
             target_line: model.target_line(row),
@@ -209,14 +228,16 @@ fn transfers(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
         }
     }
     for (key, amount) in &sums {
-        transfer(profile, key, *amount, sink)?;
+        let caller = key.caller.map(|caller| callers.frames[caller as usize]);
+        transfer(profile, key, caller, *amount, sink)?;
     }
     Ok(())
 }
 
 fn transfer(
     profile: &Profile,
-    key: &Key<'_>,
+    key: &Key,
+    caller: Option<&Frame>,
     amount: Amount,
     sink: &mut dyn Sink,
 ) -> io::Result<()> {
@@ -239,10 +260,10 @@ fn transfer(
         amount.count.into(),
         amount.bytes.into(),
         object(key.object).into(),
-        key.first.and_then(|frame| frame.file).map(file).into(),
-        key.first.and_then(|frame| frame.line).map(u64::from).into(),
+        caller.and_then(|frame| frame.file).map(file).into(),
+        caller.and_then(|frame| frame.line).map(u64::from).into(),
         model.strings[key.call as usize].as_str().into(),
-        key.first.map(|frame| frame.function.as_str()).into(),
+        caller.map(|frame| frame.function.as_str()).into(),
         object(key.target_object).into(),
         key.target_line.map(|line| file(line.file as usize)).into(),
         key.target_line.map(|line| u64::from(line.line)).into(),
@@ -439,15 +460,14 @@ fn place(model: &Model, place: u32) -> Value<'_> {
     model.places[place as usize].name.as_str().into()
 }
 
-/// The frame that a site is told by: the innermost that has a line, or else the innermost.
-fn caller(model: &Model, site: u32) -> Option<&Frame> {
-    let stack = &model.stacks[model.sites[site as usize].stack as usize];
+/// The frame that a call path is told by: the innermost that has a line, or else the innermost.
+fn caller(stack: &[Frame]) -> Option<&Frame> {
     stack.iter().find(|frame| frame.file.is_some() && frame.line.is_some()).or(stack.first())
 }
 
 /// Call, function, file and line of a site.
 fn site(model: &Model, site: u32) -> [Value<'_>; 4] {
-    let caller = caller(model, site);
+    let caller = caller(&model.stacks[model.sites[site as usize].stack as usize]);
     [
         model.call_of_site(site).into(),
         caller.map(|frame| frame.function.as_str()).into(),

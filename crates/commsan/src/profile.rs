@@ -1,0 +1,117 @@
+//! Profiles: after a run, and again later by `commsan export`.
+
+use crate::exit_code;
+use crate::failure::{Failure, note, warn};
+use crate::options::Options;
+use crate::output::err;
+use crate::report::Summary;
+use commsan_profile::export::{Format, chrome_trace, write_tables};
+use commsan_profile::{Profile, Progress, Stage, summary};
+use commsan_trace::RunDirectory;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// `commsan export`.
+#[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("format").required(true)))]
+pub struct Arguments {
+    /// All tables as Parquet, into the directory OUT: docs/profile-tables.md
+    #[arg(long, group = "format")]
+    parquet: bool,
+    /// All tables as CSV, into the directory OUT
+    #[arg(long, group = "format")]
+    csv: bool,
+    /// What was moved when, for Perfetto and Chrome's about:tracing, into the file OUT
+    #[arg(long, group = "format")]
+    chrome_trace: bool,
+    /// What to write
+    out: PathBuf,
+    /// Run directory
+    run: PathBuf,
+}
+
+/// What there is to say of a run that nobody checked.
+///
+/// # Errors
+/// When the run directory cannot be read.
+pub fn unchecked(run: &RunDirectory) -> Result<Summary, Failure> {
+    let unreadable = |error: commsan_trace::RunError| {
+        Failure::new(exit_code::REPORT, format!("no profile: {error}"))
+    };
+    let ranks = run.traffic().map_err(unreadable)?.len();
+    let notices = run.notices().map_err(unreadable)?;
+    notices.iter().for_each(|notice| warn(notice, &[]));
+    Ok(Summary { ranks, findings: 0, notices: notices.len(), incomplete: false })
+}
+
+/// Brings together what ranks have counted, keeps it as tables in the run directory, and prints what it
+/// amounts to. Says what fails, and whether all was well.
+pub fn finish(run: &RunDirectory, options: &Options) -> bool {
+    let profile = match read(run, options.quiet) {
+        Ok(profile) => profile,
+        Err(failure) => {
+            failure.print();
+            return false;
+        }
+    };
+    let mut well = true;
+    if let Err(error) = write_tables(&profile, run.path(), Format::Parquet) {
+        let help = "the profile can still be viewed; free some space for its tables";
+        warn(&format!("cannot write the profile's tables: {error}"), &[help.to_owned()]);
+        well = false;
+    }
+    if !options.quiet {
+        match summary::render(&profile) {
+            Ok(text) => err(&format!("\n{text}\n")),
+            Err(error) => warn(&error.to_string(), &[]),
+        }
+        let shown = run.name();
+        note(&format!("`commsan view {shown}` shows it; tables for other tools are in `{shown}`"));
+    }
+    well
+}
+
+/// Writes an earlier run's profile for other tools.
+pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let run = open(&arguments.run)?;
+    let profile = read(&run, false)?;
+    let out = &arguments.out;
+    let written = match (arguments.parquet, arguments.csv) {
+        (true, _) => write_tables(&profile, out, Format::Parquet),
+        (_, true) => write_tables(&profile, out, Format::Csv),
+        _ => chrome_trace(&profile)
+            .map_err(std::io::Error::other)
+            .and_then(|text| std::fs::write(out, text)),
+    };
+    written.map_err(|error| {
+        let what = format!("cannot write `{}`: {error}", out.display());
+        Failure::new(exit_code::REPORT, what).help("check the path, permissions and free space")
+    })?;
+    note(&format!("wrote {}", out.display()));
+    Ok(ExitCode::from(exit_code::OK))
+}
+
+fn open(path: &Path) -> Result<RunDirectory, Failure> {
+    RunDirectory::open(path).map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))
+}
+
+/// Reads a profile; on a terminal, with a bar that shows how far it is.
+fn read(run: &RunDirectory, quiet: bool) -> Result<Profile, Failure> {
+    // Not drawn where standard error is no terminal.
+    let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
+    if let Ok(style) = ProgressStyle::with_template("{msg:<28} {wide_bar} {pos}/{len}") {
+        bar.set_style(style);
+    }
+    let profile = Profile::read(run, &mut |progress: Progress| {
+        bar.set_message(match progress.stage {
+            Stage::Reading => "reading what ranks moved",
+            Stage::Naming => "looking up lines and names",
+            Stage::Pairing => "bringing both ends together",
+        });
+        bar.set_length(progress.of as u64);
+        bar.set_position(progress.done as u64);
+    });
+    bar.finish_and_clear();
+    profile.map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))
+}

@@ -1,0 +1,186 @@
+//! When what receivers have seen is put beside what senders have, and when not.
+
+use commsan_profile::Profile;
+use commsan_profile::api::LineTransfer;
+use commsan_trace::RunInfo;
+use commsan_trace::traffic::{End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer};
+
+const RANKS: u32 = 3;
+/// Objects of every rank, by the number that rows give.
+const OBJECTS: [&str; 3] = ["u", "v", "w"];
+
+/// A run of three ranks, all of one group.
+struct Run(Vec<Snapshot>);
+
+impl Run {
+    fn new() -> Run {
+        let snapshot = |rank| Snapshot {
+            rank,
+            size: RANKS,
+            host: "h".to_owned(),
+            complete: true,
+            strings: ["MPI_X", "f", "a.c", "u", "v", "w"].map(str::to_owned).to_vec(),
+            stacks: (0..40).map(|line| vec![Frame::Line(1, 2, line)]).collect(),
+            groups: vec![(0..RANKS).map(Place::Rank).collect()],
+            objects: (0..3).map(|number| object(rank, number)).collect(),
+            ..Snapshot::default()
+        };
+        Run((0..RANKS).map(snapshot).collect())
+    }
+
+    /// A row of `rank`: line, ends, object, bytes.
+    fn row(
+        mut self,
+        (rank, side, kind): (u32, Side, Kind),
+        line: u32,
+        (source, target): (End, End),
+        object: u32,
+        bytes: u64,
+    ) -> Run {
+        self.0[rank as usize].transfers.push(Transfer {
+            kind,
+            call: 0,
+            stack: line,
+            side,
+            source,
+            target,
+            group: Some(0),
+            tag: (kind == Kind::PointToPoint).then_some(1),
+            object: Some(object),
+            other: None,
+            region: None,
+            count: 1,
+            bytes,
+            bins: vec![],
+            extents: vec![],
+            other_extents: vec![],
+        });
+        self
+    }
+
+    fn sends(self, line: u32, object: u32, bytes: u64) -> Run {
+        self.row((0, Side::Source, Kind::PointToPoint), line, (at(0), at(1)), object, bytes)
+    }
+
+    fn receives(self, line: u32, object: u32, bytes: u64) -> Run {
+        self.row((1, Side::Target, Kind::PointToPoint), line, (at(0), at(1)), object, bytes)
+    }
+
+    fn profile(&self) -> Profile {
+        Profile::of_snapshots(&self.0, RunInfo::default()).unwrap()
+    }
+
+    /// What is written by the transfers of a line, each named.
+    fn written_by(&self, line: u32) -> Vec<Option<String>> {
+        let profile = self.profile();
+        let objects = profile.run().objects;
+        let name = |transfer: LineTransfer| Some(objects[transfer.target_object?].name.clone());
+        profile.line(0, line).unwrap().transfers.into_iter().map(name).collect()
+    }
+}
+
+fn object(rank: u32, number: u32) -> Object {
+    Object {
+        memory: Memory::Heap,
+        place: Place::Rank(rank),
+        stack: 0,
+        call: None,
+        name: Some(3 + number),
+        bytes: 64,
+        count: 1,
+        address: 0,
+    }
+}
+
+fn at(rank: u32) -> End {
+    End::At(Place::Rank(rank))
+}
+
+fn some(object: usize) -> Option<String> {
+    Some(OBJECTS[object].to_owned())
+}
+
+#[test]
+fn one_receiver_is_the_receiver_of_all() {
+    let run = Run::new().sends(10, 0, 8).sends(11, 1, 8).receives(20, 2, 16);
+    assert_eq!(run.written_by(10), [some(2)]);
+    assert_eq!(run.written_by(11), [some(2)]);
+    // The line that receives takes part in both.
+    assert_eq!(run.written_by(20), [some(2), some(2)]);
+    let total: u64 = run.profile().run().totals.iter().map(|total| total.bytes).sum();
+    assert_eq!(total, 16);
+}
+
+#[test]
+fn several_receivers_are_told_apart_by_amounts() {
+    let run = Run::new().sends(10, 0, 8).sends(11, 1, 24);
+    let run = run.receives(20, 1, 24).receives(21, 2, 8);
+    assert_eq!(run.written_by(10), [some(2)]);
+    assert_eq!(run.written_by(11), [some(1)]);
+}
+
+#[test]
+fn what_cannot_be_told_apart_stays_empty() {
+    let run = Run::new().sends(10, 0, 8).sends(11, 1, 8);
+    let run = run.receives(20, 1, 8).receives(21, 2, 8);
+    assert_eq!(run.written_by(10), [None]);
+    assert_eq!(run.written_by(11), [None]);
+    // What was received into is known nevertheless.
+    assert_eq!(run.written_by(20), [some(1)]);
+}
+
+#[test]
+fn members_of_a_collective_receive_into_one_object() {
+    let root = (0, Side::Source, Kind::Collective);
+    let bcast = Run::new().row(root, 10, (at(0), End::Others(0)), 0, 8);
+    let target = |rank| (rank, Side::Target, Kind::Collective);
+    let bcast = bcast.row(target(1), 10, (at(0), at(1)), 2, 8);
+    let same = bcast.row(target(2), 10, (at(0), at(2)), 2, 8);
+    assert_eq!(same.written_by(10), [some(2), some(2)]);
+
+    let gather = (0..RANKS).fold(Run::new(), |run, rank| match rank {
+        0 => run.row((0, Side::Target, Kind::Collective), 10, (End::Others(0), at(0)), 1, 8),
+        _ => run.row((rank, Side::Source, Kind::Collective), 10, (at(rank), at(0)), 0, 8),
+    });
+    assert_eq!(gather.written_by(10), [some(1), some(1)]);
+
+    let allreduce = |last: u32| {
+        (0..RANKS).fold(Run::new(), |run, rank| {
+            let (source, others) = ((rank, Side::Source, Kind::Collective), End::Others(0));
+            let into = if rank == 2 { last } else { 1 };
+            run.row(source, 10, (at(rank), others), 0, 8).row(
+                (rank, Side::Target, Kind::Collective),
+                10,
+                (others, at(rank)),
+                into,
+                8,
+            )
+        })
+    };
+    assert_eq!(allreduce(1).written_by(10), vec![some(1); 6]);
+    assert_eq!(allreduce(2).written_by(10), vec![None; 6]);
+}
+
+/// A lost rank's part of a collective counts where it arrived; the others' is counted where it left.
+#[test]
+fn collectives_of_lost_ranks_are_counted_once() {
+    let mut run = (0..RANKS).fold(Run::new(), |run, rank| {
+        let (kind, others) = (Kind::Collective, End::Others(0));
+        run.row((rank, Side::Source, kind), 10, (at(rank), others), 0, 8).row(
+            (rank, Side::Target, kind),
+            10,
+            (others, at(rank)),
+            1,
+            8,
+        )
+    });
+    let total =
+        |run: &Run| -> u64 { run.profile().run().totals.iter().map(|total| total.bytes).sum() };
+    assert_eq!(total(&run), 6 * 8);
+    run.0.remove(1);
+    assert_eq!(total(&run), 6 * 8);
+    let objects = run.profile().run().objects;
+    let of = |name: &str| objects.iter().find(|object| object.name == name).unwrap();
+    assert_eq!(of("u").by_kind, [(0, 4, 32)]);
+    assert_eq!(of("v").by_kind, [(0, 6, 48)]);
+}
