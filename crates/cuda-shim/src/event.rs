@@ -1,6 +1,8 @@
 //! What calls say, one by one.
 
-use commsan_cuda::{Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Ticket, Work};
+use commsan_cuda::{
+    Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Strength, Ticket, Work,
+};
 use commsan_engine::Mode;
 use commsan_mpi::Tracker;
 use commsan_place::{Findings, Place};
@@ -78,7 +80,13 @@ pub enum Event<'a> {
     /// Some device will tell what work touches of which it is not certain.
     DoubtsAreResolved,
     /// Work has touched this.
-    Touched { ticket: Ticket, mode: Mode, atomic: bool, bytes: Range<usize>, line: Option<Line> },
+    Touched {
+        ticket: Ticket,
+        mode: Mode,
+        strength: Strength,
+        bytes: Range<usize>,
+        line: Option<Line>,
+    },
 }
 
 /// What a node of a graph does.
@@ -212,8 +220,8 @@ impl Event<'_> {
             Event::GraphInstantiated { exec, graph } => gpu.graph_instantiated(exec, graph),
             Event::ExecDestroyed { exec } => gpu.exec_destroyed(exec),
             Event::DoubtsAreResolved => gpu.resolve_doubts(),
-            Event::Touched { ticket, mode, atomic, ref bytes, ref line } => {
-                gpu.touched(ticket, (mode, atomic), bytes, line.as_ref(), out);
+            Event::Touched { ticket, mode, strength, ref bytes, ref line } => {
+                gpu.touched(ticket, (mode, strength), bytes, line.as_ref(), out);
             }
         }
         None

@@ -4,6 +4,7 @@ mod check;
 mod doubt;
 mod graphs;
 mod memory;
+mod polling;
 
 pub use check::Met;
 pub use doubt::Suspect;

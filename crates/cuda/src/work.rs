@@ -1,6 +1,7 @@
 //! What is put into streams, as the shim hands it over.
 
 use commsan_engine::{Footprint, Mode, Pattern};
+use commsan_ptx::Strength;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -68,8 +69,8 @@ pub enum Release {
 pub struct Touch {
     /// Reads or writes.
     pub mode: Mode,
-    /// Performed by atomic operations, which do not race with each other on one device.
-    pub atomic: bool,
+    /// With what else it does not race.
+    pub strength: Strength,
     /// Which bytes.
     pub bytes: Bytes,
     /// Whether all of these bytes are touched whenever the work runs. What is not certain is no
@@ -188,11 +189,16 @@ impl Rows {
 }
 
 impl Touch {
+    /// Whether the host may wait for what it writes while the work goes on.
+    pub(crate) fn tells_host(&self) -> bool {
+        self.mode == Mode::Write && self.strength == Strength::System
+    }
+
     /// What a copy or a set does.
     pub fn of_rows(to: Rows, from: Option<Rows>, size: [usize; 3]) -> Vec<Touch> {
         let touch = |mode, rows: Rows| Touch {
             mode,
-            atomic: false,
+            strength: Strength::Weak,
             bytes: Bytes::Exactly(rows.footprint(size)),
             certain: true,
             line: None,

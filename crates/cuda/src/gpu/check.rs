@@ -1,11 +1,13 @@
 //! Work against other work, against the host, and against what MPI does.
 
+use super::polling::strength;
 use super::{Flight, Gpu, Knowledge, MOST, Started};
 use crate::memory::{Block, Freed};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_engine::{Access, Footprint, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
+use commsan_ptx::Strength;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -136,9 +138,9 @@ impl Gpu {
         let Started { moment, clock, site, .. } = *started;
         let device = self.order.device(moment.lane);
         let found = self.conflicts(touch.mode, footprint, |flight, other| {
-            // Atomics of one device do not race with each other; those of several may be wider.
-            let both = touch.atomic && flight.device == device && flight.is_atomic(other);
-            !both && !clock.has_seen(flight.moment)
+            let one_device = flight.device == device;
+            !are_strong(touch.strength, flight.strength(other), one_device)
+                && !clock.has_seen(flight.moment)
         });
         for conflict in found {
             let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
@@ -215,6 +217,9 @@ impl Gpu {
         }
         let Access { mode, footprint } = access;
         let span = footprint.span();
+        if call.is_none() && *mode == Mode::Read {
+            self.polled(footprint, place, out);
+        }
         let knows = self.knowledge(place.thread());
         let kind = self.memory.around(span.start).map(|block| block.kind);
         if call.is_none() && kind == Some(MemoryKind::Device) {
@@ -265,7 +270,9 @@ impl Gpu {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let found = self.conflicts(mode, footprint, |flight, _| knows.is_unordered(flight));
+        let found = self.conflicts(mode, footprint, |flight, other| {
+            knows.is_unordered(flight) && !are_strong(strength(code), flight.strength(other), false)
+        });
         for conflict in found {
             let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
                 continue;
@@ -425,6 +432,11 @@ impl Gpu {
     }
 }
 
+/// Whether two accesses are so strong that they do not race; `one_device` performs both, or not.
+pub(super) fn are_strong(one: Strength, other: Strength, one_device: bool) -> bool {
+    one.min(other) >= if one_device { Strength::Device } else { Strength::System }
+}
+
 impl Flight {
     /// The touch that an access of the engine stands for.
     fn touch(&self, mode: Mode, span: &Range<usize>) -> Option<&Touch> {
@@ -434,8 +446,9 @@ impl Flight {
         })
     }
 
-    pub(super) fn is_atomic(&self, access: &Access) -> bool {
-        self.touch(access.mode, &access.footprint.span()).is_some_and(|touch| touch.atomic)
+    pub(super) fn strength(&self, access: &Access) -> Strength {
+        let touch = self.touch(access.mode, &access.footprint.span());
+        touch.map_or(Strength::Weak, |touch| touch.strength)
     }
 
     /// What findings say of it.

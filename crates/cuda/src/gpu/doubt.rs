@@ -10,12 +10,15 @@
 //! what nobody has waited for after a while. Where no device tells what is touched, as on hardware, nothing
 //! that is only suspected is reported.
 
+use super::check::are_strong;
+use super::polling::strength;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Moment;
 use crate::work::{Bytes, Line, Touch, Work};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Report, Side, Site, Stacks};
+use commsan_ptx::Strength;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
@@ -35,7 +38,7 @@ pub(super) struct Doubts {
     /// Whether some device tells what is really touched.
     are_resolved: bool,
     /// Work in flight, with what it may touch.
-    live: Live<Flight>,
+    pub(super) live: Live<Flight>,
     suspicions: Vec<Suspicion>,
     by_ticket: FxHashMap<Ticket, SmallVec<[u32; 4]>>,
 }
@@ -74,20 +77,22 @@ pub struct Suspect {
     pub site: Site,
     /// If it is work, what.
     pub doing: Option<Doing>,
-    /// The device of whose atomic operations it consists; they do not race with each other.
-    pub atomic_on: Option<u32>,
+    /// The device that does it, if it is work.
+    pub device: Option<u32>,
+    /// With what else it does not race, unless the execution tells.
+    pub strength: Strength,
     /// The work whose execution will tell, if that is open.
     pub open: Option<(Ticket, Moment)>,
-    /// What that was seen to touch, and whether atomically.
-    pub seen: Vec<(Range<usize>, bool)>,
+    /// What that was seen to touch, and how strongly.
+    pub seen: Vec<(Range<usize>, Strength)>,
 }
 
 impl Suspect {
-    /// A side of which it is certain what it touches.
+    /// A side of which it is certain what it touches, and that it does so plainly.
     pub fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
         let Access { mode, footprint: bytes } = access;
-        let (by, open, seen) = (by.into(), None, Vec::new());
-        Suspect { by, mode, bytes, site, doing, atomic_on: None, open, seen }
+        let (by, device, strength) = (by.into(), None, Strength::Weak);
+        Suspect { by, mode, bytes, site, doing, device, strength, open: None, seen: Vec::new() }
     }
 }
 
@@ -106,7 +111,7 @@ impl Gpu {
     pub fn touched(
         &mut self,
         ticket: Ticket,
-        (mode, atomic): (Mode, bool),
+        (mode, strength): (Mode, Strength),
         bytes: &Range<usize>,
         line: Option<&Line>,
         out: &mut dyn Findings,
@@ -114,7 +119,7 @@ impl Gpu {
         let Some(numbers) = self.doubts.by_ticket.get(&ticket) else { return };
         for number in numbers.clone() {
             let suspicion = &mut self.doubts.suspicions[number as usize];
-            if let Some(bytes) = suspicion.bear_out(ticket, (mode, atomic), bytes, line)
+            if let Some(bytes) = suspicion.bear_out(ticket, (mode, strength), bytes, line)
                 && !std::mem::replace(&mut suspicion.is_told, true)
             {
                 self.tell(number as usize, bytes, out);
@@ -145,9 +150,14 @@ impl Gpu {
 
     /// Work that may touch more than is certain begins.
     pub(super) fn begin_doubtful(&mut self, work: &Work, started: &Started<'_>) {
-        if !self.doubts.are_resolved {
-            return;
+        if self.doubts.are_resolved {
+            self.meets_doubtfully(work, started);
         }
+        self.take_off_doubtful(work, started);
+    }
+
+    /// It may meet other work.
+    fn meets_doubtfully(&mut self, work: &Work, started: &Started<'_>) {
         let clock = started.clock;
         let device = self.order.device(started.moment.lane);
         for touch in work.touches.iter() {
@@ -159,15 +169,14 @@ impl Gpu {
                 let doing = || Some(self.doing_in(started.moment.lane, work, touch));
                 let by = work.kernel.as_deref().unwrap_or(work.call);
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
-                // Of what is in doubt, the execution tells.
-                let atomic_on = (touch.atomic || open.is_some()).then_some(device);
                 let met =
                     self.doubtful(&access, open.is_some(), |flight| !clock.has_seen(flight.moment));
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
                     .map(|(party, before)| {
                         let now = Suspect::certain(by, access.clone(), started.site, doing());
-                        (party, [Suspect { open, atomic_on, ..now }, before])
+                        let (device, strength) = (Some(device), touch.strength);
+                        (party, [Suspect { open, device, strength, ..now }, before])
                     })
                     .collect();
                 for (party, sides) in found {
@@ -175,17 +184,18 @@ impl Gpu {
                 }
             }
         }
-        self.take_off_doubtful(work, started);
     }
 
-    /// Remembers what work may touch.
+    /// Remembers what work may touch: all if the execution tells, else by what it may tell the host.
     fn take_off_doubtful(&mut self, work: &Work, started: &Started<'_>) {
+        let all = self.doubts.are_resolved;
+        let is_kept = |touch: &&Touch| !touch.certain && (all || touch.tells_host());
         let full = self.doubts.live.ranges() >= MOST;
-        if full || work.touches.iter().all(|touch| touch.certain) {
+        if full || !work.touches.iter().any(|touch| is_kept(&touch)) {
             return;
         }
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for touch in work.touches.iter().filter(|touch| !touch.certain) {
+        for touch in work.touches.iter().filter(is_kept) {
             for footprint in self.reach(touch) {
                 self.mark(&footprint.span(), &mut SmallVec::new());
                 accesses.push(Some(Access { mode: touch.mode, footprint }));
@@ -213,6 +223,7 @@ impl Gpu {
         let site = site(&mut self.stacks);
         for (party, before) in met {
             let now = Suspect::certain(by, access.clone(), site, None);
+            let now = Suspect { strength: strength(code), ..now };
             self.suspect(code, role, party, [now, before]);
         }
     }
@@ -290,7 +301,7 @@ impl Gpu {
     }
 
     /// What a touch may reach.
-    fn reach(&self, touch: &Touch) -> SmallVec<[Footprint; 2]> {
+    pub(super) fn reach(&self, touch: &Touch) -> SmallVec<[Footprint; 2]> {
         match &touch.bytes {
             Bytes::Exactly(footprint) => SmallVec::from_iter([footprint.clone()]),
             Bytes::Within(address) => {
@@ -353,7 +364,8 @@ impl Flight {
             bytes: access.footprint.clone(),
             site: self.site,
             doing: Some(self.doing(access.mode, &access.footprint.span())),
-            atomic_on: (is_open || self.is_atomic(access)).then_some(self.device),
+            device: Some(self.device),
+            strength: self.strength(access),
             open: is_open.then_some((self.ticket, self.moment)),
             seen: Vec::new(),
         }
@@ -365,7 +377,7 @@ impl Suspicion {
     fn bear_out(
         &mut self,
         ticket: Ticket,
-        (mode, atomic): (Mode, bool),
+        (mode, strength): (Mode, Strength),
         bytes: &Range<usize>,
         line: Option<&Line>,
     ) -> Option<Range<usize>> {
@@ -376,13 +388,13 @@ impl Suspicion {
         }
         let other = &self.sides[1 - at];
         let common = other.bytes.within(bytes)?;
-        let device = self.sides[at].atomic_on;
-        let alike = atomic && device.is_some() && other.atomic_on == device;
+        let one_device = other.device == self.sides[at].device;
         let met = match other.open {
-            None => (!alike).then(|| common.clone()),
-            Some(_) => other.seen.iter().find_map(|(seen, seen_atomic)| {
+            None => (!are_strong(strength, other.strength, one_device)).then(|| common.clone()),
+            Some(_) => other.seen.iter().find_map(|(seen, seen_strength)| {
                 let both = seen.start.max(common.start)..seen.end.min(common.end);
-                (!(both.is_empty() || alike && *seen_atomic)).then_some(both)
+                let race = !are_strong(strength, *seen_strength, one_device);
+                (race && !both.is_empty()).then_some(both)
             }),
         };
         let side = &mut self.sides[at];
@@ -391,7 +403,7 @@ impl Suspicion {
         {
             doing.line = Some((Arc::clone(&line.file), line.line));
         }
-        let seen = (common, atomic);
+        let seen = (common, strength);
         if met.is_none() && side.seen.len() < SEEN && side.seen.last() != Some(&seen) {
             side.seen.push(seen);
         }

@@ -1,11 +1,14 @@
 //! What is found against all pairs of everything that ever was, and the life of memory.
 
+mod polling;
+
 use super::{Gpu, Ticket};
 use crate::clock::{Clock, Moment};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_engine::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
 use commsan_model::Code;
-use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks};
+use commsan_place::{About, DEPTH, Doing, Findings, Place, Report, Site, Stacks};
+use commsan_ptx::Strength;
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,9 +42,9 @@ impl Place for At {
     }
 }
 
-/// Findings: code, and the places of both sides.
+/// Findings: code, and the places of both sides; and the lines inside kernels.
 #[derive(Default)]
-struct Found(Vec<(Code, usize, usize)>);
+struct Found(Vec<(Code, usize, usize)>, Vec<[Option<u32>; 2]>);
 
 impl Findings for Found {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
@@ -49,6 +52,10 @@ impl Findings for Found {
     }
     fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
         self.0.push((report.code, report.sites[0].1.pc, report.operation.site.pc));
+        if let Some(About::Work { access, operation }) = &report.about {
+            let line = |doing: &Option<Doing>| Some(doing.as_ref()?.line.as_ref()?.1);
+            self.1.push([line(access), line(operation)]);
+        }
         self.0.len() as u32 - 1
     }
     fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
@@ -68,7 +75,12 @@ fn pages() -> Pages {
 
 fn touch(mode: Mode, bytes: Range<usize>) -> Touch {
     let bytes = Bytes::Exactly(Footprint::Dense(bytes));
-    Touch { mode, atomic: false, bytes, certain: true, line: None }
+    Touch { mode, strength: Strength::Weak, bytes, certain: true, line: None }
+}
+
+/// An access of the host or of a call.
+fn access(mode: Mode, bytes: Range<usize>) -> Access {
+    Access { mode, footprint: Footprint::Dense(bytes) }
 }
 
 fn work(stream: StreamName, touches: &[Touch]) -> Work {
@@ -226,7 +238,7 @@ fn marks_go_with_what_they_are_for() {
     assert_eq!(gpu.load(), 2);
     gpu.device_synchronized(0, "cudaDeviceSynchronize", &At(12), &mut out);
     assert_eq!(gpu.load(), 1, "a block stays marked until the host comes by");
-    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    let access = access(Mode::Read, MANAGED..MANAGED + 4);
     gpu.meets("load", None, &access, &At(13), &mut out);
     assert_eq!((gpu.load(), out.0.len()), (0, 0));
 }
@@ -236,8 +248,7 @@ fn device_memory_is_not_the_hosts_and_free_memory_nobodys() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let bytes = 0x40_0000..0x40_1000;
     allocate(&mut gpu, MemoryKind::Device, bytes.clone(), None);
-    let access =
-        Access { mode: Mode::Write, footprint: Footprint::Dense(bytes.start..bytes.start + 4) };
+    let access = access(Mode::Write, bytes.start..bytes.start + 4);
     gpu.meets("MPI_Recv", Some("MPI_Recv"), &access, &At(20), &mut out);
     assert_eq!(out.0, []);
     gpu.meets("store", None, &access, &At(21), &mut out);
@@ -278,7 +289,7 @@ fn a_function_of_the_host_comes_after_its_stream() {
     gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
     let ticket: Ticket = gpu.host_function(created(1));
     assert!(gpu.may_wait_for_host());
-    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    let access = access(Mode::Read, MANAGED..MANAGED + 4);
     gpu.host_function_begins(ticket, 0);
     gpu.meets("load", None, &access, &At(41), &mut out);
     gpu.host_function_ends(ticket, 0);
@@ -306,7 +317,7 @@ fn what_is_captured_happens_at_the_launch() {
     gpu.event_awaited(created(1), 8);
     gpu.capture_ends(created(1), 0xa);
     gpu.graph_instantiated(0xb, 0xa);
-    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    let access = access(Mode::Read, MANAGED..MANAGED + 4);
     gpu.meets("load", None, &access, &At(52), &mut out);
     assert_eq!(out.0, []);
     gpu.graph_launched(0xb, created(2), &At(53), &mut out);
