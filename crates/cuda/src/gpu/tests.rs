@@ -1,5 +1,6 @@
 //! What is found against all pairs of everything that ever was, and the life of memory.
 
+mod doubt;
 mod polling;
 
 use super::{Gpu, Ticket};
