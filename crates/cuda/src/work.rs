@@ -179,6 +179,13 @@ pub struct Set {
     pub depth: usize,
 }
 
+impl Work {
+    /// What touches memory: the kernel, or the call.
+    pub fn by(&self) -> &str {
+        self.kernel.as_deref().unwrap_or(self.call)
+    }
+}
+
 impl Rows {
     /// The bytes of so many of them.
     fn footprint(&self, [width, height, depth]: [usize; 3]) -> Footprint {

@@ -150,8 +150,7 @@ impl Gpu {
                 continue;
             }
             let doing = Some(self.doing_in(moment.lane, work, touch));
-            let by = work.kernel.as_deref().unwrap_or(work.call);
-            let side = Side { by, mode: touch.mode, bytes: conflict.bytes.clone() };
+            let side = Side { by: work.by(), mode: touch.mode, bytes: conflict.bytes.clone() };
             let now = Now { side, role: Role::Access, site, doing };
             self.report(Code::StreamsRace, now, &conflict, out);
         }
@@ -171,8 +170,7 @@ impl Gpu {
         if span.is_empty() {
             return;
         }
-        let by = work.kernel.as_deref().unwrap_or(work.call);
-        let side = Side { by, mode: touch.mode, bytes: span.clone() };
+        let side = Side { by: work.by(), mode: touch.mode, bytes: span.clone() };
         if let Some(block) = self.memory.around(span.start) {
             if block.born.is_none_or(|born| clock.has_seen(born)) {
                 return;
@@ -251,7 +249,7 @@ impl Gpu {
             let flight = self.live.get(conflict.id)?;
             let stack = stacks.intern(self.stacks.frames(flight.site.stack));
             Some(Met {
-                by: flight.kernel.clone().unwrap_or_else(|| flight.call.into()),
+                by: flight.by(),
                 mode: conflict.mode,
                 bytes: conflict.bytes,
                 site: Site { stack, ..flight.site },
@@ -438,6 +436,11 @@ pub(super) fn are_strong(one: Strength, other: Strength, one_device: bool) -> bo
 }
 
 impl Flight {
+    /// What touches memory: the kernel, or the call.
+    pub(super) fn by(&self) -> Arc<str> {
+        self.kernel.clone().unwrap_or_else(|| self.call.into())
+    }
+
     /// The touch that an access of the engine stands for.
     fn touch(&self, mode: Mode, span: &Range<usize>) -> Option<&Touch> {
         self.touches.iter().find(|touch| {

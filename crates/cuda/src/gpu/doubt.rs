@@ -167,14 +167,14 @@ impl Gpu {
             for bytes in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint: bytes };
                 let doing = || Some(self.doing_in(started.moment.lane, work, touch));
-                let by = work.kernel.as_deref().unwrap_or(work.call);
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
                 let met =
                     self.doubtful(&access, open.is_some(), |flight| !clock.has_seen(flight.moment));
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
                     .map(|(party, before)| {
-                        let now = Suspect::certain(by, access.clone(), started.site, doing());
+                        let now =
+                            Suspect::certain(work.by(), access.clone(), started.site, doing());
                         let (device, strength) = (Some(device), touch.strength);
                         (party, [Suspect { open, device, strength, ..now }, before])
                     })
@@ -286,9 +286,8 @@ impl Gpu {
         for touch in work.touches.iter().filter(|touch| !touch.certain) {
             for footprint in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint };
-                let by = work.kernel.as_deref().unwrap_or(work.call);
                 let doing = Some(self.doing_in(lane, work, touch));
-                let side = Suspect::certain(by, access.clone(), site, doing);
+                let side = Suspect::certain(work.by(), access.clone(), site, doing);
                 suspects.push((access, Suspect { open: Some((ticket, moment)), ..side }));
             }
         }
@@ -359,7 +358,7 @@ impl Doubts {
 impl Flight {
     fn suspect(&self, access: &Access, is_open: bool) -> Suspect {
         Suspect {
-            by: self.kernel.clone().unwrap_or_else(|| self.call.into()),
+            by: self.by(),
             mode: access.mode,
             bytes: access.footprint.clone(),
             site: self.site,

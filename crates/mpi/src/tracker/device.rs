@@ -112,13 +112,12 @@ impl Tracker {
         if !self.may_meet_remotes(access, place, out) {
             return;
         }
-        let by = work.kernel.as_deref().unwrap_or(work.call);
         for meeting in self.rma.remotes.met_by(access, &self.threads) {
             let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
             if window.is_locked(meeting.first.epoch, meeting.first.origin) {
                 continue;
             }
-            let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
+            let side = Side { by: work.by(), mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(Some(work.call), &mut self.stacks);
             let doing = self.gpu.doing(work, touch);
             let about = About::Work { access: Some(doing), operation: None };
@@ -189,7 +188,6 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let conflicts = self.met_by(access, false);
-        let by = work.kernel.as_deref().unwrap_or(work.call);
         for conflict in conflicts.into_iter().flatten() {
             let Some(operation) = self.live.get(conflict.id) else { continue };
             let code = Code::CallMeetsWork;
@@ -200,7 +198,11 @@ impl Tracker {
             let site = place.site(Some(work.call), &mut self.stacks);
             let report = Report {
                 code,
-                access: Some(Side { by, mode: touch.mode, bytes: conflict.bytes.clone() }),
+                access: Some(Side {
+                    by: work.by(),
+                    mode: touch.mode,
+                    bytes: conflict.bytes.clone(),
+                }),
                 operation: party,
                 concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
                 sites: &[(Role::Access, site), (Role::Operation, party.site)],
