@@ -196,6 +196,14 @@ impl Rows {
 }
 
 impl Touch {
+    /// Those that are certain, with their bytes.
+    pub fn certain(touches: &[Touch]) -> impl Iterator<Item = (&Touch, &Footprint)> {
+        touches.iter().filter(|touch| touch.certain).filter_map(|touch| match &touch.bytes {
+            Bytes::Exactly(footprint) => Some((touch, footprint)),
+            Bytes::Within(_) | Bytes::Anywhere => None,
+        })
+    }
+
     /// Whether the host may wait for what it writes while the work goes on.
     pub(crate) fn tells_host(&self) -> bool {
         self.mode == Mode::Write && self.strength == Strength::System

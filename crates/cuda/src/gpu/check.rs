@@ -58,8 +58,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Started { ticket, moment, site, .. } = *started;
-        for touch in work.touches.iter().filter(|touch| touch.certain) {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for (touch, footprint) in Touch::certain(&work.touches) {
             self.meets_work(work, touch, footprint, started, out);
             self.meets_memory(work, touch, footprint, started, out);
         }
@@ -85,8 +84,7 @@ impl Gpu {
     fn take_off(&mut self, work: &Work, started: &Started<'_>) -> OpId {
         let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for touch in work.touches.iter().filter(|touch| touch.certain) {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for (touch, footprint) in Touch::certain(&work.touches) {
             if footprint.bytes() > 0 {
                 self.mark(&footprint.span(), &mut marks);
             }

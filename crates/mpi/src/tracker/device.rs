@@ -9,7 +9,7 @@ use super::Tracker;
 use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_cuda::{Bytes, Copy, Gpu, Set, StreamName, Suspect, Ticket, Touch, Work};
+use commsan_cuda::{Copy, Gpu, Set, StreamName, Suspect, Ticket, Touch, Work};
 use commsan_engine::{Access, Past, When};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Findings, Party, Place, Report, Side};
@@ -70,8 +70,7 @@ impl Tracker {
         if self.is_quiet() || self.gpu.may_wait_for_host() || self.gpu.makes_graph(work.stream) {
             return;
         }
-        for touch in work.touches.iter().filter(|touch| touch.certain) {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for (touch, footprint) in Touch::certain(&work.touches) {
             let access = Access { mode: touch.mode, footprint: footprint.clone() };
             self.meets_operation(work, touch, &access, place, out);
             self.meets_remote(work, touch, &access, place, out);
@@ -132,8 +131,7 @@ impl Tracker {
         let Some(exposed) = &self.rma.exposed else { return };
         let when = When { segment: exposed.shadow().segment(), stamp: self.threads.stamp() };
         for ended in self.gpu.take_ended() {
-            for touch in ended.touches.iter().filter(|touch| touch.certain) {
-                let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            for (touch, footprint) in Touch::certain(&ended.touches) {
                 if !exposed.touches(&footprint.span()) {
                     continue;
                 }
