@@ -48,6 +48,25 @@ struct Now<'a> {
     doing: Option<Doing>,
 }
 
+/// One end of the life of memory: where it was allocated or given back, by a call.
+struct End {
+    bytes: Range<usize>,
+    role: Role,
+    site: Site,
+}
+
+impl From<&Block> for End {
+    fn from(block: &Block) -> End {
+        End { bytes: block.bytes.clone(), role: Role::Operation, site: block.site }
+    }
+}
+
+impl From<&Freed> for End {
+    fn from(freed: &Freed) -> End {
+        End { bytes: freed.bytes.clone(), role: Role::Release, site: freed.site }
+    }
+}
+
 impl Gpu {
     /// Work begins that comes after what a clock says.
     pub(super) fn begin(
@@ -141,16 +160,10 @@ impl Gpu {
                 && !clock.has_seen(flight.moment)
         });
         for conflict in found {
-            let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
-                continue;
-            };
-            if out.again(Code::StreamsRace, site.pc, other) {
-                continue;
+            if self.is_new(Code::StreamsRace, site.pc, &conflict, out) {
+                let now = self.now(work, touch, conflict.bytes.clone(), (moment.lane, site));
+                self.report(Code::StreamsRace, now, &conflict, out);
             }
-            let doing = Some(self.doing_in(moment.lane, work, touch));
-            let side = Side { by: work.by(), mode: touch.mode, bytes: conflict.bytes.clone() };
-            let now = Now { side, role: Role::Access, site, doing };
-            self.report(Code::StreamsRace, now, &conflict, out);
         }
     }
 
@@ -168,19 +181,17 @@ impl Gpu {
         if span.is_empty() {
             return;
         }
-        let side = Side { by: work.by(), mode: touch.mode, bytes: span.clone() };
-        if let Some(block) = self.memory.around(span.start) {
-            if block.born.is_none_or(|born| clock.has_seen(born)) {
-                return;
-            }
-            let (block, doing) = (block.clone(), Some(self.doing_in(moment.lane, work, touch)));
-            let now = Now { side, role: Role::Access, site, doing };
-            self.report_unborn(now, &block, out);
-        } else if let Some(freed) = self.memory.freed(span.start).cloned() {
-            let doing = Some(self.doing_in(moment.lane, work, touch));
-            let now = Now { side, role: Role::Access, site, doing };
-            self.report_freed(now, &freed, out);
-        }
+        let is_born = |block: &Block| block.born.is_none_or(|born| clock.has_seen(born));
+        let end = match self.memory.around(span.start) {
+            Some(block) if is_born(block) => return,
+            Some(block) => End::from(block),
+            None => match self.memory.freed(span.start) {
+                Some(freed) => End::from(freed),
+                None => return,
+            },
+        };
+        let now = self.now(work, touch, span, (moment.lane, site));
+        self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
     /// The library has refused work, perhaps since its memory is gone.
@@ -189,12 +200,10 @@ impl Gpu {
         let site = place.site(Some(work.call), &mut self.stacks);
         for touch in work.touches.iter() {
             let Bytes::Exactly(footprint) = &touch.bytes else { continue };
-            let bytes = footprint.span();
-            if let Some(freed) = self.memory.freed(bytes.start).cloned() {
-                let side = Side { by: work.call, mode: touch.mode, bytes };
-                let doing = Some(self.doing_in(lane, work, touch));
-                let now = Now { side, role: Role::Access, site, doing };
-                self.report_freed(now, &freed, out);
+            let span = footprint.span();
+            if let Some(end) = self.memory.freed(span.start).map(End::from) {
+                let now = self.now(work, touch, span, (lane, site));
+                self.report_end(Code::FreedDeviceMemory, now, end, out);
             }
         }
     }
@@ -217,18 +226,25 @@ impl Gpu {
             self.polled(footprint, place, out);
         }
         let knows = self.knowledge(place.thread());
-        let kind = self.memory.around(span.start).map(|block| block.kind);
-        if call.is_none() && kind == Some(MemoryKind::Device) {
-            return self.host_on_device(by, *mode, span, place, out);
-        }
-        if call.is_some()
-            && kind.is_none()
-            && let Some(freed) = self.memory.freed(span.start).cloned()
-        {
+        let misused = match (call, self.memory.around(span.start)) {
+            (None, Some(block)) if block.kind == MemoryKind::Device => {
+                Some((Code::DeviceMemoryOnHost, End::from(block)))
+            }
+            (Some(_), None) => {
+                let freed = self.memory.freed(span.start);
+                freed.map(|freed| (Code::FreedDeviceMemory, End::from(freed)))
+            }
+            _ => None,
+        };
+        if let Some((code, end)) = misused {
             let side = Side { by, mode: *mode, bytes: span };
             let site = place.site(call, &mut self.stacks);
-            let now = Now { side, role: Role::Access, site, doing: None };
-            return self.report_freed(now, &freed, out);
+            return self.report_end(
+                code,
+                Now { side, role: Role::Access, site, doing: None },
+                end,
+                out,
+            );
         }
         let code = if call.is_some() { Code::WorkMeetsCall } else { Code::WorkMeetsHost };
         self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &knows), place, out);
@@ -270,15 +286,11 @@ impl Gpu {
             knows.is_unordered(flight) && !are_strong(strength(code), flight.strength(other), false)
         });
         for conflict in found {
-            let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
-                continue;
-            };
-            if out.again(code, place.pc(), other) {
-                continue;
+            if self.is_new(code, place.pc(), &conflict, out) {
+                let side = Side { by, mode, bytes: conflict.bytes.clone() };
+                let site = place.site(call, &mut self.stacks);
+                self.report(code, Now { side, role, site, doing: None }, &conflict, out);
             }
-            let side = Side { by, mode, bytes: conflict.bytes.clone() };
-            let site = place.site(call, &mut self.stacks);
-            self.report(code, Now { side, role, site, doing: None }, &conflict, out);
         }
     }
 
@@ -353,6 +365,24 @@ impl Gpu {
         !found.iter().filter_map(of).any(|other| other.clock.has_seen(this.moment))
     }
 
+    /// Whether nobody has told of this conflict before.
+    fn is_new(&self, code: Code, pc: usize, conflict: &Conflict, out: &mut dyn Findings) -> bool {
+        let flight = self.live.get(conflict.id);
+        flight.is_some_and(|flight| !out.again(code, pc, flight.site.pc))
+    }
+
+    /// Work with a place, as the side that acts now.
+    fn now<'a>(
+        &self,
+        work: &'a Work,
+        touch: &Touch,
+        bytes: Range<usize>,
+        (lane, site): (u32, Site),
+    ) -> Now<'a> {
+        let side = Side { by: work.by(), mode: touch.mode, bytes };
+        Now { side, role: Role::Access, site, doing: Some(self.doing_in(lane, work, touch)) }
+    }
+
     fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {
         let Some(flight) = self.live.get(conflict.id) else { return };
         let operation = flight.doing(conflict.mode, &conflict.span);
@@ -373,54 +403,18 @@ impl Gpu {
         }
     }
 
-    fn report_freed(&mut self, now: Now<'_>, freed: &Freed, out: &mut dyn Findings) {
-        let code = Code::FreedDeviceMemory;
-        if out.again(code, now.site.pc, freed.site.pc) {
+    /// Memory is used that is not there, or not for whoever uses it.
+    fn report_end(&mut self, code: Code, now: Now<'_>, end: End, out: &mut dyn Findings) {
+        let End { bytes, role, site } = end;
+        if out.again(code, now.site.pc, site.pc) {
             return;
         }
         let report = Report {
             code,
             access: Some(now.side),
-            operation: Party::at(freed.call, freed.site),
-            concerned: Some((Mode::Write, freed.bytes.clone(), freed.bytes.len())),
-            sites: &[(now.role, now.site), (Role::Release, freed.site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing, operation: None }),
-        };
-        out.report(&report, &self.stacks);
-    }
-
-    /// Memory of a pool is used by what does not come after its allocation.
-    fn report_unborn(&mut self, now: Now<'_>, block: &Block, out: &mut dyn Findings) {
-        self.report_block(Code::FreedDeviceMemory, now, block, out);
-    }
-
-    fn host_on_device(
-        &mut self,
-        by: &str,
-        mode: Mode,
-        bytes: Range<usize>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(block) = self.memory.around(bytes.start).cloned() else { return };
-        let site = place.site(None, &mut self.stacks);
-        let side = Side { by, mode, bytes };
-        let now = Now { side, role: Role::Access, site, doing: None };
-        self.report_block(Code::DeviceMemoryOnHost, now, &block, out);
-    }
-
-    fn report_block(&mut self, code: Code, now: Now<'_>, block: &Block, out: &mut dyn Findings) {
-        if out.again(code, now.site.pc, block.site.pc) {
-            return;
-        }
-        let call = block.site.call.unwrap_or("cudaMalloc");
-        let report = Report {
-            code,
-            access: Some(now.side),
-            operation: Party::at(call, block.site),
-            concerned: Some((Mode::Write, block.bytes.clone(), block.bytes.len())),
-            sites: &[(now.role, now.site), (Role::Operation, block.site)],
+            operation: Party::at(site.call.unwrap_or_default(), site),
+            concerned: Some((Mode::Write, bytes.clone(), bytes.len())),
+            sites: &[(now.role, now.site), (role, site)],
             threads: false,
             about: Some(About::Work { access: now.doing, operation: None }),
         };
