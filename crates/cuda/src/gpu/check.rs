@@ -261,12 +261,11 @@ impl Gpu {
         let found = self.conflicts(access.mode, &access.footprint, unordered);
         let met = found.into_iter().filter_map(|conflict| {
             let flight = self.live.get(conflict.id)?;
-            let stack = stacks.intern(self.stacks.frames(flight.site.stack));
             Some(Met {
                 by: flight.by(),
                 mode: conflict.mode,
                 bytes: conflict.bytes,
-                site: Site { stack, ..flight.site },
+                site: stacks.adopt(flight.site, &self.stacks),
                 doing: flight.doing(conflict.mode, &conflict.span),
             })
         });

@@ -68,28 +68,28 @@ struct Suspicion {
 #[derive(Clone, Debug)]
 pub struct Suspect {
     /// How the bytes are touched: a kernel, a call.
-    pub by: Arc<str>,
+    by: Arc<str>,
     /// Reads or writes.
-    pub mode: Mode,
+    mode: Mode,
     /// What it touches, or may touch.
-    pub bytes: Footprint,
+    bytes: Footprint,
     /// Where.
-    pub site: Site,
+    site: Site,
     /// If it is work, what.
-    pub doing: Option<Doing>,
+    doing: Option<Doing>,
     /// The device that does it, if it is work.
-    pub device: Option<u32>,
+    device: Option<u32>,
     /// With what else it does not race, unless the execution tells.
-    pub strength: Strength,
+    strength: Strength,
     /// The work whose execution will tell, if that is open.
-    pub open: Option<(Ticket, Moment)>,
+    open: Option<(Ticket, Moment)>,
     /// What that was seen to touch, and how strongly.
-    pub seen: Vec<(Range<usize>, Strength)>,
+    seen: Vec<(Range<usize>, Strength)>,
 }
 
 impl Suspect {
     /// A side of which it is certain what it touches, and that it does so plainly.
-    pub fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
+    fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
         let Access { mode, footprint: bytes } = access;
         let (by, device, strength) = (by.into(), None, Strength::Weak);
         Suspect { by, mode, bytes, site, doing, device, strength, open: None, seen: Vec::new() }
@@ -258,7 +258,7 @@ impl Gpu {
     }
 
     /// Keeps a suspicion until its work is executed.
-    pub fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
+    fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
         if !self.doubts.are_resolved || self.doubts.suspicions.len() == MOST {
             return;
         }
@@ -281,7 +281,7 @@ impl Gpu {
         if !self.doubts.are_resolved {
             return suspects;
         }
-        let site = self.import(site, stacks);
+        let site = self.stacks.adopt(site, stacks);
         let Some(moment) = self.doubts.moment(ticket) else { return suspects };
         for touch in work.touches.iter().filter(|touch| !touch.certain) {
             for footprint in self.reach(touch) {
@@ -294,9 +294,17 @@ impl Gpu {
         suspects
     }
 
-    /// A place of somebody else's stacks.
-    pub fn import(&mut self, site: Site, stacks: &Stacks) -> Site {
-        Site { stack: self.stacks.intern(stacks.frames(site.stack)), ..site }
+    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: its party, with a place
+    /// in `stacks`, and its access.
+    pub fn suspect_operation(
+        &mut self,
+        now: Suspect,
+        (party, access): (Party, Access),
+        stacks: &Stacks,
+    ) {
+        let party = Party { site: self.stacks.adopt(party.site, stacks), ..party };
+        let before = Suspect::certain(party.call, access, party.site, None);
+        self.suspect(Code::CallMeetsWork, Role::Access, party, [now, before]);
     }
 
     /// What a touch may reach.

@@ -9,10 +9,10 @@ use super::Tracker;
 use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_cuda::{Copy, Gpu, Set, StreamName, Suspect, Ticket, Touch, Work};
+use commsan_cuda::{Copy, Gpu, Set, StreamName, Ticket, Touch, Work};
 use commsan_engine::{Access, Past, When};
 use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Party, Place, Report, Side};
+use commsan_place::{About, Findings, Place, Report, Side};
 use std::ffi::CStr;
 use std::ops::ControlFlow;
 
@@ -162,12 +162,8 @@ impl Tracker {
                 let Some(operation) = self.live.get(id).filter(|_| !self.is_over(id)) else {
                     continue;
                 };
-                let party = operation.party();
-                let site = self.gpu.import(party.site, &self.stacks);
-                let before = Suspect::certain(party.call, other, site, None);
-                let party = Party { site, ..party };
-                let sides = [now.clone(), before];
-                self.gpu.suspect(Code::CallMeetsWork, Role::Access, party, sides);
+                let before = (operation.party(), other);
+                self.gpu.suspect_operation(now.clone(), before, &self.stacks);
             }
         }
     }

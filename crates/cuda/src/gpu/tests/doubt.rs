@@ -1,9 +1,7 @@
 //! What is only suspected, until the execution tells.
 
 use super::*;
-use crate::gpu::Suspect;
 use crate::work::Line;
-use commsan_model::Role;
 use commsan_place::Party;
 
 const ELSEWHERE: Range<usize> = MANAGED + 0x200..MANAGED + 0x208;
@@ -98,15 +96,12 @@ fn work_may_meet_operations_that_are_pending() {
     let suspects = gpu.open_suspects(&work, ticket, &stacks, launch);
     let [(reached, now)] = &suspects[..] else { panic!("{suspects:?}") };
     assert_eq!(reached.footprint.span(), MANAGED..MANAGED + 0x4000, "the whole block");
-    let pending = site(89, &mut stacks);
-    let pending = gpu.import(pending, &stacks);
-    let before = Suspect::certain("MPI_Irecv", access(Mode::Write, HERE), pending, None);
-    let (code, party) = (Code::CallMeetsWork, Party::at("MPI_Irecv", pending));
-    gpu.suspect(code, Role::Access, party, [now.clone(), before]);
+    let party = Party::at("MPI_Irecv", site(89, &mut stacks));
+    gpu.suspect_operation(now.clone(), (party, access(Mode::Write, HERE)), &stacks);
     wrote(&mut gpu, ticket, ELSEWHERE, &mut out);
     assert_eq!(out.0, []);
     wrote(&mut gpu, ticket, HERE, &mut out);
-    assert_eq!(out.0, [(code, 90, 89)]);
+    assert_eq!(out.0, [(Code::CallMeetsWork, 90, 89)]);
 }
 
 #[test]
