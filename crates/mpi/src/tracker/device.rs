@@ -108,14 +108,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if !self.may_meet_remotes(access, place, out) {
-            return;
-        }
-        for meeting in self.rma.remotes.met_by(access, &self.threads) {
-            let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
-            if window.is_locked(meeting.first.epoch, meeting.first.origin) {
-                continue;
-            }
+        for meeting in self.meetings_with_remotes(access, place, out) {
             let side = Side { by: work.by(), mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(Some(work.call), &mut self.stacks);
             let doing = self.gpu.doing(work, touch);
