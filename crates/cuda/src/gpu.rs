@@ -380,14 +380,10 @@ impl Gpu {
         let (moment, clock) = self.order.enqueue(lane, self.actor.as_ref());
         let started = Started { ticket, moment, clock: &clock, site };
         self.begin(work, &started, place, out);
-        match work.wait {
-            Wait::Nothing => {}
-            Wait::Staging => self.host_waited(&clock, work.call, place, out),
-            Wait::Work => {
-                let mut clock = clock;
-                clock.see(moment);
-                self.host_waited(&clock, work.call, place, out);
-            }
+        if work.wait == Wait::Work {
+            let mut clock = clock;
+            clock.see(moment);
+            self.host_waited(&clock, work.call, place, out);
         }
         ticket
     }

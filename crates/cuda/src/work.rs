@@ -120,8 +120,6 @@ pub struct Work {
 pub enum Wait {
     /// Nothing: the work is in its stream.
     Nothing,
-    /// What was in the stream before; the source has been read, the rest is in the stream.
-    Staging,
     /// The work itself.
     Work,
 }
