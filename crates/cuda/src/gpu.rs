@@ -58,7 +58,7 @@ pub struct Gpu {
     labels: FxHashMap<u32, Arc<str>>,
     streams: u32,
     tickets: u64,
-    /// Work that is over and has not been asked for; none is kept while nobody asks.
+    /// Work that is over and has not been asked for, the first [`MOST`]; none is kept where nobody asks.
     ended: Option<Vec<Ended>>,
     stacks: Stacks,
 }
@@ -261,12 +261,9 @@ impl Gpu {
         self.graphs.forget_event(event);
     }
 
-    /// Keeps work that ends from now on until it is asked for, or does not.
-    pub fn keep_ended(&mut self, keep: bool) {
-        match keep {
-            true => drop(self.ended.get_or_insert_default()),
-            false => self.ended = None,
-        }
+    /// Keeps work that ends from now on until it is asked for.
+    pub fn keep_ended(&mut self) {
+        self.ended.get_or_insert_default();
     }
 
     /// The work that has ended since this was asked last.
@@ -326,7 +323,7 @@ impl Gpu {
                 out.completed(finding.get() - 1, &site, &self.stacks);
             }
         }
-        if let Some(ended) = &mut self.ended {
+        if let Some(ended) = self.ended.as_mut().filter(|ended| ended.len() < MOST) {
             ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
         }
         self.unmark(flight.marks);

@@ -99,6 +99,7 @@ impl Tracker {
     /// Accesses to window memory can be noted here.
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
         self.rma.exposed = Some(Exposed::new(self.pages, shadow));
+        self.gpu.keep_ended();
         self.set_segment();
     }
 

@@ -120,7 +120,6 @@ impl Tracker {
 
     /// Notes what work that is over has done to window memory, as of now: the host has waited for it.
     pub(super) fn note_ended_work(&mut self) {
-        self.gpu.keep_ended(self.rma.exposed.is_some());
         let Some(exposed) = &self.rma.exposed else { return };
         let when = When { segment: exposed.shadow().segment(), stamp: self.threads.stamp() };
         for ended in self.gpu.take_ended() {
