@@ -269,7 +269,8 @@ impl Gpu {
         self.doubts.suspicions.push(Suspicion { code, sides, role, party, is_told: false });
     }
 
-    /// Work of other streams, or of none, that may meet this one of MPI's operations: its sides.
+    /// The sides that work which has just been put into its stream is of suspicions that it meets MPI's
+    /// operations: what it may touch.
     pub fn open_suspects(
         &mut self,
         work: &Work,
@@ -278,11 +279,11 @@ impl Gpu {
         site: Site,
     ) -> Vec<(Access, Suspect)> {
         let (mut suspects, lane) = (Vec::new(), self.lane(work.stream));
-        if !self.doubts.are_resolved {
+        if !self.doubts.are_resolved || self.graphs.captures(lane) {
             return suspects;
         }
         let site = self.stacks.adopt(site, stacks);
-        let Some(moment) = self.doubts.moment(ticket) else { return suspects };
+        let moment = self.order.latest(lane);
         for touch in work.touches.iter().filter(|touch| !touch.certain) {
             for footprint in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint };
@@ -355,11 +356,6 @@ impl Doubts {
     /// Whether something in flight may touch these bytes.
     pub(super) fn touch(&self, bytes: &Range<usize>) -> bool {
         self.live.touching(bytes, |_, _, _| ControlFlow::Break(())).is_break()
-    }
-
-    fn moment(&self, ticket: Ticket) -> Option<Moment> {
-        let mut flights = self.live.iter();
-        flights.find(|(_, flight)| flight.ticket == ticket).map(|(_, flight)| flight.moment)
     }
 }
 
