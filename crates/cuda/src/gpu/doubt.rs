@@ -14,6 +14,7 @@ use super::check::are_strong;
 use super::polling::strength;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Moment;
+use crate::order::Order;
 use crate::work::{Bytes, Line, Touch, Work};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId};
 use commsan_model::{Code, Role};
@@ -194,14 +195,15 @@ impl Gpu {
         if full || !work.touches.iter().any(|touch| is_kept(&touch)) {
             return;
         }
+        let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
         for touch in work.touches.iter().filter(is_kept) {
             for footprint in self.reach(touch) {
-                self.mark(&footprint.span(), &mut SmallVec::new());
+                self.mark(&footprint.span(), &mut marks);
                 accesses.push(Some(Access { mode: touch.mode, footprint }));
             }
         }
-        let flight = self.flight(work, started, SmallVec::new());
+        let flight = self.flight(work, started, marks);
         self.doubts.live.begin(&mut accesses, flight);
     }
 
@@ -325,34 +327,40 @@ impl Gpu {
 
     /// Forgets what all threads of the host know to be complete: it has been executed.
     pub(super) fn sweep_doubts(&mut self) {
-        let (order, Doubts { live, suspicions, by_ticket, .. }) = (&self.order, &mut self.doubts);
-        if live.ranges() == 0 {
-            return;
-        }
-        let over: SmallVec<[OpId; 16]> = live
+        let over: SmallVec<[OpId; 16]> = self
+            .doubts
+            .live
             .iter()
-            .filter(|(_, flight)| order.is_known_to_all(flight.moment))
+            .filter(|(_, flight)| self.order.is_known_to_all(flight.moment))
             .map(|(id, _)| id)
             .collect();
         if over.is_empty() {
             return;
         }
-        over.into_iter().for_each(|id| drop(live.end(id)));
-        let settled = |suspicion: &Suspicion| {
-            let mut open = suspicion.sides.iter().filter_map(|side| side.open);
-            suspicion.is_told || open.all(|(_, moment)| order.is_known_to_all(moment))
-        };
-        suspicions.retain(|suspicion| !settled(suspicion));
-        by_ticket.clear();
-        for (number, suspicion) in suspicions.iter().enumerate() {
-            for (ticket, _) in suspicion.sides.iter().filter_map(|side| side.open) {
-                by_ticket.entry(ticket).or_default().push(number as u32);
-            }
+        for id in over {
+            let marks = self.doubts.live.end(id).map(|flight| flight.marks);
+            self.unmark(marks.unwrap_or_default());
         }
+        self.doubts.settle(&self.order);
     }
 }
 
 impl Doubts {
+    /// Forgets suspicions that are told, and those that no execution can bear out any more.
+    fn settle(&mut self, order: &Order) {
+        let settled = |suspicion: &Suspicion| {
+            let mut open = suspicion.sides.iter().filter_map(|side| side.open);
+            suspicion.is_told || open.all(|(_, moment)| order.is_known_to_all(moment))
+        };
+        self.suspicions.retain(|suspicion| !settled(suspicion));
+        self.by_ticket.clear();
+        for (number, suspicion) in self.suspicions.iter().enumerate() {
+            for (ticket, _) in suspicion.sides.iter().filter_map(|side| side.open) {
+                self.by_ticket.entry(ticket).or_default().push(number as u32);
+            }
+        }
+    }
+
     /// Whether something in flight may touch these bytes.
     pub(super) fn touch(&self, bytes: &Range<usize>) -> bool {
         self.live.touching(bytes, |_, _, _| ControlFlow::Break(())).is_break()

@@ -77,6 +77,17 @@ fn nor_what_the_host_has_waited_for() {
 }
 
 #[test]
+fn marks_go_with_the_work() {
+    let (mut gpu, mut out) = resolved();
+    let on_host = Bytes::Exactly(Footprint::Dense(PAGEABLE..PAGEABLE + 8));
+    let touch = Touch { bytes: on_host, ..doubtful(Mode::Write) };
+    gpu.enqueue(&work(created(1), &[touch]), &At(90), &mut out);
+    assert_eq!(gpu.load(), 1);
+    gpu.stream_synchronized(created(1), "cudaStreamSynchronize", &At(91), &mut out);
+    assert_eq!(gpu.load(), 0);
+}
+
+#[test]
 fn calls_meet_what_work_may_touch() {
     let (mut gpu, mut out) = resolved();
     let ticket = scatter(&mut gpu, 1, 90, &mut out);
