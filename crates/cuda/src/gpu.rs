@@ -55,6 +55,8 @@ pub struct Gpu {
     /// What host functions in streams come after, and the threads that run one.
     host_functions: FxHashMap<Ticket, (Moment, Clock)>,
     hosts: SmallVec<[(u32, Ticket); 2]>,
+    /// Work in flight that may wait for the host.
+    waiting: Vec<Moment>,
     labels: FxHashMap<u32, Arc<str>>,
     streams: u32,
     tickets: u64,
@@ -141,6 +143,7 @@ impl Gpu {
             actor: None,
             host_functions: FxHashMap::default(),
             hosts: SmallVec::new(),
+            waiting: Vec::new(),
             labels: FxHashMap::default(),
             streams: 0,
             tickets: 0,
@@ -297,6 +300,7 @@ impl Gpu {
     /// Forgets work that all threads of the host know to be complete.
     fn sweep(&mut self, call: Option<&'static str>, place: &impl Place, out: &mut dyn Findings) {
         self.sweep_doubts();
+        self.waiting.retain(|moment| !self.order.is_known_to_all(*moment));
         if self.live.ranges() == 0 {
             return;
         }
@@ -439,10 +443,12 @@ impl Gpu {
         withdrawn.into_iter().for_each(|id| self.finish(id, None, place, out));
     }
 
-    /// Whether a function of the host may still have to run before what is put into a stream next: it may
-    /// do what this process is taken to do later.
-    pub fn may_wait_for_host(&self) -> bool {
-        !self.host_functions.is_empty()
+    /// Whether work that is put into a stream next may wait for what this process is taken to do later: for a
+    /// function of the host that still has to run, or for what a kernel looks for.
+    pub fn may_wait_for_host(&mut self, work: &Work) -> bool {
+        let lane = self.lane(work.stream);
+        let is_told = self.hears_host(work) || self.is_held_back(&self.order.of_stream(lane));
+        is_told || !self.host_functions.is_empty()
     }
 
     /// What findings say of work that is about to be put into a stream.

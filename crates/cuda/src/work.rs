@@ -207,6 +207,11 @@ impl Touch {
         self.mode == Mode::Write && self.strength == Strength::System
     }
 
+    /// Whether the work may wait for what the host writes there.
+    pub(crate) fn hears_host(&self) -> bool {
+        self.mode == Mode::Read && self.strength == Strength::System
+    }
+
     /// What a copy or a set does.
     pub fn of_rows(to: Rows, from: Option<Rows>, size: [usize; 3]) -> Vec<Touch> {
         let touch = |mode, rows: Rows| Touch {

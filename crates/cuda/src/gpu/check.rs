@@ -82,6 +82,9 @@ impl Gpu {
             self.meets_memory(work, touch, footprint, started, out);
         }
         self.begin_doubtful(work, started);
+        if self.hears_host(work) && self.waiting.len() < MOST {
+            self.waiting.push(moment);
+        }
         let key = (moment.lane, Arc::as_ptr(&work.touches).addr());
         if let Some(same) = self.same.get(&key)
             && let Some(flight) = self.live.get_mut(*same)
@@ -257,7 +260,9 @@ impl Gpu {
     /// where it was put into its stream, as a place in `stacks`.
     pub fn met_by(&self, access: &Access, stacks: &mut Stacks) -> SmallVec<[Met; TOLD]> {
         let clock = self.order.host(self.actor.as_ref());
-        let unordered = |flight: &Flight, _: &Access| !clock.has_seen(flight.moment);
+        let unordered = |flight: &Flight, _: &Access| {
+            !clock.has_seen(flight.moment) && !self.may_wait(flight, Code::WorkMeetsRemote)
+        };
         let found = self.conflicts(access.mode, &access.footprint, unordered);
         let met = found.into_iter().filter_map(|conflict| {
             let flight = self.live.get(conflict.id)?;
@@ -282,7 +287,9 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let found = self.conflicts(mode, footprint, |flight, other| {
-            knows.is_unordered(flight) && !are_strong(strength(code), flight.strength(other), false)
+            knows.is_unordered(flight)
+                && !are_strong(strength(code), flight.strength(other), false)
+                && !self.may_wait(flight, code)
         });
         for conflict in found {
             if self.is_new(code, place.pc(), &conflict, out) {

@@ -218,7 +218,9 @@ impl Gpu {
         if self.doubts.live.ranges() == 0 {
             return;
         }
-        let met = self.doubtful(access, false, |flight| knows.is_unordered(flight));
+        let is_unordered =
+            |flight: &Flight| knows.is_unordered(flight) && !self.may_wait(flight, code);
+        let met = self.doubtful(access, false, is_unordered);
         if met.is_empty() {
             return;
         }

@@ -289,13 +289,13 @@ fn a_function_of_the_host_comes_after_its_stream() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
     let ticket: Ticket = gpu.host_function(created(1));
-    assert!(gpu.may_wait_for_host());
+    assert!(gpu.may_wait_for_host(&work(created(3), &[])));
     let access = access(Mode::Read, MANAGED..MANAGED + 4);
     gpu.host_function_begins(ticket, 0);
     gpu.meets("load", None, &access, &At(41), &mut out);
     gpu.host_function_ends(ticket, 0);
     assert_eq!(out.0, []);
-    assert!(!gpu.may_wait_for_host());
+    assert!(!gpu.may_wait_for_host(&work(created(3), &[])));
     gpu.meets("load", None, &access, &At(42), &mut out);
     assert_eq!(out.0, [], "it may have said so");
 

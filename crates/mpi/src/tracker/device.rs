@@ -3,7 +3,8 @@
 //! **Soundness.** Work is compared with operations that are pending when it is put into its stream, and
 //! operations with work that the host has not waited for when they start: MPI orders nothing that a
 //! stream does, and a stream nothing that MPI does. While a function of the host is in some stream, which may
-//! complete operations there, work is not compared with pending operations.
+//! complete operations there, work is not compared with pending operations; nor is work that may wait until
+//! the host stores a flag.
 
 use super::Tracker;
 use crate::calls::Call;
@@ -67,7 +68,8 @@ impl Tracker {
 
     /// Work against MPI's pending operations.
     fn meets_operations(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
-        if self.is_quiet() || self.gpu.may_wait_for_host() || self.gpu.makes_graph(work.stream) {
+        if self.is_quiet() || self.gpu.may_wait_for_host(work) || self.gpu.makes_graph(work.stream)
+        {
             return;
         }
         for (touch, footprint) in Touch::certain(&work.touches) {
@@ -139,7 +141,7 @@ impl Tracker {
     /// What work may touch against MPI's pending operations.
     fn suspect_operations(&mut self, work: &Work, ticket: Ticket, place: &impl Place) {
         let doubtful = work.touches.iter().any(|touch| !touch.certain);
-        if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host() {
+        if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host(work) {
             return;
         }
         let site = place.site(Some(work.call), &mut self.stacks);

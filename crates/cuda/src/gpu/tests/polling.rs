@@ -1,4 +1,4 @@
-//! What the host learns by looking at what work in flight writes.
+//! What the host and work in flight learn by looking at what the other writes.
 
 use super::*;
 
@@ -81,4 +81,47 @@ fn devices_need_the_systems_scope_for_each_other() {
         gpu.enqueue(&work(created(4), &[flag(strength)]), &At(81), &mut out);
         assert_eq!(out.0.len(), races, "{strength:?}");
     }
+}
+
+/// A kernel in a stream that nothing waits for, which looks for a flag and reads data, then one that writes
+/// them.
+fn launch_waiting(gpu: &mut Gpu, strength: Strength, out: &mut Found) {
+    let look = Touch { strength, ..touch(Mode::Read, FLAG) };
+    gpu.enqueue(&work(created(3), &[touch(Mode::Read, DATA), look]), &At(80), out);
+    gpu.enqueue(&work(created(3), &[touch(Mode::Write, DATA)]), &At(81), out);
+}
+
+fn store(gpu: &mut Gpu, bytes: Range<usize>, at: usize, out: &mut Found) {
+    gpu.meets("store", None, &access(Mode::Write, bytes), &At(at), out);
+}
+
+#[test]
+fn work_may_wait_for_the_host() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    launch_waiting(&mut gpu, Strength::System, &mut out);
+    assert!(gpu.may_wait_for_host(&work(created(3), &[])));
+    assert!(!gpu.may_wait_for_host(&work(created(1), &[])));
+    store(&mut gpu, DATA, 82, &mut out);
+    gpu.meets("MPI_Recv", Some("MPI_Recv"), &access(Mode::Write, DATA), &At(83), &mut out);
+    store(&mut gpu, FLAG, 84, &mut out);
+    assert_eq!(out.0, []);
+    gpu.released("free", &DATA, &At(85), &mut out);
+    assert_eq!(out.0, [(Code::WorkMemoryReleased, 85, 81)]);
+    gpu.stream_synchronized(created(3), "cudaStreamSynchronize", &At(86), &mut out);
+    gpu.enqueue(&work(created(3), &[touch(Mode::Read, DATA)]), &At(87), &mut out);
+    store(&mut gpu, DATA, 88, &mut out);
+    assert_eq!(out.0[1..], [(Code::WorkMeetsHost, 88, 87)], "that waits no more");
+}
+
+#[test]
+fn work_that_looks_plainly_or_at_its_own_memory_waits_for_nobody() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    launch_waiting(&mut gpu, Strength::Device, &mut out);
+    store(&mut gpu, DATA, 82, &mut out);
+    assert_eq!(out.0.len(), 1);
+
+    let of_device = 0x40_0000..0x40_1000;
+    allocate(&mut gpu, MemoryKind::Device, of_device.clone(), None);
+    let look = Touch { strength: Strength::System, ..touch(Mode::Read, of_device) };
+    assert!(!gpu.may_wait_for_host(&work(created(1), &[look])));
 }
