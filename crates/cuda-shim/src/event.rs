@@ -65,6 +65,8 @@ pub enum Event<'a> {
     GraphNode { graph: usize, node: usize, after: &'a [usize], does: Node<'a> },
     /// A node does something else.
     NodeChanged { node: usize, does: Node<'a> },
+    /// The same in what can be launched under a name.
+    ExecNodeChanged { exec: usize, node: usize, does: Node<'a> },
     /// Edges were added or taken away.
     GraphEdges { graph: usize, edges: &'a [(usize, usize)], added: bool },
     /// A graph was copied.
@@ -75,7 +77,7 @@ pub enum Event<'a> {
     GraphInstantiated { exec: usize, graph: usize },
     /// A graph was launched.
     GraphLaunched { exec: usize, stream: StreamName },
-    /// What could be launched is about to go, or is not followed any more.
+    /// What could be launched is about to go.
     ExecDestroyed { exec: usize },
     /// Some device will tell what work touches of which it is not certain.
     DoubtsAreResolved,
@@ -162,6 +164,11 @@ impl Event<'_> {
             }
             Event::NodeChanged { node, does } => {
                 return Some(does.with(gpu, |gpu, kind| gpu.node_changed(node, kind, place)));
+            }
+            Event::ExecNodeChanged { exec, node, does } => {
+                let change =
+                    |gpu: &mut Gpu, kind: NodeKind| gpu.exec_node_changed(exec, node, kind, place);
+                return Some(does.with(gpu, change));
             }
             Event::Enqueued(_) | Event::Copied(_) | Event::Set(_) | Event::GraphLaunched { .. } => {
                 unreachable!("`apply` has handed these over")

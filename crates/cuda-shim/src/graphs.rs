@@ -45,8 +45,8 @@ pub(crate) enum Target {
     New { node: Out<usize>, graph: usize, after: In<usize>, count: usize },
     /// One that there is.
     Old { node: usize },
-    /// One of a graph that was made ready. Which of its steps that is, nobody tells.
-    Ready { exec: usize },
+    /// One of a graph that was made ready.
+    Ready { exec: usize, node: usize },
 }
 
 impl Target {
@@ -57,7 +57,7 @@ impl Target {
                 call.tell(Event::GraphNode { graph, node: node.get(), after, does })
             }
             Target::Old { node } => call.tell(Event::NodeChanged { node, does }),
-            Target::Ready { exec } => call.tell(Event::ExecDestroyed { exec }),
+            Target::Ready { exec, node } => call.tell(Event::ExecNodeChanged { exec, node, does }),
         }
     }
 

@@ -54,6 +54,8 @@ pub struct Step {
     pub after: Nodes,
     /// Which of the graph's tracks.
     pub track: u32,
+    /// Which of the graph's nodes it is, or belongs to.
+    node: u32,
 }
 
 /// A graph that can be launched.
@@ -67,6 +69,27 @@ pub struct Exec {
     pub tracks: u32,
     /// What its launches so far have done: they do not overlap.
     pub last: Clock,
+    /// The nodes that have names, which are those of the graph that it was made of.
+    handles: FxHashMap<usize, u32>,
+}
+
+impl Exec {
+    /// A node does something else from now on. Of one without a known handle it is not known which it is,
+    /// and so of none of these what they do; nor is it of graphs in a node.
+    pub fn change(&mut self, node: usize, act: &Act) {
+        let number = self.handles.get(&node).copied();
+        let act = match (number, act) {
+            (None, _) | (_, Act::Graph(_)) => &Act::Nothing,
+            (Some(_), act) => act,
+        };
+        let named: FxHashSet<u32> = self.handles.values().copied().collect();
+        let is_meant = |step: &&mut Step| match number {
+            Some(number) => step.node == number,
+            None => !named.contains(&step.node),
+        };
+        let steps = Arc::make_mut(&mut self.steps).iter_mut();
+        steps.filter(is_meant).for_each(|step| step.act = act.clone());
+    }
 }
 
 /// A graph in the making, from streams.
@@ -233,8 +256,12 @@ impl Graphs {
     pub fn instantiate(&mut self, exec: usize, graph: usize) -> Vec<u32> {
         let Some(graph) = self.graphs.get(&graph) else { return Vec::new() };
         let (steps, tracks) = graph.steps();
-        let made = Exec { steps: steps.into(), tracks, ..Exec::default() };
-        self.execs.insert(exec, made).map_or(Vec::new(), |exec| exec.lanes)
+        let handles = graph.handles.clone();
+        let before = self.execs.remove(&exec).unwrap_or_default();
+        let made =
+            Exec { steps: steps.into(), lanes: Vec::new(), tracks, last: before.last, handles };
+        self.execs.insert(exec, made);
+        before.lanes
     }
 
     /// What can be launched under a name.
@@ -296,9 +323,14 @@ impl Graph {
                 before.clone_from(start);
             }
             let end = match act {
-                Act::Graph(graph) => graph.add_steps(steps, &before),
+                Act::Graph(graph) => {
+                    let first = steps.len();
+                    let end = graph.add_steps(steps, &before);
+                    steps[first..].iter_mut().for_each(|step| step.node = node);
+                    end
+                }
                 act => {
-                    steps.push(Step { act: act.clone(), after: before, track: 0 });
+                    steps.push(Step { act: act.clone(), after: before, track: 0, node });
                     Nodes::from_slice(&[steps.len() as u32 - 1])
                 }
             };

@@ -87,6 +87,21 @@ impl Gpu {
         ticket
     }
 
+    /// The same of what can be launched under a name, from the next launch on.
+    pub fn exec_node_changed(
+        &mut self,
+        exec: usize,
+        node: usize,
+        kind: NodeKind<'_>,
+        place: &impl Place,
+    ) -> Ticket {
+        let (ticket, act) = self.act(kind, place);
+        if let Some(exec) = self.graphs.exec(exec) {
+            exec.change(node, &act);
+        }
+        ticket
+    }
+
     fn act(&mut self, kind: NodeKind<'_>, place: &impl Place) -> (Ticket, Act) {
         let ticket = self.ticket();
         let act = match kind {
@@ -153,7 +168,7 @@ impl Gpu {
         let lane = self.lane(stream);
         let device = self.order.device(lane);
         let (_, mut start) = self.order.enqueue(lane, self.actor.as_ref());
-        let Some(Exec { steps, lanes, tracks, last }) = self.graphs.exec(exec) else { return };
+        let Some(Exec { steps, lanes, tracks, last, .. }) = self.graphs.exec(exec) else { return };
         while lanes.len() < *tracks as usize {
             lanes.push(self.order.add_lane_beside(device));
         }

@@ -349,3 +349,67 @@ fn parallel_parts_of_a_graph_race() {
     gpu.graph_launched(0xc, created(1), &At(64), &mut out);
     assert_eq!(out.0, []);
 }
+
+/// A graph of two nodes, one after the other, which write different bytes, and what it is launched by.
+fn two_nodes(gpu: &mut Gpu) -> Work {
+    let write = |at| work(created(1), &[touch(Mode::Write, at..at + 8)]);
+    gpu.graph_created(0xa);
+    gpu.graph_node(0xa, 1, &[], super::NodeKind::Work(&write(MANAGED)), &At(60));
+    gpu.graph_node(0xa, 2, &[1], super::NodeKind::Work(&write(MANAGED + 8)), &At(61));
+    gpu.graph_instantiated(0xb, 0xa);
+    write(MANAGED + 16)
+}
+
+#[test]
+fn nodes_change_where_they_are_launched() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let other = two_nodes(&mut gpu);
+    gpu.exec_node_changed(0xb, 2, super::NodeKind::Work(&other), &At(62));
+    gpu.graph_launched(0xb, created(1), &At(63), &mut out);
+    let mut load = |at: usize, pc| {
+        gpu.meets("load", None, &access(Mode::Read, at..at + 8), &At(pc), &mut out);
+        std::mem::take(&mut out.0)
+    };
+    assert_eq!(load(MANAGED, 64), [(Code::WorkMeetsHost, 64, 60)]);
+    assert_eq!(load(MANAGED + 8, 65), []);
+    assert_eq!(load(MANAGED + 16, 66), [(Code::WorkMeetsHost, 66, 62)]);
+    // Nor has the graph itself changed, of which there may be another.
+    gpu.device_synchronized(0, "cudaDeviceSynchronize", &At(67), &mut out);
+    gpu.graph_instantiated(0xc, 0xa);
+    gpu.graph_launched(0xc, created(1), &At(68), &mut out);
+    gpu.meets("load", None, &access(Mode::Read, MANAGED + 8..MANAGED + 16), &At(69), &mut out);
+    assert_eq!(out.0, [(Code::WorkMeetsHost, 69, 61)]);
+}
+
+/// A captured node, or a graph's in a graph.
+#[test]
+fn of_nodes_without_names_nothing_is_known_once_one_has_changed() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let other = two_nodes(&mut gpu);
+    gpu.graph_created(0xd);
+    gpu.graph_node(0xd, 3, &[], super::NodeKind::Work(&other), &At(70));
+    gpu.graph_node(0xd, 4, &[3], super::NodeKind::Graph(0xa), &At(71));
+    gpu.capture_begins_to(created(1), 0xd, &[4]);
+    gpu.enqueue(
+        &work(created(1), &[touch(Mode::Write, MANAGED + 24..MANAGED + 32)]),
+        &At(72),
+        &mut out,
+    );
+    gpu.capture_ends(created(1), 0xd);
+    gpu.graph_instantiated(0xe, 0xd);
+    gpu.exec_node_changed(0xe, 0x77, super::NodeKind::Work(&other), &At(73));
+    gpu.exec_node_changed(0xe, 4, super::NodeKind::Graph(0xa), &At(74));
+    gpu.graph_launched(0xe, created(3), &At(75), &mut out);
+    gpu.meets("load", None, &access(Mode::Read, MANAGED..MANAGED + 32), &At(76), &mut out);
+    assert_eq!(out.0, [(Code::WorkMeetsHost, 76, 70)]);
+}
+
+#[test]
+fn what_was_launched_before_an_update_is_over_before_the_next_launch() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    two_nodes(&mut gpu);
+    gpu.graph_launched(0xb, created(1), &At(62), &mut out);
+    gpu.graph_instantiated(0xb, 0xa);
+    gpu.graph_launched(0xb, created(3), &At(63), &mut out);
+    assert_eq!(out.0, []);
+}
