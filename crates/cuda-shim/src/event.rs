@@ -57,6 +57,10 @@ pub enum Event<'a> {
     CaptureBegins { stream: StreamName },
     /// The same, added to a graph behind some of its nodes.
     CaptureBeginsTo { stream: StreamName, graph: usize, after: &'a [usize] },
+    /// The program has asked for that graph, and for the last nodes of the stream.
+    CaptureNamed { stream: StreamName, graph: usize, last: &'a [usize] },
+    /// What is put into the stream next comes after these nodes, or, if they are added, also after them.
+    CaptureGoesOn { stream: StreamName, after: &'a [usize], added: bool },
     /// That graph is complete; 0 if there is none.
     CaptureEnds { stream: StreamName, graph: usize },
     /// An empty graph was made.
@@ -218,6 +222,10 @@ impl Event<'_> {
             Event::CaptureBegins { stream } => gpu.capture_begins(stream),
             Event::CaptureBeginsTo { stream, graph, after } => {
                 gpu.capture_begins_to(stream, graph, after);
+            }
+            Event::CaptureNamed { stream, graph, last } => gpu.capture_named(stream, graph, last),
+            Event::CaptureGoesOn { stream, after, added } => {
+                gpu.capture_goes_on(stream, after, added);
             }
             Event::CaptureEnds { stream, graph } => gpu.capture_ends(stream, graph),
             Event::GraphCreated { graph } => gpu.graph_created(graph),

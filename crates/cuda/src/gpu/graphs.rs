@@ -49,6 +49,18 @@ impl Gpu {
         self.graphs.end(lane, graph);
     }
 
+    /// The program has asked for the graph that a stream's work makes, and for the stream's last nodes.
+    pub fn capture_named(&mut self, stream: StreamName, graph: usize, last: &[usize]) {
+        let lane = self.lane(stream);
+        self.graphs.name(lane, graph, last);
+    }
+
+    /// What is captured next from a stream comes after other nodes, or also after these.
+    pub fn capture_goes_on(&mut self, stream: StreamName, after: &[usize], added: bool) {
+        let lane = self.lane(stream);
+        self.graphs.go_on_after(lane, after, added);
+    }
+
     /// Something of an event becomes a node where a stream's work makes a graph, rather than an edge
     /// (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
     pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &impl Place) -> bool {
