@@ -192,6 +192,10 @@ impl<T: Copy> Out<T> {
         // SAFETY: the library has written a T there.
         unsafe { self.0.read_unaligned() }
     }
+
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
 }
 
 impl<T> Out<T> {

@@ -1,6 +1,8 @@
 //! What calls say, one by one.
 
-use commsan_cuda::{Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Ticket, Work};
+use commsan_cuda::{
+    Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Strength, Ticket, Work,
+};
 use commsan_engine::Mode;
 use commsan_mpi::Tracker;
 use commsan_place::{Findings, Place};
@@ -55,6 +57,10 @@ pub enum Event<'a> {
     CaptureBegins { stream: StreamName },
     /// The same, added to a graph behind some of its nodes.
     CaptureBeginsTo { stream: StreamName, graph: usize, after: &'a [usize] },
+    /// The program has asked for that graph, and for the last nodes of the stream.
+    CaptureNamed { stream: StreamName, graph: usize, last: &'a [usize] },
+    /// What is put into the stream next comes after these nodes, or, if they are added, also after them.
+    CaptureGoesOn { stream: StreamName, after: &'a [usize], added: bool },
     /// That graph is complete; 0 if there is none.
     CaptureEnds { stream: StreamName, graph: usize },
     /// An empty graph was made.
@@ -63,6 +69,8 @@ pub enum Event<'a> {
     GraphNode { graph: usize, node: usize, after: &'a [usize], does: Node<'a> },
     /// A node does something else.
     NodeChanged { node: usize, does: Node<'a> },
+    /// The same in what can be launched under a name.
+    ExecNodeChanged { exec: usize, node: usize, does: Node<'a> },
     /// Edges were added or taken away.
     GraphEdges { graph: usize, edges: &'a [(usize, usize)], added: bool },
     /// A graph was copied.
@@ -73,12 +81,18 @@ pub enum Event<'a> {
     GraphInstantiated { exec: usize, graph: usize },
     /// A graph was launched.
     GraphLaunched { exec: usize, stream: StreamName },
-    /// What could be launched is about to go, or is not followed any more.
+    /// What could be launched is about to go.
     ExecDestroyed { exec: usize },
     /// Some device will tell what work touches of which it is not certain.
     DoubtsAreResolved,
     /// Work has touched this.
-    Touched { ticket: Ticket, mode: Mode, atomic: bool, bytes: Range<usize>, line: Option<Line> },
+    Touched {
+        ticket: Ticket,
+        mode: Mode,
+        strength: Strength,
+        bytes: Range<usize>,
+        line: Option<Line>,
+    },
 }
 
 /// What a node of a graph does.
@@ -155,6 +169,11 @@ impl Event<'_> {
             Event::NodeChanged { node, does } => {
                 return Some(does.with(gpu, |gpu, kind| gpu.node_changed(node, kind, place)));
             }
+            Event::ExecNodeChanged { exec, node, does } => {
+                let change =
+                    |gpu: &mut Gpu, kind: NodeKind| gpu.exec_node_changed(exec, node, kind, place);
+                return Some(does.with(gpu, change));
+            }
             Event::Enqueued(_) | Event::Copied(_) | Event::Set(_) | Event::GraphLaunched { .. } => {
                 unreachable!("`apply` has handed these over")
             }
@@ -204,6 +223,10 @@ impl Event<'_> {
             Event::CaptureBeginsTo { stream, graph, after } => {
                 gpu.capture_begins_to(stream, graph, after);
             }
+            Event::CaptureNamed { stream, graph, last } => gpu.capture_named(stream, graph, last),
+            Event::CaptureGoesOn { stream, after, added } => {
+                gpu.capture_goes_on(stream, after, added);
+            }
             Event::CaptureEnds { stream, graph } => gpu.capture_ends(stream, graph),
             Event::GraphCreated { graph } => gpu.graph_created(graph),
             Event::GraphEdges { graph, edges, added } => gpu.graph_edges(graph, edges, added),
@@ -212,8 +235,8 @@ impl Event<'_> {
             Event::GraphInstantiated { exec, graph } => gpu.graph_instantiated(exec, graph),
             Event::ExecDestroyed { exec } => gpu.exec_destroyed(exec),
             Event::DoubtsAreResolved => gpu.resolve_doubts(),
-            Event::Touched { ticket, mode, atomic, ref bytes, ref line } => {
-                gpu.touched(ticket, (mode, atomic), bytes, line.as_ref(), out);
+            Event::Touched { ticket, mode, strength, ref bytes, ref line } => {
+                gpu.touched(ticket, (mode, strength), bytes, line.as_ref(), out);
             }
         }
         None

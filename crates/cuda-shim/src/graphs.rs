@@ -10,7 +10,7 @@ use commsan_cuda::{Copy, Ticket};
 use commsan_cuda_abi::{
     Extent, HostNodeParams, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr,
 };
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
 
 /// Bytes of `cudaGraphNodeParams` before what differs by the kind of node, and from there to the
 /// parameters of a copy.
@@ -45,8 +45,8 @@ pub(crate) enum Target {
     New { node: Out<usize>, graph: usize, after: In<usize>, count: usize },
     /// One that there is.
     Old { node: usize },
-    /// One of a graph that was made ready. Which of its steps that is, nobody tells.
-    Ready { exec: usize },
+    /// One of a graph that was made ready.
+    Ready { exec: usize, node: usize },
 }
 
 impl Target {
@@ -57,7 +57,7 @@ impl Target {
                 call.tell(Event::GraphNode { graph, node: node.get(), after, does })
             }
             Target::Old { node } => call.tell(Event::NodeChanged { node, does }),
-            Target::Ready { exec } => call.tell(Event::ExecDestroyed { exec }),
+            Target::Ready { exec, node } => call.tell(Event::ExecNodeChanged { exec, node, does }),
         }
     }
 
@@ -194,6 +194,37 @@ pub(crate) fn capture_ends(
     };
     quietly(|| call.tell(Event::CaptureEnds { stream: call.stream(stream), graph }));
     code
+}
+
+/// The program has asked what the work of a stream makes; it need not want to know everything.
+pub(crate) fn capture_found(
+    call: &Call,
+    stream: usize,
+    status: Out<c_int>,
+    graph: Out<usize>,
+    (last, count): (Out<In<usize>>, Out<usize>),
+) {
+    /// `cudaStreamCaptureStatusActive`.
+    const ACTIVE: c_int = 1;
+    if status.get() == ACTIVE && !graph.is_null() {
+        let asked = !last.is_null() && !count.is_null();
+        let last = if asked { last.get().all(count.get()) } else { Vec::new() };
+        let (stream, graph) = (call.stream(stream), graph.get());
+        call.tell(Event::CaptureNamed { stream, graph, last: &last });
+    }
+}
+
+/// The program says what the next work of a stream comes after in the graph that it makes.
+pub(crate) fn capture_goes_on(
+    call: &Call,
+    stream: usize,
+    (after, count): (In<usize>, usize),
+    flags: c_uint,
+) {
+    /// `cudaStreamSetCaptureDependencies`.
+    const SET: c_uint = 1;
+    let (stream, after) = (call.stream(stream), after.all(count));
+    call.tell(Event::CaptureGoesOn { stream, after: &after, added: flags != SET });
 }
 
 /// Edges are added to a graph or taken away.

@@ -2,7 +2,7 @@
 
 use crate::entry::{Call, In, SUCCESS, quietly};
 use crate::{Event, ask, sites, symbols, traffic, watch};
-use commsan_cuda::{Bytes, Modules, Shape, Touch, Wait, Work};
+use commsan_cuda::{Bytes, Modules, Shape, Strength, Touch, Wait, Work};
 use commsan_cuda_abi::{Dim3, KernelNodeParams, LaunchConfig};
 use commsan_engine::Mode;
 use parking_lot::{Mutex, MutexGuard};
@@ -133,7 +133,12 @@ fn sizes(sizes: Dim3) -> [u32; 3] {
 
 /// What a kernel may do of which nothing is known.
 static ANYTHING: LazyLock<Arc<[Touch]>> = LazyLock::new(|| {
-    let touch =
-        |mode| Touch { mode, atomic: false, bytes: Bytes::Anywhere, certain: false, line: None };
+    let touch = |mode| Touch {
+        mode,
+        strength: Strength::Weak,
+        bytes: Bytes::Anywhere,
+        certain: false,
+        line: None,
+    };
     Arc::new([touch(Mode::Read), touch(Mode::Write)])
 });

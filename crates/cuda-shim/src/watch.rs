@@ -9,7 +9,7 @@ use crate::Event;
 use crate::entry::{Call, SUCCESS, quietly};
 use crate::process::process;
 use crate::real::Real;
-use commsan_cuda::{Line, Ticket};
+use commsan_cuda::{Line, Strength, Ticket};
 use commsan_engine::Mode;
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
@@ -24,7 +24,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 pub(crate) type Tag = unsafe extern "C" fn(u64);
 
 type Wants = extern "C" fn(u64) -> bool;
-type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32, bool);
+type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32, u32);
 type Watch = unsafe extern "C" fn(Wants, Touched);
 
 /// What tags work, if the device is the simulated one. The first who asks begins to watch it.
@@ -73,7 +73,7 @@ extern "C" fn touched(
     size: u64,
     file: *const c_char,
     line: u32,
-    atomic: bool,
+    strength: u32,
 ) {
     quietly(|| {
         let _inside = Inside::enter();
@@ -82,7 +82,8 @@ extern "C" fn touched(
         let bytes = address as usize..(address + size) as usize;
         let mode = if write { Mode::Write } else { Mode::Read };
         let line = file_name(file).map(|file| Line { file, line });
-        let event = Event::Touched { ticket: Ticket(tag), mode, atomic, bytes, line };
+        let strength = Strength::from_number(strength);
+        let event = Event::Touched { ticket: Ticket(tag), mode, strength, bytes, line };
         thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
     });
 }

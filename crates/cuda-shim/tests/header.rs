@@ -36,6 +36,8 @@ const IN_WORDS: &[&str] = &[
     "cudaGraphRemoveDependencies",
     "cudaMemPrefetchAsync",
     "cudaMemcpyBatchAsync",
+    "cudaStreamGetCaptureInfo",
+    "cudaStreamUpdateCaptureDependencies",
 ];
 
 /// Functions that CUDA 13's headers do not declare: those of the compiler's code, those that are gone,
@@ -49,6 +51,9 @@ const UNDECLARED: &[&str] = &[
     "cudaGraphAddNode_v2",
     "cudaGraphRemoveDependencies_v2",
     "cudaMemPrefetchAsync_v2",
+    "cudaStreamGetCaptureInfo_v2",
+    "cudaStreamGetCaptureInfo_v3",
+    "cudaStreamUpdateCaptureDependencies_v2",
     "cudaThreadExit",
     "cudaThreadSynchronize",
 ];
@@ -141,6 +146,12 @@ const GONE: &[&str] = &[
     "cudaGraphRemoveDependencies_v2",
     "cudaMemPrefetchAsync_v2",
     "cudaMemPrefetchAsync_v2_ptsz",
+    "cudaStreamGetCaptureInfo_v2",
+    "cudaStreamGetCaptureInfo_v2_ptsz",
+    "cudaStreamGetCaptureInfo_v3",
+    "cudaStreamGetCaptureInfo_v3_ptsz",
+    "cudaStreamUpdateCaptureDependencies_v2",
+    "cudaStreamUpdateCaptureDependencies_v2_ptsz",
     "cudaThreadExit",
     "cudaThreadSynchronize",
 ];

@@ -4,6 +4,7 @@ mod check;
 mod doubt;
 mod graphs;
 mod memory;
+mod polling;
 
 pub use check::Met;
 pub use doubt::Suspect;
@@ -54,10 +55,12 @@ pub struct Gpu {
     /// What host functions in streams come after, and the threads that run one.
     host_functions: FxHashMap<Ticket, (Moment, Clock)>,
     hosts: SmallVec<[(u32, Ticket); 2]>,
+    /// Work in flight that may wait for the host.
+    waiting: Vec<Moment>,
     labels: FxHashMap<u32, Arc<str>>,
     streams: u32,
     tickets: u64,
-    /// Work that is over and has not been asked for; none is kept while nobody asks.
+    /// Work that is over and has not been asked for, the first [`MOST`]; none is kept where nobody asks.
     ended: Option<Vec<Ended>>,
     stacks: Stacks,
 }
@@ -140,6 +143,7 @@ impl Gpu {
             actor: None,
             host_functions: FxHashMap::default(),
             hosts: SmallVec::new(),
+            waiting: Vec::new(),
             labels: FxHashMap::default(),
             streams: 0,
             tickets: 0,
@@ -260,12 +264,9 @@ impl Gpu {
         self.graphs.forget_event(event);
     }
 
-    /// Keeps work that ends from now on until it is asked for, or does not.
-    pub fn keep_ended(&mut self, keep: bool) {
-        match keep {
-            true => drop(self.ended.get_or_insert_default()),
-            false => self.ended = None,
-        }
+    /// Keeps work that ends from now on until it is asked for.
+    pub fn keep_ended(&mut self) {
+        self.ended.get_or_insert_default();
     }
 
     /// The work that has ended since this was asked last.
@@ -299,6 +300,7 @@ impl Gpu {
     /// Forgets work that all threads of the host know to be complete.
     fn sweep(&mut self, call: Option<&'static str>, place: &impl Place, out: &mut dyn Findings) {
         self.sweep_doubts();
+        self.waiting.retain(|moment| !self.order.is_known_to_all(*moment));
         if self.live.ranges() == 0 {
             return;
         }
@@ -325,7 +327,7 @@ impl Gpu {
                 out.completed(finding.get() - 1, &site, &self.stacks);
             }
         }
-        if let Some(ended) = &mut self.ended {
+        if let Some(ended) = self.ended.as_mut().filter(|ended| ended.len() < MOST) {
             ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
         }
         self.unmark(flight.marks);
@@ -379,14 +381,10 @@ impl Gpu {
         let (moment, clock) = self.order.enqueue(lane, self.actor.as_ref());
         let started = Started { ticket, moment, clock: &clock, site };
         self.begin(work, &started, place, out);
-        match work.wait {
-            Wait::Nothing => {}
-            Wait::Staging => self.host_waited(&clock, work.call, place, out),
-            Wait::Work => {
-                let mut clock = clock;
-                clock.see(moment);
-                self.host_waited(&clock, work.call, place, out);
-            }
+        if work.wait == Wait::Work {
+            let mut clock = clock;
+            clock.see(moment);
+            self.host_waited(&clock, work.call, place, out);
         }
         ticket
     }
@@ -445,10 +443,12 @@ impl Gpu {
         withdrawn.into_iter().for_each(|id| self.finish(id, None, place, out));
     }
 
-    /// Whether a function of the host may still have to run before what is put into a stream next: it may
-    /// do what this process is taken to do later.
-    pub fn may_wait_for_host(&self) -> bool {
-        !self.host_functions.is_empty()
+    /// Whether work that is put into a stream next may wait for what this process is taken to do later: for a
+    /// function of the host that still has to run, or for what a kernel looks for.
+    pub fn may_wait_for_host(&mut self, work: &Work) -> bool {
+        let lane = self.lane(work.stream);
+        let is_told = self.hears_host(work) || self.is_held_back(&self.order.of_stream(lane));
+        is_told || !self.host_functions.is_empty()
     }
 
     /// What findings say of work that is about to be put into a stream.

@@ -54,6 +54,8 @@ pub struct Step {
     pub after: Nodes,
     /// Which of the graph's tracks.
     pub track: u32,
+    /// Which of the graph's nodes it is, or belongs to.
+    node: u32,
 }
 
 /// A graph that can be launched.
@@ -67,6 +69,27 @@ pub struct Exec {
     pub tracks: u32,
     /// What its launches so far have done: they do not overlap.
     pub last: Clock,
+    /// The nodes that have names, which are those of the graph that it was made of.
+    handles: FxHashMap<usize, u32>,
+}
+
+impl Exec {
+    /// A node does something else from now on. Of one without a known handle it is not known which it is,
+    /// and so of none of these what they do; nor is it of graphs in a node.
+    pub fn change(&mut self, node: usize, act: &Act) {
+        let number = self.handles.get(&node).copied();
+        let act = match (number, act) {
+            (None, _) | (_, Act::Graph(_)) => &Act::Nothing,
+            (Some(_), act) => act,
+        };
+        let named: FxHashSet<u32> = self.handles.values().copied().collect();
+        let is_meant = |step: &&mut Step| match number {
+            Some(number) => step.node == number,
+            None => !named.contains(&step.node),
+        };
+        let steps = Arc::make_mut(&mut self.steps).iter_mut();
+        steps.filter(is_meant).for_each(|step| step.act = act.clone());
+    }
 }
 
 /// A graph in the making, from streams.
@@ -76,6 +99,8 @@ struct Capture {
     /// The last nodes of each stream that takes part.
     heads: FxHashMap<u32, Nodes>,
     origin: u32,
+    /// The graph's name, if the program has asked for it.
+    name: Option<usize>,
 }
 
 /// All graphs.
@@ -102,14 +127,15 @@ impl Graphs {
     /// A stream's work makes a graph from now on.
     pub fn begin(&mut self, lane: u32) {
         let heads = [(lane, Nodes::new())].into_iter().collect();
-        self.captures.push(Capture { graph: Graph::default(), heads, origin: lane });
+        self.captures.push(Capture { graph: Graph::default(), heads, origin: lane, name: None });
     }
 
     /// The same, as a continuation of a graph.
     pub fn begin_to(&mut self, lane: u32, graph: usize, after: &[usize]) {
+        let name = Some(graph);
         let graph = self.graphs.get(&graph).cloned().unwrap_or_default();
         let heads = [(lane, graph.numbers(after))].into_iter().collect();
-        self.captures.push(Capture { graph, heads, origin: lane });
+        self.captures.push(Capture { graph, heads, origin: lane, name });
     }
 
     /// The graph is complete, and known by this name.
@@ -162,6 +188,37 @@ impl Graphs {
         true
     }
 
+    /// The graph that a stream's work makes has this name, and these are the stream's last nodes. Which is
+    /// which is known if it is one.
+    pub fn name(&mut self, lane: u32, name: usize, handles: &[usize]) {
+        let Some(capture) = self.capture(lane) else { return };
+        capture.name = Some(name);
+        if let ([handle], [number]) = (handles, &capture.heads[&lane][..]) {
+            capture.graph.handles.insert(*handle, *number);
+        }
+    }
+
+    /// What is put into a stream next comes after these nodes, and, if they are added, after what it would
+    /// have come after anyway.
+    pub fn go_on_after(&mut self, lane: u32, handles: &[usize], added: bool) {
+        let Some(Capture { graph, heads, .. }) = self.capture(lane) else { return };
+        let mut head = graph.numbers(handles);
+        if added {
+            let before = heads.remove(&lane).unwrap_or_default();
+            head.extend(before.into_iter().filter(|node| !head.contains(node)).collect::<Nodes>());
+        }
+        heads.insert(lane, head);
+    }
+
+    /// The graph of a name, in the making or made.
+    fn named(&mut self, name: usize) -> Option<&mut Graph> {
+        let mut captures = self.captures.iter_mut();
+        match captures.find(|capture| capture.name == Some(name)) {
+            Some(capture) => Some(&mut capture.graph),
+            None => self.graphs.get_mut(&name),
+        }
+    }
+
     /// An event is no more.
     pub fn forget_event(&mut self, event: usize) {
         self.events.remove(&event);
@@ -174,7 +231,7 @@ impl Graphs {
 
     /// A node has been added.
     pub fn add(&mut self, graph: usize, node: usize, after: &[usize], act: Act) {
-        let graph = self.graphs.entry(graph).or_default();
+        let Some(graph) = self.named(graph) else { return };
         let after = graph.numbers(after);
         let number = graph.add(act, after);
         graph.handles.insert(node, number);
@@ -184,7 +241,8 @@ impl Graphs {
     /// told; if it is one of them, which is not known, so nothing is of any of them.
     pub fn change(&mut self, node: usize, act: Act) {
         let known = |graph: &&mut Graph| graph.handles.contains_key(&node);
-        if let Some(graph) = self.graphs.values_mut().find(known) {
+        let captured = self.captures.iter_mut().map(|capture| &mut capture.graph);
+        if let Some(graph) = self.graphs.values_mut().chain(captured).find(known) {
             let number = graph.handles[&node];
             graph.nodes[number as usize].act = act;
             return;
@@ -199,7 +257,7 @@ impl Graphs {
 
     /// Edges have been added or taken away.
     pub fn edges(&mut self, graph: usize, edges: &[(usize, usize)], added: bool) {
-        let Some(graph) = self.graphs.get_mut(&graph) else { return };
+        let Some(graph) = self.named(graph) else { return };
         for (from, to) in edges {
             match (graph.handles.get(from), graph.handles.get(to)) {
                 (Some(&from), Some(&to)) => {
@@ -233,8 +291,12 @@ impl Graphs {
     pub fn instantiate(&mut self, exec: usize, graph: usize) -> Vec<u32> {
         let Some(graph) = self.graphs.get(&graph) else { return Vec::new() };
         let (steps, tracks) = graph.steps();
-        let made = Exec { steps: steps.into(), tracks, ..Exec::default() };
-        self.execs.insert(exec, made).map_or(Vec::new(), |exec| exec.lanes)
+        let handles = graph.handles.clone();
+        let before = self.execs.remove(&exec).unwrap_or_default();
+        let made =
+            Exec { steps: steps.into(), lanes: Vec::new(), tracks, last: before.last, handles };
+        self.execs.insert(exec, made);
+        before.lanes
     }
 
     /// What can be launched under a name.
@@ -296,9 +358,14 @@ impl Graph {
                 before.clone_from(start);
             }
             let end = match act {
-                Act::Graph(graph) => graph.add_steps(steps, &before),
+                Act::Graph(graph) => {
+                    let first = steps.len();
+                    let end = graph.add_steps(steps, &before);
+                    steps[first..].iter_mut().for_each(|step| step.node = node);
+                    end
+                }
                 act => {
-                    steps.push(Step { act: act.clone(), after: before, track: 0 });
+                    steps.push(Step { act: act.clone(), after: before, track: 0, node });
                     Nodes::from_slice(&[steps.len() as u32 - 1])
                 }
             };
@@ -310,7 +377,7 @@ impl Graph {
         last.flat_map(|(_, end)| end).collect()
     }
 
-    /// The nodes, each after those it comes after. CUDA makes no graph with a cycle; what would be in
+    /// The nodes, each after those it comes after, and else as they were made. CUDA makes no graph with a cycle; what would be in
     /// one is left out.
     fn in_order(&self) -> Vec<u32> {
         let mut open: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
@@ -323,7 +390,7 @@ impl Graph {
         let mut order = Vec::with_capacity(self.nodes.len());
         while let Some(node) = ready.pop() {
             order.push(node);
-            for after in next.remove(&node).into_iter().flatten() {
+            for after in next.remove(&node).into_iter().flatten().rev() {
                 open[after as usize] -= 1;
                 if open[after as usize] == 0 {
                     ready.push(after);

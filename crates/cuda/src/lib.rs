@@ -12,6 +12,7 @@ mod order;
 mod rules;
 mod work;
 
+pub use commsan_ptx::Strength;
 pub use gpu::{Ended, Gpu, Met, NodeKind, Suspect, Ticket};
 pub use kernels::{Launched, Modules, Shape};
 pub use work::{

@@ -18,7 +18,7 @@ pub struct Block {
     pub kind: MemoryKind,
     /// The device that was current.
     pub device: u32,
-    /// Where it was allocated.
+    /// Where it was allocated, with the call.
     pub site: Site,
     /// The work in whose order it came into being, for memory of a pool.
     pub born: Option<Moment>,
@@ -31,10 +31,8 @@ pub struct Block {
 pub struct Freed {
     /// Its bytes.
     pub bytes: Range<usize>,
-    /// Where.
+    /// Where, with the call.
     pub site: Site,
-    /// The call.
-    pub call: &'static str,
 }
 
 /// All of it, by address.

@@ -151,6 +151,11 @@ impl Order {
         moment
     }
 
+    /// The latest work of a place.
+    pub fn latest(&self, lane: u32) -> Moment {
+        Moment { lane, number: self.lanes[lane as usize].number }
+    }
+
     /// From now on work of a stream comes after this, too.
     pub fn add(&mut self, lane: u32, clock: &Clock) {
         let mut past = self.past(lane);

@@ -1,6 +1,7 @@
 //! What is put into streams, as the shim hands it over.
 
 use commsan_engine::{Footprint, Mode, Pattern};
+use commsan_ptx::Strength;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -68,8 +69,8 @@ pub enum Release {
 pub struct Touch {
     /// Reads or writes.
     pub mode: Mode,
-    /// Performed by atomic operations, which do not race with each other on one device.
-    pub atomic: bool,
+    /// With what else it does not race.
+    pub strength: Strength,
     /// Which bytes.
     pub bytes: Bytes,
     /// Whether all of these bytes are touched whenever the work runs. What is not certain is no
@@ -119,8 +120,6 @@ pub struct Work {
 pub enum Wait {
     /// Nothing: the work is in its stream.
     Nothing,
-    /// What was in the stream before; the source has been read, the rest is in the stream.
-    Staging,
     /// The work itself.
     Work,
 }
@@ -178,6 +177,13 @@ pub struct Set {
     pub depth: usize,
 }
 
+impl Work {
+    /// What touches memory: the kernel, or the call.
+    pub fn by(&self) -> &str {
+        self.kernel.as_deref().unwrap_or(self.call)
+    }
+}
+
 impl Rows {
     /// The bytes of so many of them.
     fn footprint(&self, [width, height, depth]: [usize; 3]) -> Footprint {
@@ -188,11 +194,29 @@ impl Rows {
 }
 
 impl Touch {
+    /// Those that are certain, with their bytes.
+    pub fn certain(touches: &[Touch]) -> impl Iterator<Item = (&Touch, &Footprint)> {
+        touches.iter().filter(|touch| touch.certain).filter_map(|touch| match &touch.bytes {
+            Bytes::Exactly(footprint) => Some((touch, footprint)),
+            Bytes::Within(_) | Bytes::Anywhere => None,
+        })
+    }
+
+    /// Whether the host may wait for what it writes while the work goes on.
+    pub(crate) fn tells_host(&self) -> bool {
+        self.mode == Mode::Write && self.strength == Strength::System
+    }
+
+    /// Whether the work may wait for what the host writes there.
+    pub(crate) fn hears_host(&self) -> bool {
+        self.mode == Mode::Read && self.strength == Strength::System
+    }
+
     /// What a copy or a set does.
     pub fn of_rows(to: Rows, from: Option<Rows>, size: [usize; 3]) -> Vec<Touch> {
         let touch = |mode, rows: Rows| Touch {
             mode,
-            atomic: false,
+            strength: Strength::Weak,
             bytes: Bytes::Exactly(rows.footprint(size)),
             certain: true,
             line: None,

@@ -3,7 +3,7 @@
 #[path = "../../ptx/tests/toolkit/mod.rs"]
 mod toolkit;
 
-use commsan_cuda::{Bytes, Launched, Modules, Shape, Touch};
+use commsan_cuda::{Bytes, Launched, Modules, Shape, Strength, Touch};
 use commsan_engine::Mode;
 use commsan_ptx::fatbin;
 use proptest::prelude::*;
@@ -102,12 +102,14 @@ fn register(embedded: &Embedded, kernels: &[&str]) -> Modules {
 }
 
 /// A touch as a short text: `w!a+0..52:7` is certainly written, from the first byte of buffer a on, in
-/// line 7; `r?` perhaps read, `x` accessed atomically, `{40 of}` not all of these bytes.
+/// line 7; `r?` perhaps read, `x` accessed atomically, `s` so that the host may wait for it, `{40 of}` not
+/// all of these bytes.
 fn text(touch: &Touch) -> String {
-    let mode = match (touch.atomic, touch.mode) {
-        (true, _) => 'x',
-        (_, Mode::Read) => 'r',
-        (_, Mode::Write) => 'w',
+    let mode = match (touch.strength, touch.mode) {
+        (Strength::System, _) => 's',
+        (Strength::Device, _) => 'x',
+        (Strength::Weak, Mode::Read) => 'r',
+        (Strength::Weak, Mode::Write) => 'w',
     };
     let mut text = format!("{mode}{}", if touch.certain { '!' } else { '?' });
     let place = |address: usize| {

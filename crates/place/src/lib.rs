@@ -114,6 +114,11 @@ impl Stacks {
         &self.arena[at + 1..at + 1 + self.arena[at]]
     }
 
+    /// A place whose stack is in others, with its stack in these.
+    pub fn adopt(&mut self, site: Site, from: &Stacks) -> Site {
+        Site { stack: self.intern(from.frames(site.stack)), ..site }
+    }
+
     fn grow(&mut self) {
         let mask = self.table.len() * 2 - 1;
         let mut table = vec![0; mask + 1];

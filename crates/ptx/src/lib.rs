@@ -27,4 +27,5 @@ pub use module::{
 };
 pub use opcodes::Op;
 pub use parse::ParseError;
+pub use source::Strength;
 pub use summary::{Access, AccessKind, Effect, Footprint, Inputs, Launch, Origin, Site, Summary};

@@ -6,6 +6,30 @@ use crate::opcodes::Op;
 use crate::summary::Site;
 use crate::words::{Order, Scope};
 
+/// With whose accesses to memory one does not race, if theirs are as strong: it is a *strong operation*, and
+/// the two scopes include each other (PTX ISA §8.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Strength {
+    /// With nobody's, or with those of its own grid at most.
+    Weak,
+    /// With those of its device.
+    Device,
+    /// With those of all devices, and of the host.
+    System,
+}
+
+impl Strength {
+    /// What a number stands for, by which it was told ([`Strength::number`]).
+    pub fn from_number(number: u32) -> Strength {
+        [Strength::Weak, Strength::Device].get(number as usize).copied().unwrap_or(Strength::System)
+    }
+
+    /// A number to tell it by: 0, 1 or 2.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+}
+
 /// What paths of headers have in them that come with compilers and toolkits, not with programs.
 const OF_OTHERS: [&str; 8] = [
     "/usr/include/",
@@ -57,13 +81,16 @@ impl Module {
 }
 
 impl Instruction {
-    /// Whether its access to memory does not race with others that are like that in other grids of the
-    /// device: atomics, and ordered and volatile accesses, but those that are so within a block or
-    /// cluster only (PTX ISA §8.6).
-    pub fn is_strong(&self) -> bool {
-        let ordered = self.modifiers.order.is_some_and(|order| order != Order::Weak);
-        let narrow = matches!(self.modifiers.scope, Some(Scope::Cta | Scope::Cluster));
+    /// How strong its access to memory is.
+    pub fn strength(&self) -> Strength {
         let atomic = matches!(self.op, Op::Atom | Op::Red | Op::MultimemRed);
-        (ordered || atomic) && !narrow
+        match (self.modifiers.order, self.modifiers.scope) {
+            // These have no scope, and are as if it were the widest.
+            (Some(Order::Volatile | Order::Mmio), _) => Strength::System,
+            (None | Some(Order::Weak), _) if !atomic => Strength::Weak,
+            (_, Some(Scope::Cta | Scope::Cluster)) => Strength::Weak,
+            (_, Some(Scope::Sys)) => Strength::System,
+            (_, Some(Scope::Gpu) | None) => Strength::Device,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 mod toolkit;
 
-use commsan_ptx::{Location, Module, Op, Operand, Program};
+use commsan_ptx::{Location, Module, Op, Operand, Program, Strength};
 use object::{Object, ObjectSection};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -177,6 +177,30 @@ fn scopes_tables_and_calls_are_resolved() {
     });
     assert_eq!(targets.collect::<Vec<_>>(), [0, 2]);
     check_print(&module);
+}
+
+#[test]
+fn accesses_are_as_strong_as_their_scopes() {
+    use Strength::{Device, System, Weak};
+    let accesses = [
+        ("st.global.u32 [%rd1], %r1;", Weak),
+        ("st.weak.global.u32 [%rd1], %r1;", Weak),
+        ("st.volatile.global.u32 [%rd1], %r1;", System),
+        ("st.release.sys.global.u32 [%rd1], %r1;", System),
+        ("ld.acquire.gpu.global.u32 %r1, [%rd1];", Device),
+        ("st.relaxed.cta.global.u32 [%rd1], %r1;", Weak),
+        ("red.relaxed.cluster.global.add.u32 [%rd1], %r1;", Weak),
+        ("atom.global.add.u32 %r1, [%rd1], %r1;", Device),
+        ("atom.global.sys.add.u32 %r1, [%rd1], %r1;", System),
+    ];
+    for (access, strength) in accesses {
+        let head = ".version 8.3\n.target sm_90\n.address_size 64\n";
+        let registers = ".reg .b32 %r<2>; .reg .b64 %rd<2>;";
+        let module = parse(&format!("{head}.entry k() {{ {registers} {access} ret; }}"));
+        assert_eq!(unknown(&module), Vec::<&String>::new(), "{access}");
+        let body = module.functions[0].body.as_ref().expect("a body");
+        assert_eq!(body.instructions[0].strength(), strength, "{access}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@
 //! again, or that touch each other, are told as one as far as they fit in what is kept back until the
 //! kernel ends or waits.
 
-use commsan_ptx::{Module, Site};
+use commsan_ptx::{Module, Site, Strength};
 use commsan_simt::{Access, Kind, Observer};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -28,8 +28,9 @@ use std::ops::Range;
 pub type Wants = extern "C" fn(tag: u64) -> bool;
 
 /// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file, whose name
-/// is null if it is not known, and else stays where it is. `atomic` accesses do not race with each
-/// other; those that write may read as well.
+/// is null if it is not known, and else stays where it is. Strong accesses do not race with each other: 1 if
+/// those of one device do not, 2 if no others, nor the host's, 0 for weak ones ([`Strength::number`]). Those
+/// that write may read as well.
 pub type Touched = extern "C" fn(
     tag: u64,
     write: bool,
@@ -37,7 +38,7 @@ pub type Touched = extern "C" fn(
     size: u64,
     file: *const c_char,
     line: u32,
-    atomic: bool,
+    strength: u32,
 );
 
 /// Who watches.
@@ -68,17 +69,17 @@ pub struct Watch {
 struct Told {
     file: *const c_char,
     line: u32,
-    strong: bool,
+    strength: Strength,
 }
 
 impl Told {
     fn of(module: &Module, site: Site) -> Told {
         let line = module.own_line(&[site]);
-        let strong = module.instruction(site).is_some_and(|i| i.is_strong());
+        let strength = module.instruction(site).map_or(Strength::Weak, |i| i.strength());
         Told {
             file: line.map_or(std::ptr::null(), |(file, _)| kept(file)),
             line: line.map_or(0, |(_, line)| line),
-            strong,
+            strength,
         }
     }
 }
@@ -152,7 +153,15 @@ impl Watching {
         for ((site, write), ranges) in &mut self.kept {
             let told = self.told.entry(*site).or_insert_with(|| Told::of(module, *site));
             for (start, end) in std::mem::take(&mut ranges.0) {
-                touched(tag, *write, start, end - start, told.file, told.line, told.strong);
+                touched(
+                    tag,
+                    *write,
+                    start,
+                    end - start,
+                    told.file,
+                    told.line,
+                    told.strength.number(),
+                );
             }
         }
     }

@@ -84,8 +84,8 @@ entries! {
         call.tell(Event::GraphInstantiated { exec, graph });
     }
 
-    fn cudaGraphNodeSetEnabled(exec: usize, _node: usize, _enabled: c_uint) after(call) {
-        graphs::Target::Ready { exec }.nothing(call);
+    fn cudaGraphNodeSetEnabled(exec: usize, node: usize, _enabled: c_uint) after(call) {
+        graphs::Target::Ready { exec, node }.nothing(call);
     }
 
     fn cudaGraphExecDestroy(exec: usize) before(call) {
@@ -96,8 +96,8 @@ entries! {
         call.tell(Event::GraphLaunched { exec, stream: call.stream(stream) });
     }
 
-    fn cudaGraphExecChildGraphNodeSetParams(exec: usize, _node: usize, _child: usize) after(call) {
-        graphs::Target::Ready { exec }.nothing(call);
+    fn cudaGraphExecChildGraphNodeSetParams(exec: usize, node: usize, _child: usize) after(call) {
+        graphs::Target::Ready { exec, node }.nothing(call);
     }
 
     // CUDA 13 has data of edges before their number.
@@ -146,7 +146,7 @@ entries! {
 
     fn cudaGraphExecNodeSetParams(exec: usize, node: usize, parameters: In<c_int>)
     instead(call, real) {
-        graphs::Target::Ready { exec }.any(call, parameters, |made| {
+        graphs::Target::Ready { exec, node }.any(call, parameters, |made| {
             // SAFETY: the program's arguments, or ours for them.
             unsafe { real(exec, node, made) }
         })

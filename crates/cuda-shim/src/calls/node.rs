@@ -34,8 +34,8 @@ macro_rules! nodes {
                 $does
             }
 
-            fn $change_ready(exec: usize, _node: usize, $($arg: $ty),*) after($call) {
-                let $target = Target::Ready { exec };
+            fn $change_ready(exec: usize, node: usize, $($arg: $ty),*) after($call) {
+                let $target = Target::Ready { exec, node };
                 $does
             }
         )* }
@@ -155,7 +155,7 @@ nodes! {
             node: usize,
             parameters: In<HostNodeParams>,
         ) instead(call, real) {
-            Target::Ready { exec }.host(call, parameters, |ours| {
+            Target::Ready { exec, node }.host(call, parameters, |ours| {
                 // SAFETY: the program's arguments, or ours for them.
                 unsafe { real(exec, node, ours.map_or(parameters, In::from)) }
             })

@@ -126,6 +126,69 @@ entries! {
         call.tell(Event::CaptureBeginsTo { stream, graph, after });
     }
 
+    // CUDA 12 says no more than whether it is captured.
+    fn cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz(
+        stream: usize,
+        status: Out<c_int>,
+        _id: usize,
+        graph: Out<usize>,
+        last: Out<In<usize>>,
+        _edges: usize,
+        count: Out<usize>,
+    ) after(call) {
+        if ask::is_13() {
+            graphs::capture_found(call, stream, status, graph, (last, count));
+        }
+    }
+
+    fn cudaStreamGetCaptureInfo_v2, cudaStreamGetCaptureInfo_v2_ptsz(
+        stream: usize,
+        status: Out<c_int>,
+        _id: usize,
+        graph: Out<usize>,
+        last: Out<In<usize>>,
+        count: Out<usize>,
+    ) after(call) {
+        graphs::capture_found(call, stream, status, graph, (last, count));
+    }
+
+    fn cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo_v3_ptsz(
+        stream: usize,
+        status: Out<c_int>,
+        _id: usize,
+        graph: Out<usize>,
+        last: Out<In<usize>>,
+        _edges: usize,
+        count: Out<usize>,
+    ) after(call) {
+        graphs::capture_found(call, stream, status, graph, (last, count));
+    }
+
+    // CUDA 13 has data of edges before their number.
+    fn cudaStreamUpdateCaptureDependencies, cudaStreamUpdateCaptureDependencies_ptsz(
+        stream: usize,
+        after: In<usize>,
+        data_or_count: usize,
+        count_or_flags: usize,
+        flags: c_uint,
+    ) after(call) {
+        let (count, flags) = match ask::is_13() {
+            true => (count_or_flags, flags),
+            false => (data_or_count, count_or_flags as c_uint),
+        };
+        graphs::capture_goes_on(call, stream, (after, count), flags);
+    }
+
+    fn cudaStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies_v2_ptsz(
+        stream: usize,
+        after: In<usize>,
+        _data: usize,
+        count: usize,
+        flags: c_uint,
+    ) after(call) {
+        graphs::capture_goes_on(call, stream, (after, count), flags);
+    }
+
     fn cudaStreamEndCapture, cudaStreamEndCapture_ptsz(stream: usize, graph: Out<usize>)
     instead(call, real) {
         // SAFETY: the program's arguments.

@@ -1,11 +1,13 @@
 //! Work against other work, against the host, and against what MPI does.
 
+use super::polling::strength;
 use super::{Flight, Gpu, Knowledge, MOST, Started};
 use crate::memory::{Block, Freed};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_engine::{Access, Footprint, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
+use commsan_ptx::Strength;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -46,6 +48,25 @@ struct Now<'a> {
     doing: Option<Doing>,
 }
 
+/// One end of the life of memory: where it was allocated or given back, by a call.
+struct End {
+    bytes: Range<usize>,
+    role: Role,
+    site: Site,
+}
+
+impl From<&Block> for End {
+    fn from(block: &Block) -> End {
+        End { bytes: block.bytes.clone(), role: Role::Operation, site: block.site }
+    }
+}
+
+impl From<&Freed> for End {
+    fn from(freed: &Freed) -> End {
+        End { bytes: freed.bytes.clone(), role: Role::Release, site: freed.site }
+    }
+}
+
 impl Gpu {
     /// Work begins that comes after what a clock says.
     pub(super) fn begin(
@@ -56,12 +77,14 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Started { ticket, moment, site, .. } = *started;
-        for touch in work.touches.iter().filter(|touch| touch.certain) {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for (touch, footprint) in Touch::certain(&work.touches) {
             self.meets_work(work, touch, footprint, started, out);
             self.meets_memory(work, touch, footprint, started, out);
         }
         self.begin_doubtful(work, started);
+        if self.hears_host(work) && self.waiting.len() < MOST {
+            self.waiting.push(moment);
+        }
         let key = (moment.lane, Arc::as_ptr(&work.touches).addr());
         if let Some(same) = self.same.get(&key)
             && let Some(flight) = self.live.get_mut(*same)
@@ -83,8 +106,7 @@ impl Gpu {
     fn take_off(&mut self, work: &Work, started: &Started<'_>) -> OpId {
         let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for touch in work.touches.iter().filter(|touch| touch.certain) {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for (touch, footprint) in Touch::certain(&work.touches) {
             if footprint.bytes() > 0 {
                 self.mark(&footprint.span(), &mut marks);
             }
@@ -136,22 +158,15 @@ impl Gpu {
         let Started { moment, clock, site, .. } = *started;
         let device = self.order.device(moment.lane);
         let found = self.conflicts(touch.mode, footprint, |flight, other| {
-            // Atomics of one device do not race with each other; those of several may be wider.
-            let both = touch.atomic && flight.device == device && flight.is_atomic(other);
-            !both && !clock.has_seen(flight.moment)
+            let one_device = flight.device == device;
+            !are_strong(touch.strength, flight.strength(other), one_device)
+                && !clock.has_seen(flight.moment)
         });
         for conflict in found {
-            let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
-                continue;
-            };
-            if out.again(Code::StreamsRace, site.pc, other) {
-                continue;
+            if self.is_new(Code::StreamsRace, site.pc, &conflict, out) {
+                let now = self.now(work, touch, conflict.bytes.clone(), (moment.lane, site));
+                self.report(Code::StreamsRace, now, &conflict, out);
             }
-            let doing = Some(self.doing_in(moment.lane, work, touch));
-            let by = work.kernel.as_deref().unwrap_or(work.call);
-            let side = Side { by, mode: touch.mode, bytes: conflict.bytes.clone() };
-            let now = Now { side, role: Role::Access, site, doing };
-            self.report(Code::StreamsRace, now, &conflict, out);
         }
     }
 
@@ -169,20 +184,17 @@ impl Gpu {
         if span.is_empty() {
             return;
         }
-        let by = work.kernel.as_deref().unwrap_or(work.call);
-        let side = Side { by, mode: touch.mode, bytes: span.clone() };
-        if let Some(block) = self.memory.around(span.start) {
-            if block.born.is_none_or(|born| clock.has_seen(born)) {
-                return;
-            }
-            let (block, doing) = (block.clone(), Some(self.doing_in(moment.lane, work, touch)));
-            let now = Now { side, role: Role::Access, site, doing };
-            self.report_unborn(now, &block, out);
-        } else if let Some(freed) = self.memory.freed(span.start).cloned() {
-            let doing = Some(self.doing_in(moment.lane, work, touch));
-            let now = Now { side, role: Role::Access, site, doing };
-            self.report_freed(now, &freed, out);
-        }
+        let is_born = |block: &Block| block.born.is_none_or(|born| clock.has_seen(born));
+        let end = match self.memory.around(span.start) {
+            Some(block) if is_born(block) => return,
+            Some(block) => End::from(block),
+            None => match self.memory.freed(span.start) {
+                Some(freed) => End::from(freed),
+                None => return,
+            },
+        };
+        let now = self.now(work, touch, span, (moment.lane, site));
+        self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
     /// The library has refused work, perhaps since its memory is gone.
@@ -191,12 +203,10 @@ impl Gpu {
         let site = place.site(Some(work.call), &mut self.stacks);
         for touch in work.touches.iter() {
             let Bytes::Exactly(footprint) = &touch.bytes else { continue };
-            let bytes = footprint.span();
-            if let Some(freed) = self.memory.freed(bytes.start).cloned() {
-                let side = Side { by: work.call, mode: touch.mode, bytes };
-                let doing = Some(self.doing_in(lane, work, touch));
-                let now = Now { side, role: Role::Access, site, doing };
-                self.report_freed(now, &freed, out);
+            let span = footprint.span();
+            if let Some(end) = self.memory.freed(span.start).map(End::from) {
+                let now = self.now(work, touch, span, (lane, site));
+                self.report_end(Code::FreedDeviceMemory, now, end, out);
             }
         }
     }
@@ -215,19 +225,29 @@ impl Gpu {
         }
         let Access { mode, footprint } = access;
         let span = footprint.span();
-        let knows = self.knowledge(place.thread());
-        let kind = self.memory.around(span.start).map(|block| block.kind);
-        if call.is_none() && kind == Some(MemoryKind::Device) {
-            return self.host_on_device(by, *mode, span, place, out);
+        if call.is_none() && *mode == Mode::Read {
+            self.polled(footprint, place, out);
         }
-        if call.is_some()
-            && kind.is_none()
-            && let Some(freed) = self.memory.freed(span.start).cloned()
-        {
+        let knows = self.knowledge(place.thread());
+        let misused = match (call, self.memory.around(span.start)) {
+            (None, Some(block)) if block.kind == MemoryKind::Device => {
+                Some((Code::DeviceMemoryOnHost, End::from(block)))
+            }
+            (Some(_), None) => {
+                let freed = self.memory.freed(span.start);
+                freed.map(|freed| (Code::FreedDeviceMemory, End::from(freed)))
+            }
+            _ => None,
+        };
+        if let Some((code, end)) = misused {
             let side = Side { by, mode: *mode, bytes: span };
             let site = place.site(call, &mut self.stacks);
-            let now = Now { side, role: Role::Access, site, doing: None };
-            return self.report_freed(now, &freed, out);
+            return self.report_end(
+                code,
+                Now { side, role: Role::Access, site, doing: None },
+                end,
+                out,
+            );
         }
         let code = if call.is_some() { Code::WorkMeetsCall } else { Code::WorkMeetsHost };
         self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &knows), place, out);
@@ -240,16 +260,17 @@ impl Gpu {
     /// where it was put into its stream, as a place in `stacks`.
     pub fn met_by(&self, access: &Access, stacks: &mut Stacks) -> SmallVec<[Met; TOLD]> {
         let clock = self.order.host(self.actor.as_ref());
-        let unordered = |flight: &Flight, _: &Access| !clock.has_seen(flight.moment);
+        let unordered = |flight: &Flight, _: &Access| {
+            !clock.has_seen(flight.moment) && !self.may_wait(flight, Code::WorkMeetsRemote)
+        };
         let found = self.conflicts(access.mode, &access.footprint, unordered);
         let met = found.into_iter().filter_map(|conflict| {
             let flight = self.live.get(conflict.id)?;
-            let stack = stacks.intern(self.stacks.frames(flight.site.stack));
             Some(Met {
-                by: flight.kernel.clone().unwrap_or_else(|| flight.call.into()),
+                by: flight.by(),
                 mode: conflict.mode,
                 bytes: conflict.bytes,
-                site: Site { stack, ..flight.site },
+                site: stacks.adopt(flight.site, &self.stacks),
                 doing: flight.doing(conflict.mode, &conflict.span),
             })
         });
@@ -265,17 +286,17 @@ impl Gpu {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let found = self.conflicts(mode, footprint, |flight, _| knows.is_unordered(flight));
+        let found = self.conflicts(mode, footprint, |flight, other| {
+            knows.is_unordered(flight)
+                && !are_strong(strength(code), flight.strength(other), false)
+                && !self.may_wait(flight, code)
+        });
         for conflict in found {
-            let Some(other) = self.live.get(conflict.id).map(|flight| flight.site.pc) else {
-                continue;
-            };
-            if out.again(code, place.pc(), other) {
-                continue;
+            if self.is_new(code, place.pc(), &conflict, out) {
+                let side = Side { by, mode, bytes: conflict.bytes.clone() };
+                let site = place.site(call, &mut self.stacks);
+                self.report(code, Now { side, role, site, doing: None }, &conflict, out);
             }
-            let side = Side { by, mode, bytes: conflict.bytes.clone() };
-            let site = place.site(call, &mut self.stacks);
-            self.report(code, Now { side, role, site, doing: None }, &conflict, out);
         }
     }
 
@@ -350,6 +371,24 @@ impl Gpu {
         !found.iter().filter_map(of).any(|other| other.clock.has_seen(this.moment))
     }
 
+    /// Whether nobody has told of this conflict before.
+    fn is_new(&self, code: Code, pc: usize, conflict: &Conflict, out: &mut dyn Findings) -> bool {
+        let flight = self.live.get(conflict.id);
+        flight.is_some_and(|flight| !out.again(code, pc, flight.site.pc))
+    }
+
+    /// Work with a place, as the side that acts now.
+    fn now<'a>(
+        &self,
+        work: &'a Work,
+        touch: &Touch,
+        bytes: Range<usize>,
+        (lane, site): (u32, Site),
+    ) -> Now<'a> {
+        let side = Side { by: work.by(), mode: touch.mode, bytes };
+        Now { side, role: Role::Access, site, doing: Some(self.doing_in(lane, work, touch)) }
+    }
+
     fn report(&mut self, code: Code, now: Now<'_>, conflict: &Conflict, out: &mut dyn Findings) {
         let Some(flight) = self.live.get(conflict.id) else { return };
         let operation = flight.doing(conflict.mode, &conflict.span);
@@ -370,54 +409,18 @@ impl Gpu {
         }
     }
 
-    fn report_freed(&mut self, now: Now<'_>, freed: &Freed, out: &mut dyn Findings) {
-        let code = Code::FreedDeviceMemory;
-        if out.again(code, now.site.pc, freed.site.pc) {
+    /// Memory is used that is not there, or not for whoever uses it.
+    fn report_end(&mut self, code: Code, now: Now<'_>, end: End, out: &mut dyn Findings) {
+        let End { bytes, role, site } = end;
+        if out.again(code, now.site.pc, site.pc) {
             return;
         }
         let report = Report {
             code,
             access: Some(now.side),
-            operation: Party::at(freed.call, freed.site),
-            concerned: Some((Mode::Write, freed.bytes.clone(), freed.bytes.len())),
-            sites: &[(now.role, now.site), (Role::Release, freed.site)],
-            threads: false,
-            about: Some(About::Work { access: now.doing, operation: None }),
-        };
-        out.report(&report, &self.stacks);
-    }
-
-    /// Memory of a pool is used by what does not come after its allocation.
-    fn report_unborn(&mut self, now: Now<'_>, block: &Block, out: &mut dyn Findings) {
-        self.report_block(Code::FreedDeviceMemory, now, block, out);
-    }
-
-    fn host_on_device(
-        &mut self,
-        by: &str,
-        mode: Mode,
-        bytes: Range<usize>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(block) = self.memory.around(bytes.start).cloned() else { return };
-        let site = place.site(None, &mut self.stacks);
-        let side = Side { by, mode, bytes };
-        let now = Now { side, role: Role::Access, site, doing: None };
-        self.report_block(Code::DeviceMemoryOnHost, now, &block, out);
-    }
-
-    fn report_block(&mut self, code: Code, now: Now<'_>, block: &Block, out: &mut dyn Findings) {
-        if out.again(code, now.site.pc, block.site.pc) {
-            return;
-        }
-        let call = block.site.call.unwrap_or("cudaMalloc");
-        let report = Report {
-            code,
-            access: Some(now.side),
-            operation: Party::at(call, block.site),
-            concerned: Some((Mode::Write, block.bytes.clone(), block.bytes.len())),
-            sites: &[(now.role, now.site), (Role::Operation, block.site)],
+            operation: Party::at(site.call.unwrap_or_default(), site),
+            concerned: Some((Mode::Write, bytes.clone(), bytes.len())),
+            sites: &[(now.role, now.site), (role, site)],
             threads: false,
             about: Some(About::Work { access: now.doing, operation: None }),
         };
@@ -425,7 +428,17 @@ impl Gpu {
     }
 }
 
+/// Whether two accesses are so strong that they do not race; `one_device` performs both, or not.
+pub(super) fn are_strong(one: Strength, other: Strength, one_device: bool) -> bool {
+    one.min(other) >= if one_device { Strength::Device } else { Strength::System }
+}
+
 impl Flight {
+    /// What touches memory: the kernel, or the call.
+    pub(super) fn by(&self) -> Arc<str> {
+        self.kernel.clone().unwrap_or_else(|| self.call.into())
+    }
+
     /// The touch that an access of the engine stands for.
     fn touch(&self, mode: Mode, span: &Range<usize>) -> Option<&Touch> {
         self.touches.iter().find(|touch| {
@@ -434,8 +447,9 @@ impl Flight {
         })
     }
 
-    pub(super) fn is_atomic(&self, access: &Access) -> bool {
-        self.touch(access.mode, &access.footprint.span()).is_some_and(|touch| touch.atomic)
+    pub(super) fn strength(&self, access: &Access) -> Strength {
+        let touch = self.touch(access.mode, &access.footprint.span());
+        touch.map_or(Strength::Weak, |touch| touch.strength)
     }
 
     /// What findings say of it.

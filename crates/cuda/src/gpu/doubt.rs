@@ -10,12 +10,16 @@
 //! what nobody has waited for after a while. Where no device tells what is touched, as on hardware, nothing
 //! that is only suspected is reported.
 
+use super::check::are_strong;
+use super::polling::strength;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Moment;
+use crate::order::Order;
 use crate::work::{Bytes, Line, Touch, Work};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Report, Side, Site, Stacks};
+use commsan_ptx::Strength;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
@@ -35,7 +39,7 @@ pub(super) struct Doubts {
     /// Whether some device tells what is really touched.
     are_resolved: bool,
     /// Work in flight, with what it may touch.
-    live: Live<Flight>,
+    pub(super) live: Live<Flight>,
     suspicions: Vec<Suspicion>,
     by_ticket: FxHashMap<Ticket, SmallVec<[u32; 4]>>,
 }
@@ -65,29 +69,31 @@ struct Suspicion {
 #[derive(Clone, Debug)]
 pub struct Suspect {
     /// How the bytes are touched: a kernel, a call.
-    pub by: Arc<str>,
+    by: Arc<str>,
     /// Reads or writes.
-    pub mode: Mode,
+    mode: Mode,
     /// What it touches, or may touch.
-    pub bytes: Footprint,
+    bytes: Footprint,
     /// Where.
-    pub site: Site,
+    site: Site,
     /// If it is work, what.
-    pub doing: Option<Doing>,
-    /// The device of whose atomic operations it consists; they do not race with each other.
-    pub atomic_on: Option<u32>,
+    doing: Option<Doing>,
+    /// The device that does it, if it is work.
+    device: Option<u32>,
+    /// With what else it does not race, unless the execution tells.
+    strength: Strength,
     /// The work whose execution will tell, if that is open.
-    pub open: Option<(Ticket, Moment)>,
-    /// What that was seen to touch, and whether atomically.
-    pub seen: Vec<(Range<usize>, bool)>,
+    open: Option<(Ticket, Moment)>,
+    /// What that was seen to touch, and how strongly.
+    seen: Vec<(Range<usize>, Strength)>,
 }
 
 impl Suspect {
-    /// A side of which it is certain what it touches.
-    pub fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
+    /// A side of which it is certain what it touches, and that it does so plainly.
+    fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
         let Access { mode, footprint: bytes } = access;
-        let (by, open, seen) = (by.into(), None, Vec::new());
-        Suspect { by, mode, bytes, site, doing, atomic_on: None, open, seen }
+        let (by, device, strength) = (by.into(), None, Strength::Weak);
+        Suspect { by, mode, bytes, site, doing, device, strength, open: None, seen: Vec::new() }
     }
 }
 
@@ -106,7 +112,7 @@ impl Gpu {
     pub fn touched(
         &mut self,
         ticket: Ticket,
-        (mode, atomic): (Mode, bool),
+        (mode, strength): (Mode, Strength),
         bytes: &Range<usize>,
         line: Option<&Line>,
         out: &mut dyn Findings,
@@ -114,7 +120,7 @@ impl Gpu {
         let Some(numbers) = self.doubts.by_ticket.get(&ticket) else { return };
         for number in numbers.clone() {
             let suspicion = &mut self.doubts.suspicions[number as usize];
-            if let Some(bytes) = suspicion.bear_out(ticket, (mode, atomic), bytes, line)
+            if let Some(bytes) = suspicion.bear_out(ticket, (mode, strength), bytes, line)
                 && !std::mem::replace(&mut suspicion.is_told, true)
             {
                 self.tell(number as usize, bytes, out);
@@ -145,9 +151,14 @@ impl Gpu {
 
     /// Work that may touch more than is certain begins.
     pub(super) fn begin_doubtful(&mut self, work: &Work, started: &Started<'_>) {
-        if !self.doubts.are_resolved {
-            return;
+        if self.doubts.are_resolved {
+            self.meets_doubtfully(work, started);
         }
+        self.take_off_doubtful(work, started);
+    }
+
+    /// It may meet other work.
+    fn meets_doubtfully(&mut self, work: &Work, started: &Started<'_>) {
         let clock = started.clock;
         let device = self.order.device(started.moment.lane);
         for touch in work.touches.iter() {
@@ -157,17 +168,16 @@ impl Gpu {
             for bytes in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint: bytes };
                 let doing = || Some(self.doing_in(started.moment.lane, work, touch));
-                let by = work.kernel.as_deref().unwrap_or(work.call);
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
-                // Of what is in doubt, the execution tells.
-                let atomic_on = (touch.atomic || open.is_some()).then_some(device);
                 let met =
                     self.doubtful(&access, open.is_some(), |flight| !clock.has_seen(flight.moment));
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
                     .map(|(party, before)| {
-                        let now = Suspect::certain(by, access.clone(), started.site, doing());
-                        (party, [Suspect { open, atomic_on, ..now }, before])
+                        let now =
+                            Suspect::certain(work.by(), access.clone(), started.site, doing());
+                        let (device, strength) = (Some(device), touch.strength);
+                        (party, [Suspect { open, device, strength, ..now }, before])
                     })
                     .collect();
                 for (party, sides) in found {
@@ -175,23 +185,25 @@ impl Gpu {
                 }
             }
         }
-        self.take_off_doubtful(work, started);
     }
 
-    /// Remembers what work may touch.
+    /// Remembers what work may touch: all if the execution tells, else by what it may tell the host.
     fn take_off_doubtful(&mut self, work: &Work, started: &Started<'_>) {
+        let all = self.doubts.are_resolved;
+        let is_kept = |touch: &&Touch| !touch.certain && (all || touch.tells_host());
         let full = self.doubts.live.ranges() >= MOST;
-        if full || work.touches.iter().all(|touch| touch.certain) {
+        if full || !work.touches.iter().any(|touch| is_kept(&touch)) {
             return;
         }
+        let mut marks = SmallVec::new();
         let mut accesses: SmallVec<[Option<Access>; 8]> = SmallVec::new();
-        for touch in work.touches.iter().filter(|touch| !touch.certain) {
+        for touch in work.touches.iter().filter(is_kept) {
             for footprint in self.reach(touch) {
-                self.mark(&footprint.span(), &mut SmallVec::new());
+                self.mark(&footprint.span(), &mut marks);
                 accesses.push(Some(Access { mode: touch.mode, footprint }));
             }
         }
-        let flight = self.flight(work, started, SmallVec::new());
+        let flight = self.flight(work, started, marks);
         self.doubts.live.begin(&mut accesses, flight);
     }
 
@@ -206,13 +218,16 @@ impl Gpu {
         if self.doubts.live.ranges() == 0 {
             return;
         }
-        let met = self.doubtful(access, false, |flight| knows.is_unordered(flight));
+        let is_unordered =
+            |flight: &Flight| knows.is_unordered(flight) && !self.may_wait(flight, code);
+        let met = self.doubtful(access, false, is_unordered);
         if met.is_empty() {
             return;
         }
         let site = site(&mut self.stacks);
         for (party, before) in met {
             let now = Suspect::certain(by, access.clone(), site, None);
+            let now = Suspect { strength: strength(code), ..now };
             self.suspect(code, role, party, [now, before]);
         }
     }
@@ -247,7 +262,7 @@ impl Gpu {
     }
 
     /// Keeps a suspicion until its work is executed.
-    pub fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
+    fn suspect(&mut self, code: Code, role: Role, party: Party, sides: [Suspect; 2]) {
         if !self.doubts.are_resolved || self.doubts.suspicions.len() == MOST {
             return;
         }
@@ -258,7 +273,8 @@ impl Gpu {
         self.doubts.suspicions.push(Suspicion { code, sides, role, party, is_told: false });
     }
 
-    /// Work of other streams, or of none, that may meet this one of MPI's operations: its sides.
+    /// The sides that work which has just been put into its stream is of suspicions that it meets MPI's
+    /// operations: what it may touch.
     pub fn open_suspects(
         &mut self,
         work: &Work,
@@ -267,30 +283,37 @@ impl Gpu {
         site: Site,
     ) -> Vec<(Access, Suspect)> {
         let (mut suspects, lane) = (Vec::new(), self.lane(work.stream));
-        if !self.doubts.are_resolved {
+        if !self.doubts.are_resolved || self.graphs.captures(lane) {
             return suspects;
         }
-        let site = self.import(site, stacks);
-        let Some(moment) = self.doubts.moment(ticket) else { return suspects };
+        let site = self.stacks.adopt(site, stacks);
+        let moment = self.order.latest(lane);
         for touch in work.touches.iter().filter(|touch| !touch.certain) {
             for footprint in self.reach(touch) {
                 let access = Access { mode: touch.mode, footprint };
-                let by = work.kernel.as_deref().unwrap_or(work.call);
                 let doing = Some(self.doing_in(lane, work, touch));
-                let side = Suspect::certain(by, access.clone(), site, doing);
+                let side = Suspect::certain(work.by(), access.clone(), site, doing);
                 suspects.push((access, Suspect { open: Some((ticket, moment)), ..side }));
             }
         }
         suspects
     }
 
-    /// A place of somebody else's stacks.
-    pub fn import(&mut self, site: Site, stacks: &Stacks) -> Site {
-        Site { stack: self.stacks.intern(stacks.frames(site.stack)), ..site }
+    /// Keeps the suspicion that work meets one of MPI's operations, which is pending: its party, with a place
+    /// in `stacks`, and its access.
+    pub fn suspect_operation(
+        &mut self,
+        now: Suspect,
+        (party, access): (Party, Access),
+        stacks: &Stacks,
+    ) {
+        let party = Party { site: self.stacks.adopt(party.site, stacks), ..party };
+        let before = Suspect::certain(party.call, access, party.site, None);
+        self.suspect(Code::CallMeetsWork, Role::Access, party, [now, before]);
     }
 
     /// What a touch may reach.
-    fn reach(&self, touch: &Touch) -> SmallVec<[Footprint; 2]> {
+    pub(super) fn reach(&self, touch: &Touch) -> SmallVec<[Footprint; 2]> {
         match &touch.bytes {
             Bytes::Exactly(footprint) => SmallVec::from_iter([footprint.clone()]),
             Bytes::Within(address) => {
@@ -306,54 +329,56 @@ impl Gpu {
 
     /// Forgets what all threads of the host know to be complete: it has been executed.
     pub(super) fn sweep_doubts(&mut self) {
-        let (order, Doubts { live, suspicions, by_ticket, .. }) = (&self.order, &mut self.doubts);
-        if live.ranges() == 0 {
-            return;
-        }
-        let over: SmallVec<[OpId; 16]> = live
+        let over: SmallVec<[OpId; 16]> = self
+            .doubts
+            .live
             .iter()
-            .filter(|(_, flight)| order.is_known_to_all(flight.moment))
+            .filter(|(_, flight)| self.order.is_known_to_all(flight.moment))
             .map(|(id, _)| id)
             .collect();
         if over.is_empty() {
             return;
         }
-        over.into_iter().for_each(|id| drop(live.end(id)));
-        let settled = |suspicion: &Suspicion| {
-            let mut open = suspicion.sides.iter().filter_map(|side| side.open);
-            suspicion.is_told || open.all(|(_, moment)| order.is_known_to_all(moment))
-        };
-        suspicions.retain(|suspicion| !settled(suspicion));
-        by_ticket.clear();
-        for (number, suspicion) in suspicions.iter().enumerate() {
-            for (ticket, _) in suspicion.sides.iter().filter_map(|side| side.open) {
-                by_ticket.entry(ticket).or_default().push(number as u32);
-            }
+        for id in over {
+            let marks = self.doubts.live.end(id).map(|flight| flight.marks);
+            self.unmark(marks.unwrap_or_default());
         }
+        self.doubts.settle(&self.order);
     }
 }
 
 impl Doubts {
+    /// Forgets suspicions that are told, and those that no execution can bear out any more.
+    fn settle(&mut self, order: &Order) {
+        let settled = |suspicion: &Suspicion| {
+            let mut open = suspicion.sides.iter().filter_map(|side| side.open);
+            suspicion.is_told || open.all(|(_, moment)| order.is_known_to_all(moment))
+        };
+        self.suspicions.retain(|suspicion| !settled(suspicion));
+        self.by_ticket.clear();
+        for (number, suspicion) in self.suspicions.iter().enumerate() {
+            for (ticket, _) in suspicion.sides.iter().filter_map(|side| side.open) {
+                self.by_ticket.entry(ticket).or_default().push(number as u32);
+            }
+        }
+    }
+
     /// Whether something in flight may touch these bytes.
     pub(super) fn touch(&self, bytes: &Range<usize>) -> bool {
         self.live.touching(bytes, |_, _, _| ControlFlow::Break(())).is_break()
-    }
-
-    fn moment(&self, ticket: Ticket) -> Option<Moment> {
-        let mut flights = self.live.iter();
-        flights.find(|(_, flight)| flight.ticket == ticket).map(|(_, flight)| flight.moment)
     }
 }
 
 impl Flight {
     fn suspect(&self, access: &Access, is_open: bool) -> Suspect {
         Suspect {
-            by: self.kernel.clone().unwrap_or_else(|| self.call.into()),
+            by: self.by(),
             mode: access.mode,
             bytes: access.footprint.clone(),
             site: self.site,
             doing: Some(self.doing(access.mode, &access.footprint.span())),
-            atomic_on: (is_open || self.is_atomic(access)).then_some(self.device),
+            device: Some(self.device),
+            strength: self.strength(access),
             open: is_open.then_some((self.ticket, self.moment)),
             seen: Vec::new(),
         }
@@ -365,7 +390,7 @@ impl Suspicion {
     fn bear_out(
         &mut self,
         ticket: Ticket,
-        (mode, atomic): (Mode, bool),
+        (mode, strength): (Mode, Strength),
         bytes: &Range<usize>,
         line: Option<&Line>,
     ) -> Option<Range<usize>> {
@@ -376,13 +401,13 @@ impl Suspicion {
         }
         let other = &self.sides[1 - at];
         let common = other.bytes.within(bytes)?;
-        let device = self.sides[at].atomic_on;
-        let alike = atomic && device.is_some() && other.atomic_on == device;
+        let one_device = other.device == self.sides[at].device;
         let met = match other.open {
-            None => (!alike).then(|| common.clone()),
-            Some(_) => other.seen.iter().find_map(|(seen, seen_atomic)| {
+            None => (!are_strong(strength, other.strength, one_device)).then(|| common.clone()),
+            Some(_) => other.seen.iter().find_map(|(seen, seen_strength)| {
                 let both = seen.start.max(common.start)..seen.end.min(common.end);
-                (!(both.is_empty() || alike && *seen_atomic)).then_some(both)
+                let race = !are_strong(strength, *seen_strength, one_device);
+                (race && !both.is_empty()).then_some(both)
             }),
         };
         let side = &mut self.sides[at];
@@ -391,7 +416,7 @@ impl Suspicion {
         {
             doing.line = Some((Arc::clone(&line.file), line.line));
         }
-        let seen = (common, atomic);
+        let seen = (common, strength);
         if met.is_none() && side.seen.len() < SEEN && side.seen.last() != Some(&seen) {
             side.seen.push(seen);
         }

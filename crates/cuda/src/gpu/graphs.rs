@@ -49,6 +49,18 @@ impl Gpu {
         self.graphs.end(lane, graph);
     }
 
+    /// The program has asked for the graph that a stream's work makes, and for the stream's last nodes.
+    pub fn capture_named(&mut self, stream: StreamName, graph: usize, last: &[usize]) {
+        let lane = self.lane(stream);
+        self.graphs.name(lane, graph, last);
+    }
+
+    /// What is captured next from a stream comes after other nodes, or also after these.
+    pub fn capture_goes_on(&mut self, stream: StreamName, after: &[usize], added: bool) {
+        let lane = self.lane(stream);
+        self.graphs.go_on_after(lane, after, added);
+    }
+
     /// Something of an event becomes a node where a stream's work makes a graph, rather than an edge
     /// (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
     pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &impl Place) -> bool {
@@ -84,6 +96,21 @@ impl Gpu {
     pub fn node_changed(&mut self, node: usize, kind: NodeKind<'_>, place: &impl Place) -> Ticket {
         let (ticket, act) = self.act(kind, place);
         self.graphs.change(node, act);
+        ticket
+    }
+
+    /// The same of what can be launched under a name, from the next launch on.
+    pub fn exec_node_changed(
+        &mut self,
+        exec: usize,
+        node: usize,
+        kind: NodeKind<'_>,
+        place: &impl Place,
+    ) -> Ticket {
+        let (ticket, act) = self.act(kind, place);
+        if let Some(exec) = self.graphs.exec(exec) {
+            exec.change(node, &act);
+        }
         ticket
     }
 
@@ -153,7 +180,7 @@ impl Gpu {
         let lane = self.lane(stream);
         let device = self.order.device(lane);
         let (_, mut start) = self.order.enqueue(lane, self.actor.as_ref());
-        let Some(Exec { steps, lanes, tracks, last }) = self.graphs.exec(exec) else { return };
+        let Some(Exec { steps, lanes, tracks, last, .. }) = self.graphs.exec(exec) else { return };
         while lanes.len() < *tracks as usize {
             lanes.push(self.order.add_lane_beside(device));
         }

@@ -71,7 +71,7 @@ impl Gpu {
             if !block.marked {
                 self.set_mark(block.bytes.clone());
             }
-            let forgotten = self.memory.release(Freed { bytes: block.bytes, site, call });
+            let forgotten = self.memory.release(Freed { bytes: block.bytes, site });
             forgotten.into_iter().for_each(|freed| self.clear_mark(freed.bytes));
         } else {
             self.unmark_block(&block);

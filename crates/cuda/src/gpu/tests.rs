@@ -1,11 +1,16 @@
 //! What is found against all pairs of everything that ever was, and the life of memory.
 
+mod doubt;
+mod graphs;
+mod polling;
+
 use super::{Gpu, Ticket};
 use crate::clock::{Clock, Moment};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_engine::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
 use commsan_model::Code;
-use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks};
+use commsan_place::{About, DEPTH, Doing, Findings, Place, Report, Site, Stacks};
+use commsan_ptx::Strength;
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,9 +44,9 @@ impl Place for At {
     }
 }
 
-/// Findings: code, and the places of both sides.
+/// Findings: code, and the places of both sides; and the lines inside kernels.
 #[derive(Default)]
-struct Found(Vec<(Code, usize, usize)>);
+struct Found(Vec<(Code, usize, usize)>, Vec<[Option<u32>; 2]>);
 
 impl Findings for Found {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
@@ -49,6 +54,10 @@ impl Findings for Found {
     }
     fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
         self.0.push((report.code, report.sites[0].1.pc, report.operation.site.pc));
+        if let Some(About::Work { access, operation }) = &report.about {
+            let line = |doing: &Option<Doing>| Some(doing.as_ref()?.line.as_ref()?.1);
+            self.1.push([line(access), line(operation)]);
+        }
         self.0.len() as u32 - 1
     }
     fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
@@ -68,7 +77,12 @@ fn pages() -> Pages {
 
 fn touch(mode: Mode, bytes: Range<usize>) -> Touch {
     let bytes = Bytes::Exactly(Footprint::Dense(bytes));
-    Touch { mode, atomic: false, bytes, certain: true, line: None }
+    Touch { mode, strength: Strength::Weak, bytes, certain: true, line: None }
+}
+
+/// An access of the host or of a call.
+fn access(mode: Mode, bytes: Range<usize>) -> Access {
+    Access { mode, footprint: Footprint::Dense(bytes) }
 }
 
 fn work(stream: StreamName, touches: &[Touch]) -> Work {
@@ -226,7 +240,7 @@ fn marks_go_with_what_they_are_for() {
     assert_eq!(gpu.load(), 2);
     gpu.device_synchronized(0, "cudaDeviceSynchronize", &At(12), &mut out);
     assert_eq!(gpu.load(), 1, "a block stays marked until the host comes by");
-    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    let access = access(Mode::Read, MANAGED..MANAGED + 4);
     gpu.meets("load", None, &access, &At(13), &mut out);
     assert_eq!((gpu.load(), out.0.len()), (0, 0));
 }
@@ -236,8 +250,7 @@ fn device_memory_is_not_the_hosts_and_free_memory_nobodys() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let bytes = 0x40_0000..0x40_1000;
     allocate(&mut gpu, MemoryKind::Device, bytes.clone(), None);
-    let access =
-        Access { mode: Mode::Write, footprint: Footprint::Dense(bytes.start..bytes.start + 4) };
+    let access = access(Mode::Write, bytes.start..bytes.start + 4);
     gpu.meets("MPI_Recv", Some("MPI_Recv"), &access, &At(20), &mut out);
     assert_eq!(out.0, []);
     gpu.meets("store", None, &access, &At(21), &mut out);
@@ -277,13 +290,13 @@ fn a_function_of_the_host_comes_after_its_stream() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
     let ticket: Ticket = gpu.host_function(created(1));
-    assert!(gpu.may_wait_for_host());
-    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
+    assert!(gpu.may_wait_for_host(&work(created(3), &[])));
+    let access = access(Mode::Read, MANAGED..MANAGED + 4);
     gpu.host_function_begins(ticket, 0);
     gpu.meets("load", None, &access, &At(41), &mut out);
     gpu.host_function_ends(ticket, 0);
     assert_eq!(out.0, []);
-    assert!(!gpu.may_wait_for_host());
+    assert!(!gpu.may_wait_for_host(&work(created(3), &[])));
     gpu.meets("load", None, &access, &At(42), &mut out);
     assert_eq!(out.0, [], "it may have said so");
 
@@ -291,49 +304,4 @@ fn a_function_of_the_host_comes_after_its_stream() {
     gpu.host_function(created(1));
     gpu.meets("load", None, &access, &At(44), &mut out);
     assert_eq!(out.0, [(Code::WorkMeetsHost, 44, 43)], "it has not run yet");
-}
-
-#[test]
-fn what_is_captured_happens_at_the_launch() {
-    let (mut gpu, mut out) = (gpu(), Found::default());
-    let write = |stream| work(stream, &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
-    gpu.capture_begins(created(1));
-    gpu.enqueue(&write(created(1)), &At(50), &mut out);
-    gpu.event_recorded(7, created(1));
-    gpu.event_awaited(created(3), 7);
-    gpu.enqueue(&write(created(3)), &At(51), &mut out);
-    gpu.event_recorded(8, created(3));
-    gpu.event_awaited(created(1), 8);
-    gpu.capture_ends(created(1), 0xa);
-    gpu.graph_instantiated(0xb, 0xa);
-    let access = Access { mode: Mode::Read, footprint: Footprint::Dense(MANAGED..MANAGED + 4) };
-    gpu.meets("load", None, &access, &At(52), &mut out);
-    assert_eq!(out.0, []);
-    gpu.graph_launched(0xb, created(2), &At(53), &mut out);
-    gpu.graph_launched(0xb, created(3), &At(54), &mut out);
-    assert_eq!(out.0, [], "launches of one graph do not overlap");
-    gpu.enqueue(&write(created(2)), &At(55), &mut out);
-    assert_eq!(out.0.len(), 1, "the second launch was in another stream");
-    gpu.stream_synchronized(created(3), "cudaStreamSynchronize", &At(56), &mut out);
-    gpu.stream_synchronized(created(2), "cudaStreamSynchronize", &At(57), &mut out);
-    gpu.meets("load", None, &access, &At(58), &mut out);
-    assert_eq!(out.0.len(), 1);
-}
-
-#[test]
-fn parallel_parts_of_a_graph_race() {
-    let (mut gpu, mut out) = (gpu(), Found::default());
-    let write = work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]);
-    gpu.graph_created(0xa);
-    gpu.graph_node(0xa, 1, &[], super::NodeKind::Work(&write), &At(60));
-    gpu.graph_node(0xa, 2, &[], super::NodeKind::Work(&write), &At(61));
-    gpu.graph_instantiated(0xb, 0xa);
-    gpu.graph_launched(0xb, created(1), &At(62), &mut out);
-    assert_eq!(out.0, [(Code::StreamsRace, 61, 60)]);
-    let mut out = Found::default();
-    gpu.device_synchronized(0, "cudaDeviceSynchronize", &At(63), &mut out);
-    gpu.graph_edges(0xa, &[(1, 2)], true);
-    gpu.graph_instantiated(0xc, 0xa);
-    gpu.graph_launched(0xc, created(1), &At(64), &mut out);
-    assert_eq!(out.0, []);
 }

@@ -3,14 +3,14 @@
 use super::join;
 use crate::{Bytes, Line, Touch};
 use commsan_engine::{Footprint, Mode, Pattern};
-use commsan_ptx::{Access, AccessKind, Effect, Module, Origin};
+use commsan_ptx::{Access, AccessKind, Effect, Module, Origin, Strength};
 use std::ops::Range;
 
 /// What is to be told of an access, whatever the launch.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     mode: Mode,
-    atomic: bool,
+    strength: Strength,
     line: Option<Line>,
 }
 
@@ -20,7 +20,9 @@ impl Told {
         let line = module.own_line(&sites.collect::<Vec<_>>());
         Told {
             mode: if access.kind == AccessKind::Read { Mode::Read } else { Mode::Write },
-            atomic: module.instruction(access.site).is_some_and(|i| i.is_strong()),
+            strength: module
+                .instruction(access.site)
+                .map_or(Strength::Weak, |instruction| instruction.strength()),
             line: line.map(|(file, line)| Line { file: file.into(), line }),
         }
     }
@@ -155,10 +157,14 @@ fn limit(pieces: &mut Vec<Piece>) {
 impl Piece {
     /// Whether another says nothing that this one does not.
     fn makes_needless(&self, other: &Piece) -> bool {
-        let stronger = self.certain >= other.certain
+        let worse = self.certain >= other.certain
             && (self.told.mode == Mode::Write || other.told.mode == Mode::Read)
-            && (!self.told.atomic || other.told.atomic);
-        stronger
+            && match other.told.strength {
+                // What the host may wait by stays apart.
+                Strength::System => self.told.strength == Strength::System,
+                strength => self.told.strength <= strength,
+            };
+        worse
             && match (&self.extent, &other.extent) {
                 (Extent::Exactly(a), Extent::Exactly(b)) => join::covers(a, b),
                 (Extent::Within(a), _) => other.pointer == Some(*a),
@@ -168,7 +174,7 @@ impl Piece {
 
     /// What both cover, if they are the same but for that.
     fn joined(&self, other: &Piece) -> Option<Extent> {
-        let class = |piece: &Piece| (piece.told.mode, piece.told.atomic, piece.certain);
+        let class = |piece: &Piece| (piece.told.mode, piece.told.strength, piece.certain);
         match (&self.extent, &other.extent) {
             (Extent::Exactly(a), Extent::Exactly(b)) if class(self) == class(other) => {
                 join::union(a, b).map(Extent::Exactly)
@@ -189,13 +195,13 @@ impl Piece {
 }
 
 fn touch(piece: Piece) -> Touch {
-    let Told { mode, atomic, line } = piece.told;
+    let Told { mode, strength, line } = piece.told;
     let bytes = match piece.extent {
         Extent::Exactly(footprint) => Bytes::Exactly(engine_footprint(&footprint)),
         Extent::Within(pointer) => Bytes::Within(pointer),
         Extent::Anywhere => Bytes::Anywhere,
     };
-    Touch { mode, atomic, bytes, certain: piece.certain, line }
+    Touch { mode, strength, bytes, certain: piece.certain, line }
 }
 
 fn engine_footprint(footprint: &commsan_ptx::Footprint) -> Footprint {
@@ -213,21 +219,24 @@ mod tests {
     use std::collections::HashSet;
     use std::ops::ControlFlow;
 
-    /// What one byte is known for: written or read, by atomics or not, for certain or not.
-    type Fact = (usize, Mode, bool, bool);
+    /// What one byte is known for: written or read, how strongly, for certain or not.
+    type Fact = (usize, Mode, Strength, bool);
+
+    const STRENGTHS: [Strength; 3] = [Strength::Weak, Strength::Device, Strength::System];
 
     fn effects() -> impl Strategy<Value = (Vec<Effect>, Vec<Told>)> {
         let repeats = prop::collection::vec((1u64..40, 1u64..5), 0..3);
         let footprint = (100u64..160, 1u64..9, repeats)
             .prop_map(|(start, run, repeats)| commsan_ptx::Footprint { start, run, repeats });
-        let one = (footprint, any::<bool>(), any::<bool>(), any::<bool>());
+        let strength = prop::sample::select(&STRENGTHS[..]);
+        let one = (footprint, any::<bool>(), strength, any::<bool>());
         prop::collection::vec(one, 1..40).prop_map(|all| {
             let parts =
-                all.into_iter().enumerate().map(|(access, (bytes, write, atomic, certain))| {
+                all.into_iter().enumerate().map(|(access, (bytes, write, strength, certain))| {
                     let mode = if write { Mode::Write } else { Mode::Read };
                     let origins = vec![Origin::Argument(0)];
                     let effect = Effect { access, origins, bytes: Some(bytes), certain };
-                    (effect, Told { mode, atomic, line: None })
+                    (effect, Told { mode, strength, line: None })
                 });
             parts.unzip()
         })
@@ -256,16 +265,16 @@ mod tests {
         fn touches_say_what_effects_say((effects, told) in effects()) {
             let touches = of(&effects, &told, &100u64.to_le_bytes(), &|_| None);
             prop_assert!(touches.len() <= MOST + 4);
-            let fact = |byte, mode, atomic, certain| -> Fact { (byte, mode, atomic, certain) };
+            let fact = |byte, mode, strength, certain| -> Fact { (byte, mode, strength, certain) };
             let mut from_effects = HashSet::new();
             for (effect, told) in effects.iter().zip(&told) {
                 let bytes = effect.bytes.iter().flat_map(|footprint| footprint.runs()).flatten();
-                let fact = |b| fact(b as usize, told.mode, told.atomic, effect.certain);
+                let fact = |b| fact(b as usize, told.mode, told.strength, effect.certain);
                 from_effects.extend(bytes.map(fact));
             }
             let mut from_touches = HashSet::new();
             for touch in &touches {
-                let fact = |b| fact(b, touch.mode, touch.atomic, touch.certain);
+                let fact = |b| fact(b, touch.mode, touch.strength, touch.certain);
                 from_touches.extend(bytes_of(touch).into_iter().map(fact));
             }
             // What is certain is so by an effect.
@@ -275,14 +284,17 @@ mod tests {
             // What an effect does, a touch says, or more than that; that it is certain may be lost only
             // where there are too many.
             let few = touches.len() < MOST;
-            for &(byte, mode, atomic, certain) in &from_effects {
+            for &(byte, mode, strength, certain) in &from_effects {
                 let modes = if mode == Mode::Read { vec![Mode::Read, Mode::Write] } else { vec![mode] };
-                let plain = if atomic { vec![true, false] } else { vec![false] };
+                let weaker = STRENGTHS.iter().filter(|weaker| match strength {
+                    Strength::System => **weaker == strength,
+                    _ => **weaker <= strength,
+                });
                 let surer = if certain && few { vec![true] } else { vec![true, false] };
-                let said = modes.iter().any(|mode| plain.iter().any(|atomic| {
-                    surer.iter().any(|c| from_touches.contains(&fact(byte, *mode, *atomic, *c)))
+                let said = modes.iter().any(|mode| weaker.clone().any(|strength| {
+                    surer.iter().any(|c| from_touches.contains(&fact(byte, *mode, *strength, *c)))
                 }));
-                prop_assert!(said, "{:?}", (byte, mode, atomic, certain));
+                prop_assert!(said, "{:?}", (byte, mode, strength, certain));
             }
         }
     }

@@ -99,6 +99,7 @@ impl Tracker {
     /// Accesses to window memory can be noted here.
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
         self.rma.exposed = Some(Exposed::new(self.pages, shadow));
+        self.gpu.keep_ended();
         self.set_segment();
     }
 
@@ -392,14 +393,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if !self.may_meet_remotes(access, place, out) {
-            return;
-        }
-        for meeting in self.rma.remotes.met_by(access, &self.threads) {
-            let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
-            if window.is_locked(meeting.first.epoch, meeting.first.origin) {
-                continue;
-            }
+        for meeting in self.meetings_with_remotes(access, place, out) {
             let code = match meeting.first.separate {
                 Some(Separate { over: true, .. }) => Code::ViewsDiffer,
                 _ => Code::WindowAccessRace,
@@ -414,21 +408,29 @@ impl Tracker {
         }
     }
 
-    /// Whether operations of other ranks may be under way that an access meets, after all that is known
-    /// of them.
-    pub(super) fn may_meet_remotes(
+    /// Operations of other ranks that an access meets and that no lock keeps apart from it, after all that
+    /// is known of them.
+    pub(super) fn meetings_with_remotes(
         &mut self,
         access: &Access,
         place: &impl Place,
         out: &mut dyn Findings,
-    ) -> bool {
+    ) -> Vec<Meeting> {
         let threads = &self.threads;
         if self.rma.remotes.ranges() == 0 || self.rma.remotes.met_by(access, threads).is_empty() {
-            return false;
+            return Vec::new();
         }
         self.drain(place, out);
         // The end of these may be among the notices that are still to come.
-        !self.rma.late
+        if self.rma.late {
+            return Vec::new();
+        }
+        let mut meetings = self.rma.remotes.met_by(access, &self.threads);
+        meetings.retain(|Meeting { first, .. }| {
+            let window = self.rma.windows.named(first.window);
+            window.is_some_and(|window| !window.is_locked(first.epoch, first.origin))
+        });
+        meetings
     }
 
     /// Notes what a call of this rank did to window memory.

@@ -3,16 +3,17 @@
 //! **Soundness.** Work is compared with operations that are pending when it is put into its stream, and
 //! operations with work that the host has not waited for when they start: MPI orders nothing that a
 //! stream does, and a stream nothing that MPI does. While a function of the host is in some stream, which may
-//! complete operations there, work is not compared with pending operations.
+//! complete operations there, work is not compared with pending operations; nor is work that may wait until
+//! the host stores a flag.
 
 use super::Tracker;
 use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_cuda::{Bytes, Copy, Gpu, Set, StreamName, Suspect, Ticket, Touch, Work};
+use commsan_cuda::{Copy, Gpu, Set, StreamName, Ticket, Touch, Work};
 use commsan_engine::{Access, Past, When};
 use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Party, Place, Report, Side};
+use commsan_place::{About, Findings, Place, Report, Side};
 use std::ffi::CStr;
 use std::ops::ControlFlow;
 
@@ -67,11 +68,11 @@ impl Tracker {
 
     /// Work against MPI's pending operations.
     fn meets_operations(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) {
-        if self.is_quiet() || self.gpu.may_wait_for_host() || self.gpu.makes_graph(work.stream) {
+        if self.is_quiet() || self.gpu.may_wait_for_host(work) || self.gpu.makes_graph(work.stream)
+        {
             return;
         }
-        for touch in work.touches.iter().filter(|touch| touch.certain) {
-            let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+        for (touch, footprint) in Touch::certain(&work.touches) {
             let access = Access { mode: touch.mode, footprint: footprint.clone() };
             self.meets_operation(work, touch, &access, place, out);
             self.meets_remote(work, touch, &access, place, out);
@@ -109,16 +110,8 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if !self.may_meet_remotes(access, place, out) {
-            return;
-        }
-        let by = work.kernel.as_deref().unwrap_or(work.call);
-        for meeting in self.rma.remotes.met_by(access, &self.threads) {
-            let Some(window) = self.rma.windows.named(meeting.first.window) else { continue };
-            if window.is_locked(meeting.first.epoch, meeting.first.origin) {
-                continue;
-            }
-            let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
+        for meeting in self.meetings_with_remotes(access, place, out) {
+            let side = Side { by: work.by(), mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(Some(work.call), &mut self.stacks);
             let doing = self.gpu.doing(work, touch);
             let about = About::Work { access: Some(doing), operation: None };
@@ -129,12 +122,10 @@ impl Tracker {
 
     /// Notes what work that is over has done to window memory, as of now: the host has waited for it.
     pub(super) fn note_ended_work(&mut self) {
-        self.gpu.keep_ended(self.rma.exposed.is_some());
         let Some(exposed) = &self.rma.exposed else { return };
         let when = When { segment: exposed.shadow().segment(), stamp: self.threads.stamp() };
         for ended in self.gpu.take_ended() {
-            for touch in ended.touches.iter().filter(|touch| touch.certain) {
-                let Bytes::Exactly(footprint) = &touch.bytes else { continue };
+            for (touch, footprint) in Touch::certain(&ended.touches) {
                 if !exposed.touches(&footprint.span()) {
                     continue;
                 }
@@ -150,7 +141,7 @@ impl Tracker {
     /// What work may touch against MPI's pending operations.
     fn suspect_operations(&mut self, work: &Work, ticket: Ticket, place: &impl Place) {
         let doubtful = work.touches.iter().any(|touch| !touch.certain);
-        if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host() {
+        if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host(work) {
             return;
         }
         let site = place.site(Some(work.call), &mut self.stacks);
@@ -165,12 +156,8 @@ impl Tracker {
                 let Some(operation) = self.live.get(id).filter(|_| !self.is_over(id)) else {
                     continue;
                 };
-                let party = operation.party();
-                let site = self.gpu.import(party.site, &self.stacks);
-                let before = Suspect::certain(party.call, other, site, None);
-                let party = Party { site, ..party };
-                let sides = [now.clone(), before];
-                self.gpu.suspect(Code::CallMeetsWork, Role::Access, party, sides);
+                let before = (operation.party(), other);
+                self.gpu.suspect_operation(now.clone(), before, &self.stacks);
             }
         }
     }
@@ -189,7 +176,6 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let conflicts = self.met_by(access, false);
-        let by = work.kernel.as_deref().unwrap_or(work.call);
         for conflict in conflicts.into_iter().flatten() {
             let Some(operation) = self.live.get(conflict.id) else { continue };
             let code = Code::CallMeetsWork;
@@ -200,7 +186,11 @@ impl Tracker {
             let site = place.site(Some(work.call), &mut self.stacks);
             let report = Report {
                 code,
-                access: Some(Side { by, mode: touch.mode, bytes: conflict.bytes.clone() }),
+                access: Some(Side {
+                    by: work.by(),
+                    mode: touch.mode,
+                    bytes: conflict.bytes.clone(),
+                }),
                 operation: party,
                 concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
                 sites: &[(Role::Access, site), (Role::Operation, party.site)],

@@ -8,8 +8,8 @@
 #include <utility>
 
 using Tag = unsigned long long;
-// Line, whether it writes, whether it is atomic.
-using Access = std::tuple<unsigned, bool, bool>;
+// Line, whether it writes, how strong it is.
+using Access = std::tuple<unsigned, bool, unsigned>;
 // How often each byte was told.
 using Bytes = std::map<Tag, int>;
 
@@ -23,9 +23,9 @@ extern "C" bool wants(Tag tag) {
 }
 
 extern "C" void touched(Tag tag, bool write, Tag address, Tag size, const char *file, unsigned line,
-                        bool atomic) {
+                        unsigned strength) {
     CHECK(file && std::string(file).find("watch.cu") != std::string::npos);
-    Bytes &bytes = told[{tag, {line, write, atomic}}];
+    Bytes &bytes = told[{tag, {line, write, strength}}];
     for (Tag byte = address; byte < address + size; byte++) bytes[byte]++;
     calls++;
 }
@@ -46,20 +46,20 @@ static void launch() { scatter<<<4, 128>>>(index_, to, sum, n); }
 // All bytes of the indices, every seventh element, the sum; each of them once but for the sum.
 static void check(Tag tag) {
     CHECK(told.size() == 3);
-    Bytes &reads = told[{tag, {scatter_line, false, false}}];
+    Bytes &reads = told[{tag, {scatter_line, false, 0}}];
     CHECK(reads.size() == n * sizeof(int) && reads.count((Tag)index_));
-    Bytes &writes = told[{tag, {scatter_line, true, false}}];
+    Bytes &writes = told[{tag, {scatter_line, true, 0}}];
     CHECK(writes.size() == n * sizeof(int));
     for (int i = 0; i < n; i++)
         for (int byte = 0; byte < 4; byte++) CHECK(writes[(Tag)(to + 7 * i) + byte] == 1);
-    Bytes &sums = told[{tag, {sum_line, true, true}}];
+    Bytes &sums = told[{tag, {sum_line, true, 1}}];
     CHECK(sums.size() == sizeof(int) && sums.count((Tag)sum));
     told.clear();
 }
 
 int main() {
     auto tag = (void (*)(Tag))dlsym(RTLD_DEFAULT, "commsan_simgpu_tag");
-    auto watch = (void (*)(bool (*)(Tag), void (*)(Tag, bool, Tag, Tag, const char *, unsigned, bool)))
+    auto watch = (void (*)(bool (*)(Tag), void (*)(Tag, bool, Tag, Tag, const char *, unsigned, unsigned)))
         dlsym(RTLD_DEFAULT, "commsan_simgpu_watch");
     CHECK(tag && watch);
     watch(wants, touched);

@@ -1,0 +1,45 @@
+// The last block of a kernel releases a flag in managed memory, but the host sends what the kernel has written
+// without looking at it.
+//# np: 2
+//# mpi: openmpi
+#include <mpi.h>
+#include <cstdio>
+#include <cuda/atomic>
+
+constexpr int N = 256, BLOCKS = 8;
+using Flag = cuda::atomic_ref<int, cuda::thread_scope_system>;
+
+__global__ void fill(int *p, int *arrived, int *flag, int value) {
+  p[blockIdx.x * blockDim.x + threadIdx.x] = value;
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicAdd(arrived, 1) == BLOCKS - 1)
+    Flag(*flag).store(1, cuda::memory_order_release);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, bad = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  int *p, *arrived, *flag;
+  cudaMallocManaged(&p, BLOCKS * N * sizeof *p);
+  cudaMalloc(&arrived, sizeof *arrived);
+  cudaMallocManaged(&flag, sizeof *flag);
+  cudaMemset(arrived, 0, sizeof *arrived);
+  *flag = 0;
+  cudaDeviceSynchronize();
+  if (rank == 0) {
+    fill<<<BLOCKS, N, 0, stream>>>(p, arrived, flag, 3); //~ CS-GPU-03 operation
+    MPI_Send(p, BLOCKS * N, MPI_INT, 1, 0, MPI_COMM_WORLD); //~ CS-GPU-03 access
+  } else {
+    MPI_Recv(p, BLOCKS * N, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    bad = p[0] != 3 && p[0] != 0;
+  }
+  cudaDeviceSynchronize();
+
+  if (bad) printf("%d elements are wrong\n", bad);
+  MPI_Finalize();
+  return bad != 0;
+}
