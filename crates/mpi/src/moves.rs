@@ -117,12 +117,17 @@ fn plain<L: Library>(args: &Args, library: &L, means: Means) -> Moves {
     let replaces = means == Means::PointToPoint
         && at.dest.is_some()
         && call.accesses.iter().all(|rule| rule.mode == Mode::Write);
-    for access in resolve(args, library).into_iter().flatten() {
-        if access.mode == Mode::Read || replaces {
-            moves.extend(sent(access.footprint.clone()));
+    for (rule, access) in call.accesses.iter().zip(resolve(args, library)) {
+        // A message may be empty, and is one.
+        let empty = || Footprint::Dense(args.words[rule.buffer]..args.words[rule.buffer]);
+        let is_message = means == Means::PointToPoint;
+        let footprint = access.map(|access| access.footprint).or_else(|| is_message.then(empty));
+        let Some(footprint) = footprint else { continue };
+        if rule.mode == Mode::Read || replaces {
+            moves.extend(sent(footprint.clone()));
         }
-        if access.mode == Mode::Write {
-            moves.extend(received(access.footprint));
+        if rule.mode == Mode::Write {
+            moves.extend(received(footprint));
         }
     }
     moves

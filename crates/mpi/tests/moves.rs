@@ -239,6 +239,10 @@ fn messages() {
     let send = [("dest", 3), ("tag", 9), ("count", 2)];
     assert_eq!(of("MPI_Isend", &send), [(true, Peers::One(3), 16, Some(9))]);
     assert_eq!(of("MPI_Send", &[("dest", NULL), ("count", 2)]), []);
+    assert_eq!(
+        of("MPI_Isend", &[("dest", 3), ("tag", 9), ("count", 0)]),
+        [(true, Peers::One(3), 0, Some(9))]
+    );
     let receive = [("source", ANY), ("tag", ANY), ("count", 2)];
     assert_eq!(of("MPI_Irecv", &receive), [(false, Peers::Any, 16, None)]);
     let both = [

@@ -23,9 +23,10 @@ impl Symbols {
     /// Looks up all places in `logs`, module by module.
     pub(crate) fn of(logs: &[RankLog]) -> Symbols {
         let sites = logs.iter().flat_map(|log| {
-            let sites = log.findings.iter().flat_map(|observed| {
-                observed.finding.sites.iter().chain(&observed.completed)
-            });
+            let sites = log
+                .findings
+                .iter()
+                .flat_map(|observed| observed.finding.sites.iter().chain(&observed.completed));
             sites.flat_map(move |site| {
                 site.frames.iter().map(move |(module, offset)| (module_path(log, *module), *offset))
             })

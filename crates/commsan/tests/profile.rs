@@ -1,0 +1,168 @@
+//! `commsan profile` on real programs, with both MPIs: totals are those that the programs count themselves, and
+//! lines and objects are those of the source. `make build` first.
+
+#[path = "support/built.rs"]
+mod built;
+
+use built::{Mpi, Run, Work};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+type Row = BTreeMap<String, String>;
+
+/// Profiles a program that was compiled as if there were no commsan.
+fn profile(work: &Work, options: &[&str], ranks: u32, program: &Path, arguments: &[&str]) -> Run {
+    let (launcher, ranks, directory) =
+        (work.mpi.tool("mpirun"), ranks.to_string(), work.fresh("run"));
+    let mut words = vec!["profile", "--output", directory.to_str().unwrap()];
+    words.extend(options);
+    words.extend(["--", &launcher, "-n", &ranks, program.to_str().unwrap()]);
+    words.extend(arguments);
+    let mut run = work.finish(&mut work.commsan(&words));
+    run.directory = directory;
+    run
+}
+
+/// A table of the run.
+fn table(work: &Work, run: &Run, name: &str) -> Vec<Row> {
+    let tables = work.fresh("tables");
+    let words = ["export", "--csv", tables.to_str().unwrap(), run.directory.to_str().unwrap()];
+    work.finish(&mut work.commsan(&words)).ends_with(0);
+    let mut reader = csv::Reader::from_path(tables.join(format!("{name}.csv"))).unwrap();
+    reader.deserialize().map(|row| row.unwrap()).collect()
+}
+
+fn number(row: &Row, column: &str) -> u64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column}: {row:?}"))
+}
+
+/// Counts and bytes by source, target and kind.
+type Totals = BTreeMap<(String, String, String), (u64, u64)>;
+
+fn totals(rows: &[Row]) -> Totals {
+    let mut totals = Totals::new();
+    for row in rows {
+        let key = (row["source"].clone(), row["target"].clone(), row["kind"].clone());
+        let total = totals.entry(key).or_default();
+        *total = (total.0 + number(row, "count"), total.1 + number(row, "bytes"));
+    }
+    totals
+}
+
+/// What the program has counted itself.
+fn counted(path: &Path) -> Totals {
+    let text = fs::read_to_string(path).unwrap();
+    let rows = text.lines().map(|line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [source, target, kind, count, bytes] = fields[..] else { panic!("{line}") };
+        let key = (source.to_owned(), target.to_owned(), kind.to_owned());
+        (key, (count.parse().unwrap(), bytes.parse().unwrap()))
+    });
+    rows.collect()
+}
+
+#[test]
+fn totals_are_what_the_program_counts() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("traffic", mpi);
+        let program = work.path("traffic");
+        work.compile_plain(&program, "profile/traffic.c", &["-g"]);
+        for (seed, ranks) in [("1", 2), ("2", 3), ("3", 4), ("4", 5), ("5", 1)] {
+            let out = work.path("counted.csv");
+            let arguments = [seed, out.to_str().unwrap()];
+            let run = profile(&work, &[], ranks, &program, &arguments);
+            run.ends_with(0);
+            let found = totals(&table(&work, &run, "transfers"));
+            assert_eq!(found, counted(&out), "{mpi:?}, seed {seed}, {ranks} ranks");
+        }
+    }
+}
+
+#[test]
+fn checking_changes_no_total() {
+    let work = Work::new("traffic", Mpi::OpenMpi);
+    let program = work.compile("profile/traffic.c", &["-g"]);
+    let out = work.path("counted.csv");
+    let arguments = ["6", out.to_str().unwrap()];
+    let run = profile(&work, &["--check"], 3, &program, &arguments);
+    run.ends_with(0).says("no findings");
+    assert_eq!(totals(&table(&work, &run, "transfers")), counted(&out));
+}
+
+/// The line of the source that a comment marks.
+fn line(mark: &str) -> String {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/profile/halo.c");
+    let text = fs::read_to_string(source).unwrap();
+    let line = text.lines().position(|line| line.contains(&format!("/* {mark} */"))).unwrap();
+    (line + 1).to_string()
+}
+
+fn halo(mpi: Mpi) -> (Work, std::path::PathBuf) {
+    let work = Work::new("halo", mpi);
+    let program = work.path("halo");
+    work.compile_plain(&program, "profile/halo.c", &["-g", "-fno-omit-frame-pointer"]);
+    (work, program)
+}
+
+#[test]
+fn lines_and_objects_are_those_of_the_source() {
+    for mpi in Mpi::ALL {
+        let (work, program) = halo(mpi);
+        let run = profile(&work, &[], 3, &program, &[]);
+        run.ends_with(0).says("point-to-point").says("collective");
+        let rows = table(&work, &run, "transfers");
+        let of = |kind: &str, call: &str| {
+            let wanted = |row: &&Row| row["kind"] == kind && row["call"] == call;
+            rows.iter().filter(wanted).collect::<Vec<_>>()
+        };
+        let sent = of("point-to-point", "MPI_Isend");
+        assert_eq!(sent.len(), 3, "{rows:#?}");
+        for row in sent {
+            assert_eq!((number(row, "count"), number(row, "bytes")), (20, 1600));
+            let ends = (&*row["object"], &*row["target_object"]);
+            assert_eq!(ends, ("u", "edge"), "{row:?}");
+            let lines = (&row["line"], &row["target_line"]);
+            assert_eq!(lines, (&line("sends"), &line("receives")), "{row:?}");
+            assert!(row["file"].ends_with("halo.c") && row["function"] == "exchange", "{row:?}");
+            assert_eq!((&*row["tag"], &*row["region"]), ("0", ""), "{row:?}");
+        }
+        let broadcast = of("collective", "MPI_Bcast");
+        assert_eq!(broadcast.len(), 2, "{rows:#?}");
+        for row in broadcast {
+            assert_eq!((&*row["source"], number(row, "bytes")), ("rank 0", 80));
+            let names = (&*row["object"], &*row["target_object"], &*row["region"]);
+            assert_eq!(names, ("pressure", "pressure", "norms"), "{row:?}");
+            assert_eq!(row["line"], line("pressure"));
+        }
+        let reduced = of("collective", "MPI_Allreduce");
+        assert_eq!(reduced.len(), 6, "{rows:#?}");
+        assert!(reduced.iter().all(|row| row["object"] == "global"), "{reduced:?}");
+    }
+}
+
+#[test]
+fn what_a_killed_rank_has_counted_is_kept() {
+    for mpi in Mpi::ALL {
+        let (work, program) = halo(mpi);
+        let run = profile(&work, &[], 2, &program, &["kill"]);
+        assert!(!run.hung && run.code != Some(0), "{}", run.text());
+        run.is_silent_about("panick");
+        let totals = totals(&table(&work, &run, "transfers"));
+        let between = |source: &str, target: &str| {
+            totals[&(source.to_owned(), target.to_owned(), "point-to-point".to_owned())]
+        };
+        assert_eq!(between("rank 0", "rank 1"), (20, 1600), "{mpi:?}");
+        assert_eq!(between("rank 1", "rank 0"), (20, 1600), "{mpi:?}");
+    }
+}
+
+#[test]
+fn a_region_can_be_singled_out() {
+    let (work, program) = halo(Mpi::OpenMpi);
+    let run = profile(&work, &["--only", "region:norms"], 2, &program, &[]);
+    run.ends_with(0);
+    let rows = table(&work, &run, "transfers");
+    assert!(rows.iter().all(|row| row["kind"] == "collective" && row["region"] == "norms"));
+    assert_eq!(rows.iter().map(|row| number(row, "bytes")).sum::<u64>(), 80 + 2 * 8);
+}
