@@ -293,6 +293,14 @@ impl<'w> Walker<'w> {
 
     /// What a register holds where a block begins.
     fn entry(&mut self, block: usize, register: Reg) -> NodeId {
+        // What goes round a loop is recognised at its header, which has to be asked first.
+        let header = |at: usize| self.flow.loops[at].header;
+        let headers: SmallVec<[usize; 4]> = self.flow.loops_of(block).map(header).collect();
+        for header in headers {
+            if header != block && !self.at_entry.contains_key(&(header, register)) {
+                self.entry(header, register);
+            }
+        }
         if let Some(known) = self.at_entry.get(&(block, register)) {
             return *known;
         }
