@@ -156,6 +156,12 @@ fn usual(name: &str, shape: Shape, arguments: &[Vec<u8>]) -> Launched {
     launch(&mut modules, FUNCTION, shape, arguments).expect(name)
 }
 
+/// The line of `usual.cu` that has this text.
+fn line_of(text: &str) -> usize {
+    let source = std::fs::read_to_string(USUAL).expect("a source");
+    1 + source.lines().position(|line| line.contains(text)).expect("the text")
+}
+
 #[test]
 fn touches_are_few_and_exact() {
     let line = shape([3, 1, 1], [8, 1, 1]);
@@ -205,6 +211,12 @@ fn touches_are_few_and_exact() {
     // Boundary and inner elements.
     let inner = ["r?a+88..560{432 of}:221", "w!b+0..560:219"];
     check("boundary", plane, &[p(0), p(1), int(10), int(7)], &inner);
+    // One index for all points: those of a grid with a halo, and inner ones.
+    let (halo_line, inner_line) = (line_of("to[(j + 1) * (nx + 2)"), line_of("a[k] = 0"));
+    let halo = [format!("r!a+0..560:{halo_line}"), format!("w!b+104..760{{560 of}}:{halo_line}")];
+    check("flattened", line, &[p(0), p(1), int(10), int(7)], &halo.each_ref().map(String::as_str));
+    let inside = format!("w!a+88..472{{320 of}}:{inner_line}");
+    check("flattened_inside", line, &[p(0), int(10), int(7)], &[&inside]);
     // What is read is also written.
     check("checked", line, &[p(0), int(20)], &["w!a+0..80:262"]);
 }

@@ -23,7 +23,9 @@
 //!
 //! It misses precision, never bytes, where pointers or indices go through memory (spilled registers
 //! of `nvcc -G` among them), where conditions are no comparisons of linear forms, and for indices that
-//! are products, quotients or bits of thread numbers, of which only bounds are known.
+//! are products or bits of thread numbers, of which only bounds are known. Of quotients and remainders
+//! more is known where what is divided takes all values of whole rows, as an index of all points of a
+//! grid does.
 //!
 //! What follows from a guard such as `i < n` bounds the addresses behind it: for each address *A* and
 //! condition *c ≤ 0*, *A ≤ max(A − αc)* for any *α ≥ 0* (weak duality of linear programs), where *α*

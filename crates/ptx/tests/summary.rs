@@ -55,7 +55,7 @@ const RANGES: [Kernel; 27] = [
     ("triangle", "pi", &[0]),
 ];
 
-const USUAL: [Kernel; 31] = [
+const USUAL: [Kernel; 35] = [
     ("delayed_by_clock", "pil", &[]),
     ("delayed_by_sleep", "pi", &[]),
     ("delayed_by_parameter", "pii", &[]),
@@ -87,6 +87,10 @@ const USUAL: [Kernel; 31] = [
     ("sum_of_warps", "pppi", &[16]),
     ("one_of_two", "ppi", &[8]),
     ("checked", "pi", &[]),
+    ("flattened", "ppii", &[]),
+    ("flattened_3d", "ppii", &[]),
+    ("flattened_inside", "pii", &[]),
+    ("flattened_in_part", "pii", &[0]),
 ];
 
 /// How kernels are compiled.
@@ -378,7 +382,7 @@ mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;
 ";
 
 /// What a random kernel is made of: `D` is written, `A` and `B` are read.
-const OPERATIONS: [&str; 22] = [
+const OPERATIONS: [&str; 25] = [
     "add.s32 D, A, B",
     "add.s32 D, A, B",
     "sub.s32 D, A, B",
@@ -399,6 +403,9 @@ const OPERATIONS: [&str; 22] = [
     "rem.s32 D, A, 5",
     "div.s32 D, A, 3",
     "rem.u32 D, A, 6",
+    "div.u32 D, A, 6",
+    "div.s32 D, A, 5",
+    "mad.lo.s32 D, A, 7, %r0",
     "cvt.s32.s8 D, A",
     "setp.lt.s32 %p2, A, B; selp.b32 D, %r0, A, %p2",
 ];
@@ -433,6 +440,78 @@ proptest! {
         let module = Module::parse(&text).expect("PTX");
         let arguments: Vec<u8> =
             [&buffer(0).to_le_bytes()[..], &n.to_le_bytes(), &m.to_le_bytes()].concat();
+        let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
+        let launch = Launch { grid, block, arguments: &arguments, variable: &|_| None };
+        compare(&module, 0, &launch).map_err(|e| TestCaseError::fail(format!("{text}\n{e}")))?;
+    }
+}
+
+/// What a kernel makes of one index: divisors, coefficients of both remainders, the quotient and 1, and
+/// which of the three must not be below or above what.
+#[derive(Clone, Debug)]
+struct Flattened {
+    count: i64,
+    by: [i64; 2],
+    coefficients: [i64; 4],
+    guards: Vec<(usize, bool, i64)>,
+    at_once: bool,
+    strides: bool,
+}
+
+fn flattened() -> impl Strategy<Value = Flattened> {
+    let guards = prop::collection::vec((0usize..3, any::<bool>(), -1i64..6), 0..3);
+    let coefficients = prop::array::uniform4(-8i64..24);
+    let by = prop::array::uniform2(1i64..7);
+    (1i64..5, 0i64..3, by, coefficients, guards, any::<bool>(), any::<bool>()).prop_map(
+        |(rows, more, by, coefficients, guards, at_once, strides)| {
+            let count = rows * by[0] * by[1] + more;
+            Flattened { count, by, coefficients, guards, at_once, strides }
+        },
+    )
+}
+
+impl Flattened {
+    fn text(&self) -> String {
+        let Flattened { count, by: [a, b], coefficients: [c, d, e, f], .. } = *self;
+        let outer = if self.at_once { ("%r4", a * b) } else { ("%r8", b) };
+        let guards = self.guards.iter().map(|(which, below, limit)| {
+            let compare = if *below { "lt" } else { "gt" };
+            format!("setp.{compare}.s32 %p1, %r{}, {limit};\n@%p1 bra NEXT;\n", 10 + which)
+        });
+        let guards: String = guards.collect();
+        let again = match self.strides {
+            true => "add.s32 %r4, %r4, %r7;\nsetp.lt.s32 %p1, %r4, %r13;\n@%p1 bra LOOP;\n",
+            false => "",
+        };
+        format!(
+            "{PROLOGUE}
+            mov.u32 %r5, %ntid.x; mov.u32 %r6, %nctaid.x; mul.lo.s32 %r7, %r5, %r6;
+            mad.lo.s32 %r4, %r1, %r5, %r0; mov.b32 %r13, {count};
+            setp.ge.s32 %p1, %r4, %r13; @%p1 bra END;
+            LOOP: div.s32 %r8, %r4, {a}; mul.lo.s32 %r9, %r8, {a}; sub.s32 %r10, %r4, %r9;
+            rem.s32 %r11, %r8, {b}; div.s32 %r12, {}, {}; {guards}
+            mad.lo.s32 %r20, %r10, {c}, {f}; mad.lo.s32 %r20, %r11, {d}, %r20;
+            mad.lo.s32 %r20, %r12, {e}, %r20; {}
+            NEXT: {again} END: ret; }}",
+            outer.0,
+            outer.1,
+            store(20)
+        )
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn flattened_indices_are_what_kernels_make_of_them(
+        kernel in flattened(),
+        grid in 1u32..4,
+        block in 1u32..40,
+    ) {
+        let text = kernel.text();
+        let module = Module::parse(&text).expect("PTX");
+        let arguments = [buffer(0).to_le_bytes(), [0; 8]].concat();
         let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
         let launch = Launch { grid, block, arguments: &arguments, variable: &|_| None };
         compare(&module, 0, &launch).map_err(|e| TestCaseError::fail(format!("{text}\n{e}")))?;

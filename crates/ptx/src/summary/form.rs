@@ -13,6 +13,10 @@ pub(super) enum Var {
     Ctaid(u8),
     /// The iteration of a loop, from 0.
     Loop(u32),
+    /// The quotient of a division, by number in [`Values`](super::values::Values).
+    Quotient(u32),
+    /// The remainder of that.
+    Remainder(u32),
     /// A value of which only bounds are known.
     Opaque(NodeId, Reading),
 }
@@ -81,6 +85,24 @@ impl Form {
         self
     }
 
+    /// How often a line is in it, if it has the line's variables in no other proportion.
+    pub(super) fn factor(&self, line: &Form) -> Option<i64> {
+        let (first, coefficient) = line.terms.first()?;
+        let own = self.coefficient(*first);
+        let factor = (own % coefficient == 0).then(|| own / coefficient)?;
+        let same = |(var, c): &(Var, i64)| c.checked_mul(factor) == Some(self.coefficient(*var));
+        line.terms.iter().all(same).then_some(factor)
+    }
+
+    /// The least and the greatest value, of variables in these ranges.
+    pub(super) fn bounds(&self, mut range: impl FnMut(Var) -> Bounds) -> Bounds {
+        let start = Bounds::new(self.constant.into(), self.constant.into());
+        let add = |sum: Bounds, (var, coefficient): &(Var, i64)| {
+            sum.plus(&range(*var).times(*coefficient))
+        };
+        self.terms.iter().fold(start, add)
+    }
+
     /// Without the constant.
     pub(super) fn linear(&self) -> Form {
         Form { constant: 0, ..self.clone() }
@@ -112,6 +134,17 @@ impl Bounds {
     pub(super) fn within(&self, other: &Bounds) -> bool {
         let above = other.least.is_none_or(|o| self.least.is_some_and(|s| s >= o));
         above && other.greatest.is_none_or(|o| self.greatest.is_some_and(|s| s <= o))
+    }
+
+    /// What is within these and others.
+    pub(super) fn both(&self, other: &Bounds) -> Bounds {
+        let choose = |a: Option<i128>, b: Option<i128>, choose: fn(i128, i128) -> i128| {
+            a.zip(b).map(|(a, b)| choose(a, b)).or(a).or(b)
+        };
+        Bounds {
+            least: choose(self.least, other.least, i128::max),
+            greatest: choose(self.greatest, other.greatest, i128::min),
+        }
     }
 
     pub(super) fn hull(&self, other: &Bounds) -> Bounds {

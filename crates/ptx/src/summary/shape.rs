@@ -2,7 +2,7 @@
 
 use super::Access;
 use super::form::{Bounds, Form, Var};
-use super::values::Values;
+use super::values::{Division, Values};
 
 /// Equal runs of bytes at equal distances, in several dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,10 +72,11 @@ struct Dimension {
 pub(super) fn footprint(
     values: &mut Values<'_>,
     address: &Form,
-    constraints: &[Constraint],
+    constraints: Vec<Constraint>,
     access: &Access,
 ) -> Option<Shape> {
-    let mut space = Space { values, access, constraints, used: vec![false; constraints.len()] };
+    let mut space = Space::new(values, access, constraints);
+    let address = &space.split(address)?;
     let dimensions = space.dimensions(address)?;
     let certain = dimensions.iter().all(|d| d.dense) && space.used.iter().all(|u| *u);
     let precise = lay_out(address.constant, &dimensions, access.size);
@@ -98,20 +99,96 @@ pub(super) fn footprint(
 struct Space<'s, 'g> {
     values: &'s mut Values<'g>,
     access: &'s Access,
-    constraints: &'s [Constraint],
+    constraints: Vec<Constraint>,
     /// Constraints that a dimension takes into account.
     used: Vec<bool>,
+    /// Variables that are in such dimensions.
+    taken: Vec<Var>,
+    /// Quotients and remainders here, and whether they take all values, whatever others are.
+    parts: Vec<(Var, Bounds, bool)>,
 }
 
-impl Space<'_, '_> {
+impl<'s, 'g> Space<'s, 'g> {
+    fn new(
+        values: &'s mut Values<'g>,
+        access: &'s Access,
+        constraints: Vec<Constraint>,
+    ) -> Space<'s, 'g> {
+        let used = vec![false; constraints.len()];
+        Space { values, access, constraints, used, taken: Vec::new(), parts: Vec::new() }
+    }
+
+    /// An address with quotients and remainders for what is divided; none if there are no threads left.
+    /// If the dividend takes all values of whole rows, each quotient is there with each remainder.
+    fn split(&mut self, address: &Form) -> Option<Form> {
+        let forms = self.constraints.iter().map(|c| &c.form).chain([address]);
+        let mut done = Vec::new();
+        let mut address = address.clone();
+        for number in self.values.divisions_in(forms) {
+            let Division { by, .. } = *self.values.division_of(number);
+            let dividend = self.values.as_seen(number, &done);
+            let split = |space: &Self, form: &Form| {
+                space.values.division_of(number).split(number, &dividend, form)
+            };
+            let (line, factor) = normalised(&dividend);
+            let is_free = line.terms.iter().all(|(var, _)| !self.taken.contains(var));
+            let Some(parts) = split(self, &address).filter(|_| is_free) else { break };
+            address = parts;
+            let (bounds, dense) = self.limited(&line);
+            if bounds.least.zip(bounds.greatest).is_some_and(|(l, g)| l > g) {
+                return None;
+            }
+            self.taken.extend(line.terms.iter().map(|(var, _)| *var));
+            for at in (0..self.used.len()).filter(|at| !self.used[*at]).collect::<Vec<_>>() {
+                if let Some(form) = split(self, &self.constraints[at].form) {
+                    self.constraints[at].form = form;
+                }
+            }
+            let constant = Form::constant(dividend.constant).bounds(|_| Bounds::ANY);
+            let dense = dense && factor.abs() == 1;
+            self.add_parts(number, by, bounds.times(factor).plus(&constant), dense);
+            done.push(number);
+        }
+        Some(address)
+    }
+
+    /// Adds quotient and remainder of what has these bounds and perhaps takes all values in them.
+    fn add_parts(&mut self, number: u32, by: i64, dividend: Bounds, dense: bool) {
+        let (quotient, remainder) = (Var::Quotient(number), Var::Remainder(number));
+        let by = i128::from(by);
+        let least = dividend.least.map_or(0, |n| n.max(0));
+        let Some(greatest) = dividend.greatest.filter(|g| *g >= least) else {
+            let bounds = Bounds { least: Some(least / by), greatest: None };
+            self.parts.push((quotient, bounds, false));
+            return self.parts.push((remainder, Bounds::new(0, by - 1), false));
+        };
+        let whole_rows = least % by == 0 && (greatest + 1) % by == 0;
+        let one_row = least / by == greatest / by;
+        let of_row = if one_row { (least % by, greatest % by) } else { (0, by - 1) };
+        let dense = dense && dividend.least == Some(least) && (whole_rows || one_row);
+        self.parts.push((quotient, Bounds::new(least / by, greatest / by), dense));
+        self.parts.push((remainder, Bounds::new(of_row.0, of_row.1), dense));
+    }
+
+    /// The least and the greatest value of a variable.
+    fn range(&mut self, var: Var) -> Bounds {
+        let part = self.parts.iter().find(|(part, ..)| *part == var);
+        part.map_or_else(|| self.values.range(var), |(_, bounds, _)| *bounds)
+    }
+
+    /// The same of a form.
+    fn bounds(&mut self, form: &Form) -> Bounds {
+        let known = self.values.bounds(form);
+        known.both(&form.bounds(|var| self.range(var)))
+    }
+
     /// The dimensions of an address; none if there are no threads left.
     fn dimensions(&mut self, address: &Form) -> Option<Vec<Dimension>> {
         let mut all = Vec::new();
-        let mut taken: Vec<Var> = Vec::new();
         for at in 0..self.constraints.len() {
             let (line, _) = normalised(&self.constraints[at].form);
-            let is_free = line.terms.iter().all(|(var, _)| !taken.contains(var));
-            let factor = factor(address, &line);
+            let is_free = line.terms.iter().all(|(var, _)| !self.taken.contains(var));
+            let factor = address.factor(&line);
             if self.used[at] || line.terms.is_empty() {
                 self.used[at] = true;
             } else if let (true, Some(coefficient)) = (is_free, factor) {
@@ -119,20 +196,21 @@ impl Space<'_, '_> {
                 if bounds.least.zip(bounds.greatest).is_some_and(|(l, g)| l > g) {
                     return None;
                 }
-                taken.extend(line.terms.iter().map(|(var, _)| *var));
+                self.taken.extend(line.terms.iter().map(|(var, _)| *var));
                 all.push(Dimension { coefficient, bounds, dense });
             }
         }
+        let taken = std::mem::take(&mut self.taken);
         for &(var, coefficient) in address.terms.iter().filter(|(var, _)| !taken.contains(var)) {
             let dense = self.is_free(var);
-            all.push(Dimension { coefficient, bounds: self.values.range(var), dense });
+            all.push(Dimension { coefficient, bounds: self.range(var), dense });
         }
         Some(all)
     }
 
     /// The values of a line under all constraints on that line, and whether all are taken.
     fn limited(&mut self, line: &Form) -> (Bounds, bool) {
-        let mut bounds = self.values.bounds(line);
+        let mut bounds = self.bounds(line);
         let mut loops = Vec::new();
         for (constraint, used) in self.constraints.iter().zip(&mut self.used) {
             let (other, factor) = normalised(&constraint.form);
@@ -169,8 +247,9 @@ impl Space<'_, '_> {
             if step > run || !(endless || self.is_free(*var)) {
                 return false;
             }
-            match self.values.range(*var).greatest {
-                Some(greatest) if !endless => run += step * greatest,
+            let Bounds { least, greatest } = self.range(*var);
+            match greatest.zip(least) {
+                Some((greatest, least)) if !endless => run += step * (greatest - least),
                 _ if at + 1 == terms.len() => return true,
                 _ => return false,
             }
@@ -190,6 +269,9 @@ impl Space<'_, '_> {
             Var::Loop(number) => {
                 self.access.loops.contains(&number) && self.values.exact_last(number).is_some()
             }
+            Var::Quotient(_) | Var::Remainder(_) => {
+                self.parts.iter().any(|(part, _, dense)| *part == var && *dense)
+            }
             Var::Opaque(..) => false,
         }
     }
@@ -197,13 +279,13 @@ impl Space<'_, '_> {
     /// An upper limit of a form: adding what is at least 0, so that variables disappear.
     fn greatest(&mut self, form: &Form) -> Option<i128> {
         let (mut form, mut scale) = (form.clone(), 1i64);
-        let mut best = self.values.bounds(&form).greatest;
+        let mut best = self.bounds(&form).greatest;
         // Each step must be an improvement, and each constraint improves but a few times.
         for _ in 0..2 * self.constraints.len() {
             let candidates = self.constraints.iter().flat_map(|c| relaxed(&form, scale, &c.form));
             let candidates: Vec<_> = candidates.collect();
             let bound = |this: &mut Self, (form, scale): &(Form, i64)| {
-                Some(this.values.bounds(form).greatest?.div_euclid(i128::from(*scale)))
+                Some(this.bounds(form).greatest?.div_euclid(i128::from(*scale)))
             };
             let bounded = candidates.into_iter().filter_map(|c| Some((bound(self, &c)?, c)));
             let (next, candidate) = bounded.min_by_key(|(bound, _)| *bound)?;
@@ -240,15 +322,6 @@ fn normalised(form: &Form) -> (Form, i64) {
     let factor = divisor * first.signum();
     let terms = line.terms.iter().map(|(var, c)| (*var, c / factor)).collect();
     (Form { constant: 0, terms }, factor)
-}
-
-/// How often a line is in a form, if the form has its variables in no other proportion.
-fn factor(form: &Form, line: &Form) -> Option<i64> {
-    let (first, coefficient) = line.terms.first()?;
-    let own = form.coefficient(*first);
-    let factor = (own % coefficient == 0).then(|| own / coefficient)?;
-    let same = |(var, c): &(Var, i64)| c.checked_mul(factor) == Some(form.coefficient(*var));
-    line.terms.iter().all(same).then_some(factor)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

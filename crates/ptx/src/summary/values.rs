@@ -5,6 +5,7 @@
 //! form must be shown to lie within the type ([`Values::interpret`]).
 
 mod conditions;
+mod divisions;
 mod effects;
 mod loops;
 mod operations;
@@ -15,6 +16,7 @@ use super::{Launch, Origin};
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
 use crate::words::{Mode, Special, Type};
+pub(super) use divisions::Division;
 use loops::Last;
 use rustc_hash::FxHashMap;
 
@@ -41,6 +43,7 @@ pub(super) struct Values<'g> {
     threads: Threads,
     known: FxHashMap<NodeId, Option<Value>>,
     opaque: FxHashMap<(NodeId, Reading), Bounds>,
+    divisions: Vec<Division>,
     last: Vec<Last>,
     /// Loops whose end is being found out, under the assumption that numbers fit their types. That
     /// is shown afterwards.
@@ -52,17 +55,18 @@ pub(super) struct Values<'g> {
 impl<'g> Values<'g> {
     pub(super) fn new(graph: &'g Graph, launch: &'g Launch<'g>, threads: Threads) -> Values<'g> {
         let last = vec![Last::Unasked; graph.loops.len()];
-        let (known, opaque, provisional) = Default::default();
-        Values { graph, launch, threads, known, opaque, last, assuming: 0, provisional }
+        let (known, opaque, divisions, provisional) = Default::default();
+        Values { graph, launch, threads, known, opaque, divisions, last, assuming: 0, provisional }
     }
 
     /// The least and greatest value of a form over all threads and iterations.
     pub(super) fn bounds(&mut self, form: &Form) -> Bounds {
-        let start = Bounds::new(form.constant.into(), form.constant.into());
-        let add = |sum: Bounds, (var, coefficient): &(Var, i64)| {
-            sum.plus(&self.range(*var).times(*coefficient))
-        };
-        form.terms.iter().fold(start, add)
+        let whole = form.bounds(|var| self.range(var));
+        if !form.terms.iter().any(|(var, _)| matches!(var, Var::Quotient(_))) {
+            return whole;
+        }
+        let split = self.split(form);
+        whole.both(&split.bounds(|var| self.range(var)))
     }
 
     /// The least and greatest value of a variable.
@@ -71,6 +75,8 @@ impl<'g> Values<'g> {
         match var {
             Var::Tid(d) => below(self.launch.block[d as usize]),
             Var::Ctaid(d) => below(self.launch.grid[d as usize]),
+            Var::Quotient(number) => self.range_of_quotient(number),
+            Var::Remainder(number) => self.range_of_remainder(number),
             Var::Opaque(id, reading) => {
                 self.opaque.get(&(id, reading)).copied().unwrap_or(Bounds::ANY)
             }

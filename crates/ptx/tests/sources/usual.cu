@@ -262,3 +262,32 @@ __global__ void checked(int *a, int n) {
     a[i] = 7;
   }
 }
+
+// One index for the inner points of a grid with a halo.
+__global__ void flattened(const double *from, double *to, int nx, int ny) {
+  for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < nx * ny; k += gridDim.x * blockDim.x) {
+    int i = k % nx, j = k / nx;
+    to[(j + 1) * (nx + 2) + i + 1] = from[k];
+  }
+}
+
+__global__ void flattened_3d(const double *from, double *to, int nx, int ny) {
+  const int nz = 2;
+  for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < nx * ny * nz; k += gridDim.x * blockDim.x) {
+    int x = k % nx, y = k / nx % ny, z = k / (nx * ny);
+    to[(x * ny + y) * nz + z] = from[k];
+  }
+}
+
+__global__ void flattened_inside(double *a, int nx, int ny) {
+  for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < nx * ny; k += gridDim.x * blockDim.x) {
+    int i = k % nx, j = k / nx;
+    if (i > 0 && i < nx - 1 && j > 0 && j < ny - 1) a[k] = 0;
+  }
+}
+
+// The last row is not complete.
+__global__ void flattened_in_part(double *a, int nx, int n) {
+  int k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (k < n) a[k / nx * (nx + 1) + k % nx] = 0;
+}

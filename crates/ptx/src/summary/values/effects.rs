@@ -33,7 +33,7 @@ impl Values<'_> {
         if constraints.iter().any(|c| self.bounds(&c.form).least.is_some_and(|l| l > 0)) {
             return None;
         }
-        let shape = shape::footprint(self, &form, &constraints, access)?;
+        let shape = shape::footprint(self, &form, constraints, access)?;
         let certain = certain && shape.certain;
         // Put together from what is no pointer.
         if shape.bytes.is_none() && origins.is_empty() {
@@ -75,6 +75,10 @@ impl Values<'_> {
         for form in found {
             // It held in the iteration before, if there was one. In the first, something else
             // must say the same.
+            if self.is_divided(&form, var) {
+                complete = false;
+                continue;
+            }
             let step = form.coefficient(var);
             let earlier = form.plus(&Form::constant(step), -1);
             let first = earlier.as_ref().and_then(|f| f.plus(&Form::var(var), -step));

@@ -175,10 +175,16 @@ impl Values<'_> {
         if let Some(a) = a.as_constant() {
             return Some(Form::constant(if op == Op::Div { a / by } else { a % by }));
         }
+        if of_a.within(&Bounds::new(0, i128::from(by) - 1)) {
+            return Some(if op == Op::Div { Form::constant(0) } else { a });
+        }
+        if of_a.least.is_some_and(|least| least >= 0) {
+            let quotient = self.quotient(&a, by);
+            return if op == Op::Div { Some(quotient) } else { a.plus(&quotient, -by) };
+        }
         let by = i128::from(by);
         match op {
             Op::Div => self.monotone(id, of_a, |n| n / by),
-            _ if of_a.within(&Bounds::new(0, by - 1)) => Some(a),
             _ => {
                 let negative = of_a.least.is_none_or(|l| l < 0);
                 let least = if negative { 1 - by } else { 0 };
