@@ -4,7 +4,7 @@
 use crate::entry::{Call, SUCCESS, quietly};
 use crate::real::real;
 use crate::{Event, traffic};
-use commsan_cuda::{Bytes, StreamName, Touch, Wait, Work};
+use commsan_cuda::{Bytes, StreamName, Strength, Touch, Wait, Work};
 use commsan_engine::{Footprint, Mode};
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
@@ -39,7 +39,7 @@ impl Part {
     fn touch(self, mode: Mode, size: usize) -> Option<Touch> {
         let Part(start, count) = self;
         let bytes = Bytes::Exactly(Footprint::Dense(start..start + count * size));
-        let touch = Touch { mode, atomic: false, bytes, certain: true, line: None };
+        let touch = Touch { mode, strength: Strength::Weak, bytes, certain: true, line: None };
         (start != 0 && count > 0).then_some(touch)
     }
 }
