@@ -158,7 +158,7 @@ pub const TABLES: &[Table] = &[
             column("kind", Text, "`rank`, `device`, `file`, `unknown`"),
             column("node", Text, "host, `files` or `unknown`"),
             optional("rank", Integer, "in `MPI_COMM_WORLD`"),
-            optional("complete", Integer, "of ranks: 1 if it has left a file, else 0"),
+            optional("present", Integer, "of ranks: 1 if it has left a file, else 0"),
         ],
         fill: places,
     },
