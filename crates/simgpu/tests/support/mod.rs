@@ -41,6 +41,11 @@ impl Toolkit {
         library.exists().then_some(library)
     }
 
+    /// One of its programs.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.directory("bin").join(name)
+    }
+
     fn directory(&self, name: &str) -> PathBuf {
         self.nvcc.ancestors().nth(2).unwrap_or(Path::new("/")).join(name)
     }
