@@ -36,12 +36,13 @@ impl UniqueId {
         Ok(UniqueId(bytes))
     }
 
-    /// The identifier of a communicator that is made of this one's, by all its ranks alike.
-    pub fn child(&self, number: u64, color: i32) -> UniqueId {
+    /// The identifier of a communicator that is made of this one's, by its ranks alike, who all name it the
+    /// same.
+    pub fn child(&self, name: impl Hash) -> UniqueId {
         let mut bytes = [0; ID_BYTES];
         for (salt, part) in bytes[..24].chunks_exact_mut(8).enumerate() {
             let mut hasher = DefaultHasher::new();
-            (self.0, number, color, salt).hash(&mut hasher);
+            (self.0, &name, salt).hash(&mut hasher);
             part.copy_from_slice(&hasher.finish().to_le_bytes());
         }
         UniqueId(bytes)
@@ -170,11 +171,18 @@ impl Board {
         self.seat(self.rank).gone.store(1, Ordering::Release);
     }
 
-    /// Waits until nobody needs anybody any more, or is there.
-    pub fn all_left(&self) {
+    /// Whether nobody needs anybody any more, or is there.
+    pub fn have_all_left(&self) -> bool {
         let left = |rank: usize| self.seat(rank).gone.load(Ordering::Acquire) != 0;
-        // Who has ended has left, too.
-        let _ = self.wait("all had left", || (0..self.ranks).all(left));
+        (0..self.ranks).all(|rank| left(rank) || self.is_dead(rank))
+    }
+
+    /// Waits for that.
+    pub fn wait_for_all_to_leave(&self) {
+        // Who has ended has left, so that this is no failure.
+        while !self.have_all_left() {
+            std::thread::sleep(NAP);
+        }
     }
 
     /// Waits until something is so; an error if a rank that has not left is no more.
@@ -271,7 +279,7 @@ mod tests {
                 assert_eq!(words, (0..5).map(|rank| (rank, round)).collect::<Vec<_>>());
             }
             board.leave();
-            board.all_left();
+            board.wait_for_all_to_leave();
         });
     }
 
@@ -294,10 +302,10 @@ mod tests {
     #[test]
     fn children_differ() {
         let id = UniqueId::new().expect("random bytes");
-        let ids = [id, id.child(0, 0), id.child(0, 1), id.child(1, 0)];
+        let ids = [id, id.child((0, 0)), id.child((0, 1)), id.child((1, 0))];
         for (at, one) in ids.iter().enumerate() {
             assert!(ids[at + 1..].iter().all(|other| other != one));
         }
-        assert_eq!(id.child(3, 4), id.child(3, 4));
+        assert_eq!(id.child((3, 4)), id.child((3, 4)));
     }
 }

@@ -12,7 +12,6 @@ use crate::work::{Scalar, Work};
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::c_int;
-use std::sync::{Arc, LazyLock};
 
 /// A rank of a communicator.
 #[derive(Debug)]
@@ -31,6 +30,8 @@ pub struct Communicator {
     order: Mutex<Order>,
     /// Splits so far. All ranks make them together, one after the other.
     splits: Mutex<u64>,
+    /// Shrinkings so far to the same ranks, who alone know of them.
+    shrinkings: Mutex<FxHashMap<Vec<usize>, u64>>,
     operators: Mutex<Operators>,
     buffers: Mutex<Buffers>,
     finalized: Mutex<bool>,
@@ -129,6 +130,7 @@ impl Communicator {
             regions: Mutex::new(regions),
             order: Mutex::new(order),
             splits: Mutex::default(),
+            shrinkings: Mutex::default(),
             operators: Mutex::default(),
             buffers: Mutex::default(),
             finalized: Mutex::default(),
@@ -147,18 +149,19 @@ impl Communicator {
         let mut members: Vec<usize> = (0..self.ranks).filter(of_color).collect();
         members.sort_by_key(|&rank| word(&told[rank], 1) as c_int);
         let rank = members.iter().position(|&member| member == self.rank).unwrap_or(0);
-        let id = self.id.child(*splits, color);
+        let id = self.id.child(("split", *splits, color));
         Communicator::join(id, rank, members.len(), self.device).map(Some)
     }
 
     /// A communicator of the ranks that are not excluded, which alone take part in making it.
     pub fn shrink(&self, excluded: &[c_int]) -> Result<Communicator> {
-        let mut splits = self.splits.lock();
-        *splits += 1;
         let stays = |rank: &usize| !excluded.contains(&(*rank as c_int));
         let members: Vec<usize> = (0..self.ranks).filter(stays).collect();
         let rank = members.iter().position(|&member| member == self.rank).unwrap_or(0);
-        let id = self.id.child(*splits, NO_COLOR);
+        let mut shrinkings = self.shrinkings.lock();
+        let number = shrinkings.entry(members.clone()).or_default();
+        *number += 1;
+        let id = self.id.child(("shrink", &members, *number));
         Communicator::join(id, rank, members.len(), self.device)
     }
 
@@ -257,20 +260,37 @@ impl Communicator {
         cuda::on_device(self.device, || self.regions.lock().end_kernels(&self.order.lock().own))
     }
 
-    /// Ranks in this process.
-    fn neighbours(&self) -> usize {
+    /// Whether it is the only rank of its process.
+    pub fn is_alone(&self) -> bool {
         let own = std::process::id();
-        (0..self.ranks).filter(|&rank| self.board.process(rank) == own).count()
+        (0..self.ranks).filter(|&rank| self.board.process(rank) == own).count() == 1
     }
 
-    /// Gives back what it has.
-    fn dismantle(self) -> Result {
-        let (mut regions, order) = (self.regions.into_inner(), self.order.into_inner());
-        let release = || {
-            order.destroy()?;
-            regions.release()
-        };
-        cuda::on_device(self.device, || cuda::relaxed(release))
+    /// Needs the other ranks no more.
+    pub fn leave(&self) {
+        self.board.leave();
+    }
+
+    /// Waits until none needs any.
+    pub fn wait_for_all_to_leave(&self) {
+        self.board.wait_for_all_to_leave();
+    }
+
+    /// Whether none needs any.
+    pub fn have_all_left(&self) -> bool {
+        self.board.have_all_left()
+    }
+
+    /// Bytes of its region.
+    pub fn region_size(&self) -> u64 {
+        self.regions.lock().layout.size()
+    }
+
+    /// Gives back what it has, but for the memory that others may use.
+    pub fn dismantle(self) -> Result<(i32, Regions)> {
+        let order = self.order.into_inner();
+        cuda::on_device(self.device, || order.destroy())?;
+        Ok((self.device, self.regions.into_inner()))
     }
 }
 
@@ -299,33 +319,4 @@ impl Operators {
         self.0[number] = None;
         Ok(())
     }
-}
-
-/// Ranks of this process that were destroyed, whose memory others may still use: it is given back when all
-/// ranks of the communicator in this process were, and all of other processes.
-static DEPARTED: LazyLock<Mutex<FxHashMap<UniqueId, Vec<Arc<Communicator>>>>> =
-    LazyLock::new(Mutex::default);
-
-/// The program needs a rank no more. `waits` for those in other processes unless the communicator was aborted.
-pub fn depart(communicator: Arc<Communicator>, waits: bool) -> Result {
-    communicator.board.leave();
-    let (id, neighbours) = (communicator.id, communicator.neighbours());
-    let mut departed = DEPARTED.lock();
-    let here = departed.entry(id).or_default();
-    here.push(communicator);
-    if here.len() < neighbours {
-        return Ok(());
-    }
-    let all = departed.remove(&id).unwrap_or_default();
-    drop(departed);
-    for communicator in all {
-        if waits {
-            communicator.board.all_left();
-        }
-        // A call that is under way keeps it; then its memory stays.
-        if let Some(communicator) = Arc::into_inner(communicator) {
-            communicator.dismantle()?;
-        }
-    }
-    Ok(())
 }

@@ -28,6 +28,7 @@ pub mod peers;
 pub mod ptx;
 pub mod region;
 pub mod registry;
+pub mod retired;
 pub mod schedule;
 pub mod settings;
 pub mod work;

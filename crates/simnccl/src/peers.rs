@@ -4,6 +4,7 @@ use crate::board::{Board, MESSAGE, message, word};
 use crate::cuda::{self, IpcHandle, Stream};
 use crate::error::{Failure, Result};
 use crate::region::Layout;
+use crate::retired;
 
 /// A rank's region, and those of others where it reaches them.
 #[derive(Debug)]
@@ -30,8 +31,11 @@ impl Regions {
         }
         // The environments of ranks may differ; the first rank's counts.
         let layout = Layout { ranks, slot: word(&told[0], 1) };
-        let size = layout.size() as usize;
-        let mut regions = Regions { layout, own: cuda::allocate(size)?, opened: Vec::new() };
+        let own = match retired::take(device, layout.size())? {
+            Some(region) => region,
+            None => cuda::allocate(layout.size() as usize)?,
+        };
+        let mut regions = Regions { layout, own, opened: Vec::new() };
         let found = regions.find(board, rank, &devices);
         let bases = found.inspect_err(|_| regions.release_quietly())?;
         stream.write(regions.own, &layout.header_of(rank, &bases))?;
@@ -71,16 +75,16 @@ impl Regions {
         stream.set(self.own, 1, size_of::<u32>())
     }
 
-    /// Gives everything back. Nobody may use it any more.
-    pub fn release(&mut self) -> Result {
+    /// Gives back what it has of other processes; what is left is its own region.
+    pub fn close(&mut self) -> Result<u64> {
         for base in self.opened.drain(..) {
             cuda::close(base)?;
         }
-        cuda::free(self.own)
+        Ok(self.own)
     }
 
     /// Gives back what there is when something else has failed.
     fn release_quietly(&mut self) {
-        let _ = self.release();
+        let _ = self.close().and_then(cuda::free);
     }
 }

@@ -3,7 +3,7 @@
 //! A program checks itself and ends with 0. Comments in it say how it is run:
 //!
 //! - `//# devices: 1 2` runs it with so many devices, and again with so many (1);
-//! - `//# with: NAME=VALUE` runs it with this in the environment, once for each such line;
+//! - `//# with: NAME=VALUE …` runs it with these in the environment, once for each such line;
 //! - `//# as: WORD` runs it with this argument, once for each such line, followed by the number of devices;
 //! - `//# seeds: N` runs it with the simulation's seeds 0 to N-1 (1).
 //!
@@ -95,9 +95,7 @@ impl Program {
         if !how.way.is_empty() {
             command.arg(&how.way).arg(how.devices.to_string());
         }
-        if let Some((name, value)) = how.environment.split_once('=') {
-            command.env(name, value);
-        }
+        command.envs(how.environment.split_whitespace().filter_map(|pair| pair.split_once('=')));
         command
             .env("LD_LIBRARY_PATH", support::libraries()?)
             .env("COMMSAN_GPU", format!("sim:{}", how.devices))

@@ -2,11 +2,12 @@
 
 use super::entry::{In, Out};
 use crate::abi::{Config, MAGIC, NO_COLOR, UNDEFINED, UniqueId};
-use crate::communicator::{self, Communicator};
+use crate::communicator::Communicator;
 use crate::cuda;
 use crate::error::{Failure, Result};
 use crate::group::{self, Job};
 use crate::registry;
+use crate::retired;
 use std::ffi::c_int;
 
 /// Whether calls wait, as a configuration says.
@@ -175,7 +176,7 @@ calls! {
         }
         let Some(communicator) = registry::remove(comm)? else { return Ok(()) };
         communicator.finish()?;
-        communicator::depart(communicator, true)
+        retired::add(communicator, true)
     }
 
     fn ncclCommAbort | pncclCommAbort (comm: usize) {
@@ -185,7 +186,7 @@ calls! {
         let Some(communicator) = registry::remove(comm)? else { return Ok(()) };
         communicator.abort()?;
         communicator.finish()?;
-        communicator::depart(communicator, false)
+        retired::add(communicator, false)
     }
 
     fn ncclCommRevoke | pncclCommRevoke (comm: usize, flags: c_int) {

@@ -1,13 +1,13 @@
 // Every collective gives what the host computes, whatever the type, the operation, the count, the root and
 // whether it is in place; with ranks in threads, in processes, and by one thread in a group.
 //# devices: 1 2 3 4
-//# with: NCCL_ALGO=Ring
+//# with: NCCL_ALGO=Ring NCCL_BUFFSIZE=4096
 //# with: NCCL_ALGO=Tree
-//# with: NCCL_BUFFSIZE=4096
 //# as: threads
 //# as: processes
 //# as: group
 #include "values.h"
+#include <memory>
 #include <string>
 
 static const ncclRedOp_t operations[] = {ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg};
@@ -32,12 +32,14 @@ template <typename T> struct Calls {
     }
 
     Call all_reduce(size_t count, ncclRedOp_t op, bool in_place) {
+        Rank rank = this->rank;
         auto in = std::make_shared<Array<T>>(values<T>(rank.number, count));
         auto out = in_place ? in : std::make_shared<Array<T>>(std::vector<T>(count));
         auto begin = [=] { NCCL(ncclAllReduce(in->at, out->at, count, type, op, rank.comm, rank.stream)); };
         return {begin, [=] { check(out->values(rank.stream), 0, count, op, rank.count, "all-reduce"); }};
     }
     Call reduce(size_t count, ncclRedOp_t op, int root, bool in_place) {
+        Rank rank = this->rank;
         auto in = std::make_shared<Array<T>>(values<T>(rank.number, count));
         auto out = in_place ? in : std::make_shared<Array<T>>(std::vector<T>(count));
         bool has = rank.number == root;
@@ -50,6 +52,7 @@ template <typename T> struct Calls {
                 }};
     }
     Call reduce_scatter(size_t count, ncclRedOp_t op, bool in_place) {
+        Rank rank = this->rank;
         size_t from = rank.number * count;
         auto in = std::make_shared<Array<T>>(values<T>(rank.number, count * rank.count));
         auto out = std::make_shared<Array<T>>(std::vector<T>(in_place ? 0 : count));
@@ -65,7 +68,7 @@ template <typename T> struct Calls {
     static void same(const std::vector<T> &got, const std::vector<T> &expected) {
         CHECK(got.size() == expected.size() && !memcmp(got.data(), expected.data(), got.size() * sizeof(T)));
     }
-    std::vector<T> of_all(size_t count) const {
+    static std::vector<T> of_all(const Rank &rank, size_t count) {
         std::vector<T> all;
         for (int other = 0; other < rank.count; other++) {
             auto next = values<T>(other, count);
@@ -74,6 +77,7 @@ template <typename T> struct Calls {
         return all;
     }
     Call all_gather(size_t count, bool in_place) {
+        Rank rank = this->rank;
         std::vector<T> start(count * rank.count);
         auto own = values<T>(rank.number, count);
         if (in_place) std::copy(own.begin(), own.end(), start.begin() + rank.number * count);
@@ -81,9 +85,10 @@ template <typename T> struct Calls {
         auto in = std::make_shared<Array<T>>(own);
         T *from = in_place ? out->at + rank.number * count : in->at;
         auto begin = [=] { NCCL(ncclAllGather(from, out->at, count, type, rank.comm, rank.stream)); };
-        return {begin, [=] { (void)in, same(out->values(rank.stream), of_all(count)); }};
+        return {begin, [=] { (void)in; same(out->values(rank.stream), of_all(rank, count)); }};
     }
     Call broadcast(size_t count, int root, bool in_place) {
+        Rank rank = this->rank;
         auto in = std::make_shared<Array<T>>(values<T>(rank.number, count));
         auto out = in_place ? in : std::make_shared<Array<T>>(std::vector<T>(count));
         auto begin = [=] {
@@ -93,6 +98,7 @@ template <typename T> struct Calls {
         return {begin, [=] { same(out->values(rank.stream), values<T>(root, count)); }};
     }
     Call all_to_all(size_t count) {
+        Rank rank = this->rank;
         auto in = std::make_shared<Array<T>>(values<T>(rank.number, count * rank.count));
         auto out = std::make_shared<Array<T>>(std::vector<T>(count * rank.count));
         auto begin = [=] { NCCL(ncclAlltoAll(in->at, out->at, count, type, rank.comm, rank.stream)); };
@@ -108,16 +114,18 @@ template <typename T> struct Calls {
                 }};
     }
     Call gather(size_t count, int root) {
+        Rank rank = this->rank;
         auto in = std::make_shared<Array<T>>(values<T>(rank.number, count));
         auto out = std::make_shared<Array<T>>(std::vector<T>(count * rank.count));
         auto begin = [=] { NCCL(ncclGather(in->at, out->at, count, type, root, rank.comm, rank.stream)); };
         return {begin, [=] {
                     (void)in;
                     auto got = out->values(rank.stream);
-                    if (rank.number == root) same(got, of_all(count));
+                    if (rank.number == root) same(got, of_all(rank, count));
                 }};
     }
     Call scatter(size_t count, int root) {
+        Rank rank = this->rank;
         auto in = std::make_shared<Array<T>>(values<T>(rank.number, count * rank.count));
         auto out = std::make_shared<Array<T>>(std::vector<T>(count));
         auto begin = [=] { NCCL(ncclScatter(in->at, out->at, count, type, root, rank.comm, rank.stream)); };
@@ -153,7 +161,7 @@ template <typename T> struct Calls {
 
 template <typename T> std::vector<Call> small_calls(Rank &rank) {
     std::vector<Call> calls;
-    for (size_t count : {0, 1, 6, 1003})
+    for (size_t count : {0, 6, 1003})
         for (auto &call : Calls<T>{rank}.all(count)) calls.push_back(call);
     return calls;
 }
@@ -166,8 +174,14 @@ static std::vector<std::vector<Call>> all_calls(Rank &rank) {
         small_calls<__half>(rank),        small_calls<float>(rank),         small_calls<double>(rank),
         small_calls<__nv_bfloat16>(rank), small_calls<__nv_fp8_e4m3>(rank), small_calls<__nv_fp8_e5m2>(rank),
     };
-    // More than a queue has room for.
-    calls.push_back(Calls<float>{rank}.all(200'001));
+    // More than a queue has room for, as 1003 are of a small one.
+    if (!getenv("NCCL_BUFFSIZE")) {
+        Calls<float> floats{rank};
+        const size_t many = 200'001;
+        calls.push_back({floats.all_reduce(many, ncclSum, false), floats.reduce(many, ncclMin, 0, true),
+                         floats.reduce_scatter(many, ncclAvg, false), floats.all_gather(many, false),
+                         floats.broadcast(many, 0, false), floats.all_to_all(many)});
+    }
     return calls;
 }
 

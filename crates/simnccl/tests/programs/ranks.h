@@ -2,6 +2,7 @@
 #pragma once
 #include "check.h"
 #include <functional>
+#include <memory>
 #include <nccl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -94,6 +95,8 @@ template <typename T> struct Array {
     explicit Array(const std::vector<T> &values) : size(values.size()) {
         OK(cudaMalloc(&at, (size + 1) * sizeof(T)));
         OK(cudaMemcpy(at, values.data(), size * sizeof(T), cudaMemcpyHostToDevice));
+        // Streams that do not block do not wait for the copy.
+        OK(cudaStreamSynchronize(nullptr));
     }
     Array(const Array &) = delete;
     ~Array() { OK(cudaFree(at)); }
