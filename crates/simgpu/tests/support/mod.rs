@@ -46,6 +46,11 @@ impl Toolkit {
         self.directory("bin").join(name)
     }
 
+    /// One of its headers.
+    pub fn header(&self, name: &str) -> PathBuf {
+        self.directory("include").join(name)
+    }
+
     fn directory(&self, name: &str) -> PathBuf {
         self.nvcc.ancestors().nth(2).unwrap_or(Path::new("/")).join(name)
     }
