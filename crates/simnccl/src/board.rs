@@ -31,7 +31,8 @@ impl UniqueId {
     /// An identifier that no other communicator has.
     pub fn new() -> Result<UniqueId> {
         let mut bytes = [0; ID_BYTES];
-        let random = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes[..24]));
+        let random =
+            File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes[..24]));
         random.map_err(|error| Failure::system("/dev/urandom", &error))?;
         Ok(UniqueId(bytes))
     }
@@ -99,10 +100,13 @@ impl Board {
     /// Comes to the board, and waits until all have.
     pub fn join(id: &UniqueId, rank: usize, ranks: usize) -> Result<Board> {
         if ranks > MOST_RANKS {
-            return Err(Failure::argument(format!("more than {MOST_RANKS} ranks are not simulated")));
+            return Err(Failure::argument(format!(
+                "more than {MOST_RANKS} ranks are not simulated"
+            )));
         }
         let path = id.path();
-        let shared = map(&path).map_err(|error| Failure::system("shared memory of ranks", &error))?;
+        let shared =
+            map(&path).map_err(|error| Failure::system("shared memory of ranks", &error))?;
         let board = Board { shared, rank, ranks };
         let outcome = board.come();
         if outcome.is_err() || board.shared().arrived.load(Ordering::Acquire) as usize == ranks {
@@ -115,8 +119,11 @@ impl Board {
     fn come(&self) -> Result {
         let (shared, ranks) = (self.shared(), self.ranks as u32);
         let first = shared.ranks.compare_exchange(0, ranks, Ordering::AcqRel, Ordering::Acquire);
-        if let Err(others) = first.or_else(|there| if there == ranks { Ok(0) } else { Err(there) }) {
-            return Err(self.fail(format!("mismatch in rank count: {ranks} here, {others} elsewhere")));
+        if let Err(others) = first.or_else(|there| if there == ranks { Ok(0) } else { Err(there) })
+        {
+            return Err(
+                self.fail(format!("mismatch in rank count: {ranks} here, {others} elsewhere"))
+            );
         }
         let process = &self.seat(self.rank).process;
         let own = std::process::id();
@@ -226,7 +233,8 @@ impl Drop for Board {
 fn map(path: &PathBuf) -> io::Result<*const Shared> {
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;
     let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+    let file =
+        options.read(true).write(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
     // Every rank says the same size, so that nothing is ever cut off.
     file.set_len(size_of::<Shared>() as u64)?;
     let access = libc::PROT_READ | libc::PROT_WRITE;

@@ -3,8 +3,9 @@
 //! NCCL carries a runtime of its own, so that nobody who looks at the program's calls sees NCCL's. Here it
 //! is the program's, but called past whoever stands in front of it.
 
-use crate::error::{Failure, Result};
 use crate::abi::Code;
+use crate::error::{Failure, Result};
+use crate::fatbin::Wrapper;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
@@ -103,9 +104,11 @@ struct PointerAttributes {
 
 fn functions() -> Result<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
-    FUNCTIONS.get_or_init(|| library().and_then(Library::functions)).as_ref().ok_or_else(|| Failure {
-        code: Code::System,
-        message: "there is no shared CUDA runtime in this process (libcudart.so)".to_owned(),
+    FUNCTIONS.get_or_init(|| library().and_then(Library::functions)).as_ref().ok_or_else(|| {
+        Failure {
+            code: Code::System,
+            message: "there is no shared CUDA runtime in this process (libcudart.so)".to_owned(),
+        }
     })
 }
 
@@ -334,22 +337,25 @@ pub fn close(address: u64) -> Result {
     ask!(cudaIpcCloseMemHandle(address))
 }
 
-/// Makes a kernel of a module known; `key` stands for it from then on.
-pub fn register(wrapper: *const c_void, key: *const c_void, name: &'static CStr) -> Result {
+/// Makes a kernel of a module known; gives what stands for it from then on, as the address of a host function
+/// does in what compilers make: here it is the wrapper's.
+pub fn register(module: &'static Wrapper, name: &'static CStr) -> Result<usize> {
     let functions = functions()?;
-    let name = name.as_ptr();
+    let wrapper = (&raw const *module).cast::<c_void>();
     // SAFETY: a wrapper of a fatbin that stays, and a name that does.
     unsafe {
-        let module = (functions.__cudaRegisterFatBinary)(wrapper);
-        (functions.__cudaRegisterFunction)(module, key, key, name, -1, 0, 0, 0, 0, 0);
-        (functions.__cudaRegisterFatBinaryEnd)(module);
+        let handle = (functions.__cudaRegisterFatBinary)(wrapper);
+        let (key, name) = (wrapper, name.as_ptr());
+        (functions.__cudaRegisterFunction)(handle, key, key, name, -1, 0, 0, 0, 0, 0);
+        (functions.__cudaRegisterFatBinaryEnd)(handle);
     }
-    Ok(())
+    Ok(wrapper as usize)
 }
 
 /// Launches a kernel of one parameter, all of whose blocks run at once.
-pub fn launch(key: *const c_void, blocks: u32, threads: u32, parameter: &[u8], stream: usize) -> Result {
+pub fn launch(key: usize, blocks: u32, threads: u32, parameter: &[u8], stream: usize) -> Result {
     let mut arguments = [parameter.as_ptr().cast::<c_void>()];
     let (grid, block) = (Dim3([blocks, 1, 1]), Dim3([threads, 1, 1]));
+    let key = key as *const c_void;
     ask!(cudaLaunchCooperativeKernel(key, grid, block, arguments.as_mut_ptr(), 0, stream))
 }

@@ -34,10 +34,18 @@ const SIGNED_LONG: [&str; 4] =
     ["add.s64 $d, $a, $b;", "mul.lo.s64 $d, $a, $b;", "min.s64 $d, $a, $b;", "max.s64 $d, $a, $b;"];
 const UNSIGNED_LONG: [&str; 4] =
     ["add.u64 $d, $a, $b;", "mul.lo.u64 $d, $a, $b;", "min.u64 $d, $a, $b;", "max.u64 $d, $a, $b;"];
-const FLOAT: [&str; 4] =
-    ["add.rn.f32 $d, $a, $b;", "mul.rn.f32 $d, $a, $b;", "min.f32 $d, $a, $b;", "max.f32 $d, $a, $b;"];
-const DOUBLE: [&str; 4] =
-    ["add.rn.f64 $d, $a, $b;", "mul.rn.f64 $d, $a, $b;", "min.f64 $d, $a, $b;", "max.f64 $d, $a, $b;"];
+const FLOAT: [&str; 4] = [
+    "add.rn.f32 $d, $a, $b;",
+    "mul.rn.f32 $d, $a, $b;",
+    "min.f32 $d, $a, $b;",
+    "max.f32 $d, $a, $b;",
+];
+const DOUBLE: [&str; 4] = [
+    "add.rn.f64 $d, $a, $b;",
+    "mul.rn.f64 $d, $a, $b;",
+    "min.f64 $d, $a, $b;",
+    "max.f64 $d, $a, $b;",
+];
 
 /// An eighth of a double word is the lower half of a pair, to hardware.
 macro_rules! eighth {

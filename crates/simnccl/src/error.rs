@@ -65,13 +65,9 @@ pub fn last() -> *const c_char {
 pub fn describe(code: c_int) -> &'static CStr {
     match Code::of(code) {
         Some(Code::Success) => c"no error",
-        Some(Code::UnhandledCuda) => {
-            c"unhandled cuda error (run with NCCL_DEBUG=INFO for details)"
-        }
+        Some(Code::UnhandledCuda) => c"unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
         Some(Code::System) => c"unhandled system error (run with NCCL_DEBUG=INFO for details)",
-        Some(Code::Internal) => {
-            c"internal error - please report this issue to the NCCL developers"
-        }
+        Some(Code::Internal) => c"internal error - please report this issue to the NCCL developers",
         Some(Code::InvalidArgument) => c"invalid argument (run with NCCL_DEBUG=WARN for details)",
         Some(Code::InvalidUsage) => c"invalid usage (run with NCCL_DEBUG=WARN for details)",
         Some(Code::Remote) => c"remote process exited or there was a network error",

@@ -119,8 +119,10 @@ fn make(jobs: Vec<Job>) -> Result {
         others |= !blocking;
     }
     let lost = || Failure { code: Code::Internal, message: "a thread was lost".to_owned() };
-    let outcomes: Vec<Result> =
-        waited_for.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(lost()))).collect();
+    let outcomes: Vec<Result> = waited_for
+        .into_iter()
+        .map(|thread| thread.join().unwrap_or_else(|_| Err(lost())))
+        .collect();
     outcomes.into_iter().collect::<Result>()?;
     let message = "communicators are still being made".to_owned();
     if others { Err(Failure { code: Code::InProgress, message }) } else { Ok(()) }

@@ -8,7 +8,7 @@ use crate::fatbin::{self, Wrapper};
 use crate::ptx::{self, Values};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::sync::LazyLock;
 
 /// What kernels are for, and by which algorithm.
@@ -70,21 +70,17 @@ impl Kernel {
         Ok(key)
     }
 
-    /// Registers its module for good. The wrapper's address stands for the kernel, as the address of a
-    /// host function does in what compilers make.
+    /// Registers its module for good.
     fn register(self) -> Result<usize> {
         let name = self.name();
         let text = ptx::module(&name, self.values());
         let fatbin = fatbin::with_ptx(&text, ptx::ARCHITECTURE, ptx::VERSION).leak();
-        let wrapper: &'static Wrapper = Box::leak(Box::new(Wrapper::of(fatbin)));
         let name: &'static CString = Box::leak(Box::new(CString::new(name).unwrap_or_default()));
-        let wrapper = (&raw const *wrapper).cast::<c_void>();
-        cuda::register(wrapper, wrapper, name)?;
-        Ok(wrapper as usize)
+        cuda::register(Box::leak(Box::new(Wrapper::of(fatbin))), name)
     }
 
     /// Launches it on the current device.
     pub fn launch(self, blocks: u32, parameter: &[u8], stream: usize) -> Result {
-        cuda::launch(self.key()? as *const c_void, blocks, ptx::THREADS, parameter, stream)
+        cuda::launch(self.key()?, blocks, ptx::THREADS, parameter, stream)
     }
 }

@@ -68,7 +68,14 @@ fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>>
         let (from, to) = if way == Way::Send { (rank, peer) } else { (peer, rank) };
         let turn = ((to + ranks - from) % ranks, *number);
         *number += 1;
-        let nothing = Step { source: None, target: None, length: bytes, from: None, to: None, completes: false };
+        let nothing = Step {
+            source: None,
+            target: None,
+            length: bytes,
+            from: None,
+            to: None,
+            completes: false,
+        };
         let step = match way {
             Way::Send => Step { source: Some(Source::Input(0)), to: Some(peer), ..nothing },
             Way::Receive => Step { target: Some(0), from: Some(peer), ..nothing },
@@ -85,8 +92,11 @@ fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>>
 /// What a rank sends to itself, it receives in the same group.
 fn copies(rank: usize, [sends, receives]: &[Vec<Operation>; 2]) -> Result<Vec<Act>> {
     if sends.len() != receives.len() {
-        let (sent, missing) = if sends.len() > receives.len() { ("send", "recv") } else { ("recv", "send") };
-        return Err(Failure::usage(format!("Trying to {sent} to self without a matching {missing}")));
+        let (sent, missing) =
+            if sends.len() > receives.len() { ("send", "recv") } else { ("recv", "send") };
+        return Err(Failure::usage(format!(
+            "Trying to {sent} to self without a matching {missing}"
+        )));
     }
     let copy = |(number, (send, receive)): (usize, (&Operation, &Operation))| {
         let length = send.bytes.min(receive.bytes);

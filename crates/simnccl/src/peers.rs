@@ -20,7 +20,13 @@ pub struct Regions {
 impl Regions {
     /// Makes this rank's region on the current device, and finds the others'. When it returns, all are
     /// ready.
-    pub fn make(board: &Board, rank: usize, ranks: usize, slot: u64, stream: &Stream) -> Result<Regions> {
+    pub fn make(
+        board: &Board,
+        rank: usize,
+        ranks: usize,
+        slot: u64,
+        stream: &Stream,
+    ) -> Result<Regions> {
         let device = cuda::device()?;
         let told = board.exchange(&message(&[device as u64, slot]))?;
         let devices: Vec<i32> = told.iter().map(|message| word(message, 0) as i32).collect();

@@ -311,18 +311,19 @@ fn elements(values: Values) -> String {
 fn combine(arithmetic: &Arithmetic, reduction: Reduction) -> String {
     let widen = |d: &str, a: &str| convert(arithmetic, arithmetic.widen, d, a);
     let computed = arithmetic.computed;
-    let mut code = format!(
-        "{{ .reg .{computed} x, y, z; {} {} ",
-        widen("x", "%a#"),
-        widen("y", "%b#")
-    );
+    let mut code =
+        format!("{{ .reg .{computed} x, y, z; {} {} ", widen("x", "%a#"), widen("y", "%b#"));
     if reduction == Reduction::PreMulSum {
         let _ = write!(code, "@%enters {} ", apply(arithmetic.combine[1], "x", "x", "%scalar"));
     }
     let both = apply(reduction.combine(arithmetic), "z", "x", "y");
     let _ = write!(code, "{both} @%no_from mov.{computed} z, x; @%no_source mov.{computed} z, y; ");
     if let (Reduction::SumPostDiv, Some(divide)) = (reduction, arithmetic.divide) {
-        let _ = write!(code, "@!%completes bra WHOLE#; {} WHOLE#: ", apply(divide, "z", "z", "%scalar"));
+        let _ = write!(
+            code,
+            "@!%completes bra WHOLE#; {} WHOLE#: ",
+            apply(divide, "z", "z", "%scalar")
+        );
     }
     code + &convert(arithmetic, arithmetic.narrow, "%c#", "z") + " }"
 }
@@ -335,8 +336,9 @@ fn pass(label: &str, limit: &str, lane: &Lane) -> String {
         if *width == 1 { all.join("") } else { format!("{{{}}}", all.join(", ")) }
     };
     let vector = if *width == 1 { String::new() } else { format!(".v{width}") };
-    let each: String =
-        (0..*width).map(|number| format!("\n    {}", between.replace('#', &number.to_string()))).collect();
+    let each: String = (0..*width)
+        .map(|number| format!("\n    {}", between.replace('#', &number.to_string())))
+        .collect();
     let each = each.replace("WHOLE", &format!("WHOLE_{label}"));
     let bytes = width * size;
     let (a, b, c) = (list("%a"), list("%b"), list("%c"));

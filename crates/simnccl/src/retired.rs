@@ -60,7 +60,8 @@ fn release() -> Result {
 
 /// A region of a size on the current device that nobody needs any more.
 pub fn take(device: i32, size: u64) -> Result<Option<u64>> {
-    let fits = |_: &ThreadId, other: &Communicator| other.device == device && other.region_size() == size;
+    let fits =
+        |_: &ThreadId, other: &Communicator| other.device == device && other.region_size() == size;
     let Some(communicator) = remove(fits, 1).pop() else { return Ok(None) };
     let (_, mut regions) = communicator.dismantle()?;
     regions.close().map(Some)

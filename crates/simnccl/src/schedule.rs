@@ -89,7 +89,12 @@ fn step(length: usize) -> Step {
 
 /// With one rank, all reductions are this.
 fn alone(count: usize) -> Vec<Phase> {
-    vec![vec![Step { source: Some(Source::Input(0)), target: Some(0), completes: true, ..step(count) }]]
+    vec![vec![Step {
+        source: Some(Source::Input(0)),
+        target: Some(0),
+        completes: true,
+        ..step(count)
+    }]]
 }
 
 /// Each part goes around once to be reduced, ending at the rank of its number, and once more complete.
@@ -127,7 +132,14 @@ pub fn all_reduce_tree(place: Place, count: usize) -> Vec<Phase> {
     let down = Some(rank + 1).filter(|&down| down < ranks);
     let completes = up.is_none();
     let target = completes.then_some(0);
-    let reduce = Step { source: Some(Source::Input(0)), target, from: down, to: up, completes, ..step(count) };
+    let reduce = Step {
+        source: Some(Source::Input(0)),
+        target,
+        from: down,
+        to: up,
+        completes,
+        ..step(count)
+    };
     let spread = match up {
         None => Step { source: Some(Source::Output(0)), to: down, ..step(count) },
         Some(_) => Step { target: Some(0), from: up, to: down, ..step(count) },
@@ -159,7 +171,12 @@ pub fn reduce_scatter(place: Place, count: usize) -> Vec<Phase> {
 pub fn all_gather(place: Place, count: usize) -> Vec<Phase> {
     let Place { rank, ranks } = place;
     let (from, to) = (Some(place.previous()), Some(place.next()).filter(|_| ranks > 1));
-    let mut steps = vec![Step { source: Some(Source::Input(0)), target: Some(rank * count), to, ..step(count) }];
+    let mut steps = vec![Step {
+        source: Some(Source::Input(0)),
+        target: Some(rank * count),
+        to,
+        ..step(count)
+    }];
     steps.extend((1..ranks).map(|distance| Step {
         target: Some(place.before(distance) * count),
         from,
@@ -185,7 +202,14 @@ pub fn reduce(place: Place, count: usize, root: usize) -> Vec<Phase> {
     let from = Some(place.previous()).filter(|&previous| previous != root || is_root);
     let from = from.filter(|_| place.ranks > 1);
     let to = (!is_root).then(|| place.next());
-    vec![vec![Step { source: Some(Source::Input(0)), target, from, to, completes: is_root, ..step(count) }]]
+    vec![vec![Step {
+        source: Some(Source::Input(0)),
+        target,
+        from,
+        to,
+        completes: is_root,
+        ..step(count)
+    }]]
 }
 
 #[cfg(test)]

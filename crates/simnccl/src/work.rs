@@ -129,8 +129,9 @@ impl Work {
             Source::Output(value) => at(buffers.output, value),
         });
         let target = step.target.map_or(0, |value| at(buffers.output, value));
-        let enters = u64::from(matches!(step.source, Some(Source::Input(_)))) * flag::ENTERS;
-        let flags = enters | u64::from(step.completes) * flag::COMPLETES;
+        let flag = |is_so: bool, flag: u64| if is_so { flag } else { 0 };
+        let enters = matches!(step.source, Some(Source::Input(_)));
+        let flags = flag(enters, flag::ENTERS) | flag(step.completes, flag::COMPLETES);
         [source, target, step.length as u64, link(step.from), link(step.to), flags]
     }
 

@@ -23,8 +23,12 @@ fn declared() -> BTreeSet<String> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut names = BTreeSet::new();
     for line in header.lines().map(str::trim_start) {
-        let is_function = ["ncclResult_t ", "const char* ", "void "].iter().any(|ty| line.starts_with(ty));
-        let Some(before) = line.split('(').next().filter(|_| is_function && line.contains('(')) else { continue };
+        let is_function =
+            ["ncclResult_t ", "const char* ", "void "].iter().any(|ty| line.starts_with(ty));
+        let Some(before) = line.split('(').next().filter(|_| is_function && line.contains('('))
+        else {
+            continue;
+        };
         let name = before.rsplit(|c| !is_name(c)).next().unwrap_or_default();
         if name.trim_start_matches('p').starts_with("nccl") {
             names.insert(name.to_owned());
@@ -50,13 +54,15 @@ fn what_the_header_declares_is_exported_and_nothing_else() {
 
 /// What expressions are with the header.
 fn theirs(expressions: &[String]) -> Vec<(String, i64)> {
-    let mut program = String::from("#include <nccl.h>\n#include <cstddef>\n#include <cstdio>\nint main() {\n");
+    let mut program =
+        String::from("#include <nccl.h>\n#include <cstddef>\n#include <cstdio>\nint main() {\n");
     for expression in expressions {
         writeln!(program, "printf(\"%lld\\n\", (long long)({expression}));").expect("a string");
     }
     program.push_str("}\n");
     let directory = tempfile::tempdir().expect("a directory");
-    let (source, executable) = (directory.path().join("values.cc"), directory.path().join("values"));
+    let (source, executable) =
+        (directory.path().join("values.cc"), directory.path().join("values"));
     fs::write(&source, program).expect("a writable directory");
     toolkit().headers()[0].compile(&source, &executable, &[]).expect("a program that compiles");
     let output = run(&mut Command::new(executable)).expect("it runs");

@@ -27,8 +27,10 @@ fn the_assembler_takes_every_kernel() {
     let directory = tempfile::tempdir().expect("a directory");
     for kernel in all() {
         let file = directory.path().join("kernel.ptx");
-        fs::write(&file, ptx::module(&kernel.name(), kernel.values())).expect("a writable directory");
-        support::assemble(&toolkit, &file).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+        fs::write(&file, ptx::module(&kernel.name(), kernel.values()))
+            .expect("a writable directory");
+        support::assemble(&toolkit, &file)
+            .unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
     }
 }
 

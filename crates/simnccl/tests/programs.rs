@@ -124,7 +124,8 @@ fn main() -> ExitCode {
         let name = source.file_name().expect("a file").to_string_lossy().into_owned();
         let program = Arc::new(Program::read(source));
         for how in program.runs() {
-            let (name, program, toolkit) = (how.name(&name), Arc::clone(&program), Arc::clone(&toolkit));
+            let (name, program, toolkit) =
+                (how.name(&name), Arc::clone(&program), Arc::clone(&toolkit));
             trials.push(Trial::test(name, move || program.test(&how, &toolkit)));
         }
     }

@@ -117,7 +117,15 @@ impl Exchange {
             let ask = |way: Way, place: Option<(u64, usize)>| {
                 let Some((buffer, block)) = place else { return Ok(()) };
                 let buffer = buffer + (block * count * size) as u64;
-                message(Message { way, buffer, count, datatype: of, peer: peer as c_int, comm, stream })
+                message(Message {
+                    way,
+                    buffer,
+                    count,
+                    datatype: of,
+                    peer: peer as c_int,
+                    comm,
+                    stream,
+                })
             };
             ask(Way::Send, sends(own.rank, peer))?;
             ask(Way::Receive, receives(own.rank, peer))

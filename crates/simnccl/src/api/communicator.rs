@@ -29,7 +29,8 @@ fn is_blocking(configuration: In<Config>) -> Result<bool> {
     within("minCTAs", config.minCTAs, 1, c_int::MAX)?;
     within("maxCTAs", config.maxCTAs, 1, c_int::MAX)?;
     within("splitShare", config.splitShare, 0, 1)?;
-    if config.minCTAs != UNDEFINED && config.maxCTAs != UNDEFINED && config.minCTAs > config.maxCTAs {
+    if config.minCTAs != UNDEFINED && config.maxCTAs != UNDEFINED && config.minCTAs > config.maxCTAs
+    {
         return Err(Failure::argument("Invalid config minCTAs > maxCTAs"));
     }
     Ok(config.blocking != 0)

@@ -27,6 +27,7 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result) -> c_int {
 macro_rules! calls {
     ($( fn $name:ident | $twin:ident ($($arg:ident: $ty:ty),* $(,)?) $body:block )*) => { $(
         const _: () = {
+            #[allow(clippy::too_many_arguments, reason = "as many as NCCL's function has")]
             fn body($($arg: $ty),*) -> std::ffi::c_int {
                 crate::api::entry::call(stringify!($name), || $body)
             }

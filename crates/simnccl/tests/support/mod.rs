@@ -34,7 +34,8 @@ pub fn sources() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let files = std::fs::read_dir(directory).expect("a directory of programs");
     let files = files.map(|entry| entry.expect("a readable directory").path());
-    let mut sources: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e != "h")).collect();
+    let mut sources: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|e| e != "h")).collect();
     sources.sort();
     sources
 }
