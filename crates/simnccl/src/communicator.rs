@@ -8,10 +8,12 @@ use crate::error::{Failure, Result};
 use crate::kernels::Kernel;
 use crate::peers::Regions;
 use crate::settings::Settings;
+use crate::turns::{Turn, Turns};
 use crate::work::{Scalar, Work};
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::c_int;
+use std::sync::Arc;
 
 /// A rank of a communicator.
 #[derive(Debug)]
@@ -28,8 +30,8 @@ pub struct Communicator {
     board: Board,
     regions: Mutex<Regions>,
     order: Mutex<Order>,
-    /// Splits so far. All ranks make them together, one after the other.
-    splits: Mutex<u64>,
+    /// All ranks make splits together, one after the other.
+    splits: Arc<Turns>,
     /// Shrinkings so far to the same ranks, who alone know of them.
     shrinkings: Mutex<FxHashMap<Vec<usize>, u64>>,
     operators: Mutex<Operators>,
@@ -129,7 +131,7 @@ impl Communicator {
             board,
             regions: Mutex::new(regions),
             order: Mutex::new(order),
-            splits: Mutex::default(),
+            splits: Arc::default(),
             shrinkings: Mutex::default(),
             operators: Mutex::default(),
             buffers: Mutex::default(),
@@ -137,11 +139,16 @@ impl Communicator {
         })
     }
 
+    /// When a split that is asked for now is made.
+    pub fn next_split(&self) -> Turn {
+        self.splits.take()
+    }
+
     /// A communicator of the ranks of one color, in the order of their keys; none without a color.
-    pub fn split(&self, color: c_int, key: c_int) -> Result<Option<Communicator>> {
-        let mut splits = self.splits.lock();
-        *splits += 1;
+    pub fn split(&self, turn: Turn, color: c_int, key: c_int) -> Result<Option<Communicator>> {
+        let number = turn.wait();
         let told = self.board.exchange(&message(&[color as u64, key as u64]))?;
+        drop(turn);
         if color == NO_COLOR {
             return Ok(None);
         }
@@ -149,7 +156,7 @@ impl Communicator {
         let mut members: Vec<usize> = (0..self.ranks).filter(of_color).collect();
         members.sort_by_key(|&rank| word(&told[rank], 1) as c_int);
         let rank = members.iter().position(|&member| member == self.rank).unwrap_or(0);
-        let id = self.id.child(("split", *splits, color));
+        let id = self.id.child(("split", number, color));
         Communicator::join(id, rank, members.len(), self.device).map(Some)
     }
 

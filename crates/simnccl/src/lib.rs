@@ -31,4 +31,5 @@ pub mod registry;
 pub mod retired;
 pub mod schedule;
 pub mod settings;
+pub mod turns;
 pub mod work;

@@ -137,14 +137,15 @@ calls! {
         if color < 0 && color != NO_COLOR {
             return Err(Failure::argument(format!("invalid color {color}")));
         }
+        let turn = comm.next_split();
         if color == NO_COLOR {
             // The others wait for its word, but it gets nothing.
             new.put(0);
-            let body = Box::new(move || comm.split(color, key).map(drop));
+            let body = Box::new(move || comm.split(turn, color, key).map(drop));
             return group::ask_for(Job { body, blocking });
         }
         let none = || Failure::usage("no rank has that color");
-        make(new, blocking, move || comm.split(color, key)?.ok_or_else(none))
+        make(new, blocking, move || comm.split(turn, color, key)?.ok_or_else(none))
     }
 
     fn ncclCommShrink | pncclCommShrink (

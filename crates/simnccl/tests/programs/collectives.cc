@@ -8,7 +8,6 @@
 //# as: group
 #include "values.h"
 #include <memory>
-#include <string>
 
 static const ncclRedOp_t operations[] = {ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg};
 
@@ -219,13 +218,6 @@ static void in_one_thread(int ranks) {
 }
 
 int main(int, char **arguments) {
-    std::string how = arguments[1];
-    if (how == "processes") {
-        // How many there are cannot be asked for before there are processes.
-        in_processes(atoi(arguments[2]), alone);
-    } else if (how == "threads") {
-        in_threads(devices(), alone);
-    } else {
-        in_one_thread(devices());
-    }
+    if (!strcmp(arguments[1], "group")) in_one_thread(devices());
+    else as_told(arguments, alone);
 }

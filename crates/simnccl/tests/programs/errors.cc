@@ -1,7 +1,6 @@
 // What is refused, and as what; and communicators that are aborted.
 //# devices: 2
 #include "values.h"
-#include <string>
 
 // With both communicators of one process.
 static void arguments(ncclComm_t comm, cudaStream_t stream) {

@@ -1,12 +1,11 @@
 // Sends and receives: exchanges in groups, with every peer and with oneself, in order, more than a kernel is
 // given at once; and without a group where nothing has to go on together.
 //# devices: 1 2 3 4
-//# with: NCCL_BUFFSIZE=524288
 //# with: NCCL_BUFFSIZE=2048
 //# as: threads
 //# as: processes
+//# as: both
 #include "values.h"
-#include <string>
 
 // What a rank sends to another, as the n-th message.
 static std::vector<int> message(int from, int to, int number, size_t count) {
@@ -100,8 +99,4 @@ static void body(Rank &rank) {
     mixed(rank);
 }
 
-int main(int, char **arguments) {
-    int ranks = atoi(arguments[2]);
-    if (std::string(arguments[1]) == "threads") in_threads(ranks, body);
-    else in_processes(ranks, body);
-}
+int main(int, char **arguments) { as_told(arguments, body); }

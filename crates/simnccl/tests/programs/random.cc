@@ -1,12 +1,12 @@
 // Random sequences of calls, the same on all ranks, on several communicators and streams, in groups or not,
 // against the host.
-//# devices: 2 3 4
+//# devices: 3 4
 //# seeds: 2
 //# as: threads
 //# as: processes
+//# as: both
 #include "values.h"
 #include <random>
-#include <string>
 
 struct Random {
     std::mt19937 engine;
@@ -139,8 +139,4 @@ static void body(Rank &rank) {
     OK(cudaStreamDestroy(streams[1]));
 }
 
-int main(int, char **arguments) {
-    int ranks = atoi(arguments[2]);
-    if (std::string(arguments[1]) == "threads") in_threads(ranks, body);
-    else in_processes(ranks, body);
-}
+int main(int, char **arguments) { as_told(arguments, body); }

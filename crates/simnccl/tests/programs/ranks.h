@@ -1,9 +1,11 @@
 // What every program here uses: ranks as threads, as processes, or all in one thread.
 #pragma once
 #include "check.h"
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <nccl.h>
+#include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -49,12 +51,10 @@ inline int devices() {
     return count;
 }
 
-// One process, one thread for each rank.
-inline void in_threads(int ranks, const std::function<void(Rank &)> &body) {
-    ncclUniqueId id;
-    NCCL(ncclGetUniqueId(&id));
+// Threads of this process for ranks from `first` up to before `end`, of so many.
+inline void as_threads(int first, int end, int ranks, ncclUniqueId id, const std::function<void(Rank &)> &body) {
     std::vector<std::thread> threads;
-    for (int number = 0; number < ranks; number++)
+    for (int number = first; number < end; number++)
         threads.emplace_back([=, &body] {
             Rank rank;
             rank.begin(number, ranks, id);
@@ -64,18 +64,22 @@ inline void in_threads(int ranks, const std::function<void(Rank &)> &body) {
     for (auto &thread : threads) thread.join();
 }
 
-// One process for each rank. The runtime must not have been called before.
-inline void in_processes(int ranks, const std::function<void(Rank &)> &body) {
+// One process, one thread for each rank.
+inline void in_threads(int ranks, const std::function<void(Rank &)> &body) {
+    ncclUniqueId id;
+    NCCL(ncclGetUniqueId(&id));
+    as_threads(0, ranks, ranks, id, body);
+}
+
+// Processes with so many ranks each, or fewer. The runtime must not have been called before.
+inline void in_processes(int ranks, const std::function<void(Rank &)> &body, int each = 1) {
     ncclUniqueId id;
     NCCL(ncclGetUniqueId(&id));
     std::vector<pid_t> children;
-    for (int number = 0; number < ranks; number++) {
+    for (int first = 0; first < ranks; first += each) {
         pid_t child = fork();
         if (child == 0) {
-            Rank rank;
-            rank.begin(number, ranks, id);
-            body(rank);
-            rank.end();
+            as_threads(first, std::min(first + each, ranks), ranks, id, body);
             fflush(stdout);
             _exit(0);
         }
@@ -85,6 +89,14 @@ inline void in_processes(int ranks, const std::function<void(Rank &)> &body) {
         int status;
         CHECK(waitpid(child, &status, 0) == child && status == 0);
     }
+}
+
+// As the program's arguments say: threads, processes, or processes of two threads; and how many ranks.
+inline void as_told(char **arguments, const std::function<void(Rank &)> &body) {
+    std::string how = arguments[1];
+    int ranks = atoi(arguments[2]);
+    if (how == "threads") in_threads(ranks, body);
+    else in_processes(ranks, body, how == "both" ? 2 : 1);
 }
 
 // Device memory with values, and what is in it later.

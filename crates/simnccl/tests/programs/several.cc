@@ -3,8 +3,8 @@
 //# devices: 2 4
 //# as: threads
 //# as: processes
+//# as: both
 #include "values.h"
-#include <string>
 
 static std::vector<float> all(float value) { return std::vector<float>(3000, value); }
 
@@ -145,8 +145,4 @@ static void body(Rank &rank) {
     NCCL(ncclMemFree(memory));
 }
 
-int main(int, char **arguments) {
-    int ranks = atoi(arguments[2]);
-    if (std::string(arguments[1]) == "threads") in_threads(ranks, body);
-    else in_processes(ranks, body);
-}
+int main(int, char **arguments) { as_told(arguments, body); }
