@@ -72,10 +72,12 @@ mod tests {
         thread::scope(|scope| {
             for turn in taken.into_iter().rev() {
                 let done = &done;
-                scope.spawn(move || match turn.number % 3 {
-                    // It does not want its turn.
-                    1 => drop(turn),
-                    _ => done.lock().push(turn.wait()),
+                scope.spawn(move || {
+                    // Some do not want their turn.
+                    if turn.number % 3 != 1 {
+                        let number = turn.wait();
+                        done.lock().push(number);
+                    }
                 });
             }
         });
