@@ -14,7 +14,7 @@ struct Access {
     Word at, size;
 };
 
-// What kernels of a rank access: values that they store, counts, which are atomic, and what they load.
+// What kernels of a rank access: values that they store, counts, whose stores are strong, and what they load.
 struct Seen {
     std::vector<Access> values, counts, loads;
 };
@@ -22,9 +22,10 @@ static Seen seen[8];
 
 extern "C" bool wants(Word) { return true; }
 
-extern "C" void touched(Word tag, bool write, Word address, Word size, const char *, unsigned, bool atomic) {
+extern "C" void touched(Word tag, bool write, Word address, Word size, const char *, unsigned,
+                        unsigned strength) {
     Seen &rank = seen[tag - 1];
-    (write ? atomic ? rank.counts : rank.values : rank.loads).push_back({address, size});
+    (write ? strength ? rank.counts : rank.values : rank.loads).push_back({address, size});
 }
 
 using Edges = std::map<std::pair<int, int>, Word>;
