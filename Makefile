@@ -14,7 +14,7 @@ setup:
 	@./scripts/setup.sh
 
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
-# compilers, a runtime per MPI, and CUDA's runtimes with simulated devices.
+# compilers, a runtime per MPI, and CUDA's runtimes and NCCL for simulated devices.
 build: setup
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
@@ -28,6 +28,9 @@ build: setup
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
 	$(CARGO) build --profile runtime -p commsan-simgpu
 	@crates/simgpu/link.sh target/runtime/libcommsan_simgpu.a $(LIB)/simgpu
+	$(CARGO) build --profile runtime -p commsan-simnccl
+	@install -m755 target/runtime/libcommsan_simnccl.so $(LIB)/simgpu/libnccl.so.2
+	@ln -sf libnccl.so.2 $(LIB)/simgpu/libnccl.so
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts NVIDIA's compiler, its headers and the shared runtime under target/cuda, from PyPI's wheels, and
-# prints where. Tests compile device code with it; none needs a GPU. Does nothing when it is there.
+# Puts NVIDIA's compiler, its headers, NCCL's and the shared runtime under target/cuda, from PyPI's wheels,
+# and prints where. Tests compile device code with it; none needs a GPU. Does nothing when it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +12,8 @@ wheels=(
   nvidia-cuda-cccl==13.3.5.0.6
   nvidia-cuda-cuobjdump==13.5.37
 )
+# Of NCCL only the header is wanted, not its 300 MB.
+nccl=2.32.3
 target=${CARGO_TARGET_DIR:-$PWD/target}
 cuda=$target/cuda
 
@@ -24,6 +26,8 @@ fail() {
 # What is installed; other wheels above are installed anew.
 stamp=$cuda/.wheels
 present() { [[ -e $stamp && $(<"$stamp") == "${wheels[*]}" ]]; }
+nccl_stamp=$cuda/.nccl
+nccl_present() { [[ -e $nccl_stamp && $(<"$nccl_stamp") == "$nccl" ]]; }
 
 # Prints a python that has pip, made in $1 if there is none.
 python_with_pip() {
@@ -64,11 +68,19 @@ install() {
   mv "$root" "$cuda"
 }
 
+install_nccl() {
+  python3 scripts/wheel_file.py nvidia-nccl-cu13 "$nccl" nvidia/nccl/include/nccl.h \
+    "$cuda/include/nccl.h.new" >&2 || fail "NCCL's header cannot be downloaded" "it needs https://pypi.org"
+  mv "$cuda/include/nccl.h.new" "$cuda/include/nccl.h"
+  echo "$nccl" >"$nccl_stamp"
+}
+
 # A toolkit of the user's own is not touched.
-if [[ ! -L $cuda ]] && ! present; then
+if [[ ! -L $cuda ]] && ! { present && nccl_present; }; then
   mkdir -p "$target"
   exec 9>"$target/cuda.lock"
   flock 9
   present || install
+  nccl_present || install_nccl
 fi
 echo "$cuda"

@@ -6,7 +6,8 @@
 //! preprocessing reaches the real one unchanged, and device code never sees an option of ours.
 //!
 //! nvcc itself gets three options where the user has not decided: a runtime that is shared, so that its
-//! calls can be seen and a simulated one can take its place; lines of device code; and PTX.
+//! calls can be seen and a simulated one can take its place; lines of device code; and PTX. What links with
+//! NCCL finds the simulated one if there is no other.
 
 mod command_line;
 
@@ -19,6 +20,9 @@ use command_line::CommandLine;
 
 /// The wrapper's alias, which lies beside the command.
 const HOST_WRAPPER: &str = "commsan-cxx";
+
+/// Directory, among the libraries, of those for simulated devices.
+const SIMULATED: &str = "simgpu";
 
 /// What of nvcc's command line is changed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -42,7 +46,8 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     }
     let default_host = std::env::var_os("NVCC_CCBIN").filter(|value| !value.is_empty());
     let default_host = default_host.unwrap_or_else(|| "g++".into());
-    let planned = host_wrapper().and_then(|wrapper| plan(line, default_host, &wrapper));
+    let library = crate::library_directory();
+    let planned = host_wrapper().and_then(|wrapper| plan(line, default_host, &wrapper, &library));
     match planned {
         Ok(Plan { args, host, warning }) => {
             if let Some(warning) = warning {
@@ -60,7 +65,12 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn plan(line: CommandLine, default_host: OsString, wrapper: &Path) -> Result<Plan, String> {
+fn plan(
+    line: CommandLine,
+    default_host: OsString,
+    wrapper: &Path,
+    library: &Path,
+) -> Result<Plan, String> {
     let mut plan = Plan { args: Vec::new(), ..Plan::default() };
     let mut add = |words: &[&str]| plan.args.extend(words.iter().map(OsString::from));
     if !line.has_line_info {
@@ -91,6 +101,13 @@ fn plan(line: CommandLine, default_host: OsString, wrapper: &Path) -> Result<Pla
     }
     // The user's come last, so that nvcc's messages about them come in their order.
     plan.args.extend(line.args);
+    if line.links_nccl {
+        // Where no directory before this one has NCCL, the simulated one is as good to link with: programs
+        // ask for `libnccl.so.2` then, whoever's that is.
+        let mut option = OsString::from("-L");
+        option.push(library.join(SIMULATED));
+        plan.args.push(option);
+    }
     Ok(plan)
 }
 

@@ -220,7 +220,11 @@ impl Session {
         self.waiting += 1;
         while goals.iter().any(|&goal| self.state.order.is_pending(goal)) {
             match self.piece(&needed) {
-                Step::Progress => MutexGuard::bump(&mut self.state),
+                // Whom a kernel waits for may be another process, which needs the processor, too.
+                Step::Spinning if self.exported => {
+                    MutexGuard::unlocked(&mut self.state, std::thread::yield_now);
+                }
+                Step::Progress | Step::Spinning => MutexGuard::bump(&mut self.state),
                 Step::Blocked => {
                     self.state.barren += NAP_COST;
                     self.runtime.completed.wait_for(&mut self.state, NAP);

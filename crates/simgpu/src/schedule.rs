@@ -57,6 +57,8 @@ pub struct Resident {
 pub enum Step {
     /// Something was executed.
     Progress,
+    /// A kernel was, which only asked for what others may write.
+    Spinning,
     /// All depends on functions of the program, on other processes, or there is nothing.
     Blocked,
 }
@@ -96,8 +98,7 @@ impl State {
         }
         let awake = |resident: &Resident| wanted(resident.op) && resident.wake <= self.turn;
         if let Some(at) = self.residents.iter().position(awake) {
-            self.advance(at);
-            return Step::Progress;
+            return self.advance(at);
         }
         if self.residents.iter().any(|resident| wanted(resident.op)) {
             self.residents.iter_mut().for_each(|resident| resident.wake = self.turn);
@@ -188,8 +189,8 @@ impl State {
     }
 
     /// Gives a kernel its piece, and the others theirs before its next.
-    fn advance(&mut self, at: usize) {
-        let Some(mut resident) = self.residents.remove(at) else { return };
+    fn advance(&mut self, at: usize) -> Step {
+        let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
         let view = View { memory: &self.memory, devices: &self.devices };
         let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE, &view));
         let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
@@ -204,13 +205,16 @@ impl State {
                 resident.time += time;
                 resident.wake = self.turn + 1 + (time / 1000).min(LONGEST_SLEEP);
             }
-            Progress::Done => return self.finish(resident.op, resident.device, resident.time),
-            Progress::Fault(error) => {
-                self.spoil(resident.device, error);
-                return self.finish(resident.op, resident.device, resident.time);
+            Progress::Done | Progress::Fault(_) => {
+                if let Progress::Fault(error) = progress {
+                    self.spoil(resident.device, error);
+                }
+                self.finish(resident.op, resident.device, resident.time);
+                return Step::Progress;
             }
         }
         self.residents.push_back(resident);
+        if progress == Progress::Spinning { Step::Spinning } else { Step::Progress }
     }
 
     /// A kernel has made its device unusable: nothing that was to run there does.

@@ -62,6 +62,8 @@ pub struct CommandLine {
     pub cudart: Option<String>,
     /// `-ccbin`
     pub host: Option<String>,
+    /// `-lnccl`
+    pub links_nccl: bool,
     /// `-arch`
     architecture: Option<String>,
     /// What device code is made for: `compute_90` is PTX, `sm_90` is not.
@@ -115,6 +117,11 @@ impl CommandLine {
                     }
                 }
                 "cudart" => self.cudart = value(),
+                "lnccl" => self.links_nccl = true,
+                "library" | "l" => {
+                    self.links_nccl |=
+                        value().unwrap_or_default().split(',').any(|one| one == "nccl");
+                }
                 "gpu-architecture" | "arch" => self.architecture = value(),
                 "gpu-code" | "code" => self.code(&value().unwrap_or_default()),
                 "generate-code" | "gencode" => self.generate(&value().unwrap_or_default()),

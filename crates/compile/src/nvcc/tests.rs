@@ -9,7 +9,7 @@ fn read(text: &str) -> CommandLine {
 }
 
 fn planned(text: &str) -> Plan {
-    plan(read(text), "g++".into(), Path::new("/w/commsan-cxx")).unwrap()
+    plan(read(text), "g++".into(), Path::new("/w/commsan-cxx"), Path::new("/l/commsan")).unwrap()
 }
 
 /// What is put in front of the user's arguments.
@@ -44,6 +44,15 @@ fn the_users_host_compiler_is_run_by_the_wrapper() {
     let ours = planned("-ccbin /x/commsan-cxx a.cu");
     assert_eq!(ours.host, None);
     assert!(ours.args.ends_with(&words("-ccbin /x/commsan-cxx a.cu")));
+}
+
+#[test]
+fn nccl_is_found_where_nobody_else_has_it() {
+    for option in ["-lnccl", "-l nccl", "--library=m,nccl"] {
+        let plan = planned(&format!("a.cu -L/own {option}"));
+        assert_eq!(plan.args.last(), Some(&"-L/l/commsan/simgpu".into()), "{option}");
+    }
+    assert!(!read("a.cu -lncclx -Xcompiler -lnccl").links_nccl);
 }
 
 #[test]

@@ -41,6 +41,16 @@ impl Toolkit {
         library.exists().then_some(library)
     }
 
+    /// One of its programs.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.directory("bin").join(name)
+    }
+
+    /// One of its headers.
+    pub fn header(&self, name: &str) -> PathBuf {
+        self.directory("include").join(name)
+    }
+
     fn directory(&self, name: &str) -> PathBuf {
         self.nvcc.ancestors().nth(2).unwrap_or(Path::new("/")).join(name)
     }

@@ -1,0 +1,319 @@
+//! Where the ranks of a communicator meet: memory that they share, of one process or several.
+//!
+//! A file in `/dev/shm`, named by the communicator's unique identifier, is there until all ranks have come.
+//! After that they tell each other what they have to by rounds, in which each rank writes and then reads what
+//! all have written. Two places each are enough: who writes for the round after next knows that all have read
+//! that place, since they have written for the next one.
+
+use crate::abi::{ID_BYTES, UniqueId};
+use crate::error::{Failure, Result};
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The most ranks of a communicator, as many as a node has simulated devices.
+pub const MOST_RANKS: usize = 64;
+
+/// Bytes that a rank tells in a round.
+pub const MESSAGE: usize = 128;
+
+/// How long who waits sleeps, at the most, and how often it asks whether the others live.
+const NAP: Duration = Duration::from_micros(500);
+const LOOK: Duration = Duration::from_millis(100);
+
+impl UniqueId {
+    /// An identifier that no other communicator has.
+    pub fn new() -> Result<UniqueId> {
+        let mut bytes = [0; ID_BYTES];
+        let random =
+            File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes[..24]));
+        random.map_err(|error| Failure::system("/dev/urandom", &error))?;
+        Ok(UniqueId(bytes))
+    }
+
+    /// The identifier of a communicator that is made of this one's, by its ranks alike, who all name it the
+    /// same.
+    pub fn child(&self, name: impl Hash) -> UniqueId {
+        let mut bytes = [0; ID_BYTES];
+        for (salt, part) in bytes[..24].chunks_exact_mut(8).enumerate() {
+            let mut hasher = DefaultHasher::new();
+            (self.0, &name, salt).hash(&mut hasher);
+            part.copy_from_slice(&hasher.finish().to_le_bytes());
+        }
+        UniqueId(bytes)
+    }
+
+    fn path(&self) -> PathBuf {
+        let mut name = String::from("/dev/shm/commsan-nccl-");
+        // What makes it unique; the rest is zero.
+        for byte in &self.0[..24] {
+            let _ = write!(name, "{byte:02x}");
+        }
+        PathBuf::from(name)
+    }
+}
+
+/// The file's contents.
+#[repr(C)]
+struct Shared {
+    /// Ranks, once one has come.
+    ranks: AtomicU32,
+    /// How many have come.
+    arrived: AtomicU32,
+    /// Whether a rank has found that they do not fit together.
+    broken: AtomicU32,
+    seats: [Seat; MOST_RANKS],
+}
+
+/// What a rank writes.
+#[repr(C)]
+struct Seat {
+    /// Its process; 0 until it comes.
+    process: AtomicU32,
+    /// Whether it needs the others no more.
+    gone: AtomicU32,
+    /// Rounds that it has written.
+    rounds: AtomicU64,
+    messages: [[AtomicU8; MESSAGE]; 2],
+}
+
+/// A rank's seat at the board.
+#[derive(Debug)]
+pub struct Board {
+    shared: *const Shared,
+    rank: usize,
+    ranks: usize,
+}
+
+// SAFETY: what it points to is used by atomics only, and stays mapped as long as this is there.
+unsafe impl Send for Board {}
+// SAFETY: as above; rounds are one thread's at a time, whose caller holds a lock.
+unsafe impl Sync for Board {}
+
+impl Board {
+    /// Comes to the board, and waits until all have.
+    pub fn join(id: &UniqueId, rank: usize, ranks: usize) -> Result<Board> {
+        if ranks > MOST_RANKS {
+            return Err(Failure::argument(format!(
+                "more than {MOST_RANKS} ranks are not simulated"
+            )));
+        }
+        let path = id.path();
+        let shared =
+            map(&path).map_err(|error| Failure::system("shared memory of ranks", &error))?;
+        let board = Board { shared, rank, ranks };
+        let outcome = board.come();
+        if outcome.is_err() || board.shared().arrived.load(Ordering::Acquire) as usize == ranks {
+            // All have it mapped, or none is to come any more. Whoever is first removes it.
+            let _ = std::fs::remove_file(path);
+        }
+        outcome.map(|()| board)
+    }
+
+    fn come(&self) -> Result {
+        let (shared, ranks) = (self.shared(), self.ranks as u32);
+        let first = shared.ranks.compare_exchange(0, ranks, Ordering::AcqRel, Ordering::Acquire);
+        if let Err(others) = first.or_else(|there| if there == ranks { Ok(0) } else { Err(there) })
+        {
+            return Err(
+                self.fail(format!("mismatch in rank count: {ranks} here, {others} elsewhere"))
+            );
+        }
+        let process = &self.seat(self.rank).process;
+        let own = std::process::id();
+        if process.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            let (rank, ranks) = (self.rank, self.ranks);
+            return Err(self.fail(format!("rank {rank} of {ranks} ranks has already checked in")));
+        }
+        shared.arrived.fetch_add(1, Ordering::AcqRel);
+        self.wait("it came", || shared.arrived.load(Ordering::Acquire) == ranks)
+    }
+
+    /// The ranks do not fit together: nobody is to wait for others any more.
+    fn fail(&self, message: String) -> Failure {
+        self.shared().broken.store(1, Ordering::Release);
+        Failure::usage(message)
+    }
+
+    fn shared(&self) -> &Shared {
+        // SAFETY: mapped as long as `self` is there; all of it is atomic and good as zero.
+        unsafe { &*self.shared }
+    }
+
+    fn seat(&self, rank: usize) -> &Seat {
+        &self.shared().seats[rank]
+    }
+
+    /// The process of a rank that has come.
+    pub fn process(&self, rank: usize) -> u32 {
+        self.seat(rank).process.load(Ordering::Acquire)
+    }
+
+    /// Tells all ranks something; gives what each has told.
+    pub fn exchange(&self, message: &[u8; MESSAGE]) -> Result<Vec<[u8; MESSAGE]>> {
+        let own = self.seat(self.rank);
+        let round = own.rounds.load(Ordering::Relaxed);
+        let place = (round % 2) as usize;
+        for (to, byte) in own.messages[place].iter().zip(message) {
+            to.store(*byte, Ordering::Relaxed);
+        }
+        own.rounds.store(round + 1, Ordering::Release);
+        let told = |rank: usize| self.seat(rank).rounds.load(Ordering::Acquire) > round;
+        self.wait("all had told", || (0..self.ranks).all(told))?;
+        let read = |rank: usize| {
+            let from = &self.seat(rank).messages[place];
+            std::array::from_fn(|at| from[at].load(Ordering::Relaxed))
+        };
+        Ok((0..self.ranks).map(read).collect())
+    }
+
+    /// Needs the others no more.
+    pub fn leave(&self) {
+        self.seat(self.rank).gone.store(1, Ordering::Release);
+    }
+
+    /// Whether nobody needs anybody any more, or is there.
+    pub fn have_all_left(&self) -> bool {
+        let left = |rank: usize| self.seat(rank).gone.load(Ordering::Acquire) != 0;
+        (0..self.ranks).all(|rank| left(rank) || self.is_dead(rank))
+    }
+
+    /// Waits for that.
+    pub fn wait_for_all_to_leave(&self) {
+        // Who has ended has left, so that this is no failure.
+        while !self.have_all_left() {
+            std::thread::sleep(NAP);
+        }
+    }
+
+    /// Waits until something is so; an error if a rank that has not left is no more.
+    fn wait(&self, what: &str, is_so: impl Fn() -> bool) -> Result {
+        let (mut nap, mut looked) = (Duration::from_micros(10), Instant::now());
+        while !is_so() {
+            if self.shared().broken.load(Ordering::Acquire) != 0 {
+                return Err(Failure::remote("the ranks do not fit together"));
+            }
+            if looked.elapsed() > LOOK {
+                looked = Instant::now();
+                if let Some(rank) = (0..self.ranks).find(|&rank| self.is_dead(rank)) {
+                    return Err(Failure::remote(format!("rank {rank} has ended before {what}")));
+                }
+            }
+            std::thread::sleep(nap);
+            nap = (nap * 2).min(NAP);
+        }
+        Ok(())
+    }
+
+    fn is_dead(&self, rank: usize) -> bool {
+        let process = self.process(rank);
+        let left = self.seat(rank).gone.load(Ordering::Acquire) != 0;
+        if process == 0 || process == std::process::id() || left {
+            return false;
+        }
+        // SAFETY: a question; no signal is sent.
+        let asked = unsafe { libc::kill(process as libc::pid_t, 0) };
+        asked != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        // SAFETY: mapped by us with this size, and used no more.
+        unsafe { libc::munmap(self.shared.cast_mut().cast(), size_of::<Shared>()) };
+    }
+}
+
+fn map(path: &PathBuf) -> io::Result<*const Shared> {
+    let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    let mut options = OpenOptions::new();
+    let file =
+        options.read(true).write(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+    // Every rank says the same size, so that nothing is ever cut off.
+    file.set_len(size_of::<Shared>() as u64)?;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping at an address that the system chooses.
+    let address = unsafe {
+        let size = size_of::<Shared>();
+        libc::mmap(std::ptr::null_mut(), size, access, libc::MAP_SHARED, file.as_raw_fd(), 0)
+    };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(address.cast_const().cast())
+}
+
+/// Pads what a rank tells to a whole message.
+pub fn message(words: &[u64]) -> [u8; MESSAGE] {
+    let mut message = [0; MESSAGE];
+    for (to, word) in message.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    message
+}
+
+/// A word of a message.
+pub fn word(message: &[u8; MESSAGE], number: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|at| message[8 * number + at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meet(ranks: usize, each: impl Fn(Board, usize) + Sync) {
+        let id = UniqueId::new().expect("random bytes");
+        std::thread::scope(|scope| {
+            for rank in 0..ranks {
+                let (id, each) = (&id, &each);
+                scope.spawn(move || each(Board::join(id, rank, ranks).expect("all come"), rank));
+            }
+        });
+        assert!(!id.path().exists());
+    }
+
+    #[test]
+    fn all_learn_what_all_tell_round_by_round() {
+        meet(5, |board, rank| {
+            for round in 0..50 {
+                let told = board.exchange(&message(&[rank as u64, round])).expect("all tell");
+                let words: Vec<_> = told.iter().map(|m| (word(m, 0), word(m, 1))).collect();
+                assert_eq!(words, (0..5).map(|rank| (rank, round)).collect::<Vec<_>>());
+            }
+            board.leave();
+            board.wait_for_all_to_leave();
+        });
+    }
+
+    #[test]
+    fn ranks_that_do_not_fit_together_learn_it() {
+        let id = UniqueId::new().expect("random bytes");
+        let codes = std::thread::scope(|scope| {
+            let join = |rank, ranks| {
+                let id = &id;
+                scope.spawn(move || Board::join(id, rank, ranks).map(drop).map_err(|e| e.code))
+            };
+            let waits = join(0, 3);
+            std::thread::sleep(Duration::from_millis(50));
+            [join(1, 2).join().expect("no panic"), waits.join().expect("no panic")]
+        });
+        use crate::abi::Code;
+        assert_eq!(codes, [Err(Code::InvalidUsage), Err(Code::Remote)]);
+    }
+
+    #[test]
+    fn children_differ() {
+        let id = UniqueId::new().expect("random bytes");
+        let ids = [id, id.child((0, 0)), id.child((0, 1)), id.child((1, 0))];
+        for (at, one) in ids.iter().enumerate() {
+            assert!(ids[at + 1..].iter().all(|other| other != one));
+        }
+        assert_eq!(id.child((3, 4)), id.child((3, 4)));
+    }
+}

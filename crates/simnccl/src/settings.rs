@@ -1,0 +1,95 @@
+//! What the environment says.
+
+use crate::region::SLOTS;
+
+/// How an all-reduce goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Parts go around.
+    Ring,
+    /// All goes along a chain and back.
+    Tree,
+}
+
+/// Bytes up to which an all-reduce goes by tree: with so few, what counts is how often ranks wait.
+pub const TREE_BYTES: usize = 64 << 10;
+
+/// Bytes of a queue unless `NCCL_BUFFSIZE` says otherwise.
+const QUEUE: u64 = 512 << 10;
+/// A slot is a multiple of this.
+const SLOT_UNIT: u64 = 256;
+
+/// The environment of a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The algorithm that `NCCL_ALGO` leaves.
+    pub algorithm: Option<Algorithm>,
+    /// Bytes of a slot.
+    pub slot: u64,
+    /// Whether pointers are looked at, `NCCL_CHECK_POINTERS`.
+    pub checks_pointers: bool,
+}
+
+impl Settings {
+    /// What the environment says now.
+    pub fn from_environment() -> Settings {
+        let variable = |name| std::env::var(name).ok();
+        let size = variable("NCCL_BUFFSIZE").and_then(|size| size.parse().ok());
+        Settings {
+            algorithm: variable("NCCL_ALGO").and_then(|list| algorithm(&list)),
+            slot: slot(size.unwrap_or(QUEUE)),
+            checks_pointers: variable("NCCL_CHECK_POINTERS").is_some_and(|value| value == "1"),
+        }
+    }
+
+    /// The algorithm for an all-reduce of so many bytes.
+    pub fn algorithm_for(&self, bytes: usize) -> Algorithm {
+        let usual = if bytes <= TREE_BYTES { Algorithm::Tree } else { Algorithm::Ring };
+        self.algorithm.unwrap_or(usual)
+    }
+}
+
+fn slot(queue: u64) -> u64 {
+    (queue / SLOTS / SLOT_UNIT).max(1) * SLOT_UNIT
+}
+
+/// `ring,tree`, `^tree`, `allreduce:tree;broadcast:ring`: the only one of ours that is left for all-reduce,
+/// if one is.
+fn algorithm(list: &str) -> Option<Algorithm> {
+    let list = list.to_ascii_lowercase();
+    let for_all_reduce = |section: &&str| {
+        section.split_once(':').is_none_or(|(function, _)| function.trim() == "allreduce")
+    };
+    let section = list.split(';').rfind(for_all_reduce)?;
+    let names = section.split_once(':').map_or(section, |(_, names)| names).trim();
+    let (names, excludes) = names.strip_prefix('^').map_or((names, false), |names| (names, true));
+    let has = |name: &str| names.split(',').any(|other| other.trim() == name) != excludes;
+    match (has("ring"), has("tree")) {
+        (true, false) => Some(Algorithm::Ring),
+        (false, true) => Some(Algorithm::Tree),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_algorithms() {
+        assert_eq!(algorithm("Ring"), Some(Algorithm::Ring));
+        assert_eq!(algorithm("TREE"), Some(Algorithm::Tree));
+        assert_eq!(algorithm("^tree,nvls"), Some(Algorithm::Ring));
+        assert_eq!(algorithm("ring,tree"), None);
+        assert_eq!(algorithm("NVLS"), None);
+        assert_eq!(algorithm("ring;allreduce:tree;broadcast:ring"), Some(Algorithm::Tree));
+        assert_eq!(algorithm("broadcast:ring"), None);
+    }
+
+    #[test]
+    fn slots_of_a_queue() {
+        assert_eq!(slot(QUEUE), 64 << 10);
+        assert_eq!(slot(4 << 20), 512 << 10);
+        assert_eq!(slot(1), SLOT_UNIT);
+    }
+}
