@@ -1,6 +1,6 @@
 /** The page: what is always there around the views. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Answers } from "./api/answers";
 import type { Comparison, Run } from "./api/types";
 import { integer, seconds } from "./format";
@@ -44,7 +44,8 @@ export function App({ answers, run, comparison }: AppProps) {
     const name = VIEW_KEYS.find(([, view]) => view === route.view)?.[2];
     document.title = `${name} · ${run.name} · commsan`;
   }, [route.view, run]);
-  useEffect(() => {
+  // Before anything is painted: whoever sees the page can use its keys.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
       const view = VIEW_KEYS.find(([key]) => key === event.key)?.[1];
