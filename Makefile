@@ -6,16 +6,20 @@ DIST := target/dist
 LIB := $(DIST)/lib/commsan
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: all build setup test demo bench fmt lint clean install
+.PHONY: all build viewer setup test demo bench fmt lint clean install
 all: build
 
 # What the machine lacks is installed with apt, or named when that is not possible.
 setup:
 	@./scripts/setup.sh
 
+# What `commsan view` shows in the browser.
+viewer: setup
+	@./scripts/viewer.sh
+
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
 # compilers, a runtime per MPI, and CUDA's runtimes and NCCL for simulated devices.
-build: setup
+build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
 	@install -m755 target/release/commsan $(DIST)/bin/commsan
@@ -36,6 +40,7 @@ build: setup
 
 test: build
 	@./scripts/cuda.sh >/dev/null
+	@./scripts/viewer.sh test
 	$(CARGO) test --workspace --no-fail-fast
 	@echo
 

@@ -21,6 +21,7 @@ needs=(
   "zlib1g-dev:/usr/include/zlib.h"
   "libclang1-19:/usr/lib/llvm-19/lib/libclang.so.1|/usr/lib/x86_64-linux-gnu/libclang-19.so.1"
   "libclang-rt-19-dev:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.ubsan_standalone-x86_64.a"
+  "chromium:/usr/bin/chromium"
   "libomp-19-dev:/usr/lib/llvm-19/lib/libomp.so"
 )
 

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::options::{Color, TABLE};
 use crate::settings::Settings;
-use crate::{compile, config, doctor, exec, exit_code, explain, lint, profile, report, run};
+use crate::{compile, config, doctor, exec, exit_code, explain, lint, profile, report, run, view};
 use clap::builder::styling;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -16,6 +16,7 @@ Typical use:
   commsan cc mpicc -g -O2 -c halo.c         compile so that every load and store is seen, too
   commsan lint ./app                        find mistakes without running it
   commsan profile -- mpirun -n 4 ./app      what is moved where, by which lines
+  commsan view app.commsan                  what moved where, in the browser
   commsan explain CS-BUF-01                 what a finding means and how to fix it
   commsan doctor ./app                      why something does not work
 
@@ -69,6 +70,8 @@ enum Subcommands {
     },
     /// Show the report of an earlier run
     Report(report::Arguments),
+    /// Show the profile of a run in the browser, or compare it with another run's
+    View(view::Arguments),
     /// Show the options in effect
     Config {
         /// Say for each option what it means and where its value comes from
@@ -174,6 +177,7 @@ fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {
             let settings = load(&Flags(arguments.flags()))?;
             report::main(&arguments, &settings)
         }
+        Subcommands::View(arguments) => view::main(&arguments),
         Subcommands::Config { explain, flags } => config::main(&load(&flags)?, explain),
     }
 }

@@ -23,6 +23,7 @@ mod report;
 mod run;
 mod settings;
 mod suggest;
+mod view;
 mod watch;
 
 fn main() -> std::process::ExitCode {

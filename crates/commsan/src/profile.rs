@@ -7,8 +7,11 @@ use crate::output::err;
 use crate::report::Summary;
 use commsan_profile::export::{Format, chrome_trace, write_tables};
 use commsan_profile::{Profile, Progress, Stage, summary};
+use commsan_serve::{Limits, Runs, export_html};
 use commsan_trace::RunDirectory;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,6 +28,9 @@ pub struct Arguments {
     /// What was moved when, for Perfetto and Chrome's about:tracing, into the file OUT
     #[arg(long, group = "format")]
     chrome_trace: bool,
+    /// The viewer with all that it shows, into the one file OUT, which any browser opens
+    #[arg(long, group = "format")]
+    html: bool,
     /// What to write
     out: PathBuf,
     /// Run directory
@@ -74,14 +80,14 @@ pub fn finish(run: &RunDirectory, options: &Options) -> bool {
 
 /// Writes an earlier run's profile for other tools.
 pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let run = open(&arguments.run)?;
-    let profile = read(&run, false)?;
+    let profile = of_directory(&arguments.run)?;
     let out = &arguments.out;
-    let written = match (arguments.parquet, arguments.csv) {
-        (true, _) => write_tables(&profile, out, Format::Parquet),
-        (_, true) => write_tables(&profile, out, Format::Csv),
+    let written = match arguments {
+        Arguments { parquet: true, .. } => write_tables(&profile, out, Format::Parquet),
+        Arguments { csv: true, .. } => write_tables(&profile, out, Format::Csv),
+        Arguments { html: true, .. } => write_html(profile, out),
         _ => chrome_trace(&profile)
-            .map_err(std::io::Error::other)
+            .map_err(io::Error::other)
             .and_then(|text| std::fs::write(out, text)),
     };
     written.map_err(|error| {
@@ -92,8 +98,20 @@ pub fn main(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(exit_code::OK))
 }
 
-fn open(path: &Path) -> Result<RunDirectory, Failure> {
-    RunDirectory::open(path).map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))
+fn write_html(profile: Profile, out: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(out)?);
+    export_html(&Runs::new(profile, None), Limits::default(), &mut file)?;
+    file.flush()
+}
+
+/// The profile of an earlier run.
+///
+/// # Errors
+/// When the directory is none, or holds no traffic.
+pub fn of_directory(path: &Path) -> Result<Profile, Failure> {
+    let run = RunDirectory::open(path)
+        .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
+    read(&run, false)
 }
 
 /// Reads a profile; on a terminal, with a bar that shows how far it is.

@@ -1,0 +1,66 @@
+/** Parts of matrices. */
+
+import type { Block, KindTotal, Matrix } from "./types";
+
+/** Places from the first to the last. */
+export type Span = [first: number, last: number];
+
+/** Positions of the blocks that `span` touches: contiguous, since blocks are in order of places. */
+function touched(blocks: Block[], span: Span | null): [from: number, kept: Block[]] {
+  if (span === null) return [0, blocks];
+  const from = blocks.findIndex((block) => block.last >= span[0]);
+  if (from < 0) return [0, []];
+  return [from, blocks.slice(from).filter((block) => block.first <= span[1])];
+}
+
+/** The blocks of `matrix` that the spans touch. */
+export function cut(matrix: Matrix, rows: Span | null, cols: Span | null): Matrix {
+  const [row, keptRows] = touched(matrix.rows, rows);
+  const [col, keptCols] = touched(matrix.cols, cols);
+  const cells: Matrix["cells"] = [];
+  for (const [r, c, traffic] of matrix.cells) {
+    if (r >= row && r < row + keptRows.length && c >= col && c < col + keptCols.length) {
+      cells.push([r - row, c - col, traffic]);
+    }
+  }
+  return { rows: keptRows, cols: keptCols, cells };
+}
+
+/** Joins runs of blocks so that at most `most` rows and columns remain. */
+export function coarsen(matrix: Matrix, most: number): Matrix {
+  const [rows, rowOf] = join(matrix.rows, most);
+  const [cols, colOf] = join(matrix.cols, most);
+  const sums = new Map<number, Map<number, KindTotal>>();
+  for (const [row, col, traffic] of matrix.cells) {
+    const key = rowOf[row]! * cols.length + colOf[col]!;
+    const cell = sums.get(key) ?? new Map<number, KindTotal>();
+    sums.set(key, cell);
+    for (const [kind, count, bytes] of traffic) {
+      const sum = cell.get(kind) ?? [kind, 0, 0];
+      cell.set(kind, [kind, sum[1] + count, sum[2] + bytes]);
+    }
+  }
+  const cells = [...sums].map(([key, cell]): Matrix["cells"][number] => [
+    Math.floor(key / cols.length),
+    key % cols.length,
+    [...cell.values()],
+  ]);
+  return { rows, cols, cells };
+}
+
+function join(blocks: Block[], most: number): [Block[], Int32Array] {
+  const size = Math.max(1, Math.ceil(blocks.length / most));
+  const joined: Block[] = [];
+  const position = new Int32Array(blocks.length);
+  blocks.forEach((block, index) => {
+    const at = Math.floor(index / size);
+    position[index] = at;
+    const present = joined[at];
+    if (present === undefined) joined.push({ ...block });
+    else {
+      present.last = block.last;
+      present.label = `${present.label.split(" … ")[0]} … ${block.label}`;
+    }
+  });
+  return [joined, position];
+}

@@ -1,0 +1,48 @@
+/** Answers inside the page: what `commsan export --html` writes. */
+
+import { type Answers, NoAnswer } from "./answers";
+import { cut, type Span } from "./cut";
+import type { Matrix } from "./types";
+
+/** Answers by their address. */
+export type Archive = Record<string, unknown>;
+
+async function unpack(text: string): Promise<Archive> {
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text()) as Archive;
+}
+
+function span(text: string | null): Span | null {
+  const [first, last] = (text ?? "").split("-").map(Number);
+  return first === undefined || last === undefined ? null : [first, last];
+}
+
+/**
+ * The answer to `address`. Part of a matrix that is in the archive as a whole is cut out of it; an export
+ * does not resolve blocks of places further than it was made for.
+ */
+export function lookUp(archive: Archive, address: string): unknown {
+  const exact = archive[address];
+  if (exact !== undefined) return exact;
+  const [path, query = ""] = address.split("?");
+  if (path === "/api/matrix") {
+    const parameters = new URLSearchParams(query);
+    const rows = span(parameters.get("rows"));
+    const cols = span(parameters.get("cols"));
+    for (const name of ["rows", "cols", "max"]) parameters.delete(name);
+    parameters.sort();
+    const rest = parameters.toString();
+    const whole = archive[rest === "" ? path : `${path}?${rest}`];
+    if (whole !== undefined) return cut(whole as Matrix, rows, cols);
+  }
+  throw new NoAnswer("This export does not hold that detail. Open the run itself with `commsan view` to see it.");
+}
+
+/** The archive in `page`, if this page is an export. */
+export async function embeddedAnswers(page: Document): Promise<Answers | null> {
+  const element = page.getElementById("commsan-answers");
+  if (element === null) return null;
+  const archive = await unpack(element.textContent?.trim() ?? "");
+  return { get: async (address) => lookUp(archive, address) };
+}

@@ -1,0 +1,240 @@
+/** The page: what is always there around the views. */
+
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import type { Answers } from "./api/answers";
+import type { Comparison, Run } from "./api/types";
+import { integer, seconds } from "./format";
+import { SharedContext, type Theme, useShared, useSharedValue, useTheme } from "./state/context";
+import type { View } from "./state/route";
+import { Help } from "./ui/help";
+import { FORMS, VIEW_KEYS } from "./ui/keys";
+import { Choice, Quantity } from "./ui/parts";
+import { CodeView } from "./views/code";
+import { CompareView } from "./views/compare";
+import { FindingsView } from "./views/findings";
+import { ObjectsView } from "./views/objects";
+import { PlacesView } from "./views/places";
+import { SystemView } from "./views/system";
+import { TimelineView } from "./views/timeline";
+
+const VIEW: Record<View, () => preact.VNode | null> = {
+  system: SystemView,
+  objects: ObjectsView,
+  code: CodeView,
+  places: PlacesView,
+  timeline: TimelineView,
+  findings: FindingsView,
+  compare: CompareView,
+};
+
+const THEMES: readonly Theme[] = ["auto", "light", "dark"];
+
+export interface AppProps {
+  answers: Answers;
+  run: Run;
+  comparison: Comparison | null;
+}
+
+export function App({ answers, run, comparison }: AppProps) {
+  const [theme, setTheme, palette] = useTheme();
+  const shared = useSharedValue(answers, run, comparison, palette);
+  const [help, setHelp] = useState(false);
+  const { route, go } = shared;
+  useEffect(() => {
+    const name = VIEW_KEYS.find(([, view]) => view === route.view)?.[2];
+    document.title = `${name} · ${run.name} · commsan`;
+  }, [route.view, run]);
+  // Before anything is painted: whoever sees the page can use its keys.
+  useLayoutEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+      const view = VIEW_KEYS.find(([key]) => key === event.key)?.[1];
+      const forms = FORMS[route.view];
+      if (view !== undefined) go({ view });
+      else if (event.key === "u") go({ unit: route.unit === "bytes" ? "count" : "bytes" }, "replace");
+      else if (event.key === "f") go({ form: forms[(forms.indexOf(route.form) + 1) % forms.length]! });
+      else if (event.key === "t") setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
+      else if (event.key === "?") setHelp(true);
+      else if (event.key === "/") document.querySelector<HTMLInputElement>("input[type=search]")?.focus();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [route, go, theme, setTheme]);
+  const Shown = VIEW[route.view];
+  return (
+    <SharedContext.Provider value={shared}>
+      <Header theme={theme} setTheme={setTheme} onHelp={() => setHelp(true)} />
+      <Filters />
+      <Notes />
+      <main id="main" tabIndex={-1}>
+        <Shown />
+      </main>
+      {help && <Help onClose={() => setHelp(false)} />}
+    </SharedContext.Provider>
+  );
+}
+
+/** Whether keys pressed there are text. */
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("input:not([type=range]), textarea, select, dialog") !== null;
+}
+
+function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: Theme) => void; onHelp: () => void }) {
+  const { run, route, go, comparison } = useShared();
+  const ranks = run.places.filter((place) => place.kind === "rank").length;
+  const devices = run.places.filter((place) => place.kind === "device").length;
+  const facts = [
+    `${integer(ranks)} rank${ranks === 1 ? "" : "s"}`,
+    devices > 0 ? `${integer(devices)} device${devices === 1 ? "" : "s"}` : "",
+    seconds(run.seconds),
+  ];
+  return (
+    <header class="top">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById("main")?.focus();
+        }}
+      >
+        Skip to the view
+      </a>
+      <h1 title={`${run.command.join(" ")}\n${new Date(run.began * 1000).toLocaleString("en-GB")}`}>
+        <span class="brand">commsan</span> {run.name}
+      </h1>
+      <span class="muted facts">{facts.filter(Boolean).join(" · ")}</span>
+      <nav class="views" aria-label="Views">
+        {VIEW_KEYS.map(([key, view, name]) =>
+          view === "compare" && comparison === null ? null : (
+            <button
+              key={view}
+              type="button"
+              title={`Key ${key}`}
+              aria-current={view === route.view ? "page" : undefined}
+              onClick={() => go({ view })}
+            >
+              {name}
+              {view === "findings" && run.findings.length > 0 && (
+                <span class="badge">{integer(run.findings.length)}</span>
+              )}
+            </button>
+          ),
+        )}
+      </nav>
+      <span class="spring" />
+      <Choice
+        label="Colours"
+        value={theme}
+        options={[
+          ["auto", "Auto"],
+          ["light", "Light"],
+          ["dark", "Dark"],
+        ]}
+        onChange={setTheme}
+      />
+      <button type="button" onClick={onHelp} aria-label="Keyboard help" title="Keyboard help (?)">
+        ?
+      </button>
+    </header>
+  );
+}
+
+/** What counts, in all views. */
+function Filters() {
+  const { run, route, go, filter } = useShared();
+  const toggle = (kind: number) => {
+    const shown = run.kinds.filter((_, index) => (index === kind ? !filter[index] : filter[index]));
+    // Nothing at all is no useful choice: the last one switched off switches all on again.
+    go({ kinds: shown.length === run.kinds.length ? [] : shown }, "replace");
+  };
+  return (
+    <section class="filters" aria-label="Filters">
+      <Choice
+        label="Unit"
+        value={route.unit}
+        options={[
+          ["bytes", "Bytes"],
+          ["count", "Transfers"],
+        ]}
+        onChange={(unit) => go({ unit }, "replace")}
+      />
+      <span class="kinds" role="group" aria-label="Kinds of traffic">
+        {run.totals.map((total) => (
+          <button
+            key={total.kind}
+            type="button"
+            class="kind"
+            aria-pressed={filter[total.kind]}
+            onClick={() => toggle(total.kind)}
+          >
+            <span aria-hidden="true">{filter[total.kind] ? "✓" : " "}</span> {run.kinds[total.kind]}
+            <span class="muted">
+              <Quantity value={total[route.unit]} unit={route.unit} />
+            </span>
+          </button>
+        ))}
+      </span>
+      {route.view === "system" && run.regions.length > 0 && (
+        <label>
+          Region{" "}
+          <select value={route.region} onChange={(event) => go({ region: event.currentTarget.value }, "replace")}>
+            <option value="">all</option>
+            {run.regions.map((region) => (
+              <option key={region} value={region}>
+                {region}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {route.time !== null && <TimeChip />}
+    </section>
+  );
+}
+
+/** The selected time, which matrices are of; other views show the whole run and say so. */
+function TimeChip() {
+  const { run, route, go } = useShared();
+  if (route.time === null) return null;
+  const width = run.timeline.width_seconds;
+  const applies = route.view === "system" || route.view === "timeline";
+  return (
+    <span class="chip">
+      {seconds(route.time[0] * width)} to {seconds((route.time[1] + 1) * width)}
+      {applies ? "" : " (matrices only)"}
+      <button type="button" aria-label="Show all of the time" onClick={() => go({ time: null })}>
+        ✕
+      </button>
+    </span>
+  );
+}
+
+/** What the user should know of the run before believing its numbers. */
+function Notes() {
+  const { run } = useShared();
+  const [open, setOpen] = useState(!run.complete);
+  if (run.complete && run.notes.length === 0) return null;
+  return (
+    <section aria-label="Notes on the run">
+      <details
+        class={run.complete ? "notes" : "notice"}
+        open={open}
+        onToggle={(event) => setOpen(event.currentTarget.open)}
+      >
+        <summary>
+          {run.complete
+            ? `${run.notes.length} note${run.notes.length === 1 ? "" : "s"} on this run`
+            : "▲ This run is not complete: some ranks have not told all that they did"}
+        </summary>
+        <ul>
+          {run.notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}

@@ -1,0 +1,106 @@
+/** The keyboard map: what `?` shows, and what the page listens to. */
+
+import type { View } from "../state/route";
+
+/** Which way an arrow key points, in rows and columns. */
+export function arrow(key: string): readonly [rows: number, cols: number] | null {
+  const ways: Record<string, readonly [number, number]> = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+  };
+  return ways[key] ?? null;
+}
+
+/** Whether an arrow key points back or forth, in things that are in a row. */
+export function backOrForth(key: string): -1 | 1 | null {
+  const way = arrow(key);
+  if (way === null) return null;
+  return way[0] + way[1] > 0 ? 1 : -1;
+}
+
+/** `value` moved by `by` among `length`. */
+export function moved(value: number, by: number, length: number): number {
+  return Math.min(length - 1, Math.max(0, value + by));
+}
+
+/** Keys that work everywhere, and the view they go to. */
+export const VIEW_KEYS: readonly (readonly [key: string, view: View, name: string])[] = [
+  ["1", "system", "System"],
+  ["2", "objects", "Objects"],
+  ["3", "code", "Code"],
+  ["4", "places", "Places"],
+  ["5", "timeline", "Timeline"],
+  ["6", "findings", "Findings"],
+  ["7", "compare", "Compare"],
+];
+
+/** Further keys, by where they work. */
+export const KEYS: readonly (readonly [where: string, keys: readonly (readonly [keys: string, what: string])[]])[] = [
+  [
+    "Everywhere",
+    [
+      ["1 … 7", "go to a view"],
+      ["u", "bytes or transfers"],
+      ["f", "next form: figure, table, …"],
+      ["t", "light, dark, as the system"],
+      ["/", "search the list"],
+      ["?", "this help"],
+      ["Tab", "next control, list or figure"],
+    ],
+  ],
+  [
+    "Matrix",
+    [
+      ["arrow keys", "select a cell"],
+      ["Enter", "zoom into the cell"],
+      ["+  −", "zoom in, zoom out"],
+      ["Backspace", "show all"],
+      ["Esc", "select nothing"],
+      ["wheel, drag", "zoom, move"],
+      ["Shift + drag", "zoom into a rectangle"],
+    ],
+  ],
+  [
+    "Lists and tables",
+    [
+      ["↑ ↓ Page ↑ Page ↓ Home End", "select a row"],
+      ["Enter", "open the row"],
+    ],
+  ],
+  [
+    "Bytes of an object",
+    [
+      ["arrow keys", "move the point; with Shift further"],
+      ["Enter", "show as rows and columns"],
+    ],
+  ],
+  [
+    "Source",
+    [
+      ["↑ ↓", "previous, next line"],
+      ["n  p", "next, previous line with traffic"],
+    ],
+  ],
+  [
+    "Timeline",
+    [
+      ["← →", "move between bins"],
+      ["Shift + ← →, drag", "select time for the system view"],
+      ["Enter", "select one bin"],
+      ["Esc", "select all of the time"],
+    ],
+  ],
+];
+
+/** Forms of each view, in the order that `f` goes through. */
+export const FORMS: Record<View, readonly string[]> = {
+  system: ["figure", "graph", "table"],
+  objects: ["figure", "shape", "table"],
+  code: ["figure"],
+  places: ["figure"],
+  timeline: ["figure", "table"],
+  findings: ["figure", "table"],
+  compare: ["figure", "table"],
+};

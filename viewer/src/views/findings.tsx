@@ -1,0 +1,109 @@
+/** Findings: what checking found in the same run, with ways to where it shows. */
+
+import { useMemo } from "preact/hooks";
+import type { Finding } from "../api/types";
+import { integer } from "../format";
+import { useShared } from "../state/context";
+import { ObjectLink, PlaceLink, Search, SourceLink } from "../ui/parts";
+import { type Column, DataTable } from "../ui/table";
+
+/** Places of a finding that are listed one by one. */
+const LISTED = 12;
+
+export function FindingsView() {
+  const { run, route, go } = useShared();
+  const wanted = route.search.trim().toLowerCase();
+  const found = useMemo(
+    () => run.findings.filter((one) => `${one.code} ${one.title} ${one.message}`.toLowerCase().includes(wanted)),
+    [run, wanted],
+  );
+  if (run.findings.length === 0) {
+    return (
+      <div class="view empty">
+        Checking has found nothing in this run. If it was not checked: <code>commsan run --profile</code> checks and
+        profiles at once.
+      </div>
+    );
+  }
+  return (
+    <div class="view scroll">
+      <div class="toolbar">
+        <Search label="Search findings" />
+        <span class="muted">
+          {integer(found.length)} of {integer(run.findings.length)}
+        </span>
+        <button
+          type="button"
+          aria-pressed={route.form === "table"}
+          onClick={() => go({ form: route.form === "table" ? "figure" : "table" })}
+        >
+          Table
+        </button>
+      </div>
+      {route.form === "table" ? (
+        <FindingTable found={found} />
+      ) : (
+        found.map((one, index) => <FindingCard key={index} finding={one} />)
+      )}
+    </div>
+  );
+}
+
+function FindingCard({ finding }: { finding: Finding }) {
+  const { places } = finding;
+  return (
+    <article class="finding">
+      <h2>
+        ▲ {finding.code} <span>{finding.title}</span>
+      </h2>
+      <p>{finding.message}</p>
+      <dl>
+        <dt>line</dt>
+        <dd>
+          <SourceLink file={finding.file} line={finding.line} />
+        </dd>
+        {finding.object !== null && (
+          <>
+            <dt>object</dt>
+            <dd>
+              <ObjectLink object={finding.object} />
+            </dd>
+          </>
+        )}
+        <dt>places</dt>
+        <dd class="wrap">
+          {places.slice(0, LISTED).map((place) => (
+            <PlaceLink key={place} place={place} />
+          ))}
+          {places.length > LISTED && <span class="muted">and {integer(places.length - LISTED)} more</span>}
+        </dd>
+      </dl>
+    </article>
+  );
+}
+
+function FindingTable({ found }: { found: readonly Finding[] }) {
+  const { run, go } = useShared();
+  const path = (one: Finding) => (one.file === null ? "" : `${run.files[one.file]?.path}:${one.line}`);
+  const columns: Column<Finding>[] = [
+    { title: "code", value: (one) => one.code, width: "108px" },
+    { title: "finding", value: (one) => one.title, width: "minmax(200px, 3fr)" },
+    { title: "line", value: path, show: (one) => <SourceLink file={one.file} line={one.line} /> },
+    {
+      title: "object",
+      value: (one) => (one.object === null ? "" : (run.objects[one.object]?.name ?? "")),
+      show: (one) => <ObjectLink object={one.object} />,
+    },
+    { title: "places", numeric: true, value: (one) => one.places.length },
+  ];
+  return (
+    <DataTable
+      fill
+      title="Findings"
+      columns={columns}
+      rows={found}
+      onOpen={(one) => one.file !== null && go({ view: "code", file: one.file, line: one.line })}
+      empty="No finding matches. Clear the search."
+    />
+  );
+}

@@ -1,0 +1,183 @@
+/** Beside the matrix: the selected cell, or the run as a whole. */
+
+import type { Matrix } from "../../api/types";
+import { percent, seconds } from "../../format";
+import { useShared } from "../../state/context";
+import { amount } from "../../state/traffic";
+import { Bar, PlaceLink, Quantity } from "../../ui/parts";
+import { trafficAt, useGrid } from "./grid";
+import { useSelectedCell } from "./matrix";
+
+/** How many of the ranks are listed by their share of time in calls. */
+const RANKS_LISTED = 8;
+
+export function Details({ matrix }: { matrix: Matrix | null }) {
+  const grid = useGrid(matrix);
+  const cell = useSelectedCell(grid);
+  return (
+    <aside class="details" aria-label="Details">
+      {matrix !== null && cell !== null ? (
+        <CellDetails matrix={matrix} row={cell.row} col={cell.col} />
+      ) : (
+        <RunDetails />
+      )}
+    </aside>
+  );
+}
+
+function CellDetails({ matrix, row, col }: { matrix: Matrix; row: number; col: number }) {
+  const { run } = useShared();
+  const [from, to] = [matrix.rows[row]!, matrix.cols[col]!];
+  const traffic = trafficAt(matrix, row, col);
+  return (
+    <div aria-live="polite">
+      <h2>
+        {from.label} → {to.label}
+      </h2>
+      {traffic.length === 0 ? (
+        <p class="muted">Nothing moved from here to there.</p>
+      ) : (
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">kind</th>
+              <th scope="col" class="number">
+                transfers
+              </th>
+              <th scope="col" class="number">
+                bytes
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {traffic.map(([kind, count, bytes]) => (
+              <tr key={kind}>
+                <th scope="row">{run.kinds[kind]}</th>
+                <td class="number">
+                  <Quantity value={count} unit="count" />
+                </td>
+                <td class="number">
+                  <Quantity value={bytes} unit="bytes" />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {from.first === from.last && to.first === to.last ? (
+        <p>
+          <PlaceLink place={from.first} /> · <PlaceLink place={to.first} />
+        </p>
+      ) : (
+        <p class="muted">Enter, or a double click, zooms into these places.</p>
+      )}
+    </div>
+  );
+}
+
+function RunDetails() {
+  return (
+    <>
+      <Totals />
+      <TimeInCalls />
+      <LargestObjects />
+      <p class="muted">Select a cell to see what moved there.</p>
+    </>
+  );
+}
+
+function Totals() {
+  const { run, filter, route } = useShared();
+  const totals = run.totals.filter((total) => filter[total.kind]);
+  const most = Math.max(1, ...totals.map((total) => total[route.unit]));
+  return (
+    <>
+      <h2>Traffic by kind</h2>
+      <table class="plain">
+        <tbody>
+          {totals.map((total) => (
+            <tr key={total.kind}>
+              <th scope="row">{run.kinds[total.kind]}</th>
+              <td>
+                <Bar share={total[route.unit] / most} />
+              </td>
+              <td class="number">
+                <Quantity value={total[route.unit]} unit={route.unit} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function TimeInCalls() {
+  const { run } = useShared();
+  const { share_of_time: share, by_rank: ranks } = run.calls;
+  if (ranks.length === 0) return null;
+  const slowest = ranks.toSorted((a, b) => b.seconds - a.seconds).slice(0, RANKS_LISTED);
+  const most = Math.max(1e-12, slowest[0]?.seconds ?? 0);
+  return (
+    <>
+      <h2>Time in communication calls</h2>
+      <p>
+        {percent(share)} of {seconds(run.seconds)}
+      </p>
+      <table class="plain">
+        <tbody>
+          {slowest.map((rank) => (
+            <tr key={rank.place}>
+              <th scope="row">
+                <PlaceLink place={rank.place} />
+              </th>
+              <td>
+                <Bar share={rank.seconds / most} />
+              </td>
+              <td class="number">{seconds(rank.seconds)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {ranks.length > slowest.length && (
+        <p class="muted">
+          the {slowest.length} longest of {ranks.length} ranks
+        </p>
+      )}
+    </>
+  );
+}
+
+function LargestObjects() {
+  const { run, filter, route, go } = useShared();
+  const largest = run.objects
+    .map((object) => ({ object, value: amount(object.by_kind, filter, route.unit) }))
+    .filter((one) => one.value > 0)
+    .sort((a, b) => b.value - a.value)
+    .slice(0, 5);
+  if (largest.length === 0) return null;
+  return (
+    <>
+      <h2>Objects with most traffic</h2>
+      <table class="plain">
+        <tbody>
+          {largest.map(({ object, value }) => (
+            <tr key={object.id}>
+              <th scope="row">
+                <button type="button" class="link" onClick={() => go({ view: "objects", object: object.id })}>
+                  {object.name}
+                </button>
+              </th>
+              <td>
+                <Bar share={value / largest[0]!.value} />
+              </td>
+              <td class="number">
+                <Quantity value={value} unit={route.unit} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

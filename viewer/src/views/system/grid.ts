@@ -1,0 +1,53 @@
+/** The matrix that the system view shows, as amounts. */
+
+import { useMemo } from "preact/hooks";
+import type { KindTotal, Matrix } from "../../api/types";
+import type { Grid } from "../../draw/matrix";
+import { type Asked, matrixAddress, subjectOf, useAnswer, useShared } from "../../state/context";
+import type { Route } from "../../state/route";
+import { amount } from "../../state/traffic";
+
+/** Cells wider than this help nobody on a screen. */
+const MOST_BLOCKS = 256;
+
+/** Above so many places, all of them are shown as nodes first. */
+const PLACES_AT_ONCE = 512;
+
+/** Whether nodes or places are rows: the route's wish, or what the number of places suggests. */
+export function levelOf(route: Route, places: number, nodes: number): "node" | "place" {
+  if (route.level !== "auto") return route.level;
+  return places > PLACES_AT_ONCE && nodes > 1 && route.rows === null && route.cols === null ? "node" : "place";
+}
+
+/** Asks for the matrix in the route's window. */
+export function useMatrix(most = MOST_BLOCKS): Asked<Matrix> {
+  const { run, route } = useShared();
+  const level = levelOf(route, run.places.length, run.nodes.length);
+  return useAnswer<Matrix>(
+    matrixAddress(route, run, {
+      ...subjectOf(route),
+      level: level === "node" ? "node" : null,
+      rows: route.rows?.join("-"),
+      cols: route.cols?.join("-"),
+      max: most === MOST_BLOCKS ? null : most,
+    }),
+  );
+}
+
+/** Amounts under the current filter; null without a matrix. */
+export function useGrid(matrix: Matrix | null): Grid | null {
+  const { route, filter } = useShared();
+  return useMemo(() => {
+    if (matrix === null) return null;
+    const amounts = new Float64Array(matrix.rows.length * matrix.cols.length);
+    for (const [row, col, traffic] of matrix.cells) {
+      amounts[row * matrix.cols.length + col] = amount(traffic, filter, route.unit);
+    }
+    return { rows: matrix.rows, cols: matrix.cols, amounts };
+  }, [matrix, filter, route.unit]);
+}
+
+/** What moved in a cell, by kind. */
+export function trafficAt(matrix: Matrix, row: number, col: number): readonly KindTotal[] {
+  return matrix.cells.find((cell) => cell[0] === row && cell[1] === col)?.[2] ?? [];
+}

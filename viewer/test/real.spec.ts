@@ -1,0 +1,82 @@
+/**
+ * commsan's own server and export, of a run that it has read itself. `crates/serve/tests/browser.rs`
+ * makes the run and sets these:
+ */
+
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { Run } from "../src/api/types";
+import { barriers, drawn, expect, open, test } from "./page";
+
+const { COMMSAN_URL: url, COMMSAN_EXPORT: file } = process.env;
+test.skip(url === undefined || file === undefined, "run by `cargo test -p commsan-serve`");
+
+const VIEWS = [
+  "system",
+  "system?form=graph",
+  "system?form=table",
+  "system?level=node",
+  "system?rows=0-5&cols=0-5",
+  "objects?object=0",
+  "objects?object=0&form=shape",
+  "objects?object=0&form=table",
+  "code?file=0",
+  "places?place=0",
+  "timeline",
+  "timeline?by=place",
+  "timeline?of=object&object=0",
+  "findings",
+  "compare",
+  "compare?form=table",
+];
+
+test("the server shows every view, asks nobody else, and lets nobody else ask", async ({ page, watched, request }) => {
+  test.setTimeout(120_000);
+  const address = url!.split("?")[0]!;
+  expect((await request.get(`${address}api/run`)).status()).toBe(403);
+  await page.goto(url!);
+  await expect(page.locator("main")).toBeVisible();
+  expect(page.url()).not.toContain("token");
+  for (const view of VIEWS) {
+    await open(page, `${address}#/${view}`);
+    await expect(page.getByRole("alert"), view).toHaveCount(0);
+    expect(await barriers(page), view).toEqual([]);
+  }
+  expect(watched.requests.filter((one) => !one.startsWith(address) && !/^(data|about|blob):/.test(one))).toEqual([]);
+});
+
+test("a line of the source leads to its traffic", async ({ page }) => {
+  await page.goto(url!);
+  await expect(page.locator("main")).toBeVisible();
+  await page.keyboard.press("3");
+  await page.getByRole("listbox", { name: /Lines of/ }).focus();
+  await page.keyboard.press("n");
+  await expect(page.getByRole("complementary", { name: "Line details" })).toContainText("transfers");
+  expect(await drawn(page, "Between places")).toBeGreaterThan(50);
+});
+
+test("the export shows the same from a file, without any request", async ({ page, watched, request }) => {
+  test.setTimeout(120_000);
+  const address = pathToFileURL(file!).href;
+  for (const view of VIEWS) {
+    await open(page, `${address}#/${view}`);
+    await expect(page.getByRole("alert"), view).toHaveCount(0);
+  }
+  const served = await request.get(`${url!.split("?")[0]!}api/run`, {
+    headers: { "x-commsan-token": url!.split("token=")[1]! },
+  });
+  const run = (await served.json()) as Run;
+  await open(page, `${address}#/objects`);
+  await expect(page.getByRole("option").first()).toHaveAttribute("aria-setsize", String(run.objects.length));
+  expect(
+    watched.requests.filter(
+      (one) => one !== address && !one.startsWith(`${address}#`) && !/^(data|about|blob):/.test(one),
+    ),
+  ).toEqual([]);
+  expect(readFileSync(file!, "utf8")).toContain("default-src 'none'");
+});
+
+test("what an export does not hold is said, with the way to it", async ({ page }) => {
+  await open(page, `${pathToFileURL(file!).href}#/system?time=1-2`);
+  await expect(page.getByRole("alert")).toContainText("commsan view");
+});

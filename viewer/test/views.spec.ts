@@ -1,0 +1,240 @@
+/** Every view: its content, its table, its keys, its address, what assistive technology gets of it. */
+
+import { readFileSync } from "node:fs";
+import { bytes } from "../src/format";
+import { serve, type Served } from "./fixture/server";
+import { LINES, SMALL, total } from "./fixture/traffic";
+import { barriers, drawn, expect, open, test } from "./page";
+
+let served: Served;
+test.beforeAll(async () => {
+  served = await serve(SMALL, true);
+});
+test.afterAll(() => served.close());
+
+const VIEWS = [
+  "system",
+  "system?form=graph",
+  "system?form=table",
+  "objects?object=0",
+  "objects?object=0&form=shape",
+  "objects?object=0&form=table",
+  "code?file=0&line=31",
+  "code?file=2",
+  "places?place=0",
+  "timeline",
+  "timeline?form=table",
+  "findings",
+  "findings?form=table",
+  "compare",
+  "compare?form=table",
+];
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`no barriers in any view, ${scheme}`, async ({ page, watched }) => {
+    test.setTimeout(120_000);
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const view of VIEWS) {
+      await open(page, `${served.address}#/${view}`);
+      expect(await barriers(page), view).toEqual([]);
+    }
+    const elsewhere = watched.requests.filter(
+      (url) => !url.startsWith(served.address) && !/^(data|about|blob):/.test(url),
+    );
+    expect(elsewhere).toEqual([]);
+  });
+}
+
+test("figures of every view are drawn", async ({ page }) => {
+  const figures = [
+    ["system", "Traffic between places"],
+    ["system?form=graph", "Traffic as a graph"],
+    ["objects?object=0", "Bytes of u"],
+    ["objects?object=0&form=shape&place=0", "u at rank 0, 64 × 128"],
+    ["code?file=0&line=31", "Between places"],
+    ["timeline", "Traffic over time"],
+    ["compare", "Change between places"],
+  ] as const;
+  for (const [view, title] of figures) {
+    await open(page, `${served.address}#/${view}`);
+    expect(await drawn(page, title), view).toBeGreaterThan(500);
+  }
+});
+
+test("the matrix is walked, asked and zoomed by keys, and the address follows", async ({ page }) => {
+  await open(page, `${served.address}#/system`);
+  await page.getByRole("img", { name: "Traffic between places" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  const own = served.fixture.traffic.rows.filter((row) => row.source === 0 && row.target === 1);
+  const details = page.getByRole("complementary", { name: "Details" });
+  await expect(details).toContainText("rank 0 → rank 1");
+  await expect(details).toContainText(bytes(total(own).bytes));
+  await page.keyboard.press("+");
+  await expect(page).toHaveURL(/rows=\d+-\d+&cols=\d+-\d+/);
+  await page.keyboard.press("Backspace");
+  await expect(page).not.toHaveURL(/rows=/);
+});
+
+test("the wheel zooms and a rectangle zooms, both come back", async ({ page }) => {
+  await open(page, `${served.address}#/system`);
+  const canvas = page.getByRole("img", { name: "Traffic between places" });
+  const box = (await canvas.boundingBox())!;
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.wheel(0, -400);
+  await expect(page).toHaveURL(/rows=/);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await expect(page).not.toHaveURL(/rows=/);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + 160, box.y + 150);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 260, box.y + 250, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await expect(page).toHaveURL(/rows=1-5&cols=1-5/);
+});
+
+test("the table holds what the matrix holds", async ({ page }) => {
+  await open(page, `${served.address}#/system?form=table`);
+  const pairs = new Set(served.fixture.traffic.rows.map((row) => `${row.source} ${row.target}`));
+  await expect(page.getByRole("grid", { name: "Traffic between places" })).toHaveAttribute(
+    "aria-rowcount",
+    String(pairs.size + 1),
+  );
+  await page.getByRole("button", { name: "host-to-device" }).click();
+  const rest = new Set(
+    served.fixture.traffic.rows.filter((row) => row.kind !== 3).map((row) => `${row.source} ${row.target}`),
+  );
+  await expect(page.getByRole("grid", { name: "Traffic between places" })).toHaveAttribute(
+    "aria-rowcount",
+    String(rest.size + 1),
+  );
+});
+
+test("an address restores everything", async ({ page, context }) => {
+  await open(page, `${served.address}#/system`);
+  await page.getByRole("radio", { name: "Transfers" }).click();
+  await page.getByRole("button", { name: "collective" }).click();
+  await page.keyboard.press("2");
+  await page.getByRole("option", { name: /^halo/ }).click();
+  await page.getByRole("radio", { name: "Table" }).click();
+  const before = await page.locator("main").ariaSnapshot();
+  const other = await context.newPage();
+  await open(other, page.url());
+  expect(await other.locator("main").ariaSnapshot()).toBe(before);
+  await expect(other.getByRole("button", { name: "collective" })).toHaveAttribute("aria-pressed", "false");
+  await page.goBack();
+  await expect(page.getByRole("radio", { name: "Strips" })).toHaveAttribute("aria-checked", "true");
+});
+
+test("from a finding to its line, object and call path in three clicks", async ({ page }) => {
+  await open(page, `${served.address}#/findings`);
+  await page.getByRole("article").filter({ hasText: "CS-BUF-01" }).getByRole("button", { name: "halo.c:31" }).click();
+  const details = page.getByRole("complementary", { name: "Line details" });
+  await expect(details).toContainText("CS-BUF-01");
+  const line = served.fixture.traffic.rows.filter((row) => row.file === 0 && row.line === LINES.send);
+  await expect(details.getByText(bytes(total(line).bytes)).first()).toBeVisible();
+  await expect(details).toContainText("exchange_halo");
+  await details.getByRole("button", { name: "u", exact: true }).first().click();
+  await expect(page.getByRole("option", { name: /^u findings/ })).toHaveAttribute("aria-selected", "true");
+});
+
+test("source lines are walked by keys", async ({ page }) => {
+  await open(page, `${served.address}#/code?file=0&line=31`);
+  await page.getByRole("listbox", { name: /Lines of/ }).focus();
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(new RegExp(`line=${LINES.reduce}`));
+  await page.keyboard.press("ArrowDown");
+  await expect(page).toHaveURL(new RegExp(`line=${LINES.reduce + 1}`));
+  await page.keyboard.press("p");
+  await expect(page).toHaveURL(new RegExp(`line=${LINES.reduce}`));
+});
+
+test("a missing source still shows its lines with traffic, and says why", async ({ page }) => {
+  await open(page, `${served.address}#/code?file=2`);
+  await expect(page.getByText("is not on this machine")).toBeVisible();
+});
+
+test("bytes of an object are told at the point, and laid out in a shape of one's own", async ({ page }) => {
+  await open(page, `${served.address}#/objects?object=0`);
+  await page.getByRole("img", { name: /Bytes of u/ }).focus();
+  await page.keyboard.press("ArrowDown");
+  await expect(page.locator("[aria-live]").filter({ hasText: "rank 1, offset" })).toBeAttached();
+  await page.keyboard.press("Enter");
+  const shape = page.getByLabel("Shape", { exact: false }).and(page.locator("input"));
+  await shape.fill("32 x 256");
+  await shape.press("Enter");
+  await expect(page).toHaveURL(/shape=32x256/);
+  await expect(page.getByText("u at rank 1, 32 × 256")).toBeVisible();
+  await shape.fill("many");
+  await shape.press("Enter");
+  await expect(page.getByText("Give one to three sizes")).toBeVisible();
+});
+
+test("time selected in the timeline restricts the matrix", async ({ page }) => {
+  await open(page, `${served.address}#/timeline`);
+  const chart = page.getByRole("img", { name: "Traffic over time" });
+  await chart.focus();
+  for (const key of ["ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight"]) await page.keyboard.press(key);
+  await expect(page).toHaveURL(/time=0-2/);
+  const asked = page.waitForResponse((response) => response.url().includes("t0=0&t1=2"));
+  await page.keyboard.press("1");
+  await asked;
+  await expect(page.getByText("0 s to 48 ms")).toBeVisible();
+  await page.getByRole("button", { name: "Show all of the time" }).click();
+  await expect(page).not.toHaveURL(/time=/);
+});
+
+test("figures are saved as PNG and SVG, tables as CSV", async ({ page }) => {
+  await open(page, `${served.address}#/system`);
+  const save = async (name: string) => {
+    const waiting = page.waitForEvent("download");
+    await page.getByRole("button", { name, exact: true }).first().click();
+    const download = await waiting;
+    return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
+  };
+  const svg = await save("SVG");
+  expect(svg.name).toBe("stencil.commsan-traffic-between-places.svg");
+  expect(svg.content.toString()).toMatch(/^<svg [^>]*>.*rank 15.*<\/svg>\s*$/s);
+  const png = await save("PNG");
+  expect(png.content.subarray(1, 4).toString()).toBe("PNG");
+  expect(png.content.length).toBeGreaterThan(5000);
+  await page.getByRole("radio", { name: "Table" }).click();
+  const csv = (await save("CSV")).content.toString().trim().split("\r\n");
+  expect(csv[0]).toBe("source,target,kinds,transfers,bytes");
+  const sum = csv.slice(1).reduce((sum, row) => sum + Number(row.split(",").at(-1)), 0);
+  expect(sum).toBe(total(served.fixture.traffic.rows).bytes);
+});
+
+test("theme, help and focus", async ({ page }) => {
+  await open(page, `${served.address}#/system`);
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.getByRole("radio", { name: "Dark" }).click();
+  expect(await background()).not.toBe(light);
+  await page.reload();
+  expect(await background()).not.toBe(light);
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toContainText("zoom into the cell");
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await page.keyboard.press("4");
+  await page.keyboard.press("/");
+  await page.keyboard.type("gpu 1");
+  await expect(page.getByRole("listbox", { name: "Places" }).getByRole("option")).toHaveCount(
+    SMALL.ranks / SMALL.perNode,
+  );
+});
+
+test.describe("failures", () => {
+  test("are told, and what to do", async ({ page, watched }) => {
+    await page.route("**/api/object/**", (route) => route.abort());
+    await open(page, `${served.address}#/objects?object=1`);
+    await expect(page.getByRole("alert")).toContainText("Is `commsan view` still running?");
+    await open(page, `${served.address}#/objects?object=99`);
+    await expect(page.getByText("This run has no such object")).toBeVisible();
+    // The browser's own note of the request that was cut off.
+    watched.errors.length = 0;
+  });
+});
