@@ -1,10 +1,9 @@
 //! Both ends of transfers: what the receivers have seen, put beside what the senders have.
 //!
 //! A sender does not know what object its message arrives in, nor at which line. What targets tell fills
-//! that in where it is certain: where only one object, or line, comes into question, or where both sides
-//! have told apart as many transfers and each has one of equal count and bytes. It never changes a total.
+//! that in where only one object, or line, comes into question. Equal amounts prove nothing: messages of
+//! one line may be received at two, and add up to another's. No total ever changes.
 
-use crate::api::Amount;
 use crate::model::{End, Model, Row};
 use commsan_trace::traffic::{Kind, Side};
 use rustc_hash::FxHashMap;
@@ -117,15 +116,8 @@ impl<'m> Pairing<'m> {
         (self.sources, self.targets) = (sources, targets);
     }
 
-    fn fill(&mut self, sent: &[u32], received: &[u32]) {
-        self.fill_common(sent, received);
-        for (source, target) in self.by_amount(sent, received) {
-            self.fill_common(&[source], &[target]);
-        }
-    }
-
     /// Fills in what all of `received` have in common, and notes what `sent` tell of these then.
-    fn fill_common(&mut self, sent: &[u32], received: &[u32]) {
+    fn fill(&mut self, sent: &[u32], received: &[u32]) {
         let mut common = Received::default();
         received.iter().for_each(|row| self.add_received(&mut common, *row));
         let mut told = Sent::default();
@@ -134,27 +126,6 @@ impl<'m> Pairing<'m> {
             self.add_sent(&mut told, *row);
         }
         received.iter().for_each(|row| self.tell(*row, told));
-    }
-
-    /// Rows that can be told apart by how much they are, if both sides have the same of them.
-    fn by_amount(&self, sent: &[u32], received: &[u32]) -> Vec<(u32, u32)> {
-        let sorted = |rows: &[u32]| {
-            let amount = |row: u32| -> Amount { self.model.rows[row as usize].amount() };
-            let mut rows: Vec<_> =
-                rows.iter().map(|row| (amount(*row).count, amount(*row).bytes, *row)).collect();
-            rows.sort_unstable();
-            rows
-        };
-        let same = |a: &(u64, u64, u32), b: &(u64, u64, u32)| (a.0, a.1) == (b.0, b.1);
-        let (sent, received) = (sorted(sent), sorted(received));
-        let distinct = !sent.windows(2).any(|two| same(&two[0], &two[1]));
-        let equal = sent.len() == received.len()
-            && sent.iter().zip(&received).all(|(sent, received)| same(sent, received));
-        if distinct && equal {
-            sent.iter().zip(&received).map(|(sent, received)| (sent.2, received.2)).collect()
-        } else {
-            vec![]
-        }
     }
 
     /// Rows of which one is a pattern, or both are.

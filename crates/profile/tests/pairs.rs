@@ -111,12 +111,13 @@ fn one_receiver_is_the_receiver_of_all() {
     assert_eq!(total, 16);
 }
 
+/// 8 bytes may have arrived as 8, or as a part of the 24.
 #[test]
-fn several_receivers_are_told_apart_by_amounts() {
+fn equal_amounts_prove_nothing() {
     let run = Run::new().sends(10, 0, 8).sends(11, 1, 24);
     let run = run.receives(20, 1, 24).receives(21, 2, 8);
-    assert_eq!(run.written_by(10), [some(2)]);
-    assert_eq!(run.written_by(11), [some(1)]);
+    assert_eq!(run.written_by(10), [None]);
+    assert_eq!(run.written_by(11), [None]);
 }
 
 #[test]
