@@ -213,6 +213,7 @@ test("theme, help and focus", async ({ page }) => {
   await page.getByRole("radio", { name: "Dark" }).click();
   expect(await background()).not.toBe(light);
   await page.reload();
+  await expect(page.locator("main")).toBeVisible();
   expect(await background()).not.toBe(light);
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog")).toContainText("zoom into the cell");
