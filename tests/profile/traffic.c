@@ -60,6 +60,9 @@ static void message(double *out, double *in)
 	if (me == from)
 		MPI_Isend(out + tag, n, MPI_DOUBLE, to, tag, MPI_COMM_WORLD, &requests[pending++]);
 	MPI_Waitall(pending, requests, MPI_STATUSES_IGNORE);
+	/* Nobody may send the next message before who takes any has this one. */
+	if (any)
+		MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void shift(double *out, double *in)

@@ -26,6 +26,9 @@ pub trait Rank: Sync {
     fn checks(&self) -> bool;
     /// Whether what they move is counted.
     fn counts(&self) -> bool;
+    /// A call begins, at a moment: what was counted until now is kept from time to time. Returns when
+    /// the call really begins.
+    fn keep(&self, thread: &Thread, ticks: u64) -> u64;
     /// Runs `f` with what is counted, locked, and the rank in `MPI_COMM_WORLD`.
     fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32));
     /// Whether anything is pending.

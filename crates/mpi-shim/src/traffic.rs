@@ -65,7 +65,7 @@ pub(crate) fn counted(
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     let ahead = Ahead::of(args);
-    let begin = ticks();
+    let begin = rank.keep(here.thread, ticks());
     let code = match rank.checks() {
         true => checked(rank, args, here, call),
         false => plain(rank, args, here, call),

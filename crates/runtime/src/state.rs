@@ -307,6 +307,10 @@ impl Rank for State {
         counter().is_some()
     }
 
+    fn keep(&self, thread: &Thread, ticks: u64) -> u64 {
+        counter().map_or(ticks, |counter| counter.keep(thread, ticks))
+    }
+
     fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32)) {
         if let Some(counter) = counter() {
             counter.with(thread, f);

@@ -13,17 +13,18 @@ use commsan_sense::stack::Caller;
 use commsan_sense::thread::Thread;
 use commsan_threads::Here;
 use commsan_trace::traffic::Memory;
-use commsan_traffic::{HOST, Identity, Origin, Settings, Traffic, now, write};
+use commsan_traffic::{HOST, Identity, Origin, Settings, Traffic, ticks, write};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Nanoseconds after which the file is written for the first time, and at most between two times.
-const FIRST: u64 = 1_000_000_000;
+/// Nanoseconds after which the file is written again at first, and at most. It is written when a call begins,
+/// too: that may be the one in which the job hangs.
+const FIRST: u64 = 50_000_000;
 const LONGEST: u64 = 60_000_000_000;
 
 /// What is counted, and where it goes.
@@ -36,13 +37,16 @@ struct Counted {
 struct File {
     origin: Origin,
     path: PathBuf,
-    next: u64,
+    /// The last attempt has failed.
+    failed: bool,
     interval: u64,
 }
 
 /// The counts of a process.
 pub struct Counter {
     is_counting: AtomicBool,
+    /// The moment at which the file is to be written again.
+    due: AtomicU64,
     counted: Lock<Counted>,
 }
 
@@ -53,6 +57,7 @@ pub fn install(settings: Settings) {
     let from = settings.objects_from;
     COUNTER.get_or_init(|| Counter {
         is_counting: AtomicBool::new(true),
+        due: AtomicU64::new(u64::MAX),
         counted: Lock::new(Counted { traffic: Traffic::new(settings), file: None }),
     });
     allocate::observe(Allocations { made: on_allocated, gone: on_freed }, from);
@@ -78,13 +83,35 @@ impl Counter {
             let Some(mut counted) = self.counted.lock(thread) else { return self.stop() };
             let Counted { traffic, file } = &mut *counted;
             f(traffic, file.as_ref().map_or(0, |file| file.origin.rank));
-            if let Some(file) = file {
-                file.write_if_due(traffic);
-            }
         }));
         if done.is_err() {
             self.stop();
         }
+    }
+
+    /// Writes the file if it is time to, at a moment at which a call is about to begin. Returns when it
+    /// does.
+    #[inline]
+    pub fn keep(&self, thread: &Thread, now: u64) -> u64 {
+        if now < self.due.load(Ordering::Relaxed) {
+            return now;
+        }
+        self.write(thread, false);
+        ticks()
+    }
+
+    #[cold]
+    fn write(&self, thread: &Thread, complete: bool) {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let Some(mut counted) = self.counted.lock(thread) else { return };
+            let Counted { traffic, file } = &mut *counted;
+            let Some(file) = file else { return };
+            file.write(traffic, complete);
+            let next = ticks() + traffic.ticks_in(file.interval);
+            self.due.store(next, Ordering::Relaxed);
+            file.interval = (file.interval * 2).min(LONGEST);
+        }));
+        drop(done);
     }
 
     /// Nothing is counted any more.
@@ -94,7 +121,13 @@ impl Counter {
 
     /// MPI is initialised.
     pub fn begin(&self, thread: &Thread, world: &World, directory: &Path) {
-        let Some(mut counted) = self.counted.lock(thread) else { return };
+        if let Some(mut counted) = self.counted.lock(thread) {
+            self.set_file(&mut counted, world, directory);
+        }
+        self.write(thread, false);
+    }
+
+    fn set_file(&self, counted: &mut Counted, world: &World, directory: &Path) {
         let origin = Origin {
             rank: world.rank,
             size: world.size,
@@ -103,7 +136,7 @@ impl Counter {
             program: program(),
         };
         let path = directory.join(format!("rank-{}.traffic", world.rank));
-        counted.file = Some(File { origin, path, next: now() + FIRST, interval: FIRST });
+        counted.file = Some(File { origin, path, failed: false, interval: FIRST });
     }
 
     /// Writes everything; nothing is counted any more.
@@ -111,28 +144,18 @@ impl Counter {
         if !self.is_counting.swap(false, Ordering::Relaxed) {
             return;
         }
-        let done = catch_unwind(AssertUnwindSafe(|| {
-            let Some(mut counted) = self.counted.lock(thread) else { return };
-            let Counted { traffic, file } = &mut *counted;
-            if let Some(file) = file {
-                file.write(traffic, complete);
-            }
-        }));
-        drop(done);
+        self.due.store(u64::MAX, Ordering::Relaxed);
+        self.write(thread, complete);
     }
 }
 
 impl File {
-    #[inline]
-    fn write_if_due(&mut self, traffic: &Traffic) {
-        if traffic.last() >= self.next {
-            self.write(traffic, false);
-        }
-    }
-
-    #[cold]
     fn write(&mut self, traffic: &Traffic, complete: bool) {
-        if let Err(error) = write(traffic, &self.origin, complete, &self.path) {
+        let written = write(traffic, &self.origin, complete, &self.path);
+        let failed_before = std::mem::replace(&mut self.failed, written.is_err());
+        if let Err(error) = written
+            && !failed_before
+        {
             eprintln!(
                 "commsan: rank {} cannot write {}: {error}; the profile will lack what it has moved since \
                  it last could. Free some space, or choose another directory by --output.",
@@ -140,8 +163,6 @@ impl File {
                 self.path.display()
             );
         }
-        self.interval = (self.interval * 2).min(LONGEST);
-        self.next = now() + self.interval;
     }
 }
 

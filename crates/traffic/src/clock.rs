@@ -60,6 +60,11 @@ impl Clock {
         ((u128::from(end.saturating_sub(begin)) * u128::from(self.rate)) >> 32) as u64
     }
 
+    /// How far the processor counts in so many nanoseconds.
+    pub fn ticks_in(&self, nanoseconds: u64) -> u64 {
+        ((u128::from(nanoseconds) << 32) / u128::from(self.rate.max(1))) as u64
+    }
+
     /// Looks at the system's clock, and learns how fast the counter is.
     #[cold]
     pub fn set(&mut self) {

@@ -102,7 +102,6 @@ impl Default for Settings {
 pub struct Traffic {
     settings: Settings,
     began: u64,
-    last: u64,
     clock: Clock,
     bins: Bins,
     /// Call paths.
@@ -133,7 +132,6 @@ impl Traffic {
         Traffic {
             settings,
             began,
-            last: began,
             clock: Clock::new(),
             bins: Bins::new(epoch),
             stacks: Stacks::new(),
@@ -154,9 +152,9 @@ impl Traffic {
         }
     }
 
-    /// When something was counted last, at least, in nanoseconds since 1970.
-    pub fn last(&self) -> u64 {
-        self.last
+    /// How far [`ticks`] counts in so many nanoseconds.
+    pub fn ticks_in(&self, nanoseconds: u64) -> u64 {
+        self.clock.ticks_in(nanoseconds)
     }
 
     /// What is asked for.
@@ -369,7 +367,6 @@ impl Traffic {
             self.clock.set();
             time = self.clock.at(ticks);
         }
-        self.last = time;
         bins.at(time, || {
             rows.coarsen();
             calls.iter_mut().for_each(|calls| time::coarsen(&mut calls.bins));
