@@ -7,7 +7,7 @@ mod built;
 use built::{Mpi, Run, Work};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 type Row = BTreeMap<String, String>;
 
@@ -98,7 +98,7 @@ fn line(mark: &str) -> String {
     (line + 1).to_string()
 }
 
-fn halo(mpi: Mpi) -> (Work, std::path::PathBuf) {
+fn halo(mpi: Mpi) -> (Work, PathBuf) {
     let work = Work::new("halo", mpi);
     let program = work.path("halo");
     work.compile_plain(&program, "profile/halo.c", &["-g", "-fno-omit-frame-pointer"]);
@@ -165,4 +165,61 @@ fn a_region_can_be_singled_out() {
     let rows = table(&work, &run, "transfers");
     assert!(rows.iter().all(|row| row["kind"] == "collective" && row["region"] == "norms"));
     assert_eq!(rows.iter().map(|row| number(row, "bytes")).sum::<u64>(), 80 + 2 * 8);
+}
+
+/// Builds a CUDA program under `tests/profile`.
+fn nvcc(work: &Work, source: &str, libraries: &[&str]) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let installed = root.join("target/cuda/bin/nvcc");
+    let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
+    assert!(nvcc.is_file(), "{} is missing; run `scripts/cuda.sh`", nvcc.display());
+    let program = work.path(Path::new(source).file_stem().unwrap().to_str().unwrap());
+    let compiler = work.mpi.tool("mpicxx");
+    let mut words = vec!["nvcc", nvcc.to_str().unwrap(), "-ccbin", &compiler, "-arch=sm_90", "-g"];
+    let source = root.join("tests").join(source);
+    words.extend([source.to_str().unwrap(), "-o", program.to_str().unwrap()]);
+    words.extend(libraries);
+    work.finish(&mut work.commsan(&words)).ends_with(0);
+    program
+}
+
+#[test]
+fn copies_and_peer_accesses_are_exact() {
+    let work = Work::new("peer", Mpi::OpenMpi);
+    let program = nvcc(&work, "profile/peer.cu", &[]);
+    let run = profile(&work, &["--gpu", "sim:2"], 1, &program, &[]);
+    run.ends_with(0);
+    let rows = table(&work, &run, "transfers");
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let ends = format!("{} > {}", row["source"], row["target"]);
+            let objects = format!("{} > {}", row["object"], row["target_object"]);
+            (ends, row["kind"].clone(), number(row, "count"), number(row, "bytes"), objects)
+        })
+        .collect();
+    let row = |ends: &str, kind: &str, count, bytes, objects: &str| {
+        (ends.to_owned(), kind.to_owned(), count, bytes, objects.to_owned())
+    };
+    let expected = [
+        row("rank 0 > gpu 1", "host-to-device", 1, 8000, "host > second"),
+        row("gpu 1 > gpu 0", "device-to-device", 1, 800, "second > first"),
+        row("gpu 0 > gpu 1", "peer-load", 500, 4000, "first > "),
+        row("gpu 0 > gpu 1", "peer-store", 3 * 64, 3 * 512, " > second"),
+        row("gpu 0 > rank 0", "device-to-host", 5, 400, "first > host"),
+    ];
+    for row in &expected {
+        assert!(found.contains(row), "no {row:?} in {found:#?}");
+    }
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    let text = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/profile/peer.cu"),
+    );
+    let text = text.unwrap();
+    for (kind, mark) in [("peer-load", "// pulls"), ("peer-store", "// pushes")] {
+        let line = text.lines().position(|line| line.ends_with(mark)).unwrap() + 1;
+        let row = rows.iter().find(|row| row["kind"] == kind).unwrap();
+        assert_eq!(number(row, "line") as usize, line, "{row:?}");
+        assert!(row["file"].ends_with("peer.cu"), "{row:?}");
+    }
 }
