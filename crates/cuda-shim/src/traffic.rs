@@ -214,10 +214,14 @@ pub struct Accesses {
     device: u32,
     kind: u32,
     size: u32,
+    owner: u32,
     start: u64,
     bytes: u64,
     times: u64,
 }
+
+/// The owner of memory that is no device's.
+const NO_DEVICE: u32 = u32::MAX;
 
 const LOAD: u32 = 0;
 const STORE: u32 = 1;
@@ -282,7 +286,7 @@ impl Accesses {
         }
         let (stack, library) = origin(self.origin);
         let owner = traffic.objects.at(self.start as usize);
-        let device = place_of(traffic, owner);
+        let device = (self.owner != NO_DEVICE).then_some(Place::Device(self.owner));
         let running = End::At(Place::Device(self.device));
         let owned = End::At(device.unwrap_or(Place::Rank(me)));
         let kind = match (device.is_some(), self.kind) {

@@ -32,6 +32,8 @@ pub struct Accesses {
     pub kind: u32,
     /// Bytes that one thread accesses.
     pub size: u32,
+    /// The device whose memory it is, by its number where that belongs; [`HOST`] for the host's.
+    pub owner: u32,
     /// The first byte.
     pub start: u64,
     /// How many bytes.
@@ -40,11 +42,14 @@ pub struct Accesses {
     pub times: u64,
 }
 
+/// The owner of memory that is no device's.
+pub const HOST: u32 = u32::MAX;
+
 /// Is told.
 pub type Moved = extern "C" fn(accesses: &Accesses);
 
 /// Who is told of one kernel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Account {
     /// The launch's.
     pub origin: u64,
@@ -52,6 +57,8 @@ pub struct Account {
     pub device: usize,
     /// Addresses of its memory, which are not told.
     pub own: (u64, u64),
+    /// Addresses of all devices' memory, and whose it is.
+    pub owners: Vec<(Range<usize>, usize)>,
     /// Is told.
     pub moved: Moved,
 }
@@ -104,7 +111,7 @@ impl Accounting {
 
     fn add(&mut self, access: &Access<'_>, run: Range<u64>, module: &Module) {
         let site = Site { function: access.function, instruction: access.instruction };
-        let (account, kernel) = (self.account, self.kernel);
+        let (account, kernel) = (&self.account, self.kernel);
         self.known.entry(site).or_insert_with(|| {
             let line = module.own_line(&[site]);
             Accesses {
@@ -120,6 +127,7 @@ impl Accounting {
                     Kind::Atomic => 2,
                 },
                 size: access.size as u32,
+                owner: HOST,
                 start: 0,
                 bytes: 0,
                 times: 0,
@@ -134,10 +142,12 @@ impl Accounting {
     /// Tells what was kept back.
     pub fn tell(&mut self) {
         for ((site, start, bytes), times) in self.runs.drain() {
-            let accesses =
-                self.known.get(&site).map(|known| Accesses { start, bytes, times, ..*known });
-            if let Some(accesses) = accesses {
-                (self.account.moved)(&accesses);
+            let mut owners = self.account.owners.iter();
+            let owner = owners.find(|(range, _)| range.contains(&(start as usize)));
+            let owner = owner.map_or(HOST, |(_, device)| *device as u32);
+            // Another process's memory may be of the same device.
+            if let Some(known) = self.known.get(&site).filter(|known| known.device != owner) {
+                (self.account.moved)(&Accesses { owner, start, bytes, times, ..*known });
             }
         }
     }

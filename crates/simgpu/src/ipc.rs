@@ -34,7 +34,7 @@ impl MemoryHandle {
         let shared = self.shared;
         words([
             MEMORY,
-            u64::from(self.process),
+            u64::from(self.process) | (shared.device as u64) << 32,
             shared.file as u64,
             shared.offset as u64,
             shared.size as u64,
@@ -48,8 +48,9 @@ impl MemoryHandle {
             file: file as i32,
             offset: usize::try_from(offset).ok()?,
             size: size as usize,
+            device: (process >> 32) as usize,
         };
-        Some(MemoryHandle { process: u32::try_from(process).ok()?, shared })
+        Some(MemoryHandle { process: process as u32, shared })
     }
 
     /// Maps the pages it lies in; gives where in them it starts.
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn handles_come_back_as_they_went() {
-        let shared = Shared { file: 3, offset: 0x1_2345_6700, size: 99 };
+        let shared = Shared { file: 3, offset: 0x1_2345_6700, size: 99, device: 2 };
         let handle = MemoryHandle { process: 17, shared };
         assert_eq!(MemoryHandle::from_bytes(&handle.to_bytes()), Some(handle));
         assert_eq!(MemoryHandle::from_bytes(&[0; HANDLE]), None);

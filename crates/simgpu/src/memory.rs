@@ -124,6 +124,8 @@ pub struct Shared {
     pub offset: usize,
     /// Bytes of the allocation.
     pub size: usize,
+    /// The device, by its number in this process.
+    pub device: usize,
 }
 
 /// All allocations.
@@ -132,8 +134,8 @@ pub struct Memory {
     devices: Vec<Region>,
     host: Region,
     allocations: BTreeMap<usize, Allocation>,
-    /// Mappings of other processes' memory by their first address.
-    opened: BTreeMap<usize, Mapping>,
+    /// Mappings of other processes' memory by their first address, with the device it is of there.
+    opened: BTreeMap<usize, (Mapping, usize)>,
     used: Vec<usize>,
     /// Allocations that the host can read while devices write them.
     seen_by_host: usize,
@@ -161,6 +163,14 @@ impl Memory {
     /// All addresses of a device's memory.
     pub fn of_device(&self, device: usize) -> Range<usize> {
         self.devices[device].mapping.range()
+    }
+
+    /// Addresses of devices' memory, that of other processes included, and which device's it is.
+    pub fn owners(&self) -> Vec<(Range<usize>, usize)> {
+        let own = self.devices.iter().enumerate();
+        let own = own.map(|(device, region)| (region.mapping.range(), device));
+        let opened = self.opened.values().map(|(mapping, device)| (mapping.range(), *device));
+        own.chain(opened).collect()
     }
 
     /// Bytes free and in all on a device.
@@ -201,10 +211,10 @@ impl Memory {
     }
 
     /// Notes memory of another process, mapped here, which starts `skip` bytes into the mapping.
-    pub fn open(&mut self, mapping: Mapping, skip: usize, size: usize, device: usize) -> usize {
+    pub fn open(&mut self, mapping: Mapping, skip: usize, shared: &Shared, device: usize) -> usize {
         let start = mapping.range().start + skip;
-        self.opened.insert(start, mapping);
-        let range = start..start + size;
+        self.opened.insert(start, (mapping, shared.device));
+        let range = start..start + shared.size;
         let kind = Kind::Opened;
         self.insert(Allocation { range, kind, device, flags: 0, pool: None, life: Life::Live });
         start
@@ -269,7 +279,8 @@ impl Memory {
         let allocation = self.find(address).filter(|a| a.kind == Kind::Device)?;
         let mapping = &self.devices[allocation.device].mapping;
         let offset = allocation.range.start - mapping.range().start;
-        Some(Shared { file: mapping.file()?, offset, size: allocation.range.len() })
+        let (size, device) = (allocation.range.len(), allocation.device);
+        Some(Shared { file: mapping.file()?, offset, size, device })
     }
 
     /// Whether the host can see what devices write without asking the runtime.

@@ -178,6 +178,7 @@ impl State {
             origin: launch.origin,
             device: launch.device,
             own: (own.start as u64, own.end as u64),
+            owners: self.memory.owners(),
             moved,
         });
         start(kernel, self.watch_of(launch.tag), account)

@@ -33,7 +33,7 @@ calls! {
         }
         let (mapping, skip) = handle.map().map_err(refused)?;
         session.exported = true;
-        pointer.put(session.memory.open(mapping, skip, handle.shared.size, device))
+        pointer.put(session.memory.open(mapping, skip, &handle.shared, device))
     }
 
     fn cudaIpcCloseMemHandle in (session)(pointer: usize) {
