@@ -60,7 +60,8 @@ lint:
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpich,commsan-runtime/mpich -- -D warnings
 
 install: build
-	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan
+	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan $(PREFIX)/include
+	install -m644 include/commsan.h include/commsan_fortran.c $(PREFIX)/include/
 	cp -a $(DIST)/bin/. $(PREFIX)/bin/
 	cp -a $(LIB)/. $(PREFIX)/lib/commsan/
 
