@@ -3,39 +3,14 @@
 
 #[path = "support/built.rs"]
 mod built;
+#[path = "support/profiled.rs"]
+mod profiled;
 
-use built::{Mpi, Run, Work};
+use built::{Mpi, Work};
+use profiled::{Row, number, nvcc, profile, repository, table};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-type Row = BTreeMap<String, String>;
-
-/// Profiles a program that was compiled as if there were no commsan.
-fn profile(work: &Work, options: &[&str], ranks: u32, program: &Path, arguments: &[&str]) -> Run {
-    let (launcher, ranks, directory) =
-        (work.mpi.tool("mpirun"), ranks.to_string(), work.fresh("run"));
-    let mut words = vec!["profile", "--output", directory.to_str().unwrap()];
-    words.extend(options);
-    words.extend(["--", &launcher, "-n", &ranks, program.to_str().unwrap()]);
-    words.extend(arguments);
-    let mut run = work.finish(&mut work.commsan(&words));
-    run.directory = directory;
-    run
-}
-
-/// A table of the run.
-fn table(work: &Work, run: &Run, name: &str) -> Vec<Row> {
-    let tables = work.fresh("tables");
-    let words = ["export", "--csv", tables.to_str().unwrap(), run.directory.to_str().unwrap()];
-    work.finish(&mut work.commsan(&words)).ends_with(0);
-    let mut reader = csv::Reader::from_path(tables.join(format!("{name}.csv"))).unwrap();
-    reader.deserialize().map(|row| row.unwrap()).collect()
-}
-
-fn number(row: &Row, column: &str) -> u64 {
-    row[column].parse().unwrap_or_else(|_| panic!("{column}: {row:?}"))
-}
 
 /// Counts and bytes by source, target and kind.
 type Totals = BTreeMap<(String, String, String), (u64, u64)>;
@@ -92,8 +67,7 @@ fn checking_changes_no_total() {
 
 /// The line of the source that a comment marks.
 fn line(mark: &str) -> String {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/profile/halo.c");
-    let text = fs::read_to_string(source).unwrap();
+    let text = fs::read_to_string(repository().join("tests/profile/halo.c")).unwrap();
     let line = text.lines().position(|line| line.contains(&format!("/* {mark} */"))).unwrap();
     (line + 1).to_string()
 }
@@ -168,15 +142,11 @@ fn a_region_can_be_singled_out() {
 }
 
 /// Builds a CUDA program under `tests/profile`.
-fn nvcc(work: &Work, source: &str, libraries: &[&str]) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    let installed = root.join("target/cuda/bin/nvcc");
-    let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
-    assert!(nvcc.is_file(), "{} is missing; run `scripts/cuda.sh`", nvcc.display());
-    let program = work.path(Path::new(source).file_stem().unwrap().to_str().unwrap());
-    let compiler = work.mpi.tool("mpicxx");
+fn cuda(work: &Work, source: &str, libraries: &[&str]) -> PathBuf {
+    let source = repository().join("tests/profile").join(source);
+    let program = work.path(source.file_stem().unwrap().to_str().unwrap());
+    let (nvcc, compiler) = (nvcc(), work.mpi.tool("mpicxx"));
     let mut words = vec!["nvcc", nvcc.to_str().unwrap(), "-ccbin", &compiler, "-arch=sm_90", "-g"];
-    let source = root.join("tests").join(source);
     words.extend([source.to_str().unwrap(), "-o", program.to_str().unwrap()]);
     words.extend(libraries);
     work.finish(&mut work.commsan(&words)).ends_with(0);
@@ -186,7 +156,7 @@ fn nvcc(work: &Work, source: &str, libraries: &[&str]) -> PathBuf {
 #[test]
 fn copies_and_peer_accesses_are_exact() {
     let work = Work::new("peer", Mpi::OpenMpi);
-    let program = nvcc(&work, "profile/peer.cu", &[]);
+    let program = cuda(&work, "peer.cu", &[]);
     let run = profile(&work, &["--gpu", "sim:2"], 1, &program, &[]);
     run.ends_with(0);
     let rows = table(&work, &run, "transfers");
@@ -212,14 +182,64 @@ fn copies_and_peer_accesses_are_exact() {
         assert!(found.contains(row), "no {row:?} in {found:#?}");
     }
     assert_eq!(found.len(), expected.len(), "{found:#?}");
-    let text = fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/profile/peer.cu"),
-    );
-    let text = text.unwrap();
+    let text = fs::read_to_string(repository().join("tests/profile/peer.cu")).unwrap();
     for (kind, mark) in [("peer-load", "// pulls"), ("peer-store", "// pushes")] {
         let line = text.lines().position(|line| line.ends_with(mark)).unwrap() + 1;
         let row = rows.iter().find(|row| row["kind"] == kind).unwrap();
         assert_eq!(number(row, "line") as usize, line, "{row:?}");
         assert!(row["file"].ends_with("peer.cu"), "{row:?}");
+    }
+}
+
+/// Bytes that NCCL moves between devices, by (source, target).
+fn nccl(rows: &[Row]) -> BTreeMap<(String, String), u64> {
+    let mut edges = BTreeMap::new();
+    for row in rows.iter().filter(|row| row["kind"] == "nccl") {
+        assert_eq!(row["call"], "ncclGroupEnd", "{row:?}");
+        *edges.entry((row["source"].clone(), row["target"].clone())).or_default() +=
+            number(row, "bytes");
+    }
+    edges
+}
+
+/// NCCL's algorithms show in what devices move: in a ring each sends to the next alone, in the tree of a
+/// node, which is a chain, each to both neighbours, and those at the ends to one. With N bytes on p devices,
+/// the data is 2 (p - 1) / p N on each edge of the ring, and N each way along the chain. Beside that there
+/// are counts of what is ready, which are few.
+#[test]
+fn algorithms_of_nccl_show() {
+    const FLOATS: u64 = 1 << 14;
+    let work = Work::new("allreduce", Mpi::OpenMpi);
+    let program = cuda(&work, "allreduce.cu", &["-lnccl"]);
+    let run = |algorithm: &str| {
+        let options = ["--gpu", "sim:4"];
+        let directory = work.fresh("run");
+        let launcher = work.mpi.tool("mpirun");
+        let mut words = vec!["profile", "--output", directory.to_str().unwrap()];
+        words.extend(options);
+        let floats = FLOATS.to_string();
+        words.extend(["--", &launcher, "-n", "1", program.to_str().unwrap(), &floats]);
+        let mut run = work.finish(work.commsan(&words).env("NCCL_ALGO", algorithm));
+        run.directory = directory;
+        run.ends_with(0).says("right");
+        nccl(&table(&work, &run, "transfers"))
+    };
+    let pair = |from: u32, to: u32| (format!("gpu {from}"), format!("gpu {to}"));
+    let bytes = FLOATS * 4;
+    let carries = |edges: &BTreeMap<_, u64>, pair: &(String, String), data: u64| {
+        let moved = edges.get(pair).copied().unwrap_or(0);
+        assert!((data..data + data / 8).contains(&moved), "{pair:?}: {moved}, not {data}");
+    };
+    let ring = run("Ring");
+    let data = |edges: &BTreeMap<(String, String), u64>| {
+        edges.iter().filter(|(_, moved)| **moved > bytes / 4).count()
+    };
+    assert_eq!(data(&ring), 4, "{ring:?}");
+    (0..4).for_each(|d| carries(&ring, &pair(d, (d + 1) % 4), bytes * 6 / 4));
+    let tree = run("Tree");
+    assert_eq!(data(&tree), 6, "{tree:?}");
+    for d in 0..3 {
+        carries(&tree, &pair(d, d + 1), bytes);
+        carries(&tree, &pair(d + 1, d), bytes);
     }
 }
