@@ -51,11 +51,14 @@ class Size:
     ranks: tuple = (4, 16, 64)
     steps: int = 100
     jacobi: tuple = (512, 512, 30)  # nx, ny, steps
+    edge: tuple = (1024, 2000, 100)  # nx, ny, steps: 8 KiB to each neighbour
+    peers: tuple = (512, 64, 20)  # width, rows, steps
 
 
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
-             window=(200, 200), ranks=(4,), steps=5, jacobi=(64, 64, 5))
+             window=(200, 200), ranks=(4,), steps=5, jacobi=(64, 64, 5),
+             edge=(128, 128, 10), peers=(128, 8, 5))
 
 
 @dataclasses.dataclass
@@ -154,12 +157,13 @@ class Workshop:
         call([*command, *(f"-l{library}" for library in libraries)])
         return target
 
-    def run(self, mpi, ranks, program, *arguments, checked=False):
-        """The command line; `checked` puts it under commsan."""
+    def run(self, mpi, ranks, program, *arguments, checked=False, profiled=False):
+        """The command line; `checked` or `profiled` puts it under commsan."""
         _, launcher, _, bind = MPIS[mpi]
         prefix = []
-        if checked:
-            prefix = [COMMSAN, "run", "--quiet", "--output", "RUN_DIRECTORY", "--"]
+        if checked or profiled:
+            what = "run" if checked else "profile"
+            prefix = [COMMSAN, what, "--quiet", "--output", "RUN_DIRECTORY", "--"]
         bind = bind if cores() >= ranks else []
         return [*prefix, launcher, "-n", ranks, *bind, program, *arguments]
 
@@ -353,6 +357,40 @@ def kernels(shop, size):
     yield Comparison("kernels", f"{nx} x {ny}", "ms/step", 1e3 / steps, variants)
 
 
+def profile(shop, size):
+    """Counting what is moved: in calls that do nothing else, in a whole program, and in kernels."""
+    for mpi in MPIS:
+        program = shop.build("calls", mpi)
+        variants = [
+            Variant("native", shop.run(mpi, 1, program, size.seconds)),
+            Variant("profiled", shop.run(mpi, 1, program, size.seconds, profiled=True), most=150e-9),
+        ]
+        yield Comparison("profile", f"{mpi}, one call", "ns", 1e9, variants)
+    source = (HEAT / "heat.in").read_text()
+    nx, ny, steps = size.edge
+    for key, value in (("nx", nx), ("ny", ny), ("steps", steps)):
+        source = re.sub(rf"(?m)^{key} = \d+", f"{key} = {value}", source)
+    file = shop.directory / "edge.in"
+    file.write_text(source)
+    for mpi in MPIS:
+        native = shop.build("heat", mpi)
+        variants = [
+            Variant("native", shop.run(mpi, 2, native, file)),
+            Variant("profiled", shop.run(mpi, 2, native, file, profiled=True), 1.03),
+        ]
+        yield Comparison("profile", f"{mpi}, halo of 8 KiB", "ms/step", 1e3 / steps, variants)
+    if "Open MPI" not in MPIS:
+        return
+    program = shop.build_kernels(PROGRAMS / "peers.cu")
+    variants = [
+        Variant("native", shop.run("Open MPI", 1, program, *size.peers), environment=SIMULATED),
+        Variant("profiled", shop.run("Open MPI", 1, program, *size.peers, profiled=True), 1.5,
+                environment=SIMULATED),
+    ]
+    width, rows, steps = size.peers
+    yield Comparison("profile", f"kernels, {width} x {rows}", "ms/step", 1e3 / steps, variants)
+
+
 BENCHMARKS = {
     "stencil": stencil,
     "pingpong": pingpong,
@@ -362,6 +400,7 @@ BENCHMARKS = {
     "ranks": ranks,
     "launches": launches,
     "kernels": kernels,
+    "profile": profile,
 }
 
 
