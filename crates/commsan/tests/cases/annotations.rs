@@ -27,6 +27,8 @@ pub struct Case {
     pub options: Vec<String>,
     /// The only MPI library that can build it.
     pub mpi: Option<String>,
+    /// Whether it is about devices alone: of MPI it calls what all programs call.
+    pub devices_only: bool,
     /// The only compiler that it is for, `gcc` or `clang`.
     pub compiler: Option<String>,
     /// Simulated devices of each rank, where it is a CUDA program.
@@ -52,6 +54,14 @@ pub struct Mark {
     pub count: Option<u64>,
     /// Whether an analysis only suspects it.
     pub possible: bool,
+}
+
+/// Whether a CUDA program does no more than begin and end MPI.
+fn is_about_devices_only(path: &Path, text: &str) -> bool {
+    const OF_ALL: [&str; 5] = ["Init(", "Finalize(", "Comm_rank(", "Comm_size(", "COMM_WORLD"];
+    let is_cuda = path.extension().is_some_and(|extension| extension == "cu");
+    is_cuda
+        && text.split("MPI_").skip(1).all(|rest| OF_ALL.iter().any(|name| rest.starts_with(name)))
 }
 
 impl Case {
@@ -81,6 +91,7 @@ impl Case {
             args: Vec::new(),
             options: Vec::new(),
             mpi: None,
+            devices_only: is_about_devices_only(path, &text),
             compiler: None,
             devices: 1,
             seed: 0,
