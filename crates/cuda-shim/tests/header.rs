@@ -60,6 +60,7 @@ const UNDECLARED: &[&str] = &[
 
 const PREAMBLE: &str = r#"
 #include <cuda_runtime_api.h>
+#define __CUDA_RUNTIME_H__ // which overloads what is looked at here
 #include <nccl.h>
 #include <type_traits>
 struct Word; struct Int;
@@ -94,8 +95,11 @@ static_assert(offsetof(cudaGraphNodeParams, memcpy.copyParams) == 32);
 /// The names in the headers.
 fn declared(headers: &Headers, directory: &Path) -> HashSet<String> {
     let (source, text) = (directory.join("names.cc"), directory.join("names"));
-    fs::write(&source, "#include <cuda_runtime_api.h>\n#include <nccl.h>\n")
-        .expect("a writable directory");
+    fs::write(
+        &source,
+        "#include <cuda_runtime_api.h>\n#define __CUDA_RUNTIME_H__\n#include <nccl.h>\n",
+    )
+    .expect("a writable directory");
     headers.compile(&source, &text, &["-E".to_owned()]).expect("headers");
     let text = fs::read_to_string(text).expect("their text");
     text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect()
