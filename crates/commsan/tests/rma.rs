@@ -159,6 +159,7 @@ impl Job<'_> {
             args: Vec::new(),
             options: Vec::new(),
             mpi: None,
+            devices_only: false,
             compiler: None,
             devices: 1,
             seed: 0,
