@@ -14,10 +14,12 @@
 mod afar;
 mod collectives;
 mod concurrent;
+mod conflicts;
 mod device;
 mod levels;
 mod memory;
 mod onesided;
+mod operation;
 mod order;
 mod persistent;
 mod separate;
@@ -28,6 +30,7 @@ pub use collectives::Entering;
 pub(crate) use levels::Calling;
 pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
+pub use operation::Operation;
 pub use order::{Learning, Template};
 pub use separate::MemoryModel;
 pub use transfers::{Simple, Transfer, combine};
@@ -41,40 +44,12 @@ use collectives::Together;
 use commsan_cuda::Gpu;
 use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
-use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
-use concurrent::Retired;
+use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 pub(crate) use concurrent::Threads;
 use levels::Levels;
+use operation::envelope;
 use rustc_hash::FxHashMap;
-use std::num::NonZeroU32;
-use std::ops::{ControlFlow, Range};
-
-/// An operation in flight.
-#[derive(Debug)]
-pub struct Operation {
-    /// The call whose operation it is: `MPI_Isend`, `MPI_Send_init`.
-    pub call: &'static Call,
-    /// The other rank, if the call names one.
-    pub peer: Option<i32>,
-    /// The message tag, if the call names one.
-    pub tag: Option<i32>,
-    /// Number of the window, of one-sided operations.
-    pub window: Option<u32>,
-    /// Where the window begins, if the finding is about its memory.
-    pub base: Option<usize>,
-    /// Where it was started.
-    pub site: Site,
-    /// Set when it is complete, as long as some thread may not know.
-    retired: Option<Retired>,
-    /// When it is complete, all threads count as knowing.
-    known_to_all: bool,
-    /// Findings that want to know where it is completed.
-    findings: [Option<NonZeroU32>; 4],
-    /// Frame pointer of the function on whose stack the buffer lies.
-    frame: Option<usize>,
-    /// An address of the buffer on the stack.
-    on_stack: usize,
-}
+use std::ops::Range;
 
 /// All requests and pending operations of one process.
 pub struct Tracker {
@@ -98,18 +73,6 @@ pub struct Tracker {
     gpu: Gpu,
     stacks: Stacks,
 }
-
-/// A conflict, copied out of the engine.
-struct Conflict {
-    id: OpId,
-    mode: Mode,
-    span: Range<usize>,
-    touched: usize,
-    bytes: Range<usize>,
-}
-
-/// Conflicts looked at for one access; more are repetitions for the reader.
-const CONFLICTS: usize = 8;
 
 impl Tracker {
     /// Nothing pending.
@@ -602,174 +565,4 @@ impl Tracker {
             self.on_stack.retain(|other| *other != id);
         }
     }
-
-    /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
-    fn conflicts(&mut self, access: &Access) -> Option<[Option<Conflict>; CONFLICTS]> {
-        let footprint = &access.footprint;
-        let possible = footprint.visit(&footprint.span(), &mut |run| match self
-            .pages
-            .may_conflict(&run, access.mode)
-        {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        });
-        possible.is_break().then(|| self.met_by(access, true))
-    }
-
-    /// The same, asking the page filter for each run of bytes, or not at all.
-    fn met_by(&mut self, access: &Access, filtered: bool) -> [Option<Conflict>; CONFLICTS] {
-        self.settle_if_met(access);
-        let mut found = [const { None }; CONFLICTS];
-        let mut count = 0;
-        let take = |id, other: &Access, bytes| {
-            // Named once for each run of bytes they share.
-            let known = |known: &Conflict| known.id == id;
-            if self.is_over(id) || found[..count].iter().flatten().any(known) {
-                return ControlFlow::Continue(());
-            }
-            let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };
-            count += 1;
-            *cell = Some(Conflict {
-                id,
-                mode: other.mode,
-                span: other.footprint.span(),
-                touched: other.footprint.bytes(),
-                bytes,
-            });
-            ControlFlow::Continue(())
-        };
-        let Access { mode, footprint } = access;
-        let _ = match filtered {
-            true => self.live.conflicts(*mode, footprint, take),
-            false => self.live.meeting(*mode, footprint, take),
-        };
-        found
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
-    fn report(
-        &mut self,
-        code: Code,
-        role: Role,
-        side: Side,
-        call: Option<&'static str>,
-        conflict: &Conflict,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(operation) = self.live.get(conflict.id) else { return };
-        if out.again(code, place.pc(), operation.site.pc) {
-            return;
-        }
-        let report = Report {
-            code,
-            access: Some(side),
-            operation: operation.party(),
-            concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
-            sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
-            threads: operation.retired.is_some(),
-            about: None,
-        };
-        let number = out.report(&report, &self.stacks);
-        match operation.retired {
-            Some(retired) => out.completed(number, &retired.site, &self.stacks),
-            None => self.subscribe(conflict.id, number),
-        }
-    }
-
-    /// A call that must not be made while this operation is pending.
-    fn misuse(
-        &mut self,
-        code: Code,
-        id: OpId,
-        call: &'static str,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(operation) = self.live.get(id) else { return };
-        if out.again(code, place.pc(), operation.site.pc) {
-            return;
-        }
-        let concerned = self.live.accesses(id).first();
-        let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
-        let site = place.site(Some(call), &mut self.stacks);
-        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
-        let report = Report {
-            code,
-            access: None,
-            operation: operation.party(),
-            concerned,
-            sites: &sites,
-            threads: false,
-            about: None,
-        };
-        let number = out.report(&report, &self.stacks);
-        self.subscribe(id, number);
-    }
-
-    fn subscribe(&mut self, id: OpId, finding: u32) {
-        if let Some(operation) = self.live.get_mut(id)
-            && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
-        {
-            *cell = NonZeroU32::new(finding + 1);
-        }
-    }
-}
-
-impl Operation {
-    /// The operation as findings tell of it.
-    fn party(&self) -> Party {
-        Party {
-            call: &self.call.name,
-            peer: self.peer,
-            tag: self.tag,
-            window: self.window,
-            base: self.base,
-            site: self.site,
-        }
-    }
-
-    fn new(args: &Args, place: &impl Place, stacks: &mut Stacks) -> Operation {
-        let (peer, tag) = envelope(args);
-        Operation {
-            call: args.call,
-            peer,
-            tag,
-            window: None,
-            base: None,
-            site: place.site(Some(&args.call.name), stacks),
-            retired: None,
-            known_to_all: false,
-            findings: [None; 4],
-            frame: None,
-            on_stack: 0,
-        }
-    }
-
-    /// An operation known by its place only.
-    fn at(call: &'static Call, site: Site) -> Operation {
-        Operation {
-            call,
-            peer: None,
-            tag: None,
-            window: None,
-            base: None,
-            site,
-            retired: None,
-            known_to_all: false,
-            findings: [None; 4],
-            frame: None,
-            on_stack: 0,
-        }
-    }
-
-    fn copy(&self) -> Operation {
-        Operation { findings: [None; 4], retired: None, known_to_all: false, ..*self }
-    }
-}
-
-/// The peer and tag a call names; negative values are wildcards and not worth telling.
-fn envelope(args: &Args) -> (Option<i32>, Option<i32>) {
-    let value = |at: Option<usize>| at.map(|index| args.int(index)).filter(|value| *value >= 0);
-    (value(args.call.at.peer), value(args.call.at.tag))
 }

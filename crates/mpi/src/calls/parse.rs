@@ -1,0 +1,205 @@
+//! From a line of the table to the calls that it stands for.
+
+use super::{Call, Effect, Extent, Fit, Flow, On, Param, Positions, Role, Rule, Times};
+use commsan_engine::Mode;
+
+/// Reads the table.
+pub(super) fn parse(text: &str) -> Result<Vec<Call>, String> {
+    let mut calls = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        parse_line(line, &mut calls).map_err(|e| format!("calls.txt:{}: {e}", number + 1))?;
+    }
+    Ok(calls)
+}
+
+fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
+    let (head, rest) = line.split_once('(').ok_or("no parameter list")?;
+    let (params, accesses) = rest.split_once(')').ok_or("parameter list not closed")?;
+    let params: Vec<&str> = params.split_whitespace().collect();
+    let mut words = head.split_whitespace();
+    let kind = words.next().ok_or("no kind")?;
+    for name in words {
+        let family = name;
+        let nonblocking = format!("I{}", name.to_lowercase());
+        let persistent = format!("{name}_init");
+        let add = |extra: &[&'static str]| -> Vec<&str> {
+            params.iter().copied().chain(extra.iter().copied()).collect()
+        };
+        let receives = params.contains(&"source");
+        let variants: Vec<(String, Vec<&str>, Effect)> = match kind {
+            "p2p" => vec![
+                (name.into(), add(if receives { &["status"] } else { &[] }), Effect::Block),
+                (nonblocking, add(&["request"]), Effect::Start),
+                (persistent, add(&["request"]), Effect::Init),
+            ],
+            "coll" => vec![
+                (name.into(), add(&[]), Effect::Block),
+                (nonblocking, add(&["request"]), Effect::Start),
+                (persistent, add(&["info", "request"]), Effect::Init),
+            ],
+            "rma" => vec![
+                (name.into(), add(&[]), Effect::Rma),
+                (format!("R{}", name.to_lowercase()), add(&["request"]), Effect::Rma),
+            ],
+            other => vec![(name.into(), add(&[]), effect(other)?)],
+        };
+        for (name, params, effect) in variants {
+            for large in [false, true] {
+                let params: Vec<Param> =
+                    params.iter().map(|p| param(p)).collect::<Result<_, _>>()?;
+                let counted = |p: &Param| {
+                    matches!(p.role, Role::Count | Role::Counts) || p.name == "disp_unit"
+                };
+                let completes = params.iter().any(|p| p.role == Role::Requests);
+                if large && (completes || !params.iter().any(counted)) {
+                    continue;
+                }
+                let rules = accesses.split(',').map(str::trim).filter(|a| !a.is_empty());
+                let accesses = rules.map(|a| rule(a, &params)).collect::<Result<Vec<_>, _>>()?;
+                let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
+                let collective = matches!(kind, "coll" | "meet");
+                let flow = if collective { Flow::of(family) } else { Flow::None };
+                let at = Positions::of(&params);
+                let row = calls.len() as u32;
+                let enters = collective
+                    || matches!(
+                        effect,
+                        Effect::Window | Effect::WindowFree | Effect::Fence | Effect::CommFree
+                    );
+                let simple = matches!(
+                    &*accesses,
+                    [Rule { extent: Extent::Blocks { times: Times::Once, .. }, on: On::All, .. }]
+                );
+                calls.push(Call {
+                    name,
+                    params,
+                    effect,
+                    accesses,
+                    large,
+                    collective,
+                    flow,
+                    synchronous: family == "Ssend",
+                    row,
+                    kind: if large { row - 1 } else { row },
+                    enters,
+                    fit: if collective { Fit::of(family) } else { Fit::Nothing },
+                    at,
+                    simple,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn param(name: &str) -> Result<Param, String> {
+    let role = Role::of(name).ok_or_else(|| format!("parameter `{name}` has no role"))?;
+    Ok(Param { name: name.to_owned(), role })
+}
+
+fn effect(kind: &str) -> Result<Effect, String> {
+    Ok(match kind {
+        "block" | "meet" => Effect::Block,
+        "start" => Effect::Start,
+        "psend" | "precv" => Effect::InitPartitioned,
+        "pready" => Effect::Pready,
+        "pready_range" => Effect::PreadyRange,
+        "pready_list" => Effect::PreadyList,
+        "parrived" => Effect::Parrived,
+        "go" => Effect::Go,
+        "goall" => Effect::GoAll,
+        "wait" => Effect::Wait,
+        "test" => Effect::Test,
+        "waitall" => Effect::WaitAll,
+        "testall" => Effect::TestAll,
+        "waitany" => Effect::WaitAny,
+        "testany" => Effect::TestAny,
+        "waitsome" | "testsome" => Effect::Some,
+        "status" => Effect::GetStatus,
+        "free" => Effect::Free,
+        "cancel" => Effect::Cancel,
+        "pack" => Effect::Pack,
+        "unpack" => Effect::Unpack,
+        "begin" => Effect::Begin,
+        "finalize" => Effect::Finalize,
+        "abort" => Effect::Abort,
+        "typefree" => Effect::TypeFree,
+        "commfree" => Effect::CommFree,
+        "fetch" => Effect::Rma,
+        "window" => Effect::Window,
+        "winfree" => Effect::WindowFree,
+        "attach" => Effect::Attach,
+        "detach" => Effect::Detach,
+        "wininfo" => Effect::WindowInfo,
+        "fence" => Effect::Fence,
+        "epoch" => Effect::EpochBegin,
+        "epochend" => Effect::EpochEnd,
+        "expose" => Effect::ExposureBegin,
+        "exposed" => Effect::ExposureEnd,
+        "lock" => Effect::Lock,
+        "unlock" => Effect::Unlock,
+        "flush" => Effect::Flush,
+        "flushlocal" => Effect::FlushLocal,
+        "winsync" => Effect::WindowSync,
+        "memalloc" => Effect::MemAlloc,
+        "memfree" => Effect::MemFree,
+        other => return Err(format!("unknown kind `{other}`")),
+    })
+}
+
+fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {
+    let index = |name: &str| {
+        let found = params.iter().position(|p| p.name == name);
+        found.ok_or_else(|| format!("`{text}`: no parameter `{name}`"))
+    };
+    let times = |name: &str| {
+        Ok::<_, String>(match name {
+            "size" => Times::Size,
+            "local" => Times::Local,
+            "in" => Times::In,
+            "out" => Times::Out,
+            other => Times::Param(index(other)?),
+        })
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [mode, buffer, extent, datatype, conditions @ ..] = words.as_slice() else {
+        return Err(format!("`{text}`: an access is `r|w buffer count type`"));
+    };
+    let mode = match *mode {
+        "r" => Mode::Read,
+        "w" => Mode::Write,
+        other => return Err(format!("`{text}`: mode `{other}`")),
+    };
+    let (buffer, in_place) = match buffer.split_once('|') {
+        Some((buffer, other)) => (index(buffer)?, Some(index(other)?)),
+        None => (index(buffer)?, None),
+    };
+    let extent = match (extent.split_once('@'), extent.split_once(':'), extent.split_once('*')) {
+        (Some((counts, place)), _, _) => {
+            let (displs, repeat) = place.split_once('*').unwrap_or((place, "size"));
+            Extent::Placed { counts: index(counts)?, displs: index(displs)?, times: times(repeat)? }
+        }
+        (_, Some((counts, "sum")), _) => Extent::Sum(index(counts)?),
+        (_, Some((counts, "own")), _) => Extent::Own(index(counts)?),
+        (_, _, Some((count, repeat))) => {
+            Extent::Blocks { count: index(count)?, times: times(repeat)? }
+        }
+        _ if *extent == "1" => Extent::One,
+        _ => Extent::Blocks { count: index(extent)?, times: Times::Once },
+    };
+    let (mut peer, mut op, mut on) = (None, None, On::All);
+    for condition in conditions {
+        match condition.split_at(1) {
+            ("?", rank) => peer = Some(index(rank)?),
+            ("!", reduction) => op = Some(index(reduction)?),
+            ("@", "root") => on = On::Root,
+            ("@", "other") => on = On::Other,
+            _ => return Err(format!("`{text}`: condition `{condition}`")),
+        }
+    }
+    Ok(Rule { mode, buffer, in_place, extent, datatype: index(datatype)?, peer, op, on })
+}

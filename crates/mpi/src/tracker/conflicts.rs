@@ -1,0 +1,138 @@
+//! What an access conflicts with, and how that is told.
+
+use super::Tracker;
+use commsan_engine::{Access, Mode, OpId};
+use commsan_model::{Code, Role};
+use commsan_place::{Findings, Place, Report, Side};
+use std::num::NonZeroU32;
+use std::ops::{ControlFlow, Range};
+
+/// A conflict, copied out of the engine.
+pub(super) struct Conflict {
+    pub id: OpId,
+    pub mode: Mode,
+    pub span: Range<usize>,
+    pub touched: usize,
+    pub bytes: Range<usize>,
+}
+
+/// Conflicts looked at for one access; more are repetitions for the reader.
+pub(super) const CONFLICTS: usize = 8;
+
+impl Tracker {
+    /// The operations an access conflicts with; `None`, nearly always and quickly, without any.
+    pub(super) fn conflicts(&mut self, access: &Access) -> Option<[Option<Conflict>; CONFLICTS]> {
+        let footprint = &access.footprint;
+        let possible = footprint.visit(&footprint.span(), &mut |run| match self
+            .pages
+            .may_conflict(&run, access.mode)
+        {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        possible.is_break().then(|| self.met_by(access, true))
+    }
+
+    /// The same, asking the page filter for each run of bytes, or not at all.
+    pub(super) fn met_by(
+        &mut self,
+        access: &Access,
+        filtered: bool,
+    ) -> [Option<Conflict>; CONFLICTS] {
+        self.settle_if_met(access);
+        let mut found = [const { None }; CONFLICTS];
+        let mut count = 0;
+        let take = |id, other: &Access, bytes| {
+            // Named once for each run of bytes they share.
+            let known = |known: &Conflict| known.id == id;
+            if self.is_over(id) || found[..count].iter().flatten().any(known) {
+                return ControlFlow::Continue(());
+            }
+            let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };
+            count += 1;
+            *cell = Some(Conflict {
+                id,
+                mode: other.mode,
+                span: other.footprint.span(),
+                touched: other.footprint.bytes(),
+                bytes,
+            });
+            ControlFlow::Continue(())
+        };
+        let Access { mode, footprint } = access;
+        let _ = match filtered {
+            true => self.live.conflicts(*mode, footprint, take),
+            false => self.live.meeting(*mode, footprint, take),
+        };
+        found
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the sides of a finding, each once")]
+    pub(super) fn report(
+        &mut self,
+        code: Code,
+        role: Role,
+        side: Side,
+        call: Option<&'static str>,
+        conflict: &Conflict,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(operation) = self.live.get(conflict.id) else { return };
+        if out.again(code, place.pc(), operation.site.pc) {
+            return;
+        }
+        let report = Report {
+            code,
+            access: Some(side),
+            operation: operation.party(),
+            concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
+            sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
+            threads: operation.retired.is_some(),
+            about: None,
+        };
+        let number = out.report(&report, &self.stacks);
+        match operation.retired {
+            Some(retired) => out.completed(number, &retired.site, &self.stacks),
+            None => self.subscribe(conflict.id, number),
+        }
+    }
+
+    /// A call that must not be made while this operation is pending.
+    pub(super) fn misuse(
+        &mut self,
+        code: Code,
+        id: OpId,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(operation) = self.live.get(id) else { return };
+        if out.again(code, place.pc(), operation.site.pc) {
+            return;
+        }
+        let concerned = self.live.accesses(id).first();
+        let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
+        let site = place.site(Some(call), &mut self.stacks);
+        let sites = [(Role::Access, site), (Role::Operation, operation.site)];
+        let report = Report {
+            code,
+            access: None,
+            operation: operation.party(),
+            concerned,
+            sites: &sites,
+            threads: false,
+            about: None,
+        };
+        let number = out.report(&report, &self.stacks);
+        self.subscribe(id, number);
+    }
+
+    pub(super) fn subscribe(&mut self, id: OpId, finding: u32) {
+        if let Some(operation) = self.live.get_mut(id)
+            && let Some(cell) = operation.findings.iter_mut().find(|cell| cell.is_none())
+        {
+            *cell = NonZeroU32::new(finding + 1);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Operations in flight, as findings tell of them.
+
+use super::concurrent::Retired;
+use crate::buffers::Args;
+use crate::calls::Call;
+use commsan_place::{Party, Place, Site, Stacks};
+use std::num::NonZeroU32;
+
+/// An operation in flight.
+#[derive(Debug)]
+pub struct Operation {
+    /// The call whose operation it is: `MPI_Isend`, `MPI_Send_init`.
+    pub call: &'static Call,
+    /// The other rank, if the call names one.
+    pub peer: Option<i32>,
+    /// The message tag, if the call names one.
+    pub tag: Option<i32>,
+    /// Number of the window, of one-sided operations.
+    pub window: Option<u32>,
+    /// Where the window begins, if the finding is about its memory.
+    pub base: Option<usize>,
+    /// Where it was started.
+    pub site: Site,
+    /// Set when it is complete, as long as some thread may not know.
+    pub(super) retired: Option<Retired>,
+    /// When it is complete, all threads count as knowing.
+    pub(super) known_to_all: bool,
+    /// Findings that want to know where it is completed.
+    pub(super) findings: [Option<NonZeroU32>; 4],
+    /// Frame pointer of the function on whose stack the buffer lies.
+    pub(super) frame: Option<usize>,
+    /// An address of the buffer on the stack.
+    pub(super) on_stack: usize,
+}
+
+impl Operation {
+    /// The operation as findings tell of it.
+    pub(super) fn party(&self) -> Party {
+        Party {
+            call: &self.call.name,
+            peer: self.peer,
+            tag: self.tag,
+            window: self.window,
+            base: self.base,
+            site: self.site,
+        }
+    }
+
+    pub(super) fn new(args: &Args, place: &impl Place, stacks: &mut Stacks) -> Operation {
+        let (peer, tag) = envelope(args);
+        Operation {
+            call: args.call,
+            peer,
+            tag,
+            window: None,
+            base: None,
+            site: place.site(Some(&args.call.name), stacks),
+            retired: None,
+            known_to_all: false,
+            findings: [None; 4],
+            frame: None,
+            on_stack: 0,
+        }
+    }
+
+    /// An operation known by its place only.
+    pub(super) fn at(call: &'static Call, site: Site) -> Operation {
+        Operation {
+            call,
+            peer: None,
+            tag: None,
+            window: None,
+            base: None,
+            site,
+            retired: None,
+            known_to_all: false,
+            findings: [None; 4],
+            frame: None,
+            on_stack: 0,
+        }
+    }
+
+    pub(super) fn copy(&self) -> Operation {
+        Operation { findings: [None; 4], retired: None, known_to_all: false, ..*self }
+    }
+}
+
+/// The peer and tag a call names; negative values are wildcards and not worth telling.
+pub(super) fn envelope(args: &Args) -> (Option<i32>, Option<i32>) {
+    let value = |at: Option<usize>| at.map(|index| args.int(index)).filter(|value| *value >= 0);
+    (value(args.call.at.peer), value(args.call.at.tag))
+}

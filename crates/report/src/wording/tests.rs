@@ -1,0 +1,119 @@
+use super::*;
+use crate::merge::Observation;
+use commsan_model::Role;
+
+#[test]
+fn every_code_has_one_row_with_known_placeholders() {
+    let usual = WORDINGS.iter().filter(|wording| wording.case == Case::Usual);
+    let codes: Vec<_> = usual.map(|wording| wording.code).collect();
+    assert_eq!(codes, Code::ALL);
+    let observation = crate::facts::tests::observation();
+    let facts = Facts::of(&observation);
+    for row in WORDINGS {
+        let texts = [row.message, row.offence, row.operation, row.why, row.help, row.fortran];
+        for name in texts.iter().flat_map(|text| text.split('{').skip(1)) {
+            let name = name.split_once('}').unwrap().0;
+            assert!(facts.get(name).is_some_and(|text| !text.is_empty()), "{name}");
+        }
+    }
+}
+
+/// A typical finding about requests and their buffers.
+fn of_requests(row: &Wording) -> Observation {
+    let mut observation = crate::facts::tests::observation();
+    observation.finding.code = row.code;
+    let (role, by, write) = match row.code {
+        Code::SendBufferWritten => (Role::Access, "store", true),
+        Code::ReceiveBufferRead => (Role::Access, "memcpy", false),
+        Code::ReceiveBufferWritten => (Role::Access, "store", true),
+        Code::OperationsOverlap if row.case == Case::WithinOneCall => {
+            (Role::Access, "MPI_Sendrecv", true)
+        }
+        Code::OperationsOverlap => (Role::Access, "MPI_Irecv", true),
+        Code::PendingBufferFreed => (Role::Release, "free", true),
+        Code::PendingStackBuffer if row.case == Case::NoticedLater => {
+            (Role::Return, "MPI_Waitall", false)
+        }
+        Code::PendingStackBuffer => (Role::Return, "", false),
+        Code::RequestNeverCompleted => (Role::Operation, "", false),
+        Code::RequestOverwritten => (Role::Overwrite, "MPI_Isend", false),
+        Code::ActiveRequestFreed => (Role::Access, "MPI_Request_free", false),
+        _ => (Role::Access, "MPI_Start", false),
+    };
+    observation.finding.access.as_mut().unwrap().by = by.into();
+    observation.finding.access.as_mut().unwrap().write = write;
+    observation.finding.sites.to_mut()[0].role = role;
+    if by.starts_with("MPI") {
+        observation.finding.sites.to_mut()[0].call = Some(by.into());
+    }
+    if role == Role::Operation {
+        observation.finding.sites.to_mut().remove(0);
+        observation.stacks.remove(0);
+        observation.completed = None;
+    }
+    if matches!(row.code, Code::ReceiveBufferRead | Code::ReceiveBufferWritten) {
+        observation.finding.operation.call = "MPI_Irecv".into();
+        observation.finding.operation.write = true;
+        observation.finding.sites.to_mut()[1].call = Some("MPI_Irecv".into());
+    }
+    if row.code == Code::ActiveRequestStarted {
+        observation.finding.operation.call = "MPI_Send_init".into();
+        observation.finding.sites.to_mut()[1].call = Some("MPI_Start".into());
+    }
+    if row.case == Case::Threads {
+        between_sites_of_threads(&mut observation, row.code);
+    }
+    if row.case == Case::WithinOneCall {
+        observation.finding.operation.call = by.into();
+        observation.finding.sites.to_mut()[1].call = Some(by.into());
+        observation.completed = None;
+    }
+    observation
+}
+
+/// Of some codes the other thread came later, of some earlier.
+fn between_sites_of_threads(observation: &mut Observation, code: Code) {
+    observation.finding.threads = true;
+    observation.finding.sites.to_mut()[0].thread = 2;
+    if code == Code::ReceiveBufferRead {
+        observation.completed = None;
+    }
+}
+
+/// What the report says about a typical finding of each code.
+#[test]
+fn texts_of_all_codes() {
+    let mut text = String::new();
+    for row in WORDINGS {
+        let mut observation = if row.code >= Code::StreamsRace {
+            crate::facts::tests::device(row.code, row.case)
+        } else if row.code >= Code::CollectivesDiffer {
+            crate::facts::tests::together(row.code, row.case)
+        } else if row.code >= Code::OriginBufferWritten {
+            let mut observation = crate::facts::tests::one_sided(row.code, row.case);
+            if row.case == Case::Threads {
+                between_sites_of_threads(&mut observation, row.code);
+            }
+            observation
+        } else {
+            of_requests(row)
+        };
+        assert_eq!(Facts::of(&observation).case(), row.case, "{}", row.code);
+        for stack in &mut observation.stacks {
+            stack[0].file = Some("/src/heat.f90".to_owned());
+        }
+        for finding in crate::merge::merge([observation]) {
+            let labels: Vec<_> = finding.sites.iter().map(|site| &*site.label).collect();
+            text += &format!(
+                "{}: {}\n  {}\n  labels: {}\n  why: {}\n  help: {}\n",
+                finding.code,
+                finding.title,
+                finding.message,
+                labels.join(" | "),
+                finding.why,
+                finding.help
+            );
+        }
+    }
+    insta::assert_snapshot!(text);
+}
