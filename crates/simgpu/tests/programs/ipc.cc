@@ -1,6 +1,8 @@
 // Two processes: one writes the other's device memory, and each waits for the other's events.
 //# devices: 2
 #include "check.h"
+#include <csignal>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +70,7 @@ int main() {
     CHECK(!pipe(there) && !pipe(back));
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         other(back[1], there[0]);
         return 0;
     }

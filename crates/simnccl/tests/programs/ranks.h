@@ -2,10 +2,12 @@
 #pragma once
 #include "check.h"
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <nccl.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -79,6 +81,7 @@ inline void in_processes(int ranks, const std::function<void(Rank &)> &body, int
     for (int first = 0; first < ranks; first += each) {
         pid_t child = fork();
         if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             as_threads(first, std::min(first + each, ranks), ranks, id, body);
             fflush(stdout);
             _exit(0);
