@@ -70,13 +70,15 @@ impl RunDirectory {
             .map_err(|error| RunError::new(path.to_owned(), Action::Open, error))?;
         drop(entries);
         let directory = RunDirectory { path: path.to_owned() };
-        let is_run = directory.run_json().exists() || directory.logs().is_ok_and(|l| !l.is_empty());
+        let is_run = directory.run_json().exists()
+            || directory.logs().is_ok_and(|logs| !logs.is_empty())
+            || directory.traffic().is_ok_and(|traffic| !traffic.is_empty());
         if is_run {
             Ok(directory)
         } else {
             let error = io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it has neither `run.json` nor a `rank-N.jsonl`",
+                "it has no `run.json`, `rank-N.jsonl` or `rank-N.traffic`",
             );
             Err(RunError::new(path.to_owned(), Action::Open, error))
         }

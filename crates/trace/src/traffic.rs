@@ -8,8 +8,10 @@
 //! length of the rest (8), length unpacked (8) — and a [`Snapshot`] in postcard's encoding, as one LZ4 block.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 /// Version of the format; readers refuse others.
@@ -297,6 +299,34 @@ pub struct Extent {
     pub bytes: u64,
     /// How often each was touched.
     pub count: u64,
+}
+
+/// Extents added up: where counts change, and by how much.
+#[derive(Default)]
+pub struct ExtentSum(BTreeMap<u64, i128>);
+
+impl ExtentSum {
+    /// Adds bytes that were touched so many times.
+    pub fn add(&mut self, bytes: Range<u64>, count: u64) {
+        if !bytes.is_empty() {
+            *self.0.entry(bytes.start).or_default() += i128::from(count);
+            *self.0.entry(bytes.end).or_default() -= i128::from(count);
+        }
+    }
+
+    /// Everything, ascending and apart.
+    pub fn extents(self) -> Vec<Extent> {
+        let (mut extents, mut depth, mut from) = (Vec::new(), 0, 0);
+        for (at, change) in self.0.into_iter().filter(|(_, change)| *change != 0) {
+            if depth > 0 {
+                let count = u64::try_from(depth).unwrap_or(u64::MAX);
+                extents.push(Extent { start: from, bytes: at - from, count });
+            }
+            depth += change;
+            from = at;
+        }
+        extents
+    }
 }
 
 /// Time in calls at one place.

@@ -5,9 +5,8 @@
 //! boundaries are rounded outwards: bounded memory, and exact for all but scattered access.
 
 use commsan_engine::{Footprint, Pattern};
-use commsan_trace::traffic::Extent;
+use commsan_trace::traffic::{Extent, ExtentSum};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 /// Distinct sets of bytes before they are added up.
@@ -87,60 +86,35 @@ impl Extents {
     }
 
     fn add_up(&self) -> Vec<Extent> {
-        let mut steps = Steps::default();
+        let mut sum = ExtentSum::default();
         for extent in &self.folded {
-            steps.add(extent.start..extent.start + extent.bytes, extent.count);
+            sum.add(extent.start..extent.start + extent.bytes, extent.count);
         }
         for (&(start, bytes), count) in &self.runs {
-            steps.add(start..start + bytes, *count);
+            sum.add(start..start + bytes, *count);
         }
         for (&(origin, ..), (pattern, count)) in &self.patterns {
-            steps.add_pattern(origin, pattern, *count);
+            add_pattern(&mut sum, origin, pattern, *count);
         }
-        bounded(steps.extents())
+        bounded(sum.extents())
     }
 }
 
-/// Where counts change, and by how much.
-#[derive(Default)]
-struct Steps(BTreeMap<u64, i64>);
-
-impl Steps {
-    fn add(&mut self, bytes: Range<u64>, count: u64) {
-        *self.0.entry(bytes.start).or_default() += count as i64;
-        *self.0.entry(bytes.end).or_default() -= count as i64;
+/// Adds what a pattern touches.
+fn add_pattern(sum: &mut ExtentSum, origin: i64, pattern: &Pattern, count: u64) {
+    let moved = |run: Range<isize>| run.start.max(0) as u64..run.end.max(0) as u64;
+    let span = pattern.span();
+    let whole = span.start + origin as isize..span.end + origin as isize;
+    let (mut runs, mut seen) = (Vec::new(), 0);
+    let all = pattern.visit(origin as isize, &whole, &mut |run| {
+        runs.push(moved(run));
+        seen += 1;
+        if seen > RUNS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if all.is_break() {
+        runs = vec![moved(whole)];
     }
-
-    fn add_pattern(&mut self, origin: i64, pattern: &Pattern, count: u64) {
-        let moved = |run: Range<isize>| run.start.max(0) as u64..run.end.max(0) as u64;
-        let span = pattern.span();
-        let whole = span.start + origin as isize..span.end + origin as isize;
-        let (mut runs, mut seen) = (Vec::new(), 0);
-        let all = pattern.visit(origin as isize, &whole, &mut |run| {
-            runs.push(moved(run));
-            seen += 1;
-            if seen > RUNS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        if all.is_break() {
-            runs = vec![moved(whole)];
-        }
-        runs.into_iter().for_each(|run| self.add(run, count));
-    }
-
-    fn extents(self) -> Vec<Extent> {
-        let (mut extents, mut count, mut from) = (Vec::<Extent>::new(), 0i64, 0);
-        for (at, step) in self.0 {
-            if step == 0 {
-                continue;
-            }
-            if count > 0 {
-                extents.push(Extent { start: from, bytes: at - from, count: count as u64 });
-            }
-            count += step;
-            from = at;
-        }
-        extents
-    }
+    runs.into_iter().for_each(|run| sum.add(run, count));
 }
 
 /// No more than are kept: boundaries are rounded outwards to ever larger powers of two, and where bytes

@@ -1,6 +1,6 @@
 //! Which bytes of an object: extents of many transfers as one list, and what they say of its shape.
 
-use commsan_trace::traffic::Extent;
+use commsan_trace::traffic::{Extent, ExtentSum};
 use std::collections::BTreeMap;
 
 /// Sizes of elements that are guessed, likeliest first.
@@ -12,26 +12,11 @@ const MOST_SHAPES: usize = 8;
 /// Extents of several lists as one, apart, with how often each byte was touched; at most `most` of them,
 /// the closest ones joined. What is joined says how often its most touched byte was.
 pub fn join(extents: &[Extent], most: usize) -> Vec<Extent> {
-    let mut changes: BTreeMap<u64, i128> = BTreeMap::new();
-    for extent in extents.iter().filter(|extent| extent.bytes > 0) {
-        *changes.entry(extent.start).or_default() += i128::from(extent.count);
-        let end = extent.start.saturating_add(extent.bytes);
-        *changes.entry(end).or_default() -= i128::from(extent.count);
+    let mut sum = ExtentSum::default();
+    for extent in extents {
+        sum.add(extent.start..extent.start.saturating_add(extent.bytes), extent.count);
     }
-    let mut joined: Vec<Extent> = vec![];
-    let (mut start, mut depth) = (0, 0_i128);
-    for (at, change) in changes {
-        let count = u64::try_from(depth).unwrap_or(u64::MAX);
-        match joined.last_mut() {
-            Some(last) if last.start + last.bytes == start && last.count == count && depth > 0 => {
-                last.bytes += at - start;
-            }
-            _ if depth > 0 => joined.push(Extent { start, bytes: at - start, count }),
-            _ => {}
-        }
-        (start, depth) = (at, depth + change);
-    }
-    reduce(joined, most.max(1))
+    reduce(sum.extents(), most.max(1))
 }
 
 /// Joins across the smallest gaps until few enough are left.
