@@ -51,6 +51,11 @@ impl<'a> Call<'a> {
         self.process.origin(&self.here, by)
     }
 
+    /// Whether work is looked for races.
+    pub fn checks(&self) -> bool {
+        self.process.checks()
+    }
+
     /// Whether what moves is counted.
     pub fn counts(&self) -> bool {
         self.process.counts()

@@ -108,6 +108,9 @@ impl Kernel {
         if call.counts() {
             quietly(|| traffic::launches_from(call, None));
         }
+        if !call.checks() {
+            return real();
+        }
         let put = || call.tell(Event::Enqueued(&self.work(call, stream)));
         let Some(tag) = watch::tag(call) else {
             let code = real();

@@ -19,7 +19,8 @@ pub(crate) struct UniqueId([c_char; 128]);
 pub(crate) struct Part(pub usize, pub usize);
 
 impl Part {
-    const NONE: Part = Part(0, 0);
+    /// None.
+    pub const NONE: Part = Part(0, 0);
 
     /// On one rank of a communicator alone.
     pub fn on(self, root: c_int, comm: usize) -> Part {
@@ -111,48 +112,61 @@ pub(crate) fn begin_group() {
     GROUP.with_borrow_mut(|group| group.depth += 1);
 }
 
-/// A group ends: with the outermost, all is in its stream.
-pub(crate) fn end_group(call: Option<&Call>, real: impl FnOnce() -> c_int) -> c_int {
-    launching(call);
-    let code = real();
-    let works = GROUP.with_borrow_mut(|group| {
+/// A group is about to end. With the outermost, these are put into their streams.
+pub(crate) fn leave_group() -> Vec<Work> {
+    GROUP.with_borrow_mut(|group| {
         group.depth = group.depth.saturating_sub(1);
         if group.depth == 0 { std::mem::take(&mut group.works) } else { Vec::new() }
-    });
-    if let Some(call) = call.filter(|_| code == SUCCESS) {
-        for work in &works {
-            quietly(|| call.tell(Event::Enqueued(work)));
-        }
-    }
-    code
+    })
 }
 
-/// One operation.
-pub(crate) fn operation(
-    call: Option<&Call>,
-    done: impl FnOnce() -> Operation,
-    real: impl FnOnce() -> c_int,
-) -> c_int {
-    launching(call);
-    let code = real();
-    if let Some(call) = call.filter(|_| code == SUCCESS) {
-        quietly(|| {
-            let work = done().work(call);
-            let now = GROUP.with_borrow_mut(|group| match group.depth {
-                0 => Some(work),
-                _ => {
-                    group.works.push(work);
-                    None
-                }
-            });
-            now.map(|work| call.tell(Event::Enqueued(&work)));
-        });
+/// A group has ended. Its streams wait for each other before and after it (NCCL user guide, "CUDA Stream
+/// Semantics").
+pub(crate) fn group_ended(call: &Call, works: &[Work]) {
+    let mut streams: Vec<StreamName> = Vec::new();
+    for work in works {
+        if !streams.contains(&work.stream) {
+            streams.push(work.stream);
+        }
     }
-    code
+    join(call, &streams);
+    for work in works {
+        call.tell(Event::Enqueued(work));
+    }
+    join(call, &streams);
+}
+
+/// What is put into any of these streams next comes after what is in all of them.
+fn join(call: &Call, streams: &[StreamName]) {
+    // No event of the program is there.
+    static EVENT: u8 = 0;
+    let event = &raw const EVENT as usize;
+    for &stream in streams {
+        call.tell(Event::EventRecorded { event, stream, external: false });
+        for &other in streams.iter().filter(|other| **other != stream) {
+            call.tell(Event::EventAwaited { stream: other, event, external: false });
+        }
+    }
+    call.tell(Event::EventDestroyed { event });
+}
+
+/// An operation was asked for: it is in its stream, or will be when the group ends.
+pub(crate) fn operation(call: &Call, operation: &Operation) {
+    let work = operation.work(call);
+    let now = GROUP.with_borrow_mut(|group| match group.depth {
+        0 => Some(work),
+        _ => {
+            group.works.push(work);
+            None
+        }
+    });
+    if let Some(work) = now {
+        call.tell(Event::Enqueued(&work));
+    }
 }
 
 /// The library is about to launch kernels for this call.
-fn launching(call: Option<&Call>) {
+pub(crate) fn launching(call: Option<&Call>) {
     if let Some(call) = call.filter(|call| call.counts()) {
         quietly(|| traffic::launches_from(call, Some(call.name)));
     }

@@ -11,6 +11,10 @@ use std::sync::OnceLock;
 pub trait Process: Sync {
     /// Whether calls should be looked at.
     fn active(&self) -> bool;
+    /// Whether work is looked for races.
+    fn checks(&self) -> bool {
+        true
+    }
     /// Takes what has happened. Work gets a ticket.
     fn tell(&self, here: &Here, event: &Event) -> Option<Ticket>;
     /// Whether what moves is counted.

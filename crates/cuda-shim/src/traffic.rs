@@ -8,7 +8,7 @@ use crate::event::{Event, Node};
 use crate::process::process;
 use crate::real::Real;
 use crate::{ask, entry};
-use commsan_cuda::{Allocation, Copy, MemoryKind, Release, Rows, StreamName};
+use commsan_cuda::{Allocation, Copy, MemoryKind, Release, Rows, StreamName, demangled};
 use commsan_engine::{Footprint, Pattern};
 use commsan_place::{Place as _, StackId};
 use commsan_sense::inside::Inside;
@@ -25,8 +25,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 struct Graphs {
     /// By graph, the copies of nodes, and graphs inside.
     graphs: FxHashMap<usize, Vec<(usize, Does)>>,
-    /// What was made ready to be launched.
-    execs: FxHashMap<usize, Vec<Copy>>,
+    /// What was made ready to be launched, by node.
+    execs: FxHashMap<usize, Vec<(usize, Copy)>>,
     /// Captures that have begun, the last one last, with what was captured.
     captures: Vec<(StreamName, Vec<Copy>)>,
 }
@@ -41,9 +41,13 @@ static GRAPHS: Mutex<Option<Graphs>> = Mutex::new(None);
 
 /// The copies that happen with an event.
 pub fn copies_of(event: &Event) -> Vec<Copy> {
-    // The library is asked with nothing locked.
     let captured = match event {
+        // The library is asked with nothing locked.
         Event::Copied(copy) => with_graphs(Graphs::is_capturing) && is_captured(copy.stream),
+        // The most frequent ones are about no graph.
+        Event::Enqueued(_) | Event::EventRecorded { .. } | Event::EventAwaited { .. } => {
+            return Vec::new();
+        }
         _ => false,
     };
     with_graphs(|graphs| graphs.copies_of(event, captured))
@@ -98,9 +102,16 @@ impl Graphs {
                 let copies = self.flattened(graph, 0);
                 self.execs.insert(exec, copies);
             }
+            Event::ExecNodeChanged { exec, node, does: Node::Copy(copy) } => {
+                let all = self.execs.get_mut(&exec).into_iter().flatten();
+                for (_, known) in all.filter(|(known, _)| *known == node) {
+                    *known = copy.clone();
+                }
+            }
             Event::ExecDestroyed { exec } => drop(self.execs.remove(&exec)),
             Event::GraphLaunched { exec, .. } => {
-                return self.execs.get(&exec).cloned().unwrap_or_default();
+                let copies = self.execs.get(&exec).into_iter().flatten();
+                return copies.map(|(_, copy)| copy.clone()).collect();
             }
             _ => {}
         }
@@ -108,11 +119,11 @@ impl Graphs {
     }
 
     /// All copies of a graph; graphs lie in each other a few deep at most.
-    fn flattened(&self, graph: usize, depth: u32) -> Vec<Copy> {
+    fn flattened(&self, graph: usize, depth: u32) -> Vec<(usize, Copy)> {
         const DEEPEST: u32 = 16;
         let nodes = self.graphs.get(&graph).into_iter().flatten();
-        let copies = nodes.map(|(_, does)| match does {
-            Does::Copies(copies) => copies.clone(),
+        let copies = nodes.map(|(node, does)| match does {
+            Does::Copies(copies) => copies.iter().map(|copy| (*node, copy.clone())).collect(),
             Does::Graph(child) if depth < DEEPEST => self.flattened(*child, depth + 1),
             Does::Graph(_) => Vec::new(),
         });
@@ -278,7 +289,7 @@ fn origin(origin: u64) -> (StackId, Option<u32>) {
 impl Accesses {
     /// Counts them.
     pub fn count(&self, traffic: &mut Traffic, me: u32) {
-        let kernel = name(self.kernel).unwrap_or_default();
+        let kernel = name(self.kernel).map_or_else(String::new, |name| demangled(&name));
         if !traffic.settings().kernels.is_empty()
             && !traffic.settings().kernels.iter().any(|wanted| kernel.contains(wanted.as_str()))
         {

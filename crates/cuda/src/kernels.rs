@@ -21,6 +21,7 @@ mod join;
 mod touches;
 
 use crate::Touch;
+pub use code::demangled;
 use code::{Code, Known};
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;

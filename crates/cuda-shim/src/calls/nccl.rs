@@ -1,68 +1,47 @@
 //! NCCL: each operation is work in a stream, which reads what it sends and writes what it receives. What the
-//! library itself does for that, its kernels and copies, is not the program's.
+//! library itself does for that, its kernels and copies, is not the program's, and neither is what it does to
+//! make communicators.
 
-use crate::nccl::{Operation, Part, UniqueId, begin_group, end_group, operation};
+use crate::entry::after;
+use crate::nccl::{
+    Operation, Part, UniqueId, begin_group, group_ended, launching, leave_group, operation,
+};
 use std::ffi::{c_int, c_void};
 
 entries! {
-    fn ncclCommInitRank(comm: usize, count: c_int, id: UniqueId, rank: c_int) instead(call, real) {
-        let _ = call;
-        // SAFETY: the program's arguments.
-        unsafe { real(comm, count, id, rank) }
-    }
+    fn ncclCommInitRank(_comm: usize, _count: c_int, _id: UniqueId, _rank: c_int) before(_) {}
 
     fn ncclCommInitRankConfig(
-        comm: usize,
-        count: c_int,
-        id: UniqueId,
-        rank: c_int,
-        config: *mut c_void,
-    ) instead(call, real) {
-        let _ = call;
-        // SAFETY: the program's arguments.
-        unsafe { real(comm, count, id, rank, config) }
-    }
+        _comm: usize,
+        _count: c_int,
+        _id: UniqueId,
+        _rank: c_int,
+        _config: *mut c_void,
+    ) before(_) {}
 
-    fn ncclCommInitAll(comms: usize, count: c_int, devices: *const c_int) instead(call, real) {
-        let _ = call;
-        // SAFETY: the program's arguments.
-        unsafe { real(comms, count, devices) }
-    }
+    fn ncclCommInitAll(_comms: usize, _count: c_int, _devices: *const c_int) before(_) {}
 
     fn ncclCommSplit(
-        comm: usize,
-        color: c_int,
-        key: c_int,
-        new: usize,
-        config: *mut c_void,
-    ) instead(call, real) {
-        let _ = call;
-        // SAFETY: the program's arguments.
-        unsafe { real(comm, color, key, new, config) }
-    }
+        _comm: usize,
+        _color: c_int,
+        _key: c_int,
+        _new: usize,
+        _config: *mut c_void,
+    ) before(_) {}
 
-    fn ncclCommFinalize(comm: usize) instead(call, real) {
-        let _ = call;
-        // SAFETY: the program's arguments.
-        unsafe { real(comm) }
-    }
+    fn ncclCommFinalize(_comm: usize) before(_) {}
 
-    fn ncclCommDestroy(comm: usize) instead(call, real) {
-        let _ = call;
-        // SAFETY: the program's arguments.
-        unsafe { real(comm) }
-    }
+    fn ncclCommDestroy(_comm: usize) before(_) {}
 
-    fn ncclGroupStart() instead(call, real) {
+    fn ncclGroupStart() before(_) {
         begin_group();
-        let _ = call;
-        // SAFETY: no arguments.
-        unsafe { real() }
     }
 
     fn ncclGroupEnd() instead(call, real) {
+        launching(call);
+        let works = leave_group();
         // SAFETY: no arguments.
-        end_group(call, || unsafe { real() })
+        after(call, || unsafe { real() }, |call| group_ended(call, &works))
     }
 
     fn ncclAllReduce(
@@ -70,13 +49,12 @@ entries! {
         receive: usize,
         count: usize,
         datatype: c_int,
-        op: c_int,
+        _op: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = Operation { comm, stream, datatype, send: Part(send, count), receive: Part(receive, count) };
-        // SAFETY: the program's arguments.
-        operation(call, || done, || unsafe { real(send, receive, count, datatype, op, comm, stream) })
+    ) launches(call) {
+        let (send, receive) = (Part(send, count), Part(receive, count));
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 
     fn ncclReduce(
@@ -84,18 +62,13 @@ entries! {
         receive: usize,
         count: usize,
         datatype: c_int,
-        op: c_int,
+        _op: c_int,
         root: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = || {
-            let receive = Part(receive, count).on(root, comm);
-            Operation { comm, stream, datatype, send: Part(send, count), receive }
-        };
-        // SAFETY: the program's arguments.
-        let real = || unsafe { real(send, receive, count, datatype, op, root, comm, stream) };
-        operation(call, done, real)
+    ) launches(call) {
+        let (send, receive) = (Part(send, count), Part(receive, count).on(root, comm));
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 
     fn ncclBroadcast(
@@ -106,14 +79,9 @@ entries! {
         root: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = || {
-            let send = Part(send, count).on(root, comm);
-            Operation { comm, stream, datatype, send, receive: Part(receive, count) }
-        };
-        // SAFETY: the program's arguments.
-        let real = || unsafe { real(send, receive, count, datatype, root, comm, stream) };
-        operation(call, done, real)
+    ) launches(call) {
+        let (send, receive) = (Part(send, count).on(root, comm), Part(receive, count));
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 
     fn ncclBcast(
@@ -123,14 +91,9 @@ entries! {
         root: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = || {
-            let send = Part(buffer, count).on(root, comm);
-            let receive = Part(buffer, count).not_on(root, comm);
-            Operation { comm, stream, datatype, send, receive }
-        };
-        // SAFETY: the program's arguments.
-        operation(call, done, || unsafe { real(buffer, count, datatype, root, comm, stream) })
+    ) launches(call) {
+        let (send, receive) = (Part(buffer, count).on(root, comm), Part(buffer, count).not_on(root, comm));
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 
     fn ncclAllGather(
@@ -140,13 +103,9 @@ entries! {
         datatype: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = || {
-            let receive = Part(receive, count).for_all(comm);
-            Operation { comm, stream, datatype, send: Part(send, count), receive }
-        };
-        // SAFETY: the program's arguments.
-        operation(call, done, || unsafe { real(send, receive, count, datatype, comm, stream) })
+    ) launches(call) {
+        let (send, receive) = (Part(send, count), Part(receive, count).for_all(comm));
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 
     fn ncclReduceScatter(
@@ -154,41 +113,35 @@ entries! {
         receive: usize,
         count: usize,
         datatype: c_int,
-        op: c_int,
+        _op: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = || {
-            let send = Part(send, count).for_all(comm);
-            Operation { comm, stream, datatype, send, receive: Part(receive, count) }
-        };
-        // SAFETY: the program's arguments.
-        operation(call, done, || unsafe { real(send, receive, count, datatype, op, comm, stream) })
+    ) launches(call) {
+        let (send, receive) = (Part(send, count).for_all(comm), Part(receive, count));
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 
     fn ncclSend(
         buffer: usize,
         count: usize,
         datatype: c_int,
-        peer: c_int,
+        _peer: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = Operation { comm, stream, datatype, send: Part(buffer, count), receive: Part(0, 0) };
-        // SAFETY: the program's arguments.
-        operation(call, || done, || unsafe { real(buffer, count, datatype, peer, comm, stream) })
+    ) launches(call) {
+        let (send, receive) = (Part(buffer, count), Part::NONE);
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 
     fn ncclRecv(
         buffer: usize,
         count: usize,
         datatype: c_int,
-        peer: c_int,
+        _peer: c_int,
         comm: usize,
         stream: usize,
-    ) instead(call, real) {
-        let done = Operation { comm, stream, datatype, send: Part(0, 0), receive: Part(buffer, count) };
-        // SAFETY: the program's arguments.
-        operation(call, || done, || unsafe { real(buffer, count, datatype, peer, comm, stream) })
+    ) launches(call) {
+        let (send, receive) = (Part::NONE, Part(buffer, count));
+        operation(call, &Operation { comm, stream, datatype, send, receive });
     }
 }

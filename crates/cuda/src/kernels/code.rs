@@ -178,7 +178,7 @@ impl Known {
 }
 
 /// A kernel's name as its programmer knows it, without parameters and result.
-fn demangled(name: &str) -> String {
+pub fn demangled(name: &str) -> String {
     let options = DemangleOptions::new().no_params().no_return_type();
     let symbol = Symbol::new(name).ok();
     symbol.and_then(|s| s.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
