@@ -1,11 +1,13 @@
 //! What collectives pass, for the comparison between ranks.
 
 use crate::datatypes;
+use crate::effects::to_be_freed;
 use crate::groups;
-use crate::library::{Mpi, comm_from_fortran, handle_at, reduction, win_from_fortran};
+use crate::library::{Mpi, comm_from_fortran, handle_at, reduction};
 use crate::node;
 use crate::rank::Rank;
 use crate::sys;
+use crate::windows::{self, New};
 use commsan_mpi::buffers::takes_place;
 use commsan_mpi::calls::{Extent, Fit, On as At, Rule};
 use commsan_mpi::collective::communicators::On;
@@ -96,14 +98,8 @@ pub(crate) fn subject(args: &Args) -> Option<On> {
     }
     let (at, words) = (&args.call.at, args.words);
     Some(match args.call.effect {
-        // SAFETY: the argument of either is a pointer to a handle.
-        Effect::CommFree => On::Comm(unsafe {
-            handle_at::<sys::MPI_Comm>(words[0], args.fortran, comm_from_fortran)
-        }),
-        // SAFETY: as above.
-        Effect::WindowFree => On::Window(unsafe {
-            handle_at::<sys::MPI_Win>(words[0], args.fortran, win_from_fortran)
-        }),
+        Effect::CommFree => On::Comm(to_be_freed(args)),
+        Effect::WindowFree => On::Window(to_be_freed(args)),
         Effect::Fence => On::Window(words[at.win?]),
         _ => On::Comm(words[at.comm?]),
     })
@@ -111,19 +107,15 @@ pub(crate) fn subject(args: &Args) -> Option<On> {
 
 /// The communicator or window that the call has made, and its members.
 fn made(args: &Args) -> Option<(On, commsan_mpi::rma::Group)> {
-    let pointer = |name| args.call.named(name).map(|index| args.words[index]);
     if args.call.effect == Effect::Window {
-        let comm = args.words[args.call.at.comm?];
-        // SAFETY: the call has stored a handle there.
-        let window = unsafe {
-            handle_at::<sys::MPI_Win>(pointer("win_out")?, args.fortran, win_from_fortran)
-        };
-        return Some((On::Window(window), groups::of_comm(comm)));
+        // SAFETY: the call has made a window.
+        let New { handle, comm, .. } = unsafe { windows::new(args) };
+        return Some((On::Window(handle), groups::of_comm(comm)));
     }
     if args.call.effect != Effect::Block {
         return None;
     }
-    let comm = pointer("comm_out")?;
+    let comm = args.words[args.call.named("comm_out")?];
     // SAFETY: the call has stored a handle there.
     let comm = unsafe { handle_at::<sys::MPI_Comm>(comm, args.fortran, comm_from_fortran) };
     let group = groups::of_comm(comm);

@@ -4,12 +4,13 @@ use crate::datatypes;
 use crate::groups;
 use crate::library::{
     Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
-    request_from_fortran, request_size,
+    request_from_fortran, request_size, win_from_fortran,
 };
 use crate::order;
 use crate::rank::Rank;
 use crate::sys;
 use crate::windows;
+use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
 use commsan_mpi::{Args, Effect, Learning, Synchronisation, Token, Tracker};
@@ -71,28 +72,16 @@ impl Before {
                 let bytes = base..base + tracker.take_allocation(base);
                 tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
             }),
-            Effect::TypeFree => {
-                // SAFETY: the call's argument, a pointer to a handle.
-                self.word = unsafe {
-                    handle_at::<sys::MPI_Datatype>(
-                        args.words[0],
-                        args.fortran,
-                        datatype_from_fortran,
-                    )
-                };
-            }
-            Effect::CommFree => {
-                // SAFETY: the call's argument, a pointer to a handle.
-                self.word = unsafe {
-                    handle_at::<sys::MPI_Comm>(args.words[0], args.fortran, comm_from_fortran)
-                };
-            }
+            Effect::TypeFree | Effect::CommFree => self.word = to_be_freed(args),
             Effect::Window => {
                 self.sync.info = windows::info(args);
                 windows::before_made(rank, args, here);
             }
             Effect::WindowInfo => self.sync.info = windows::info(args),
-            Effect::WindowFree => self.word = windows::before_freed(rank, args, here),
+            Effect::WindowFree => {
+                self.word = to_be_freed(args);
+                windows::before_freed(rank, args, self.word, here);
+            }
             effect if synchronises(effect) => self.sync = windows::before_sync(rank, args, here),
             Effect::Pack | Effect::Unpack => {
                 let position = args.call.at.position.map_or(0, |i| args.words[i]);
@@ -102,6 +91,26 @@ impl Before {
             Effect::Finalize => rank.finalize(here),
             Effect::Abort => rank.abort(here.thread),
             _ => {}
+        }
+    }
+}
+
+/// The handle that the call is about to free; zero for others.
+pub(crate) fn to_be_freed(args: &Args) -> usize {
+    let pointer = args.words.first().copied().unwrap_or(0);
+    // SAFETY: the first argument of each of these calls is a pointer to a handle of its kind.
+    unsafe {
+        match args.call.effect {
+            Effect::CommFree => {
+                handle_at::<sys::MPI_Comm>(pointer, args.fortran, comm_from_fortran)
+            }
+            Effect::TypeFree => {
+                handle_at::<sys::MPI_Datatype>(pointer, args.fortran, datatype_from_fortran)
+            }
+            Effect::WindowFree => {
+                handle_at::<sys::MPI_Win>(pointer, args.fortran, win_from_fortran)
+            }
+            _ => 0,
         }
     }
 }
@@ -223,8 +232,7 @@ impl After<'_> {
         if !self.rank.pending() && call.accesses.len() < 2 {
             return;
         }
-        let mut words: SmallVec<[usize; 16]> = self.args.words.into();
-        self.shorten(&mut words);
+        let words = arrived(self.args);
         let args = Args { words: &words, ..*self.args };
         let accesses = resolve(&args, &Mpi);
         self.with(|tracker, out| {
@@ -235,26 +243,6 @@ impl After<'_> {
                 tracker.communicated();
             }
         });
-    }
-
-    /// Replaces a receive's count by what has arrived: the rest of the buffer is untouched
-    /// (MPI 4.1 §3.2.4).
-    fn shorten(&self, words: &mut [usize]) {
-        let call = self.args.call;
-        let Some(status) = call.at.status.map(|i| words[i]) else { return };
-        for rule in call.accesses.iter().filter(|r| r.mode == commsan_engine::Mode::Write) {
-            let Extent::Blocks { count, .. } = rule.extent else { continue };
-            if self.args.count(count) == 0 {
-                continue; // with any datatype, MPI_DATATYPE_NULL included
-            }
-            // SAFETY: the entry points see to it that a blocking call has a status, which the
-            // library has just filled.
-            if let Some(n) = unsafe { received(status, words[rule.datatype]) }
-                && (n as usize) < self.args.count(count)
-            {
-                words[count] = n as usize;
-            }
-        }
     }
 
     /// `MPI_Pack` and `MPI_Unpack`: the packed side lies between the positions.
@@ -268,12 +256,10 @@ impl After<'_> {
         let after = unsafe { *(word("position") as *const c_int) };
         let buffer = word(if pack { "outbuf" } else { "inbuf" });
         let packed = buffer + before..buffer + after.max(0) as usize;
-        let mode = if pack { commsan_engine::Mode::Write } else { commsan_engine::Mode::Read };
+        let mode = if pack { Mode::Write } else { Mode::Read };
         let mut accesses = resolve(self.args, &Mpi);
-        accesses[1] = (!packed.is_empty()).then_some(commsan_engine::Access {
-            mode,
-            footprint: commsan_engine::Footprint::Dense(packed),
-        });
+        accesses[1] =
+            (!packed.is_empty()).then_some(Access { mode, footprint: Footprint::Dense(packed) });
         self.with(|tracker, out| {
             tracker.check(self.args, &accesses, self.here, out);
             tracker.touched(self.args, &accesses, self.here);
@@ -393,6 +379,27 @@ impl After<'_> {
     }
 }
 
+/// The arguments of a call that has received, with the count of what has arrived: the rest of the buffer is
+/// untouched (MPI 4.1 §3.2.4).
+pub(crate) fn arrived(args: &Args) -> SmallVec<[usize; 16]> {
+    let mut words: SmallVec<[usize; 16]> = args.words.into();
+    let Some(status) = args.call.at.status.map(|index| words[index]) else { return words };
+    for rule in args.call.accesses.iter().filter(|rule| rule.mode == Mode::Write) {
+        let Extent::Blocks { count, .. } = rule.extent else { continue };
+        if args.count(count) == 0 {
+            continue; // with any datatype, MPI_DATATYPE_NULL included
+        }
+        // SAFETY: the entry points see to it that a blocking call has a status, which the library has
+        // just filled.
+        if let Some(n) = unsafe { received(status, words[rule.datatype]) }
+            && (n as usize) < args.count(count)
+        {
+            words[count] = n as usize;
+        }
+    }
+    words
+}
+
 /// Each request argument.
 pub(crate) fn tokens(args: &Args, before: u64) -> Tokens {
     let mut tokens = Tokens::new();
@@ -441,7 +448,7 @@ fn ready(args: &Args) -> Vec<usize> {
 /// # Safety
 /// As of [`handle_at`].
 #[inline]
-unsafe fn request_at(address: usize, fortran: bool) -> usize {
+pub(crate) unsafe fn request_at(address: usize, fortran: bool) -> usize {
     // SAFETY: by the caller.
     unsafe { handle_at::<sys::MPI_Request>(address, fortran, request_from_fortran) }
 }

@@ -4,18 +4,13 @@
 //! told beside, by whoever receives, so that both ends' places and memory are known.
 
 use crate::datatypes;
-use crate::effects::tokens;
+use crate::effects::{arrived, request_at, to_be_freed, tokens};
 use crate::entry::checked;
 use crate::groups;
-use crate::library::{
-    Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
-    request_from_fortran, win_from_fortran,
-};
+use crate::library::{Mpi, envelope};
 use crate::rank::Rank;
-use crate::sys;
 use crate::windows;
-use commsan_engine::{Footprint, Mode};
-use commsan_mpi::calls::Extent;
+use commsan_engine::Footprint;
 use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Args, Effect, Role};
@@ -49,7 +44,8 @@ struct Window {
     group: Group,
     call: &'static str,
     stack: StackId,
-    unit: i64,
+    /// Its displacement unit, in bytes.
+    unit: u64,
 }
 
 /// What persistent requests move each time that they are started.
@@ -99,29 +95,13 @@ struct Ahead {
 
 impl Ahead {
     fn of(args: &Args) -> Ahead {
-        let first = args.words.first().copied().unwrap_or(0);
-        // SAFETY: the first argument of each of these calls is a pointer to a handle of its kind.
-        let gone = unsafe {
-            match args.call.effect {
-                Effect::CommFree => {
-                    handle_at::<sys::MPI_Comm>(first, args.fortran, comm_from_fortran)
-                }
-                Effect::TypeFree => {
-                    handle_at::<sys::MPI_Datatype>(first, args.fortran, datatype_from_fortran)
-                }
-                Effect::WindowFree => {
-                    handle_at::<sys::MPI_Win>(first, args.fortran, win_from_fortran)
-                }
-                _ => 0,
-            }
-        };
         let requests = match args.call.effect {
             Effect::Go | Effect::GoAll | Effect::Free => {
                 tokens(args, 0).iter().map(|token| token.key).collect()
             }
             _ => SmallVec::new(),
         };
-        Ahead { gone, requests }
+        Ahead { gone: to_be_freed(args), requests }
     }
 }
 
@@ -137,7 +117,7 @@ impl Done<'_> {
     fn tell(&self, ahead: &Ahead, ok: bool) {
         let effect = self.args.call.effect;
         match effect {
-            Effect::Block | Effect::Start if ok && self.is_plain() => {
+            _ if ok && self.repeats() => {
                 if !self.count_again() {
                     self.count(&[self.describe()]);
                 }
@@ -161,9 +141,7 @@ impl Done<'_> {
             Effect::Init | Effect::InitPartitioned => {
                 let at = self.args.call.at.request.map_or(0, |index| self.args.words[index]);
                 // SAFETY: the call has succeeded and stored a handle there.
-                let request = unsafe {
-                    handle_at::<sys::MPI_Request>(at, self.args.fortran, request_from_fortran)
-                };
+                let request = unsafe { request_at(at, self.args.fortran) };
                 let described = self.describe_for_later();
                 lock(&TEMPLATES).insert(request, described);
             }
@@ -252,27 +230,14 @@ impl Done<'_> {
 
     /// A call that has received says from whom, and how much.
     fn with_status(&self) -> Moves {
-        let call = self.args.call;
-        let status = call.at.status.map_or(0, |index| self.args.words[index]);
+        let words = arrived(self.args);
+        let received = moves(&Args { words: &words, ..*self.args }, &Mpi);
+        let mut found = moves(self.args, &Mpi);
+        found.retain(|a_move| a_move.sends);
+        found.extend(received.into_iter().filter(|a_move| !a_move.sends));
+        let status = self.args.call.at.status.map_or(0, |index| self.args.words[index]);
         // SAFETY: the call has filled its status, if it has one.
-        let Some((source, tag)) = (unsafe { envelope(status) }) else {
-            return moves(self.args, &Mpi);
-        };
-        let mut words: SmallVec<[usize; 16]> = self.args.words.into();
-        for rule in call.accesses.iter().filter(|rule| rule.mode == Mode::Write) {
-            let Extent::Blocks { count, .. } = rule.extent else { continue };
-            // One buffer that is sent, too, has been sent as a whole.
-            if self.args.count(count) == 0
-                || call.accesses.iter().any(|r| r.buffer == rule.buffer && r.mode == Mode::Read)
-            {
-                continue;
-            }
-            // SAFETY: as above.
-            if let Some(n) = unsafe { received(status, words[rule.datatype]) } {
-                words[count] = words[count].min(n as usize);
-            }
-        }
-        let mut found = moves(&Args { words: &words, ..*self.args }, &Mpi);
+        let Some((source, tag)) = (unsafe { envelope(status) }) else { return found };
         for a_move in found.iter_mut().filter(|a_move| !a_move.sends) {
             a_move.peers = if source >= 0 { Peers::One(source) } else { a_move.peers };
             a_move.tag = Some(tag).filter(|tag| *tag >= 0);
@@ -285,27 +250,21 @@ impl Done<'_> {
         let handle = self.args.call.at.win.map(|index| self.args.words[index])?;
         let window = lock(&WINDOWS).get(&handle).cloned()?;
         let transfer = windows::transfer(self.args);
-        let base = transfer.displacement * window.unit;
+        let base = transfer.displacement * window.unit as i64;
         Some((window, Footprint::new(base as usize, transfer.pattern)))
     }
 
     fn window_made(&self) {
-        let args = self.args;
-        let word = |name| args.call.named(name).map(|index| args.words[index]);
-        // SAFETY: the call has stored a handle, and an address if it allocates.
-        let (handle, allocated) = unsafe {
-            let at = word("win_out").unwrap_or(0);
-            let handle = handle_at::<sys::MPI_Win>(at, args.fortran, win_from_fortran);
-            (handle, word("baseptr").map(|pointer| *(pointer as *const usize)))
-        };
-        let group = groups::of_comm(word("comm").unwrap_or(0));
-        let unit = args.call.named("disp_unit").map_or(1, |index| i64::from(args.int(index)));
+        // SAFETY: the call has made a window.
+        let made = unsafe { windows::new(self.args) };
+        let group = groups::of_comm(made.comm);
         let mut stack = None;
         self.with(|traffic| stack = Some(self.here.stack(&mut traffic.stacks)));
         let Some(stack) = stack else { return };
-        lock(&WINDOWS).insert(handle, Window { group, call: &args.call.name, stack, unit });
-        if let (Some(base), Some(size)) = (allocated, word("size")) {
-            self.allocated(base, size);
+        let window = Window { group, call: &self.args.call.name, stack, unit: made.part.unit };
+        lock(&WINDOWS).insert(made.handle, window);
+        if made.allocated {
+            self.allocated(made.base, made.part.size as usize);
         }
     }
 
@@ -323,13 +282,14 @@ impl Done<'_> {
         });
     }
 
-    /// Whether the call's arguments say all of what it moves: it has no arrays, and what it has received
-    /// need not be asked.
-    fn is_plain(&self) -> bool {
+    /// Whether the call moves the same whenever it is made with these arguments: it has no arrays, and what
+    /// it has received need not be asked.
+    fn repeats(&self) -> bool {
         let call = self.args.call;
         let is_array =
             |role| matches!(role, Role::Counts | Role::Displs | Role::ByteDispls | Role::Datatypes);
-        self.args.words.len() <= WORDS
+        matches!(call.effect, Effect::Block | Effect::Start)
+            && self.args.words.len() <= WORDS
             && (call.at.status.is_none() || call.accesses.is_empty())
             && !call.params.iter().any(|param| is_array(param.role))
     }
@@ -383,7 +343,7 @@ impl Done<'_> {
             let mut counting = Counting { traffic, here, me, call, stack, time, steps };
             all.iter().for_each(|described| counting.add(described));
             let steps = counting.steps.take();
-            if let Some(steps) = steps.filter(|steps| steps.len() <= STEPS && self.is_plain()) {
+            if let Some(steps) = steps.filter(|steps| steps.len() <= STEPS && self.repeats()) {
                 let mut kept = Steps { calls, steps: [None; STEPS] };
                 kept.steps.iter_mut().zip(steps).for_each(|(slot, step)| *slot = Some(step));
                 let same = self.same(traffic);
@@ -458,7 +418,8 @@ impl Counting<'_> {
         let row = self.traffic.moved(self.time, key, amount, parts.0, parts.1);
         let step = match (row, &a_move.footprint, side) {
             (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
-                let memory = (range.start, own.filter(|_| self.is_block(range.start)));
+                // In memory that was allocated, or in a variable that is known by now.
+                let memory = (range.start, self.traffic.objects.at(range.start));
                 let size = range.len() as u64;
                 (memory.1 == own).then_some(Step { row, bytes: a_move.bytes, memory, size })
             }
@@ -468,11 +429,6 @@ impl Counting<'_> {
             (Some(step), Some(steps)) => steps.push(step),
             _ => self.steps = None,
         }
-    }
-
-    /// Whether an address is in memory that was allocated, or in a variable that is known by now.
-    fn is_block(&self, address: usize) -> bool {
-        self.traffic.objects.at(address).is_some()
     }
 
     /// The other end.

@@ -22,14 +22,11 @@ pub(crate) fn before_made(rank: &dyn Rank, args: &Args, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| tracker.before_window_made(&group, part));
 }
 
-/// A window is about to be freed; returns its handle, which will be gone.
-pub(crate) fn before_freed(rank: &dyn Rank, args: &Args, here: &Here) -> usize {
-    // SAFETY: the call's argument, a pointer to a handle.
-    let window = unsafe { window_at(args.words[0], args.fortran) };
+/// A window is about to be freed.
+pub(crate) fn before_freed(rank: &dyn Rank, args: &Args, window: usize, here: &Here) {
     rank.with(here.thread, &mut |tracker, out| {
         tracker.before_window_free(args, window, here, out);
     });
-    window
 }
 
 /// A window is about to be synchronised.
@@ -164,33 +161,57 @@ impl After<'_> {
 
     pub(crate) fn window_made(&self, info: &[(&str, String)]) {
         let args = self.args;
-        let word = |name| args.call.named(name).map(|index| args.words[index]);
-        let comm = word("comm").unwrap_or(0);
-        let dynamic = word("size").is_none();
-        let base = match (word("base"), word("baseptr")) {
-            (Some(base), _) => base,
-            // SAFETY: the call has stored an address there.
-            (None, Some(pointer)) => unsafe { *(pointer as *const usize) },
-            (None, None) => 0,
-        };
+        // SAFETY: the call has made a window.
+        let New { handle, comm, part, base, .. } = unsafe { new(args) };
         let group = groups::of_comm(comm);
         let rank = Mpi.rank(comm);
         let mut rules = Rules::default();
         info.iter().for_each(|(key, value)| rules.set(key, value));
-        // SAFETY: the call has stored a handle there.
-        let handle = unsafe { window_at(word("win_out").unwrap_or(0), args.fortran) };
         let made = Made {
             handle,
-            part: part(args),
+            part,
             parts: Vec::new(),
             own: usize::try_from(rank).ok(),
             group,
             base,
-            dynamic,
+            dynamic: args.call.named("size").is_none(),
             rules,
             separate: is_separate(handle),
         };
         self.with(|tracker, out| tracker.window_made(args, made.clone(), self.here, out));
+    }
+}
+
+/// A window that a call has made.
+pub(crate) struct New {
+    pub handle: usize,
+    pub comm: usize,
+    /// This process's part, and where it begins; zero if memory is attached later.
+    pub part: Part,
+    pub base: usize,
+    /// The call has allocated it.
+    pub allocated: bool,
+}
+
+/// The window that a call has made.
+///
+/// # Safety
+/// The call makes windows, and has succeeded.
+pub(crate) unsafe fn new(args: &Args) -> New {
+    let word = |name| args.call.named(name).map(|index| args.words[index]);
+    let pointer = word("baseptr").map(|pointer| pointer as *const usize);
+    // SAFETY: the call has stored a handle, and an address if it allocates.
+    let (handle, allocated) = unsafe {
+        let at = word("win_out").unwrap_or(0);
+        let handle = handle_at::<sys::MPI_Win>(at, args.fortran, win_from_fortran);
+        (handle, pointer.map(|pointer| *pointer))
+    };
+    New {
+        handle,
+        comm: word("comm").unwrap_or(0),
+        part: part(args),
+        base: allocated.or(word("base")).unwrap_or(0),
+        allocated: allocated.is_some(),
     }
 }
 
@@ -241,13 +262,4 @@ pub(crate) fn transfer(args: &Args) -> Transfer {
         mode: if reads { Mode::Read } else { Mode::Write },
         atomic,
     }
-}
-
-/// The window handle at an address.
-///
-/// # Safety
-/// As of [`handle_at`].
-unsafe fn window_at(address: usize, fortran: bool) -> usize {
-    // SAFETY: by the caller.
-    unsafe { handle_at::<sys::MPI_Win>(address, fortran, win_from_fortran) }
 }
