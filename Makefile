@@ -18,7 +18,7 @@ viewer: setup
 	@./scripts/viewer.sh
 
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
-# compilers, a runtime per MPI, and CUDA's runtimes and NCCL for simulated devices.
+# compilers, a runtime per MPI and one for programs without, and CUDA's runtimes and NCCL for simulated devices.
 build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
@@ -30,6 +30,8 @@ build: setup viewer
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
+	$(CARGO) build --profile runtime -p commsan-runtime --features serial
+	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_serial.so
 	$(CARGO) build --profile runtime -p commsan-simgpu
 	@crates/simgpu/link.sh target/runtime/libcommsan_simgpu.a $(LIB)/simgpu
 	$(CARGO) build --profile runtime -p commsan-simnccl
@@ -58,6 +60,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/openmpi,commsan-runtime/openmpi -- -D warnings
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpich,commsan-runtime/mpich -- -D warnings
+	$(CARGO) clippy -p commsan-runtime --features serial -- -D warnings
 
 install: build
 	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan $(PREFIX)/include

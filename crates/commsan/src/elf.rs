@@ -69,12 +69,19 @@ impl Program {
         if self.setuid {
             return Some(format!("`{name}` is setuid: commsan cannot enter it; copy the file"));
         }
-        if self.mpi.is_empty() {
-            return Some(format!(
-                "`{name}` is not linked with MPI; if it loads MPI later, say which by `--mpi`"
-            ));
+        if !self.mpi.is_empty() {
+            return None;
         }
-        None
+        match &self.cuda {
+            Some(cuda) if cuda.runtime.is_none() => cuda
+                .obstacle(name)
+                .map(|(what, help)| format!("{what}, and it is not linked with MPI: {help}")),
+            Some(_) => None,
+            None => Some(format!(
+                "`{name}` is not linked with MPI, nor with a shared CUDA runtime; if it loads one later, \
+                 say which by `--mpi`"
+            )),
+        }
     }
 }
 

@@ -65,6 +65,7 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
         Flavour::Auto => remove.push("COMMSAN_MPI"),
         Flavour::OpenMpi => set.push(("COMMSAN_MPI", "openmpi".into())),
         Flavour::Mpich => set.push(("COMMSAN_MPI", "mpich".into())),
+        Flavour::None => set.push(("COMMSAN_MPI", "none".into())),
     }
     match devices(options) {
         Gpu::Simulated(number) => set.extend(simulated(number, options, &library)?),

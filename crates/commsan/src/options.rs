@@ -331,7 +331,9 @@ choice! {
         /// Open MPI.
         OpenMpi = "openmpi",
         /// MPICH and everything with its ABI.
-        Mpich = "mpich"
+        Mpich = "mpich",
+        /// None: programs that load the CUDA runtime late.
+        None = "none"
     }
 }
 

@@ -199,7 +199,8 @@ fn explain_silence(
         help.push("`commsan doctor PROGRAM` looks for the reason".to_owned());
     }
     let done = if checks { "checked" } else { "profiled" };
-    warn(&format!("no MPI program was {done}: no process of this job got through MPI_Init"), &help);
+    let what = "no process of this job got through MPI_Init, or used a device without MPI";
+    warn(&format!("no MPI program was {done}: {what}"), &help);
 }
 
 #[cfg(test)]

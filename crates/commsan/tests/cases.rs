@@ -69,15 +69,22 @@ fn programs(root: &Path) -> Vec<PathBuf> {
 }
 
 fn trials_of(case: Arc<Case>, tools: &Arc<Tools>) -> Vec<Trial> {
-    let libraries = Mpi::ALL.iter().filter(|mpi| case.mpi.as_ref().is_none_or(|m| m == mpi.name()));
     // What devices do does not depend on the MPI library: each is used for half of these programs.
     let first = case.name.bytes().map(usize::from).sum::<usize>() % Mpi::ALL.len();
-    let libraries = libraries.filter(|mpi| !case.devices_only || **mpi == Mpi::ALL[first]);
+    let libraries = match &case.mpi {
+        Some(name) => {
+            let every = [Mpi::OpenMpi, Mpi::Mpich, Mpi::None];
+            every.into_iter().filter(|mpi| mpi.name() == name).collect()
+        }
+        None if case.devices_only => vec![Mpi::ALL[first]],
+        None => Mpi::ALL.to_vec(),
+    };
     libraries
+        .into_iter()
         .map(|mpi| {
             let (case, tools) = (Arc::clone(&case), Arc::clone(tools));
             let name = format!("{} [{}]", case.name, mpi.name());
-            Trial::test(name, move || check(&case, &tools, *mpi))
+            Trial::test(name, move || check(&case, &tools, mpi))
         })
         .collect()
 }

@@ -7,7 +7,7 @@ mod built;
 mod profiled;
 
 use built::{Mpi, Work};
-use profiled::{Row, number, nvcc, profile, repository, table};
+use profiled::{Row, number, nvcc, profile, profile_job, repository, table};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -143,10 +143,15 @@ fn a_region_can_be_singled_out() {
 
 /// Builds a CUDA program under `tests/profile`.
 fn cuda(work: &Work, source: &str, libraries: &[&str]) -> PathBuf {
+    build(work, &work.mpi.tool("mpicxx"), source, libraries)
+}
+
+/// Likewise, with this compiler for the host.
+fn build(work: &Work, compiler: &str, source: &str, libraries: &[&str]) -> PathBuf {
     let source = repository().join("tests/profile").join(source);
     let program = work.path(source.file_stem().unwrap().to_str().unwrap());
-    let (nvcc, compiler) = (nvcc(), work.mpi.tool("mpicxx"));
-    let mut words = vec!["nvcc", nvcc.to_str().unwrap(), "-ccbin", &compiler, "-arch=sm_90", "-g"];
+    let nvcc = nvcc();
+    let mut words = vec!["nvcc", nvcc.to_str().unwrap(), "-ccbin", compiler, "-arch=sm_90", "-g"];
     words.extend([source.to_str().unwrap(), "-o", program.to_str().unwrap()]);
     words.extend(libraries);
     work.finish(&mut work.commsan(&words)).ends_with(0);
@@ -189,6 +194,32 @@ fn copies_and_peer_accesses_are_exact() {
         assert_eq!(number(row, "line") as usize, line, "{row:?}");
         assert!(row["file"].ends_with("peer.cu"), "{row:?}");
     }
+}
+
+#[test]
+fn processes_without_mpi_are_ranks() {
+    let work = Work::new("workers", Mpi::OpenMpi);
+    let program = build(&work, "g++", "workers.cu", &[]);
+    let run = profile_job(&work, &["--gpu", "sim:2"], &[program.to_str().unwrap()]);
+    run.ends_with(0);
+    let mut moved: Vec<_> = totals(&table(&work, &run, "transfers")).into_iter().collect();
+    // Which of the two is rank 0 is open.
+    let rank_of = |device: &str| {
+        let mut all = moved.iter().map(|((source, target, _), _)| (source.clone(), target.clone()));
+        all.find(|(_, target)| target == device).map(|(source, _)| source).unwrap()
+    };
+    let ranks = [rank_of("gpu 0"), rank_of("gpu 1")];
+    let mut expected = Vec::new();
+    for (rank, device, bytes) in [(&ranks[0], "gpu 0", 1000), (&ranks[1], "gpu 1", 2000)] {
+        let key =
+            |from: &str, to: &str, kind: &str| (from.to_owned(), to.to_owned(), kind.to_owned());
+        expected.push((key(rank, device, "host-to-device"), (1, bytes)));
+        expected.push((key(device, rank, "device-to-host"), (1, bytes / 2)));
+    }
+    moved.sort();
+    expected.sort();
+    assert_eq!(moved, expected);
+    assert_ne!(ranks[0], ranks[1]);
 }
 
 /// Bytes that NCCL moves between devices, by (source, target).

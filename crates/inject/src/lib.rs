@@ -1,4 +1,5 @@
-//! Finds the MPI ranks among the processes of a job and restarts them under the right runtime.
+//! Finds the MPI ranks among the processes of a job, and what uses devices without MPI, and restarts them
+//! under the right runtime.
 //!
 //! `commsan run` preloads this library into every process that it causes: shells, launchers,
 //! daemons, helpers, ranks. Its constructor does nothing but look, except in a rank: there it
@@ -35,8 +36,9 @@ extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const 
     }
     match verdict::decide(&verdict::Facts::gather()) {
         verdict::Verdict::NoRank => {}
-        verdict::Verdict::Rank(mpi) => restart::under_runtime(run_dir, argv, mpi, false),
-        verdict::Verdict::MaybeRank(mpi) => restart::under_runtime(run_dir, argv, mpi, true),
+        verdict::Verdict::Rank(mpi) => restart::under_runtime(run_dir, argv, Some(mpi), false),
+        verdict::Verdict::MaybeRank(mpi) => restart::under_runtime(run_dir, argv, Some(mpi), true),
+        verdict::Verdict::Serial => restart::under_runtime(run_dir, argv, None, false),
         verdict::Verdict::Mixed => {
             let libraries = libraries::loaded();
             notice::write(

@@ -19,27 +19,35 @@ pub const RANK: &CStr = c"COMMSAN_RANK_PID";
 const PRELOAD: &CStr = c"LD_PRELOAD";
 const INJECTOR: &[u8] = b"libcommsan_inject.so";
 
-/// Restarts this process with the runtime for `mpi`; returns only if that is impossible.
+/// Runtime for programs without MPI.
+const SERIAL: &str = "libcommsan_serial.so";
+
+/// Restarts this process with the runtime for `mpi`, or for none; returns only if that is impossible.
 ///
 /// With `probe`, the runtime is loaded here first: a program that brings no MPI library itself
 /// would not start at all if ld.so could not find the one the runtime needs.
-pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Mpi, probe: bool) {
+pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Option<Mpi>, probe: bool) {
     let directory = environment::get(c"COMMSAN_LIB").map_or(&b""[..], CStr::to_bytes);
-    let runtime = [directory, b"/", mpi.runtime().as_bytes()].concat();
+    let runtime = [directory, b"/", mpi.map_or(SERIAL, Mpi::runtime).as_bytes()].concat();
     let Ok(path) = CString::new(runtime.clone()) else { return };
     // SAFETY: `path` is a C string.
     if unsafe { libc::access(path.as_ptr(), libc::R_OK) } != 0 {
-        notice::write(
-            run_dir,
-            &[
-                b"was not checked: it uses ",
-                mpi.name().as_bytes(),
-                b", and this installation of commsan has no runtime for that: ",
-                &runtime,
-                b" is missing. Build commsan with that MPI's mpicc in PATH, or run the program \
-                  with the other MPI.",
-            ],
-        );
+        let help: &[u8] = match mpi {
+            Some(_) => {
+                b"Build commsan with that MPI's mpicc in PATH, or run the program with the other MPI."
+            }
+            None => b"Install commsan again.",
+        };
+        let uses = mpi.map_or("no MPI", Mpi::name).as_bytes();
+        let parts: [&[u8]; 6] = [
+            b"was not checked: it uses ",
+            uses,
+            b", and this installation of commsan has no runtime for that: ",
+            &runtime,
+            b" is missing. ",
+            help,
+        ];
+        notice::write(run_dir, &parts);
         return;
     }
     // SAFETY: `path` is a C string; loading the runtime early is harmless, as it stays idle

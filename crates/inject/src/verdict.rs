@@ -64,6 +64,8 @@ pub enum Verdict {
     Rank(Mpi),
     /// It may load MPI later, as Python does: restart it, if the runtime can be loaded at all.
     MaybeRank(Mpi),
+    /// It uses devices without MPI, or may: restart it under the runtime for that.
+    Serial,
     /// It has two MPI libraries; no runtime could tell whose calls it sees.
     Mixed,
     /// It uses this MPI, but the launcher of the other one started it.
@@ -79,6 +81,10 @@ pub struct Facts<'a> {
     pub distinct: usize,
     /// `--mpi`.
     pub forced: Option<Mpi>,
+    /// `--mpi none`.
+    pub serial: bool,
+    /// It has loaded a CUDA runtime.
+    pub cuda: bool,
     /// Whose launcher started this process as one of its ranks.
     pub launcher: Option<Mpi>,
     /// Some resource manager started it as one of its tasks.
@@ -95,7 +101,8 @@ impl Facts<'static> {
     /// Looks at the process.
     pub fn gather() -> Self {
         let loaded = libraries::loaded();
-        let forced = match environment::get(c"COMMSAN_MPI").map(CStr::to_bytes) {
+        let named = environment::get(c"COMMSAN_MPI").map(CStr::to_bytes);
+        let forced = match named {
             Some(b"openmpi") => Some(Mpi::OpenMpi),
             Some(b"mpich") => Some(Mpi::Mpich),
             _ => None,
@@ -118,6 +125,8 @@ impl Facts<'static> {
             linked: loaded.mpi(),
             distinct: loaded.distinct,
             forced,
+            serial: named == Some(b"none"),
+            cuda: loaded.cudart.is_some(),
             launcher,
             task: pmi || launcher.is_some() || set(c"SLURM_PROCID") || set(c"FLUX_TASK_RANK"),
             // Under two launchers at once nothing can be said about the inner one's size.
@@ -195,10 +204,16 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
             Verdict::Rank(mpi)
         };
     }
-    if facts.child_of_rank || !facts.task {
+    if facts.child_of_rank {
         return Verdict::NoRank;
     }
     let interpreter = is_interpreter(facts.program);
+    if facts.cuda || facts.serial && interpreter {
+        return Verdict::Serial;
+    }
+    if !facts.task {
+        return Verdict::NoRank;
+    }
     match (facts.forced, facts.launcher) {
         (Some(mpi), _) if interpreter || !STARTERS.contains(&facts.program) => {
             Verdict::MaybeRank(mpi)
@@ -255,6 +270,18 @@ mod tests {
         assert_eq!(decide(&host), Verdict::MaybeRank(OpenMpi));
         assert_eq!(decide(&Facts { program: b"bash", ..host }), Verdict::NoRank);
         assert_eq!(decide(&Facts { task: false, ..host }), Verdict::NoRank);
+    }
+
+    #[test]
+    fn devices_can_be_used_without_mpi() {
+        let cuda = Facts { cuda: true, program: b"train", ..Facts::default() };
+        assert_eq!(decide(&cuda), Verdict::Serial);
+        assert_eq!(decide(&Facts { task: true, launcher: Some(OpenMpi), ..cuda }), Verdict::Serial);
+        assert_eq!(decide(&Facts { child_of_rank: true, ..cuda }), Verdict::NoRank);
+        assert_eq!(decide(&Facts { cuda: true, ..linked(OpenMpi) }), Verdict::Rank(OpenMpi));
+        let python = Facts { serial: true, program: b"python3.11", ..Facts::default() };
+        assert_eq!(decide(&python), Verdict::Serial);
+        assert_eq!(decide(&Facts { program: b"bash", ..python }), Verdict::NoRank);
     }
 
     #[test]

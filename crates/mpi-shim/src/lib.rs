@@ -5,28 +5,42 @@
 //! it, and between them what the call means, which is not decided here but in `commsan-mpi`.
 //! What an argument *is* (a handle, a sentinel, a Fortran integer) is known here alone.
 //!
-//! Without the feature `openmpi` or `mpich` the crate is empty.
-#![cfg(has_mpi)]
+//! Without the feature `openmpi` or `mpich` there are no entry points, only what the runtime is to them: for
+//! programs without MPI.
 
+#[cfg(has_mpi)]
 mod collectives;
+#[cfg(has_mpi)]
 mod datatypes;
+#[cfg(has_mpi)]
 mod effects;
+#[cfg(has_mpi)]
 mod entry;
+#[cfg(has_mpi)]
 mod fortran;
+#[cfg(has_mpi)]
 mod groups;
+#[cfg(has_mpi)]
 mod levels;
+#[cfg(has_mpi)]
 mod library;
+#[cfg(has_mpi)]
 mod node;
+#[cfg(has_mpi)]
 mod order;
 mod rank;
+#[cfg(has_mpi)]
 mod traffic;
+#[cfg(has_mpi)]
 mod windows;
 
-pub use library::Mpi;
-pub use node::{Shared, gone};
-pub use rank::{Rank, World, connect};
+pub use rank::{Rank, Shared, World, connect};
+
+#[cfg(has_mpi)]
+pub use {library::Mpi, node::gone};
 
 /// What the header says, as bindgen reads it.
+#[cfg(has_mpi)]
 #[allow(
     missing_docs,
     non_camel_case_types,
@@ -51,6 +65,7 @@ mod sys {
     clippy::too_many_arguments,
     reason = "generated, with MPI's names"
 )]
+#[cfg(has_mpi)]
 mod entries {
     use crate::entry::{Language, Word, around, calling};
     use crate::fortran::fortran;

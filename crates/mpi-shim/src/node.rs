@@ -1,30 +1,11 @@
 //! Memory shared by the ranks of a job.
 
 use crate::library::is_spawned;
-use commsan_fabric::{Board, Fabric, NotMet, meet};
+use crate::rank::Shared;
+use commsan_fabric::{Board, NotMet, meet};
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
-
-/// What came of it.
-pub enum Shared {
-    /// There is nobody to share it with, or nothing to write to.
-    Unneeded,
-    /// The memory, in which others may appear.
-    Fabric {
-        /// The memory.
-        fabric: Fabric,
-        /// Whether this rank's program can make windows.
-        windows: bool,
-    },
-    /// There is none.
-    Impossible {
-        /// Why.
-        why: &'static str,
-        /// Whether this rank's program can make windows.
-        windows: bool,
-    },
-}
 
 /// Where ranks compare their collectives, and this rank.
 static BOARD: OnceLock<(Board, usize)> = OnceLock::new();

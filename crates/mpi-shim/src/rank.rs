@@ -1,6 +1,6 @@
 //! The connection to the runtime that owns this process's state.
 
-use crate::node::Shared;
+use commsan_fabric::Fabric;
 use commsan_mpi::Tracker;
 use commsan_place::Findings;
 use commsan_sense::thread::Thread;
@@ -16,6 +16,26 @@ pub struct World {
     pub size: u32,
     /// The library's own description.
     pub library: String,
+}
+
+/// What came of the attempt to share memory with the other ranks.
+pub enum Shared {
+    /// There is nobody to share it with, or nothing to write to.
+    Unneeded,
+    /// The memory, in which others may appear.
+    Fabric {
+        /// The memory.
+        fabric: Fabric,
+        /// Whether this rank's program can make windows.
+        windows: bool,
+    },
+    /// There is none.
+    Impossible {
+        /// Why.
+        why: &'static str,
+        /// Whether this rank's program can make windows.
+        windows: bool,
+    },
 }
 
 /// The state of this process, as the entry points need it.
@@ -54,6 +74,7 @@ pub fn connect(rank: &'static dyn Rank) {
     let _ = RANK.set(rank);
 }
 
+#[cfg(has_mpi)]
 #[inline]
 pub(crate) fn rank() -> Option<&'static dyn Rank> {
     RANK.get().copied()

@@ -1,18 +1,21 @@
 //! The library loaded into each rank: connects sensors and the entry points of MPI and CUDA to the
-//! semantics, and findings to the rank's log. No logic of its own.
+//! semantics, and findings to the rank's log. No logic of its own. With the feature `serial` it is for
+//! programs that use devices without MPI; each of their processes counts as a rank.
 //!
 //! It promises the program: no panic crosses into C (a panic switches checking off and leaves a
 //! note), nothing waits for another process, and a process that is no MPI rank of a checked run
 //! is left alone.
 #![cfg(any(
-    all(feature = "openmpi", not(feature = "mpich")),
-    all(feature = "mpich", not(feature = "openmpi"))
+    all(feature = "openmpi", not(any(feature = "mpich", feature = "serial"))),
+    all(feature = "mpich", not(any(feature = "openmpi", feature = "serial"))),
+    all(feature = "serial", not(any(feature = "openmpi", feature = "mpich"))),
 ))]
 
 mod hooks;
 mod lock;
 mod options;
 mod recorder;
+mod serial;
 mod state;
 mod traffic;
 
@@ -57,5 +60,6 @@ unsafe extern "C" fn forked() {
 
 extern "C" fn unloaded() {
     state::exited();
+    #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::gone();
 }

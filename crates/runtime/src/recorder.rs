@@ -2,7 +2,8 @@
 //!
 //! A finding is written when it is seen first, by one `write`, so that it survives whatever the
 //! program does next. Repetitions are counted; the count is written at powers of two and at the
-//! end. If the log cannot be written, findings go to standard error instead: nothing is lost.
+//! end. If the log cannot be written, findings go to standard error instead: nothing is lost. What is found
+//! before the rank is known is kept in memory until then.
 
 use crate::options::Options;
 use commsan_engine::Mode;
@@ -19,6 +20,7 @@ use commsan_trace::writer;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -36,23 +38,6 @@ pub struct Recorder {
     dropped: u64,
 }
 
-/// Findings of a process that has no log: they are dropped.
-pub struct Unheard;
-
-impl Findings for Unheard {
-    fn again(&mut self, _: Code, _: usize, _: usize) -> bool {
-        true
-    }
-
-    fn report(&mut self, _: &Report, _: &Stacks) -> u32 {
-        0
-    }
-
-    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
-
-    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
-}
-
 struct Count {
     id: u32,
     observed: u64,
@@ -60,14 +45,35 @@ struct Count {
 }
 
 struct Log {
-    file: Option<File>,
+    to: To,
     buffer: Box<[u8; LINE]>,
 }
 
+/// Where lines go.
+enum To {
+    /// It is not known yet which rank this is.
+    Memory(Vec<u8>),
+    File(File),
+    /// The log cannot be written.
+    StandardError,
+}
+
 impl Recorder {
-    /// Opens the log of this rank. A script may run several programs in one run: each begins
-    /// with a start record of its own.
-    pub fn new(directory: &Path, world: &World, options: Options) -> Recorder {
+    /// Of a process of which it is not known yet which rank it is.
+    pub fn new(options: Options) -> Recorder {
+        Recorder {
+            log: Log { to: To::Memory(Vec::new()), buffer: Box::new([0; LINE]) },
+            options,
+            known: HashMap::with_capacity(options.max_findings.min(10_000)),
+            modules: Modules::default(),
+            next: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Opens the log of this rank, and writes what is known by now. A script may run several programs in
+    /// one run: each begins with a start record of its own.
+    pub fn begin(&mut self, directory: &Path, world: &World) {
         let path = directory.join(format!("rank-{}.jsonl", world.rank));
         let file = OpenOptions::new().append(true).create(true).open(&path);
         let file = file.inspect_err(|error| {
@@ -81,17 +87,16 @@ impl Recorder {
         if let Ok(file) = &file {
             reserve(file);
         }
-        let log = Log { file: file.ok(), buffer: Box::new([0; LINE]) };
-        let mut recorder = Recorder {
-            log,
-            options,
-            known: HashMap::with_capacity(options.max_findings.min(10_000)),
-            modules: Modules::default(),
-            next: 0,
-            dropped: 0,
-        };
-        recorder.start(world);
-        recorder
+        let former = std::mem::replace(&mut self.log.to, file.map_or(To::StandardError, To::File));
+        self.start(world);
+        if let To::Memory(lines) = former {
+            self.log.write_all(&lines);
+        }
+    }
+
+    /// Whether something was found before the rank was known, and it still is not.
+    pub fn keeps(&self) -> bool {
+        matches!(&self.log.to, To::Memory(lines) if !lines.is_empty())
     }
 
     fn start(&mut self, world: &World) {
@@ -261,15 +266,39 @@ fn reserve(file: &File) {
 
 impl Log {
     fn write(&mut self, record: &Record) {
-        if let Some(file) = &mut self.file {
-            match writer::append(file, record, &mut self.buffer[..]) {
-                Ok(()) => return,
-                Err(error) => {
-                    eprintln!("commsan: cannot write the log: {error}; records follow here");
-                    self.file = None;
-                }
+        let written = match &mut self.to {
+            To::Memory(lines) => {
+                return lines
+                    .extend(writer::encode(record, &mut self.buffer[..]).unwrap_or_default());
             }
+            To::File(file) => writer::append(file, record, &mut self.buffer[..]),
+            To::StandardError => return self.tell(record),
+        };
+        if let Err(error) = written {
+            self.fails(&error);
+            self.tell(record);
         }
+    }
+
+    /// Writes lines that were kept.
+    fn write_all(&mut self, lines: &[u8]) {
+        if let To::File(file) = &mut self.to
+            && let Err(error) = file.write_all(lines)
+        {
+            self.fails(&error);
+        }
+        if let To::StandardError = self.to {
+            eprint!("{}", String::from_utf8_lossy(lines));
+        }
+    }
+
+    fn fails(&mut self, error: &dyn std::fmt::Display) {
+        eprintln!("commsan: cannot write the log: {error}; records follow here");
+        self.to = To::StandardError;
+    }
+
+    /// Writes a record to standard error.
+    fn tell(&mut self, record: &Record) {
         // Everything but findings can be spared on a terminal.
         if let Record::Finding(_) | Record::Site { .. } | Record::Module(_) | Record::Note { .. } =
             record

@@ -2,11 +2,13 @@
 //!
 //! Programs use devices before they initialise MPI: they choose one by the rank that the launcher tells
 //! them, allocate memory, make streams. So what there is begins with the first call of either, and
-//! `MPI_Init` adds the log and the other ranks. After `MPI_Finalize` nothing is followed.
+//! `MPI_Init` adds the log and the other ranks. After `MPI_Finalize` nothing is followed. Without MPI there
+//! is a log from the first call on, and everything is followed until the process exits.
 
 use crate::lock::Lock;
 use crate::options::Options;
-use crate::recorder::{Recorder, Unheard};
+use crate::recorder::Recorder;
+use crate::serial;
 use crate::traffic::{self, counter};
 use commsan_cuda::Ticket;
 use commsan_cuda_shim::traffic::{Accesses, copies_of, count, origin_of};
@@ -49,9 +51,7 @@ pub struct State {
 
 struct Inner {
     tracker: Tracker,
-    /// From `MPI_Init` on: before, it is not known which rank's log is this process's, and findings are
-    /// dropped.
-    recorder: Option<Recorder>,
+    recorder: Recorder,
 }
 
 /// Where this process is on its way.
@@ -62,7 +62,7 @@ enum Phase {
     Fresh,
     /// There is work of devices, but no MPI yet.
     Early,
-    /// From `MPI_Init` to `MPI_Finalize`.
+    /// From `MPI_Init` to `MPI_Finalize`; without MPI, from the first use of a device on.
     Active,
     /// After that, or something went wrong.
     Over,
@@ -78,6 +78,9 @@ impl Phase {
         matches!(self, Phase::Early | Phase::Active)
     }
 }
+
+/// What it means that the process exits: with MPI, `MPI_Finalize` is missing.
+const AT_EXIT: Ending = if cfg!(feature = "serial") { Ending::Finalized } else { Ending::Exited };
 
 static STATE: OnceLock<State> = OnceLock::new();
 
@@ -181,6 +184,10 @@ pub fn forget(bytes: &Range<usize>) {
 /// Stops checking in this process without a word: it is a child that shares the rank's log.
 pub fn abandon() {
     if let Some(state) = STATE.get() {
+        // One that has not begun may become a rank of its own.
+        if cfg!(feature = "serial") && state.phase() == Phase::Fresh {
+            return;
+        }
         state.stop();
     }
     traffic::abandon();
@@ -191,10 +198,13 @@ pub fn exited() {
     if let Some(counter) = counter() {
         thread::with(|thread| counter.end(thread, true));
     }
-    if let Some(state) = STATE.get()
-        && state.stop() == Phase::Active
-    {
-        thread::with(|thread| state.end(thread, Ending::Exited));
+    if let Some(state) = STATE.get() {
+        match state.stop() {
+            Phase::Active => thread::with(|thread| state.end(thread, AT_EXIT)),
+            // It has MPI, but has not used it.
+            Phase::Early => thread::with(|thread| state.end_early(thread)),
+            Phase::Fresh | Phase::Over => {}
+        }
     }
 }
 
@@ -225,10 +235,7 @@ impl State {
             if agents::is_parallel() || tracker.knows_threads() {
                 tracker.act_as(agents::actor(), !agents::is_parallel());
             }
-            match recorder {
-                Some(recorder) => f(tracker, recorder),
-                None => f(tracker, &mut Unheard),
-            }
+            f(tracker, recorder);
             self.remembering.store(tracker.remembers_calls(), Ordering::Relaxed);
             self.next_request.store(tracker.now(), Ordering::Release);
             let (ranges, on_stack) = tracker.load();
@@ -240,17 +247,60 @@ impl State {
         }
     }
 
-    /// A device is used before MPI is: from now on there is something to follow.
+    /// A device is used before MPI is, or without: from now on there is something to follow.
     #[cold]
     fn prepare(&self, thread: &Thread) {
-        let Ok(pages) = self.pages else { return };
         let prepared = catch_unwind(AssertUnwindSafe(|| {
             let Some(mut inner) = self.inner.lock(thread) else { return };
-            inner.get_or_insert_with(|| Inner { tracker: Tracker::new(pages), recorder: None });
-            let (fresh, early) = (Phase::Fresh as u8, Phase::Early as u8);
-            let _ = self.phase.compare_exchange(fresh, early, Ordering::Release, Ordering::Relaxed);
+            if self.phase() != Phase::Fresh {
+                return;
+            }
+            if cfg!(feature = "serial") {
+                let world = serial::world(&self.directory);
+                return self.open(thread, &mut inner, &world, Shared::Unneeded);
+            }
+            let Some(pages) = self.pages.ok().filter(|_| self.options.check) else { return };
+            let (tracker, recorder) = (Tracker::new(pages), Recorder::new(self.options));
+            *inner = Some(Inner { tracker, recorder });
+            self.phase.store(Phase::Early as u8, Ordering::Release);
         }));
         drop(prepared);
+    }
+
+    /// It is known now which rank this is: its log begins.
+    fn open(&self, thread: &Thread, inner: &mut Option<Inner>, world: &World, shared: Shared) {
+        if let Some(counter) = counter() {
+            counter.begin(thread, world, &self.directory);
+        }
+        let early = inner.take().map(|early| (early.tracker, early.recorder));
+        let (tracker, recorder) = early.unzip();
+        let mut recorder = recorder.unwrap_or_else(|| Recorder::new(self.options));
+        recorder.begin(&self.directory, world);
+        let pages = match self.pages {
+            Ok(pages) => pages,
+            Err(_) if !self.options.check => {
+                return self.phase.store(Phase::Active as u8, Ordering::Release);
+            }
+            Err(error) => return recorder.unchecked(&advice(error)),
+        };
+        let mut tracker = tracker.unwrap_or_else(|| Tracker::new(pages));
+        tracker.assume_memory_model(self.options.memory_model);
+        tracker.sees_atomics(abi::abi().hooked.load(Ordering::Relaxed) > 0);
+        match shared {
+            Shared::Unneeded => {}
+            Shared::Impossible { why, windows } => recorder.note(&match windows {
+                true => format!("ranks are not compared with each other in this job: {why}"),
+                false => format!("collectives of different ranks are not compared: {why}"),
+            }),
+            Shared::Fabric { fabric, windows } => {
+                tracker.connect_board(fabric.board(), fabric.me() as u32);
+                if windows {
+                    self.follow_windows(fabric, &mut tracker, &mut recorder);
+                }
+            }
+        }
+        *inner = Some(Inner { tracker, recorder });
+        self.phase.store(Phase::Active as u8, Ordering::Release);
     }
 
     /// Order between ranks and accesses to windows are of interest from now on.
@@ -274,20 +324,30 @@ impl State {
         self.stop();
         if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
             inner.tracker.disconnect();
-            let Some(recorder) = &mut inner.recorder else { return };
-            recorder.note(
+            inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",
             );
         }
     }
 
+    /// What was found shall not be lost for want of a rank.
+    fn end_early(&self, thread: &Thread) {
+        let finished = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut()
+                && inner.recorder.keeps()
+            {
+                inner.recorder.begin(&self.directory, &serial::world(&self.directory));
+                inner.recorder.end(Ending::Exited);
+            }
+        }));
+        drop(finished);
+    }
+
     fn end(&self, thread: &Thread, how: Ending) {
         let finished = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(Some(Inner { recorder: Some(recorder), .. })) =
-                self.inner.lock(thread).as_deref_mut()
-            {
-                recorder.end(how);
+            if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
+                inner.recorder.end(how);
             }
         }));
         drop(finished);
@@ -335,37 +395,9 @@ impl Rank for State {
 
     fn begin(&self, thread: &Thread, world: World, shared: Shared) {
         let begun = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(counter) = counter() {
-                counter.begin(thread, &world, &self.directory);
+            if let Some(mut inner) = self.inner.lock(thread) {
+                self.open(thread, &mut inner, &world, shared);
             }
-            let mut recorder = Recorder::new(&self.directory, &world, self.options);
-            let pages = match self.pages {
-                Ok(pages) => pages,
-                Err(_) if !self.options.check => {
-                    return self.phase.store(Phase::Active as u8, Ordering::Release);
-                }
-                Err(error) => return recorder.unchecked(&advice(error)),
-            };
-            let Some(mut inner) = self.inner.lock(thread) else { return };
-            let mut tracker =
-                inner.take().map_or_else(|| Tracker::new(pages), |early| early.tracker);
-            tracker.assume_memory_model(self.options.memory_model);
-            tracker.sees_atomics(abi::abi().hooked.load(Ordering::Relaxed) > 0);
-            match shared {
-                Shared::Unneeded => {}
-                Shared::Impossible { why, windows } => recorder.note(&match windows {
-                    true => format!("ranks are not compared with each other in this job: {why}"),
-                    false => format!("collectives of different ranks are not compared: {why}"),
-                }),
-                Shared::Fabric { fabric, windows } => {
-                    tracker.connect_board(fabric.board(), fabric.me() as u32);
-                    if windows {
-                        self.follow_windows(fabric, &mut tracker, &mut recorder);
-                    }
-                }
-            }
-            *inner = Some(Inner { tracker, recorder: Some(recorder) });
-            self.phase.store(Phase::Active as u8, Ordering::Release);
         }));
         drop(begun);
     }
@@ -381,11 +413,8 @@ impl Rank for State {
                 gaps = tracker.has_gaps();
             });
         }
-        if gaps
-            && let Some(Some(Inner { recorder: Some(recorder), .. })) =
-                self.inner.lock(here.thread).as_deref_mut()
-        {
-            recorder.note(
+        if gaps && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {
+            inner.recorder.note(
                 "some accesses to windows could not be followed; races with them are not reported",
             );
         }
@@ -407,6 +436,10 @@ impl Rank for State {
 impl Process for State {
     fn active(&self) -> bool {
         self.phase() != Phase::Over && self.pages.is_ok()
+    }
+
+    fn checks(&self) -> bool {
+        self.options.check
     }
 
     fn counts(&self) -> bool {
@@ -431,15 +464,15 @@ impl Process for State {
     }
 
     fn tell(&self, here: &Here, event: &Event) -> Option<Ticket> {
+        if self.phase() == Phase::Fresh {
+            self.prepare(here.thread);
+        }
         if let Some(counter) = counter() {
             let copies = copies_of(event);
             counter.with(here.thread, |traffic, me| count(event, &copies, here, traffic, me));
         }
         if !self.options.check {
             return None;
-        }
-        if self.phase() == Phase::Fresh {
-            self.prepare(here.thread);
         }
         let mut ticket = None;
         self.with_state(here.thread, |tracker, out| ticket = event.apply(tracker, here, out));

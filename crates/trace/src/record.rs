@@ -242,7 +242,7 @@ pub struct End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// `MPI_Finalize` was called.
+    /// `MPI_Finalize` was called; without MPI, the process has exited.
     Finalized,
     /// `MPI_Abort` was called.
     Aborted,

@@ -85,6 +85,9 @@ fn mpi(program: &Program) -> Check {
             let mend = "link with the MPI's shared library, e.g. without -static-mpi";
             Check::fail(what, "linked into the program", mend)
         }
+        [] if program.cuda.as_ref().is_some_and(|cuda| cuda.runtime.is_some()) => {
+            Check::ok(what, "none: its use of devices is checked")
+        }
         [] => {
             let mend = "link it with mpicc; a program that loads MPI later is checked under an \
                         MPI launcher with `commsan run --mpi openmpi` (or mpich)";

@@ -25,7 +25,7 @@ pub struct Case {
     pub args: Vec<String>,
     /// Options of `commsan run`.
     pub options: Vec<String>,
-    /// The only MPI library that can build it.
+    /// The only MPI library that can build it; `none` if it has nothing to do with MPI.
     pub mpi: Option<String>,
     /// Whether it is about devices alone: of MPI it calls what all programs call.
     pub devices_only: bool,
@@ -129,7 +129,9 @@ impl Case {
             "flags" => self.flags = words(),
             "args" => self.args = words(),
             "options" => self.options = words(),
-            "mpi" if matches!(value, "openmpi" | "mpich") => self.mpi = Some(value.to_owned()),
+            "mpi" if matches!(value, "openmpi" | "mpich" | "none") => {
+                self.mpi = Some(value.to_owned())
+            }
             "cc" if matches!(value, "gcc" | "clang") => self.compiler = Some(value.to_owned()),
             _ => return Err(unknown()),
         }

@@ -13,9 +13,12 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// An MPI library; Debian keeps them apart by suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::enum_variant_names, reason = "Open MPI is called so")]
 pub enum Mpi {
     OpenMpi,
     Mpich,
+    /// The program uses devices without MPI.
+    None,
 }
 
 /// A program's language.
@@ -58,12 +61,27 @@ pub fn language(path: &Path) -> Option<Language> {
 }
 
 impl Mpi {
+    /// The libraries.
     pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
 
     pub fn name(self) -> &'static str {
         match self {
             Mpi::OpenMpi => "openmpi",
             Mpi::Mpich => "mpich",
+            Mpi::None => "none",
+        }
+    }
+
+    /// The compiler wrapper, or what takes its place.
+    fn wrapper(self, language: Language) -> String {
+        let (wrapper, plain) = match language {
+            Language::C => ("mpicc", "gcc"),
+            Language::Cxx | Language::Cuda => ("mpicxx", "g++"),
+            Language::Fortran => ("mpifort", "gfortran"),
+        };
+        match self {
+            Mpi::None => plain.to_owned(),
+            _ => format!("{wrapper}.{}", self.name()),
         }
     }
 
@@ -72,6 +90,7 @@ impl Mpi {
         let library = match self {
             Mpi::OpenMpi => "OMPI",
             Mpi::Mpich => "MPICH",
+            Mpi::None => "NO",
         };
         let language = match language {
             Language::C => "CC",
@@ -124,14 +143,13 @@ impl Tools {
             return Ok(program);
         }
         let mut command = Command::new(&self.commsan);
-        let (word, wrapper) = match language {
-            Language::C => ("cc", "mpicc"),
-            Language::Cxx => ("cxx", "mpicxx"),
-            Language::Fortran => ("fc", "mpifort"),
-            Language::Cuda => ("nvcc", "mpicxx"),
-        };
-        let wrapper = format!("{wrapper}.{}", mpi.name());
-        command.arg(word);
+        command.arg(match language {
+            Language::C => "cc",
+            Language::Cxx => "cxx",
+            Language::Fortran => "fc",
+            Language::Cuda => "nvcc",
+        });
+        let wrapper = mpi.wrapper(language);
         if language == Language::Cuda {
             if !self.nvcc.is_file() {
                 return Err(format!("missing: {}; run `scripts/cuda.sh`", self.nvcc.display()));
@@ -166,7 +184,9 @@ impl Tools {
             command.arg("--gpu-seed").arg(case.seed.to_string());
         }
         command.arg("--");
-        command.arg(format!("mpirun.{}", mpi.name())).args(["-n", &case.ranks.to_string()]);
+        if mpi != Mpi::None {
+            command.arg(format!("mpirun.{}", mpi.name())).args(["-n", &case.ranks.to_string()]);
+        }
         command.arg(program).args(&case.args);
         let (status, output) = finish(&mut command, &work)?;
         let command = shown(&command);

@@ -15,12 +15,19 @@ pub fn profile(
     program: &Path,
     arguments: &[&str],
 ) -> Run {
-    let (launcher, ranks, directory) =
-        (work.mpi.tool("mpirun"), ranks.to_string(), work.fresh("run"));
+    let (launcher, ranks) = (work.mpi.tool("mpirun"), ranks.to_string());
+    let mut job = vec![launcher.as_str(), "-n", &ranks, program.to_str().unwrap()];
+    job.extend(arguments);
+    profile_job(work, options, &job)
+}
+
+/// Profiles any command.
+pub fn profile_job(work: &Work, options: &[&str], job: &[&str]) -> Run {
+    let directory = work.fresh("run");
     let mut words = vec!["profile", "--output", directory.to_str().unwrap()];
     words.extend(options);
-    words.extend(["--", &launcher, "-n", &ranks, program.to_str().unwrap()]);
-    words.extend(arguments);
+    words.push("--");
+    words.extend(job);
     let mut run = work.finish(&mut work.commsan(&words));
     run.directory = directory;
     run

@@ -1,0 +1,38 @@
+//! Processes of programs without MPI: which of them is which.
+
+use commsan_mpi_shim::World;
+use std::env;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Variables by which launchers tell a process its number, and how many there are.
+const LAUNCHERS: [(&str, &str); 4] = [
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("RANK", "WORLD_SIZE"),
+];
+
+/// Numbers that are tried before processes share one.
+const MOST: u32 = 4096;
+
+/// This process: as its launcher numbers it, or else by the first number that no process of the run has.
+pub fn world(directory: &Path) -> World {
+    let number = |name| env::var(name).ok()?.parse().ok();
+    let told = LAUNCHERS.iter().find_map(|(rank, size)| Some((number(rank)?, number(size)?)));
+    let (rank, size) = told.unwrap_or_else(|| {
+        let rank = claimed(directory);
+        (rank, rank + 1)
+    });
+    World { rank, size, library: "no MPI".to_owned() }
+}
+
+/// Who creates the log of a rank has its number.
+fn claimed(directory: &Path) -> u32 {
+    let is_taken = |rank: &u32| {
+        let made = File::create_new(directory.join(format!("rank-{rank}.jsonl")));
+        made.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    };
+    (0..MOST).find(|rank| !is_taken(rank)).unwrap_or(MOST)
+}

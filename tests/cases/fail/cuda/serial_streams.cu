@@ -1,0 +1,26 @@
+// Without MPI: a kernel reads what a copy in another stream writes.
+//# np: 1
+//# mpi: none
+#include <cstdio>
+
+constexpr int N = 256;
+
+__global__ void twice(int *out, const int *in) { out[threadIdx.x] = 2 * in[threadIdx.x]; }
+
+int main() {
+  cudaStream_t copying, computing;
+  cudaStreamCreateWithFlags(&copying, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&computing, cudaStreamNonBlocking);
+  int *host, *in, *out;
+  cudaMallocHost(&host, N * sizeof *host);
+  cudaMalloc(&in, N * sizeof *in);
+  cudaMalloc(&out, N * sizeof *out);
+  for (int i = 0; i < N; i++) host[i] = i;
+
+  cudaMemcpyAsync(in, host, N * sizeof *in, cudaMemcpyHostToDevice, copying); //~ CS-GPU-01 operation
+  twice<<<1, N, 0, computing>>>(out, in); //~ CS-GPU-01 access
+  cudaDeviceSynchronize();
+
+  cudaMemcpy(host, out, N * sizeof *host, cudaMemcpyDeviceToHost);
+  printf("%d\n", host[N - 1]);
+}
