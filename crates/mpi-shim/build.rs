@@ -29,7 +29,9 @@ fn main() {
         .allowlist_function("PMPI_.*")
         .allowlist_type("MPI_.*")
         .allowlist_var("COMMSAN_.*")
-        .allowlist_var("ompi_mpi_(op_no_op|info_null|datatype_null|group_null|comm_null)")
+        .allowlist_var(
+            "ompi_mpi_(op_no_op|op_null|info_null|datatype_null|group_null|comm_null|win_null)",
+        )
         .allowlist_var("MPI_F_STATUS.*")
         .allowlist_var("MPI_MAX_.*")
         .layout_tests(false)

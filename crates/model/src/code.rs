@@ -70,6 +70,10 @@ codes! {
         "active request freed", "CS-REQ-03.md";
     ActiveRequestStarted = "CS-REQ-04", Error,
         "persistent request started while active", "CS-REQ-04.md";
+    InvalidArgument = "CS-ARG-01", Error,
+        "argument that the call does not allow", "CS-ARG-01.md";
+    TypeNotCommitted = "CS-ARG-02", Error,
+        "datatype that is not committed", "CS-ARG-02.md";
     OriginBufferWritten = "CS-RMA-01", Error,
         "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
     ResultBufferUsed = "CS-RMA-02", Error,

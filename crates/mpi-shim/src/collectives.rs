@@ -1,7 +1,7 @@
 //! What collectives pass, for the comparison between ranks.
 
 use crate::datatypes;
-use crate::effects::to_be_freed;
+use crate::effects::by_reference;
 use crate::groups;
 use crate::library::{Mpi, comm_from_fortran, handle_at, reduction};
 use crate::node;
@@ -98,8 +98,8 @@ pub(crate) fn subject(args: &Args) -> Option<On> {
     }
     let (at, words) = (&args.call.at, args.words);
     Some(match args.call.effect {
-        Effect::CommFree => On::Comm(to_be_freed(args)),
-        Effect::WindowFree => On::Window(to_be_freed(args)),
+        Effect::CommFree => On::Comm(by_reference(args)),
+        Effect::WindowFree => On::Window(by_reference(args)),
         Effect::Fence => On::Window(words[at.win?]),
         _ => On::Comm(words[at.comm?]),
     })

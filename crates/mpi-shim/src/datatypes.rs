@@ -12,7 +12,7 @@ use commsan_engine::Pattern;
 use commsan_mpi::Datatype;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::typemap::{Constructor, Distribution, deal, grid_coordinates, pattern};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -132,8 +132,54 @@ fn describe_any(word: usize) -> Description {
     description
 }
 
+/// Types that the program has committed.
+static COMMITTED: LazyLock<Mutex<HashSet<usize>>> = LazyLock::new(Mutex::default);
+
+/// The one of them that was used last.
+static LATEST: AtomicUsize = AtomicUsize::new(0);
+
+/// The program has committed a type.
+pub(crate) fn committed(word: usize) {
+    COMMITTED.lock().unwrap_or_else(|e| e.into_inner()).insert(word);
+}
+
+/// Whether this committed type was used last.
+#[inline]
+pub(crate) fn is_latest(word: usize) -> bool {
+    LATEST.load(Relaxed) == word
+}
+
+/// Whether a type may be used to communicate (MPI 4.1 §5.1.9). A duplicate is what the original is, which
+/// may be gone: it counts as committed.
+pub(crate) fn is_committed(word: usize) -> bool {
+    // SAFETY: a type that is not the null handle.
+    let made = unsafe { derived(handle::<sys::MPI_Datatype>(word)) };
+    let Some((combiner, _)) = made else {
+        // Known from now on, if it is dense.
+        describe(word);
+        return true;
+    };
+    let committed = from_fortran_layer()
+        || combiner == sys::COMMSAN_COMBINER_DUP as c_int
+        || COMMITTED.lock().unwrap_or_else(|e| e.into_inner()).contains(&word);
+    if committed {
+        LATEST.store(word, Relaxed);
+    }
+    committed
+}
+
+/// Bytes of an element of a predefined type.
+pub(crate) fn predefined_size(word: usize) -> Option<usize> {
+    let size = dense(word);
+    // SAFETY: a type that is not the null handle.
+    let is_predefined = || unsafe { derived(handle::<sys::MPI_Datatype>(word)) }.is_none();
+    size.or_else(|| is_predefined().then(|| shape(word).0.max(0) as usize))
+}
+
 /// The type with this handle is gone.
 pub(crate) fn forget(word: usize) {
+    COMMITTED.lock().unwrap_or_else(|e| e.into_inner()).remove(&word);
+    let _ = LATEST.compare_exchange(word, 0, Relaxed, Relaxed);
     KNOWN.lock().unwrap_or_else(|e| e.into_inner()).remove(&word);
 }
 

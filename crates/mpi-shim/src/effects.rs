@@ -72,14 +72,14 @@ impl Before {
                 let bytes = base..base + tracker.take_allocation(base);
                 tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
             }),
-            Effect::TypeFree | Effect::CommFree => self.word = to_be_freed(args),
+            Effect::TypeFree | Effect::CommFree => self.word = by_reference(args),
             Effect::Window => {
                 self.sync.info = windows::info(args);
                 windows::before_made(rank, args, here);
             }
             Effect::WindowInfo => self.sync.info = windows::info(args),
             Effect::WindowFree => {
-                self.word = to_be_freed(args);
+                self.word = by_reference(args);
                 windows::before_freed(rank, args, self.word, here);
             }
             effect if synchronises(effect) => self.sync = windows::before_sync(rank, args, here),
@@ -95,8 +95,8 @@ impl Before {
     }
 }
 
-/// The handle that the call is about to free; zero for others.
-pub(crate) fn to_be_freed(args: &Args) -> usize {
+/// The handle whose variable the call is given, to free or commit what it stands for; zero for others.
+pub(crate) fn by_reference(args: &Args) -> usize {
     let pointer = args.words.first().copied().unwrap_or(0);
     // SAFETY: the first argument of each of these calls is a pointer to a handle of its kind.
     unsafe {
@@ -104,7 +104,7 @@ pub(crate) fn to_be_freed(args: &Args) -> usize {
             Effect::CommFree => {
                 handle_at::<sys::MPI_Comm>(pointer, args.fortran, comm_from_fortran)
             }
-            Effect::TypeFree => {
+            Effect::TypeFree | Effect::TypeCommit => {
                 handle_at::<sys::MPI_Datatype>(pointer, args.fortran, datatype_from_fortran)
             }
             Effect::WindowFree => {
@@ -179,6 +179,7 @@ impl After<'_> {
                 self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
             Effect::TypeFree if self.ok => datatypes::forget(before.word),
+            Effect::TypeCommit if self.ok => datatypes::committed(by_reference(self.args)),
             Effect::CommFree if self.ok => {
                 groups::forget(before.word);
                 self.with(|tracker, _| tracker.comm_freed(before.word));

@@ -1,5 +1,6 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
+use crate::arguments;
 use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
 use crate::levels;
@@ -93,6 +94,9 @@ pub(crate) fn checked(
     here: &Here,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
+    if arguments::are_wrong(rank, args, here) {
+        return call();
+    }
     if levels::excludes(here.thread) {
         levels::excluded(rank, args, here);
     }
@@ -139,6 +143,7 @@ fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
     if !rank.checks() {
         return rank.begin(here.thread, world, Shared::Unneeded);
     }
+    arguments::begin(world.size);
     let shared = node::share(world.rank as usize, size);
     rank.begin(here.thread, world, shared);
     rank.with(here.thread, &mut |tracker, _| tracker.name_world(comm_world().word(), size));

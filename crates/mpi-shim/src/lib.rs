@@ -9,6 +9,8 @@
 //! programs without MPI.
 
 #[cfg(has_mpi)]
+mod arguments;
+#[cfg(has_mpi)]
 mod collectives;
 #[cfg(has_mpi)]
 mod datatypes;

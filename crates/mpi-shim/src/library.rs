@@ -252,6 +252,14 @@ pub(crate) mod null {
     pub(crate) fn comm() -> usize {
         &raw mut sys::ompi_mpi_comm_null as usize
     }
+
+    pub(crate) fn win() -> usize {
+        &raw mut sys::ompi_mpi_win_null as usize
+    }
+
+    pub(crate) fn op() -> usize {
+        &raw mut sys::ompi_mpi_op_null as usize
+    }
 }
 
 /// What a type is made of: the same number for a predefined datatype in every process, 0 if that
@@ -312,6 +320,14 @@ pub(crate) mod null {
 
     pub(crate) fn comm() -> usize {
         (sys::COMMSAN_COMM_NULL as c_int).word()
+    }
+
+    pub(crate) fn win() -> usize {
+        (sys::COMMSAN_WIN_NULL as c_int).word()
+    }
+
+    pub(crate) fn op() -> usize {
+        (sys::COMMSAN_OP_NULL as c_int).word()
     }
 }
 
@@ -379,6 +395,18 @@ pub(crate) unsafe fn envelope(status: usize) -> Option<(i32, i32)> {
     // SAFETY: by the caller; both bindings lay a status out alike.
     let status = unsafe { &*(status as *const sys::MPI_Status) };
     Some((status.MPI_SOURCE, status.MPI_TAG))
+}
+
+/// The largest tag (MPI 4.1 §9.1.2); the least that the standard asks for if the library does not say.
+pub(crate) fn largest_tag() -> i32 {
+    const LEAST: c_int = 32767;
+    let (mut value, mut found) = (std::ptr::null_mut::<c_int>(), 0);
+    // SAFETY: MPI is initialised; the attribute is a pointer to an integer.
+    unsafe {
+        let into = (&raw mut value).cast();
+        sys::PMPI_Comm_get_attr(comm_world(), sys::COMMSAN_TAG_UB as c_int, into, &mut found);
+        if found != 0 && !value.is_null() { *value } else { LEAST }
+    }
 }
 
 /// Rank and size in `MPI_COMM_WORLD`, and the library's version.

@@ -4,7 +4,7 @@
 //! told beside, by whoever receives, so that both ends' places and memory are known.
 
 use crate::datatypes;
-use crate::effects::{arrived, request_at, to_be_freed, tokens};
+use crate::effects::{arrived, by_reference, request_at, tokens};
 use crate::entry::checked;
 use crate::groups;
 use crate::library::{Mpi, envelope};
@@ -101,7 +101,7 @@ impl Ahead {
             }
             _ => SmallVec::new(),
         };
-        Ahead { gone: to_be_freed(args), requests }
+        Ahead { gone: by_reference(args), requests }
     }
 }
 

@@ -3,9 +3,11 @@
 //! `calls.txt` is the data; this is its one reader. The shim's generator uses it for names and
 //! parameters, the semantics for effects and accesses.
 
+mod demands;
 mod parse;
 
 use commsan_engine::Mode;
+pub use demands::Demand;
 use parse::parse;
 use std::sync::LazyLock;
 
@@ -46,6 +48,8 @@ pub struct Call {
     pub at: Positions,
     /// Whether the only access is one run of elements, on every rank.
     pub simple: bool,
+    /// What it demands of single arguments.
+    pub demands: Vec<(usize, Demand)>,
 }
 
 /// Which processes of a collective are ordered by its data: entering on one side happens before
@@ -358,6 +362,8 @@ pub enum Effect {
     Finalize,
     /// `MPI_Abort`.
     Abort,
+    /// Commits a datatype.
+    TypeCommit,
     /// `MPI_Type_free`.
     TypeFree,
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.

@@ -25,10 +25,10 @@ mod tracker;
 pub mod typemap;
 
 pub use buffers::{Args, Library};
-pub use calls::{CALLS, Call, Effect, Role};
+pub use calls::{CALLS, Call, Demand, Effect, Role};
 pub use requests::Token;
 pub use tracker::{
     Entering, Learning, MemoryModel, Operation, Simple, Synchronisation, Template, ThreadLevel,
-    Tracker, Transfer, combine,
+    Tracker, Transfer, Wrong, combine,
 };
 pub use typemap::Datatype;

@@ -12,6 +12,7 @@
 //!   completed by `MPI_Finalize` is reported.
 
 mod afar;
+mod arguments;
 mod collectives;
 mod concurrent;
 mod conflicts;
@@ -26,6 +27,7 @@ mod separate;
 mod synchronise;
 mod transfers;
 
+pub use arguments::Wrong;
 pub use collectives::Entering;
 pub(crate) use levels::Calling;
 pub use levels::ThreadLevel;

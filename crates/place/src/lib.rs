@@ -259,6 +259,13 @@ pub enum About {
         /// What was given.
         provided: &'static str,
     },
+    /// An argument of a call.
+    Argument {
+        /// The parameter.
+        parameter: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Work of CUDA streams, on either side.
     Work {
         /// The offending side, if that is work.

@@ -131,6 +131,8 @@ impl<'o> Facts<'o> {
             "partner" => self.thread(self.operation).to_string(),
             "required" => self.level().0,
             "provided" => self.level().1,
+            "argument" => self.argument().0,
+            "problem" => self.argument().1,
             "rule" => self.rule().to_owned(),
             "mywork" => self.my_work(),
             "work" => self.work(),
@@ -153,6 +155,14 @@ impl<'o> Facts<'o> {
     /// The index of the operation's site.
     pub fn operation_site(&self) -> Option<usize> {
         self.operation
+    }
+
+    /// A parameter, and what is wrong with what it is given.
+    fn argument(&self) -> (String, String) {
+        match &self.observation.finding.argument {
+            Some(argument) => (format!("`{}`", argument.parameter), argument.problem.to_string()),
+            None => ("an argument".to_owned(), "is not allowed".to_owned()),
+        }
     }
 
     fn raw_operation(&self) -> &RawOperation<'static> {
@@ -447,7 +457,7 @@ pub(crate) mod tests {
     pub(crate) use super::together::tests::observation as together;
     pub(crate) use super::window::tests::observation as one_sided;
     use super::*;
-    use commsan_trace::record::RawFinding;
+    use commsan_trace::record::{RawArgument, RawFinding};
     use std::borrow::Cow;
 
     /// A write at `heat.c:52` to what `heat.c:40` sends and `heat.c:57` completes.
@@ -499,6 +509,10 @@ pub(crate) mod tests {
                 threads: false,
                 collective: None,
                 level: None,
+                argument: Some(RawArgument {
+                    parameter: "dest".into(),
+                    problem: "is 5, but the communicator's ranks are 0 to 3".into(),
+                }),
                 work: None,
             },
             stacks: vec![vec![frame("pack", 52)], vec![frame("exchange", 40)]],

@@ -33,6 +33,7 @@
 //! | `{mine}`, `{theirs}` | `rank 1`, `MPI_SUM`, `64 reals of 8 bytes` |
 //! | `{thread}`, `{partner}` | `1`, `0` |
 //! | `{required}`, `{provided}` | `MPI_THREAD_FUNNELED` |
+//! | `{argument}`, `{problem}` | `` `dest` ``, `is 5, but the communicator's ranks are 0 to 3` |
 //! | `{rule}` | `with MPI_THREAD_FUNNELED, only the thread that …` |
 //! | `{mywork}`, `{work}` | ``kernel `pack` on stream 1 of device 0`` of either side |
 //! | `{does}`, `{works}` | ``kernel `pack` on stream 1 of device 0 writes 64 bytes`` |
@@ -229,6 +230,27 @@ pub const WORDINGS: &[Wording] = &[
         why: "{pending}; {by} at {here} {order}",
         help: "complete the request (MPI_Wait, or MPI_Test returning true) before starting it \
                again",
+        fortran: "",
+    },
+    Wording {
+        code: Code::InvalidArgument,
+        case: Case::Usual,
+        message: "{argument} of {operation} {problem}",
+        offence: "",
+        operation: "{argument} {problem}",
+        why: "the standard does not allow this argument, whatever the library makes of it: most end the program \
+              over it",
+        help: "check how {argument} is computed on this rank; `MPI_PROC_NULL` is the neighbour where there is none",
+        fortran: "",
+    },
+    Wording {
+        code: Code::TypeNotCommitted,
+        case: Case::Usual,
+        message: "{argument} of {operation} {problem}",
+        offence: "",
+        operation: "{argument} {problem}",
+        why: "a datatype must be committed before it is used in a communication",
+        help: "call MPI_Type_commit when the type has been made",
         fortran: "",
     },
     Wording {

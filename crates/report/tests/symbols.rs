@@ -60,6 +60,7 @@ fn finding(code: Code, sites: Vec<RawSite<'static>>) -> Record<'static> {
         threads: false,
         collective: None,
         level: None,
+        argument: None,
         work: None,
     })
 }

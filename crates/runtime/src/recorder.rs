@@ -13,8 +13,8 @@ use commsan_place::{About, Doing, Findings, Report, Site, Stacks};
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
-    End, Ending, Module, RawAccess, RawCollective, RawDoing, RawFinding, RawLevel, RawOperation,
-    RawSite, RawWork, Record, Start, VERSION,
+    End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawFinding, RawLevel,
+    RawOperation, RawSite, RawWork, Record, Start, VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -208,6 +208,7 @@ impl Findings for Recorder {
             threads: report.threads,
             collective: collective(report.about.as_ref()),
             level: level(report.about.as_ref()),
+            argument: argument(report.about.as_ref()),
             work: work(report.about.as_ref()),
         }));
         if self.options.halt_on_error {
@@ -240,6 +241,11 @@ fn collective(about: Option<&About>) -> Option<RawCollective<'_>> {
 fn level(about: Option<&About>) -> Option<RawLevel<'_>> {
     let About::Level { required, provided } = about? else { return None };
     Some(RawLevel { required: Cow::Borrowed(required), provided: Cow::Borrowed(provided) })
+}
+
+fn argument(about: Option<&About>) -> Option<RawArgument<'_>> {
+    let About::Argument { parameter, problem } = about? else { return None };
+    Some(RawArgument { parameter: Cow::Borrowed(parameter), problem: Cow::Borrowed(problem) })
 }
 
 fn work(about: Option<&About>) -> Option<RawWork<'_>> {

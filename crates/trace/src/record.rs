@@ -110,9 +110,21 @@ pub struct RawFinding<'a> {
     /// The thread level that the finding is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<RawLevel<'a>>,
+    /// The argument of the call that the finding is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<RawArgument<'a>>,
     /// What streams do on either side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<RawWork<'a>>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawArgument<'a> {
+    /// The parameter, as the standard calls it.
+    pub parameter: Cow<'a, str>,
+    /// What is wrong with it: `is 5, but the communicator's ranks are 0 to 3`.
+    pub problem: Cow<'a, str>,
 }
 
 /// Work of CUDA streams that takes part in a finding.

@@ -65,6 +65,7 @@ fn appending_allocates_nothing() {
         threads: true,
         collective: None,
         level: None,
+        argument: None,
         work: None,
     });
     let mut file = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();

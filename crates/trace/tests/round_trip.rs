@@ -68,6 +68,9 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
             threads: id % 2 == 1,
             sites: Cow::Owned(sites),
             collective,
+            argument: level
+                .as_ref()
+                .map(|(one, other)| RawArgument { parameter: other.clone(), problem: one.clone() }),
             level: level.map(|(required, provided)| RawLevel { required, provided }),
             work: work.map(|(access, operation)| RawWork { access, operation }),
         })

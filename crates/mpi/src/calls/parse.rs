@@ -1,6 +1,6 @@
 //! From a line of the table to the calls that it stands for.
 
-use super::{Call, Effect, Extent, Fit, Flow, On, Param, Positions, Role, Rule, Times};
+use super::{Call, Demand, Effect, Extent, Fit, Flow, On, Param, Positions, Role, Rule, Times};
 use commsan_engine::Mode;
 
 /// Reads the table.
@@ -64,6 +64,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let collective = matches!(kind, "coll" | "meet");
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
+                let demands = Demand::of(&params);
                 let row = calls.len() as u32;
                 let enters = collective
                     || matches!(
@@ -89,6 +90,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     fit: if collective { Fit::of(family) } else { Fit::Nothing },
                     at,
                     simple,
+                    demands,
                 });
             }
         }
@@ -128,6 +130,7 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "finalize" => Effect::Finalize,
         "abort" => Effect::Abort,
         "typefree" => Effect::TypeFree,
+        "commit" => Effect::TypeCommit,
         "commfree" => Effect::CommFree,
         "fetch" => Effect::Rma,
         "window" => Effect::Window,

@@ -1,0 +1,219 @@
+//! Arguments that no call may be given, told before the library ends the program over them.
+//!
+//! **Soundness.** What is reported is erroneous by the standard, whether the library notices or not: null
+//! handles (MPI 4.1 §2.5.1), ranks that are not in the group (§3.2.2, §6.2.2, §12.3), tags outside 0 to
+//! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
+//! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
+//! (§12.2.1). Not looked at is what does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root,
+//! and the datatype of nothing. Missed are handles of objects that were freed, arrays of counts and
+//! datatypes, and calls that commsan does not know otherwise.
+
+use crate::datatypes;
+use crate::entry::Word;
+use crate::library::{Mpi, comm_world, handle, largest_tag, null};
+use crate::rank::Rank;
+use crate::sys;
+use commsan_mpi::buffers::takes_place;
+use commsan_mpi::calls::{Extent, Rule};
+use commsan_mpi::{Args, Demand, Library, Role, Wrong};
+use commsan_threads::Here;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What is the same all the time.
+struct Job {
+    world: usize,
+    size: i32,
+    largest_tag: i32,
+}
+
+static JOB: OnceLock<Job> = OnceLock::new();
+
+/// Another communicator, and how many ranks it has: what its handle meant when it was looked at. What is in
+/// order by that is not looked at again, so that a handle that means something else by now can cost a finding,
+/// and cannot make one.
+static LATEST: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
+
+/// MPI has been initialised.
+pub(crate) fn begin(size: u32) {
+    let world = comm_world().word();
+    let _ = JOB.set(Job { world, size: size as i32, largest_tag: largest_tag() });
+}
+
+/// Looks at a call that is about to be made; returns whether the library must refuse it.
+#[inline]
+pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    let Some(job) = JOB.get() else { return false };
+    let suspicious = |(index, demand): &(usize, Demand)| is_suspicious(job, args, *index, *demand);
+    if !args.call.demands.iter().any(suspicious) && !has_null_buffer(args) {
+        return false;
+    }
+    look_again(rank, job, args, here)
+}
+
+/// A quick look: what is in order here needs no other.
+#[inline]
+fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
+    let (word, value) = (args.words[index], args.words[index] as isize);
+    match demand {
+        Demand::Comm => word == null::comm(),
+        Demand::Win => word == null::win(),
+        Demand::Op => word == null::op(),
+        Demand::Datatype => datatypes::dense(word).is_none() && !datatypes::is_latest(word),
+        Demand::Dest | Demand::Source | Demand::Root => {
+            let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
+            let size = match () {
+                () if comm == job.world => job.size as usize,
+                () if comm == LATEST.0.load(Relaxed) => LATEST.1.load(Relaxed),
+                () => 0,
+            };
+            // Negative ones are large.
+            word >= size
+        }
+        Demand::Target => value < 0 || value >= job.size as isize,
+        Demand::Tag | Demand::ReceivedTag => value < 0 || value > job.largest_tag as isize,
+        Demand::Count => value < 0,
+        Demand::Unit => value <= 0,
+    }
+}
+
+/// Whether some buffer is at address 0.
+#[inline]
+fn has_null_buffer(args: &Args) -> bool {
+    args.call.accesses.iter().any(|rule| args.words[rule.buffer] == 0)
+}
+
+#[cold]
+fn look_again(rank: &dyn Rank, job: &Job, args: &Args, here: &Here) -> bool {
+    let demands = args.call.demands.iter();
+    let found = demands.filter_map(|(index, demand)| wrong(job, args, *index, *demand)).next();
+    let Some(wrong) = found.or_else(|| null_buffer(args)) else { return false };
+    rank.with(here.thread, &mut |tracker, out| tracker.wrong_argument(args, &wrong, here, out));
+    true
+}
+
+fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> {
+    if !is_suspicious(job, args, index, demand) {
+        return None;
+    }
+    let value = args.words[index] as isize;
+    let peer = match demand {
+        Demand::Tag => args.call.at.dest,
+        Demand::ReceivedTag => args.call.at.source,
+        _ => args.call.at.peer,
+    };
+    let is_nowhere = peer.is_some_and(|peer| args.int(peer) == Mpi::PROC_NULL);
+    let problem = match demand {
+        Demand::Comm => "is MPI_COMM_NULL".to_owned(),
+        Demand::Win => "is MPI_WIN_NULL".to_owned(),
+        Demand::Op => "is MPI_OP_NULL".to_owned(),
+        Demand::Datatype if !is_nowhere && matters(args, index) => return datatype(args, index),
+        Demand::Dest | Demand::Source | Demand::Root => rank_problem(args, index, demand)?,
+        Demand::Target => target_problem(args, index)?,
+        Demand::Tag | Demand::ReceivedTag => {
+            let any = demand == Demand::ReceivedTag && value == sys::COMMSAN_ANY_TAG as isize;
+            if any || is_nowhere {
+                return None;
+            }
+            format!("is {value}, but tags are from 0 to {}", job.largest_tag)
+        }
+        Demand::Count if !is_nowhere && matters(args, index) => format!("is negative, {value}"),
+        Demand::Unit => format!("is {value}, but a displacement unit is at least 1"),
+        Demand::Datatype | Demand::Count => return None,
+    };
+    Some(Wrong::value(&args.call.params[index].name, problem))
+}
+
+/// What is wrong with a rank of a communicator.
+fn rank_problem(args: &Args, index: usize, demand: Demand) -> Option<String> {
+    let (comm, value) = (args.words[args.call.at.comm?], args.int(index));
+    let allowed = match demand {
+        Demand::Source => value == sys::COMMSAN_ANY_SOURCE || value == Mpi::PROC_NULL,
+        Demand::Root => Mpi.is_inter(comm) && [Mpi::ROOT, Mpi::PROC_NULL].contains(&value),
+        _ => value == Mpi::PROC_NULL,
+    };
+    let size = Mpi.size(comm);
+    LATEST.0.store(0, Relaxed);
+    LATEST.1.store(size, Relaxed);
+    LATEST.0.store(comm, Relaxed);
+    if allowed || usize::try_from(value).is_ok_and(|value| value < size) {
+        return None;
+    }
+    Some(format!("is {value}, but the communicator's ranks are 0 to {}", size.saturating_sub(1)))
+}
+
+/// What is wrong with a rank of a window.
+fn target_problem(args: &Args, index: usize) -> Option<String> {
+    let (win, value) = (args.words[args.call.at.win?], args.int(index));
+    let mut size = 0;
+    // SAFETY: a window that is not the null handle; its group is freed after use.
+    unsafe {
+        let mut group = std::mem::MaybeUninit::uninit();
+        if sys::PMPI_Win_get_group(handle::<sys::MPI_Win>(win), group.as_mut_ptr()) != 0 {
+            return None;
+        }
+        sys::PMPI_Group_size(group.assume_init(), &mut size);
+        sys::PMPI_Group_free(group.as_mut_ptr());
+    }
+    if value == Mpi::PROC_NULL || (0..size).contains(&value) {
+        return None;
+    }
+    Some(format!("is {value}, but the window's ranks are 0 to {}", size - 1))
+}
+
+/// What is wrong with a datatype.
+fn datatype(args: &Args, index: usize) -> Option<Wrong> {
+    let (word, parameter) = (args.words[index], &*args.call.params[index].name);
+    if word == null::datatype() {
+        return Some(Wrong::value(parameter, "is MPI_DATATYPE_NULL".to_owned()));
+    }
+    let communicates = args.call.at.comm.is_some() || args.call.at.win.is_some();
+    (communicates && !datatypes::is_committed(word)).then(|| Wrong::uncommitted(parameter))
+}
+
+/// Memory at address 0 that the call would use.
+fn null_buffer(args: &Args) -> Option<Wrong> {
+    let is_used = |rule: &&Rule| {
+        args.words[rule.buffer] == 0
+            && args.call.params[rule.datatype].role == Role::Datatype
+            && amount(args, rule) > 0
+            && is_active(args, rule)
+            && datatypes::predefined_size(args.words[rule.datatype]).is_some_and(|size| size > 0)
+    };
+    let rule = args.call.accesses.iter().find(is_used)?;
+    Some(Wrong::value(&args.call.params[rule.buffer].name, "is a null pointer".to_owned()))
+}
+
+/// Whether a count or datatype is used: some access is by it, and of something.
+fn matters(args: &Args, index: usize) -> bool {
+    let is_of = |rule: &&Rule| {
+        let of_count = matches!(rule.extent, Extent::Blocks { count, .. } if count == index);
+        of_count || rule.datatype == index && amount(args, rule) > 0
+    };
+    let mut rules = args.call.accesses.iter().filter(is_of).peekable();
+    match rules.peek() {
+        Some(_) => rules.any(|rule| is_active(args, rule)),
+        // Those at the target of a one-sided operation are of no local access.
+        None => match args.call.at.target_count {
+            Some(count) => index == count || args.words[count] != 0,
+            None => args.call.accesses.iter().all(|rule| rule.datatype != index),
+        },
+    }
+}
+
+/// Elements that an access is of; 1 where that takes a closer look.
+fn amount(args: &Args, rule: &Rule) -> usize {
+    match rule.extent {
+        Extent::Blocks { count, .. } => args.words[count],
+        _ => 1,
+    }
+}
+
+/// Whether an access takes place on this rank, and by the arguments that say so.
+fn is_active(args: &Args, rule: &Rule) -> bool {
+    args.words[rule.buffer] != Mpi::IN_PLACE
+        && rule.peer.is_none_or(|peer| args.int(peer) != Mpi::PROC_NULL)
+        && rule.op.is_none_or(|op| !Mpi.is_no_op(args.words[op]))
+        && takes_place::<Mpi>(args, rule, &Mpi)
+}

@@ -1,0 +1,57 @@
+//! Calls that are given what they must not be given.
+
+use super::{Operation, Tracker};
+use crate::buffers::Args;
+use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Place, Report};
+
+/// An argument that the call does not allow.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    code: Code,
+    parameter: &'static str,
+    problem: String,
+}
+
+impl Wrong {
+    /// A value that the parameter must not have; `problem` is e.g. `is 5, but the communicator's ranks are 0
+    /// to 3`.
+    pub fn value(parameter: &'static str, problem: String) -> Wrong {
+        Wrong { code: Code::InvalidArgument, parameter, problem }
+    }
+
+    /// A datatype that is not committed.
+    pub fn uncommitted(parameter: &'static str) -> Wrong {
+        let problem = "has not been committed".to_owned();
+        Wrong { code: Code::TypeNotCommitted, parameter, problem }
+    }
+}
+
+impl Tracker {
+    /// A call is about to be made with a wrong argument.
+    pub fn wrong_argument(
+        &mut self,
+        args: &Args,
+        wrong: &Wrong,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if out.again(wrong.code, 0, place.pc()) {
+            return;
+        }
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let report = Report {
+            code: wrong.code,
+            access: None,
+            operation: Operation::new(args, place, &mut self.stacks).party(),
+            concerned: None,
+            sites: &[(Role::Operation, site)],
+            threads: false,
+            about: Some(About::Argument {
+                parameter: wrong.parameter,
+                problem: wrong.problem.clone(),
+            }),
+        };
+        out.report(&report, &self.stacks);
+    }
+}
