@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 DIST := target/dist
 LIB := $(DIST)/lib/commsan
 export CARGO_TERM_COLOR ?= auto
+# What runs outside the program: tests build it as they build themselves, so that most is compiled once.
+PROFILE := release
+BUILT = target/$(PROFILE:dev=debug)
 
 .PHONY: all build viewer setup test demo bench fmt lint clean install
 all: build
@@ -21,11 +24,11 @@ viewer: setup
 # compilers, a runtime per MPI and one for programs without, and CUDA's runtimes and NCCL for simulated devices.
 build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
-	$(CARGO) build --release -p commsan -p commsan-inject -p commsan-pass
-	@install -m755 target/release/commsan $(DIST)/bin/commsan
+	$(CARGO) build --profile $(PROFILE) -p commsan -p commsan-inject -p commsan-pass
+	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
-	@install -m755 target/release/libcommsan_inject.so $(LIB)/
-	@install -m755 target/release/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
+	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
+	@install -m755 $(BUILT)/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features openmpi
 	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
@@ -40,6 +43,7 @@ build: setup viewer
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 
+test: PROFILE := dev
 test: build
 	@./scripts/cuda.sh >/dev/null
 	@./scripts/viewer.sh test
