@@ -14,8 +14,8 @@ use crate::library::{Mpi, comm_world, handle, largest_tag, null};
 use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::buffers::takes_place;
-use commsan_mpi::calls::{Extent, Rule};
-use commsan_mpi::{Args, Demand, Library, Role, Wrong};
+use commsan_mpi::calls::{Extent, Rule, Times};
+use commsan_mpi::{Args, Demand, Effect, Library, Role, Wrong};
 use commsan_threads::Here;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
@@ -86,8 +86,8 @@ fn has_null_buffer(args: &Args) -> bool {
 
 #[cold]
 fn look_again(rank: &dyn Rank, job: &Job, args: &Args, here: &Here) -> bool {
-    let demands = args.call.demands.iter();
-    let found = demands.filter_map(|(index, demand)| wrong(job, args, *index, *demand)).next();
+    let mut demands = args.call.demands.iter();
+    let found = demands.find_map(|(index, demand)| wrong(job, args, *index, *demand));
     let Some(wrong) = found.or_else(|| null_buffer(args)) else { return false };
     rank.with(here.thread, &mut |tracker, out| tracker.wrong_argument(args, &wrong, here, out));
     true
@@ -168,7 +168,8 @@ fn datatype(args: &Args, index: usize) -> Option<Wrong> {
     if word == null::datatype() {
         return Some(Wrong::value(parameter, "is MPI_DATATYPE_NULL".to_owned()));
     }
-    let communicates = args.call.at.comm.is_some() || args.call.at.win.is_some();
+    let packs = matches!(args.call.effect, Effect::Pack | Effect::Unpack);
+    let communicates = (args.call.at.comm.is_some() || args.call.at.win.is_some()) && !packs;
     (communicates && !datatypes::is_committed(word)).then(|| Wrong::uncommitted(parameter))
 }
 
@@ -177,8 +178,8 @@ fn null_buffer(args: &Args) -> Option<Wrong> {
     let is_used = |rule: &&Rule| {
         args.words[rule.buffer] == 0
             && args.call.params[rule.datatype].role == Role::Datatype
-            && amount(args, rule) > 0
             && is_active(args, rule)
+            && is_of_something(args, rule)
             && datatypes::predefined_size(args.words[rule.datatype]).is_some_and(|size| size > 0)
     };
     let rule = args.call.accesses.iter().find(is_used)?;
@@ -187,26 +188,33 @@ fn null_buffer(args: &Args) -> Option<Wrong> {
 
 /// Whether a count or datatype is used: some access is by it, and of something.
 fn matters(args: &Args, index: usize) -> bool {
-    let is_of = |rule: &&Rule| {
-        let of_count = matches!(rule.extent, Extent::Blocks { count, .. } if count == index);
-        of_count || rule.datatype == index && amount(args, rule) > 0
-    };
-    let mut rules = args.call.accesses.iter().filter(is_of).peekable();
-    match rules.peek() {
-        Some(_) => rules.any(|rule| is_active(args, rule)),
-        // Those at the target of a one-sided operation are of no local access.
-        None => match args.call.at.target_count {
-            Some(count) => index == count || args.words[count] != 0,
-            None => args.call.accesses.iter().all(|rule| rule.datatype != index),
-        },
+    let counts =
+        |rule: &Rule| matches!(rule.extent, Extent::Blocks { count, .. } if count == index);
+    let mut rules = args.call.accesses.iter();
+    if rules.clone().any(|rule| counts(rule) || rule.datatype == index) {
+        let is_by = |rule: &Rule| rule.datatype == index && is_of_something(args, rule);
+        return rules.any(|rule| is_active(args, rule) && (counts(rule) || is_by(rule)));
     }
+    // Those at the target of a one-sided operation are of no local access.
+    args.call.at.target_count.is_none_or(|count| index == count || args.words[count] != 0)
 }
 
-/// Elements that an access is of; 1 where that takes a closer look.
-fn amount(args: &Args, rule: &Rule) -> usize {
+/// Whether an access that takes place has elements.
+fn is_of_something(args: &Args, rule: &Rule) -> bool {
+    let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
+    let any = |counts: usize, number: usize| {
+        let array = args.words[counts];
+        array != 0 && (0..number).any(|at| Mpi.int_at(array, at, args.call.large) != 0)
+    };
     match rule.extent {
-        Extent::Blocks { count, .. } => args.words[count],
-        _ => 1,
+        Extent::Blocks { count, .. } => args.words[count] != 0,
+        Extent::One => true,
+        Extent::Sum(counts) | Extent::Own(counts) => any(counts, Mpi.local_size(comm)),
+        Extent::Placed { counts, times, .. } => match times {
+            Times::In => any(counts, Mpi.neighbours(comm).0.len()),
+            Times::Out => any(counts, Mpi.neighbours(comm).1.len()),
+            _ => any(counts, Mpi.size(comm)),
+        },
     }
 }
 

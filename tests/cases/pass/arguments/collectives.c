@@ -17,6 +17,15 @@ int main(int argc, char **argv) {
   MPI_Bcast(NULL, 0, MPI_INT, root, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 
+  // Nothing from anybody, to nowhere in memory.
+  int *zeros = calloc(size, sizeof *zeros), *nothing = NULL;
+  MPI_Allgatherv(&sum, 0, MPI_INT, nothing, zeros, zeros, MPI_INT, MPI_COMM_WORLD);
+  MPI_Alltoallv(nothing, zeros, zeros, MPI_INT, &sum, zeros, zeros, MPI_INT, MPI_COMM_WORLD);
+  MPI_Gatherv(nothing, 0, MPI_INT, nothing, is_root ? zeros : NULL, is_root ? zeros : NULL, MPI_INT, root,
+              MPI_COMM_WORLD);
+  MPI_Reduce_scatter(nothing, &sum, zeros, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  free(zeros);
+
   // Between two groups, whose roots say so.
   MPI_Comm half, inter;
   int side = rank % 2;
