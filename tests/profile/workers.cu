@@ -1,4 +1,4 @@
-// Without MPI: two processes, each with a device of its own.
+// Without MPI: two processes, each with a device of its own; one of them is another program.
 #include <cstdlib>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,13 +14,20 @@ static void work(int device)
 	cudaFree(there);
 }
 
-int main()
+int main(int argc, char **argv)
 {
-	for (int device = 0; device < 2; device++)
-		if (fork() == 0) {
-			work(device);
-			exit(0);
-		}
+	if (argc > 1) {
+		work(atoi(argv[1]));
+		return 0;
+	}
+	if (fork() == 0) {
+		work(0);
+		exit(0);
+	}
+	if (fork() == 0) {
+		execl("/proc/self/exe", argv[0], "1", (char *)0);
+		exit(1);
+	}
 	int bad = 0, status;
 	while (wait(&status) > 0)
 		bad += status != 0;

@@ -1,9 +1,9 @@
 //! Executing a rank's program again, and tidying up afterwards.
 //!
 //! The first time, `LD_PRELOAD` names the injector; the second time it names the injector and
-//! the runtime; and, with simulated devices, the CUDA runtime that simulates them, which so goes before the
-//! real one wherever the program would find that. What it was before travels in [`RESTORE`] as a complete `LD_PRELOAD=…` entry, so
-//! that putting it back is a change of pointers.
+//! the runtime; and, with simulated devices, the CUDA runtime that simulates them, which so goes before
+//! the real one wherever the program would find that. What it was before travels in [`RESTORE`] as a
+//! complete `LD_PRELOAD=…` entry, so that putting it back is a change of pointers.
 
 use crate::environment;
 use crate::libraries::{self, base_name};
@@ -63,13 +63,16 @@ pub fn under_runtime(run_dir: &CStr, argv: *const *const c_char, mpi: Option<Mpi
     let former = environment::get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
     let mut added = vec![runtime];
     added.extend(simulated_cuda(directory));
-    // SAFETY: getpid has no preconditions.
-    let process = unsafe { libc::getpid() };
-    let changed = [
+    let mut changed = vec![
         entry(PRELOAD, &with_runtimes(former, &added)),
         entry(RESTORE, &[PRELOAD.to_bytes(), b"=", former].concat()),
-        entry(RANK, process.to_string().as_bytes()),
     ];
+    // Without MPI, processes that this one starts may be ranks as well as it.
+    if mpi.is_some() {
+        // SAFETY: getpid has no preconditions.
+        let process = unsafe { libc::getpid() };
+        changed.push(entry(RANK, process.to_string().as_bytes()));
+    }
     execute(run_dir, argv, &[PRELOAD, RESTORE, RANK], &changed);
 }
 
