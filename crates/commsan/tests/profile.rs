@@ -196,6 +196,38 @@ fn copies_and_peer_accesses_are_exact() {
     }
 }
 
+/// Python's frames are known of CPython 3.11, Debian 12's.
+#[test]
+fn python_has_lines() {
+    let script = repository().join("tests/profile/ring.py");
+    let text = fs::read_to_string(&script).unwrap();
+    let at = |mark: &str| text.lines().position(|line| line.ends_with(mark)).unwrap() as u64 + 1;
+    for mpi in Mpi::ALL {
+        let work = Work::new("python", mpi);
+        let job = [&mpi.tool("mpirun"), "-n", "3", "python3", script.to_str().unwrap(), "500"];
+        let run = profile_job(&work, &[], &job);
+        run.ends_with(0);
+        let rows = table(&work, &run, "transfers");
+        assert_eq!(rows.iter().map(|row| number(row, "bytes")).sum::<u64>(), 3 * 3 * 4000);
+        for row in &rows {
+            assert!(row["file"].ends_with("ring.py"), "{mpi:?}: {row:?}");
+            assert_eq!(number(row, "line"), at("# sends"), "{mpi:?}: {row:?}");
+        }
+        let outermost = format!("ring.py:{})", at("# turns"));
+        for row in table(&work, &run, "sites").iter().filter(|row| row["call"] == "MPI_Send") {
+            let stack = &row["stack"];
+            assert!(stack.starts_with("send (") && stack.contains("< <module> ("), "{stack}");
+            assert!(stack.contains(&outermost), "{stack}");
+        }
+        let calls = table(&work, &run, "calls");
+        let receives = calls.iter().filter(|row| row["call"] == "MPI_Recv");
+        assert!(
+            receives.clone().count() == 3
+                && receives.clone().all(|row| number(row, "line") == at("# receives"))
+        );
+    }
+}
+
 #[test]
 fn processes_without_mpi_are_ranks() {
     let work = Work::new("workers", Mpi::OpenMpi);

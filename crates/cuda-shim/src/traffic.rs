@@ -10,7 +10,7 @@ use crate::real::Real;
 use crate::{ask, entry};
 use commsan_cuda::{Allocation, Copy, MemoryKind, Release, Rows, StreamName, demangled};
 use commsan_engine::{Footprint, Pattern};
-use commsan_place::{Place as _, StackId};
+use commsan_place::StackId;
 use commsan_sense::inside::Inside;
 use commsan_sense::thread;
 use commsan_threads::Here;
@@ -152,7 +152,7 @@ pub fn count(event: &Event, copies: &[Copy], here: &Here, traffic: &mut Traffic,
     if copies.is_empty() {
         return;
     }
-    let stack = here.stack(&mut traffic.stacks);
+    let stack = traffic.path(here);
     copies.iter().for_each(|copy| copied(copy, stack, here, traffic, me));
 }
 
@@ -164,7 +164,7 @@ fn allocated(call: &'static str, allocation: &Allocation, here: &Here, traffic: 
         MemoryKind::Pinned if traffic.objects.at(allocation.bytes.start).is_some() => return,
         MemoryKind::Pinned => (Memory::Pinned, HOST),
     };
-    let stack = here.stack(&mut traffic.stacks);
+    let stack = traffic.path(here);
     let identity = Identity { memory, place, stack, call: Some(call), name: None };
     traffic.objects.allocated(allocation.bytes.clone(), identity);
 }

@@ -14,7 +14,7 @@ use commsan_engine::Footprint;
 use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Args, Effect, Role};
-use commsan_place::{Place as _, StackId};
+use commsan_place::StackId;
 use commsan_threads::Here;
 use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
 use commsan_traffic::{
@@ -259,7 +259,7 @@ impl Done<'_> {
         let made = unsafe { windows::new(self.args) };
         let group = groups::of_comm(made.comm);
         let mut stack = None;
-        self.with(|traffic| stack = Some(self.here.stack(&mut traffic.stacks)));
+        self.with(|traffic| stack = Some(traffic.path(self.here)));
         let Some(stack) = stack else { return };
         let window = Window { group, call: &self.args.call.name, stack, unit: made.part.unit };
         lock(&WINDOWS).insert(made.handle, window);
@@ -274,7 +274,7 @@ impl Done<'_> {
             let identity = Identity {
                 memory: Memory::Window,
                 place: HOST,
-                stack: self.here.stack(&mut traffic.stacks),
+                stack: traffic.path(self.here),
                 call: Some(&self.args.call.name),
                 name: None,
             };
@@ -304,7 +304,7 @@ impl Done<'_> {
         if let Some(word) = self.args.call.at.request.and_then(|index| words.get_mut(index)) {
             *word = 0;
         }
-        let stack = self.here.stack(&mut traffic.stacks);
+        let stack = traffic.path(self.here);
         let call = traffic.strings.fixed(&self.args.call.name);
         Same { call, stack, region: traffic.region(), words }
     }
@@ -336,7 +336,7 @@ impl Done<'_> {
                 counted = false;
                 return;
             }
-            let stack = self.here.stack(&mut traffic.stacks);
+            let stack = traffic.path(self.here);
             let call = traffic.strings.fixed(&self.args.call.name);
             let calls = traffic.called(call, stack, self.times.0, self.times.1);
             let (here, time, steps) = (self.here, self.times.0, Some(SmallVec::new()));

@@ -97,8 +97,17 @@ fn frames(stack: &[traffic::Frame], merged: &Merged, symbols: &Symbols) -> Vec<F
         }],
     };
     let mut frames: Vec<Found> = stack[..leading].iter().flat_map(found).collect();
-    frames.extend(users(stack[leading..].iter().flat_map(found).collect()));
+    // What the interpreter does is said by the lines.
+    let below = stack[leading..].iter().flat_map(found);
+    let below = below.take_while(|frame| leading == 0 || !is_interpreter(&frame.module));
+    frames.extend(users(below.collect()));
     frames
+}
+
+/// Whether a module is Python.
+fn is_interpreter(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or_default();
+    name.starts_with("python") || name.starts_with("libpython")
 }
 
 fn named(frame: &Found, files: &[String]) -> Frame {

@@ -17,7 +17,7 @@ use commsan_engine::{Mode, Pages, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_mpi::Tracker;
 use commsan_mpi_shim::{Rank, Shared, World};
-use commsan_place::{Findings, Place as _};
+use commsan_place::Findings;
 use commsan_sense::abi::{self, MapError};
 use commsan_sense::inside::Inside;
 use commsan_sense::thread::{self, Thread};
@@ -450,7 +450,7 @@ impl Process for State {
         let mut origin = 0;
         if let Some(counter) = counter() {
             counter.with(here.thread, |traffic, _| {
-                let stack = here.stack(&mut traffic.stacks);
+                let stack = traffic.path(here);
                 origin = origin_of(stack, call.map(|call| traffic.strings.fixed(call)));
             });
         }

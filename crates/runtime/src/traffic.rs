@@ -6,7 +6,6 @@
 use crate::lock::Lock;
 use crate::recorder::{host, program, short_version};
 use commsan_mpi_shim::World;
-use commsan_place::Place as _;
 use commsan_sense::allocate::{self, Allocations};
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
@@ -171,7 +170,7 @@ fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) {
     let Some(inside) = Inside::enter() else { return };
     let here = Here::new(caller, &inside);
     counter.with(&inside, |traffic, _| {
-        let stack = here.stack(&mut traffic.stacks);
+        let stack = traffic.path(&here);
         let memory = Memory::Heap;
         let identity = Identity { memory, place: HOST, stack, call: Some(by), name: None };
         traffic.objects.allocated(bytes, identity);

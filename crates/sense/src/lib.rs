@@ -8,6 +8,7 @@ pub mod allocate;
 pub mod inside;
 pub mod modules;
 pub mod next;
+pub mod python;
 pub mod release;
 pub mod stack;
 pub mod thread;

@@ -11,6 +11,7 @@
 mod clock;
 mod extents;
 mod objects;
+mod paths;
 mod repeats;
 mod rows;
 mod snapshot;
@@ -30,6 +31,7 @@ use commsan_engine::Footprint;
 use commsan_place::{Place as Here, StackId, Stacks};
 use commsan_sense::modules;
 use commsan_trace::traffic::{Bin, Frame, Memory, Place};
+use paths::Paths;
 use repeats::Repeats;
 use rows::Rows;
 use rustc_hash::FxHashMap;
@@ -116,6 +118,7 @@ pub struct Traffic {
     handles: FxHashMap<usize, u32>,
     lines: Vec<Frame>,
     line_numbers: FxHashMap<Frame, u32>,
+    paths: Paths,
     rows: Rows,
     calls: Vec<Calls>,
     call_numbers: FxHashMap<(u32, StackId), u32>,
@@ -143,6 +146,7 @@ impl Traffic {
             handles: FxHashMap::default(),
             lines: Vec::new(),
             line_numbers: FxHashMap::default(),
+            paths: Paths::default(),
             rows: Rows::default(),
             calls: Vec::new(),
             call_numbers: FxHashMap::default(),
@@ -198,7 +202,7 @@ impl Traffic {
         self.repeats.forget();
     }
 
-    /// The number of a line in a kernel.
+    /// The number of a line in a kernel, or in Python.
     pub fn line(&mut self, function: &str, file: &str, line: u32) -> u32 {
         let frame = Frame::Line(self.strings.number(function), self.strings.number(file), line);
         let next = self.lines.len() as u32;

@@ -187,7 +187,9 @@ impl Tables<'_> {
         let traffic = self.traffic;
         let mut frames = Vec::new();
         frames.extend(line.map(|line| traffic.lines[line as usize]));
-        for pc in traffic.stacks.frames(stack) {
+        let (lines, code) = traffic.paths.split(stack, traffic.stacks.frames(stack));
+        frames.extend(lines.into_iter().map(|line| traffic.lines[line]));
+        for pc in code {
             // A return address may belong to the next line; the byte before is in the call.
             let mut path = None;
             let found = self.known_modules.locate(pc.wrapping_sub(1), |_, new| {

@@ -1,0 +1,187 @@
+//! Where a Python program is: the functions that the interpreter is in, on this thread.
+//!
+//! Nothing of Python is called that needs its lock, for a library like mpi4py has given it up while MPI is
+//! called, and to wait for it could make two ranks wait for each other. A thread's own frames do not change
+//! while it is in a call, so they are read as they lie in memory. How they lie, versions differ in: those of
+//! CPython 3.11 are known here; with others there are no Python frames, and nothing is read.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+/// Frames that are looked at, innermost first.
+const MOST: usize = 8;
+
+/// A place in a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The function's code object.
+    code: usize,
+    /// Bytes of its code that come before the place.
+    at: usize,
+}
+
+/// `PyGILState_GetThisThreadState`
+type ThreadState = unsafe extern "C" fn() -> *const c_void;
+/// `PyCode_Addr2Line`
+type LineOf = unsafe extern "C" fn(*const c_void, c_int) -> c_int;
+
+/// What the interpreter offers.
+struct Python {
+    thread_state: ThreadState,
+    line_of: LineOf,
+    code_type: usize,
+    text_type: usize,
+}
+
+/// Offsets of CPython 3.11 (Include/cpython/pystate.h, code.h, unicodeobject.h, internal/pycore_frame.h).
+mod layout {
+    /// In `PyThreadState`: `cframe`.
+    pub const CFRAME: usize = 56;
+    /// In `_PyCFrame`: `current_frame`.
+    pub const CURRENT: usize = 8;
+    /// In `_PyInterpreterFrame`: `f_code`, `previous`, `prev_instr`.
+    pub const CODE: usize = 32;
+    /// See `CODE`.
+    pub const PREVIOUS: usize = 48;
+    /// See `CODE`.
+    pub const INSTRUCTION: usize = 56;
+    /// In `PyCodeObject`: `co_filename`, `co_qualname`, `co_code_adaptive`.
+    pub const FILE: usize = 112;
+    /// See `FILE`.
+    pub const NAME: usize = 128;
+    /// See `FILE`.
+    pub const BEGIN: usize = 184;
+    /// In every object: its type.
+    pub const TYPE: usize = 8;
+    /// In `PyASCIIObject`: `length`, `state`.
+    pub const LENGTH: usize = 16;
+    /// See `LENGTH`.
+    pub const STATE: usize = 32;
+    /// Sizes of `PyASCIIObject` and `PyCompactUnicodeObject`, behind which the characters lie.
+    pub const ASCII: usize = 48;
+    /// See `ASCII`.
+    pub const COMPACT: usize = 72;
+}
+
+static PYTHON: OnceLock<Option<Python>> = OnceLock::new();
+
+fn python() -> Option<&'static Python> {
+    PYTHON.get_or_init(find).as_ref()
+}
+
+#[cold]
+fn find() -> Option<Python> {
+    let symbol = |name: &CStr| {
+        // SAFETY: a lookup by name.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    };
+    let version = symbol(c"Py_GetVersion")?;
+    // SAFETY: the function of this name returns a string constant at any time.
+    let version = unsafe {
+        let version: unsafe extern "C" fn() -> *const c_char = std::mem::transmute(version);
+        CStr::from_ptr(version())
+    };
+    if !version.to_bytes().starts_with(b"3.11.") {
+        return None;
+    }
+    let (thread_state, line_of) =
+        (symbol(c"PyGILState_GetThisThreadState")?, symbol(c"PyCode_Addr2Line")?);
+    // SAFETY: the functions of these names.
+    let (thread_state, line_of) = unsafe {
+        (
+            std::mem::transmute::<*mut c_void, ThreadState>(thread_state),
+            std::mem::transmute::<*mut c_void, LineOf>(line_of),
+        )
+    };
+    let (code_type, text_type) =
+        (symbol(c"PyCode_Type")? as usize, symbol(c"PyUnicode_Type")? as usize);
+    Some(Python { thread_state, line_of, code_type, text_type })
+}
+
+/// The word at an address.
+///
+/// # Safety
+/// There is one.
+unsafe fn word(address: usize) -> usize {
+    // SAFETY: by the caller.
+    unsafe { *(address as *const usize) }
+}
+
+/// The frames of this thread, innermost first; none if it is not in Python.
+#[inline]
+pub fn frames() -> ([Frame; MOST], usize) {
+    match python() {
+        Some(python) => python.frames(),
+        None => Default::default(),
+    }
+}
+
+impl Python {
+    fn frames(&self) -> ([Frame; MOST], usize) {
+        let (mut frames, mut count) = ([Frame::default(); MOST], 0);
+        // SAFETY: may be called by any thread at any time, and tells null where there is no Python.
+        let state = unsafe { (self.thread_state)() } as usize;
+        if state == 0 {
+            return (frames, 0);
+        }
+        // SAFETY: the thread's own state and frames, laid out as the version says; what is no code object ends
+        // the walk.
+        unsafe {
+            let cframe = word(state + layout::CFRAME);
+            let mut frame = if cframe == 0 { 0 } else { word(cframe + layout::CURRENT) };
+            while frame != 0 && count < MOST {
+                let code = word(frame + layout::CODE);
+                if code == 0 || word(code + layout::TYPE) != self.code_type {
+                    break;
+                }
+                let at = word(frame + layout::INSTRUCTION).wrapping_sub(code + layout::BEGIN);
+                frames[count] = Frame { code, at };
+                count += 1;
+                frame = word(frame + layout::PREVIOUS);
+            }
+        }
+        (frames, count)
+    }
+
+    /// The characters of a string object.
+    ///
+    /// # Safety
+    /// There is an object at `address`.
+    unsafe fn text(&self, address: usize) -> Option<String> {
+        // SAFETY: by the caller, a string as its type says; one that is compact has its characters behind it.
+        unsafe {
+            if address == 0 || word(address + layout::TYPE) != self.text_type {
+                return None;
+            }
+            let (length, state) = (word(address + layout::LENGTH), word(address + layout::STATE));
+            let (kind, is_compact, is_ascii) =
+                (state >> 2 & 7, state >> 5 & 1 != 0, state >> 6 & 1 != 0);
+            let start = address + if is_ascii { layout::ASCII } else { layout::COMPACT };
+            let characters = |at: usize| match kind {
+                1 => u32::from(*((start + at) as *const u8)),
+                2 => u32::from(*((start + 2 * at) as *const u16)),
+                _ => *((start + 4 * at) as *const u32),
+            };
+            is_compact
+                .then(|| (0..length).filter_map(|at| char::from_u32(characters(at))).collect())
+        }
+    }
+}
+
+impl Frame {
+    /// Function, file and line. Only while the thread is where it was when the frame was looked at.
+    pub fn describe(&self) -> Option<(String, String, u32)> {
+        let python = python()?;
+        // SAFETY: a code object that the frame keeps; the function only reads it.
+        unsafe {
+            let line = (python.line_of)(
+                self.code as *const c_void,
+                c_int::try_from(self.at).unwrap_or(-1),
+            );
+            let name = python.text(word(self.code + layout::NAME))?;
+            let file = python.text(word(self.code + layout::FILE))?;
+            Some((name, file, u32::try_from(line).ok()?))
+        }
+    }
+}
