@@ -132,7 +132,7 @@ options! {
         "Findings that are known: file of suppressions; can be given more than once";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
-    mpi: Flavour = "auto", "auto|openmpi|mpich", Launcher,
+    mpi: Flavour = "auto", "auto|openmpi|mpich|none", Launcher,
         "MPI of programs that load it late, such as Python, where the launcher does not tell";
     gpu: Gpu = "auto", "auto|real|sim:N", Launcher,
         "Devices of CUDA programs: this machine's, or N simulated ones; auto does as COMMSAN_GPU says";
@@ -452,7 +452,7 @@ mod tests {
         for (name, text, expected) in [
             ("stack_depth", "33", "a number from 1 to 32"),
             ("exit_code", "-1", "a number from 0 to 255"),
-            ("mpi", "lam", "one of `auto` `openmpi` `mpich`"),
+            ("mpi", "lam", "one of `auto` `openmpi` `mpich` `none`"),
             ("gpu", "sim:65", "`auto`, `real`, or `sim:N` with up to 64 devices"),
             ("quiet", "maybe", "`true` or `false`"),
             ("json", "", "the name of a file"),
