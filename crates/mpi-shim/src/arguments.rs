@@ -13,8 +13,9 @@ use crate::entry::Word;
 use crate::library::{Mpi, comm_world, handle, largest_tag, null};
 use crate::rank::Rank;
 use crate::sys;
-use commsan_mpi::buffers::takes_place;
-use commsan_mpi::calls::{Extent, Rule, Times};
+use commsan_engine::{Access, Mode};
+use commsan_mpi::buffers::{resolve, takes_place};
+use commsan_mpi::calls::{Extent, Flow, Rule, Times};
 use commsan_mpi::{Args, Demand, Effect, Library, Role, Wrong};
 use commsan_threads::Here;
 use std::sync::OnceLock;
@@ -24,8 +25,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// What is the same all the time.
 struct Job {
     world: usize,
-    size: i32,
-    largest_tag: i32,
+    size: usize,
+    largest_tag: usize,
 }
 
 static JOB: OnceLock<Job> = OnceLock::new();
@@ -38,7 +39,7 @@ static LATEST: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::n
 /// MPI has been initialised.
 pub(crate) fn begin(size: u32) {
     let world = comm_world().word();
-    let _ = JOB.set(Job { world, size: size as i32, largest_tag: largest_tag() });
+    let _ = JOB.set(Job { world, size: size as usize, largest_tag: largest_tag().max(0) as usize });
 }
 
 /// Looks at a call that is about to be made; returns whether the library must refuse it.
@@ -55,7 +56,8 @@ pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
 /// A quick look: what is in order here needs no other.
 #[inline]
 fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
-    let (word, value) = (args.words[index], args.words[index] as isize);
+    // As words, negative numbers are large.
+    let word = args.words[index];
     match demand {
         Demand::Comm => word == null::comm(),
         Demand::Win => word == null::win(),
@@ -64,17 +66,16 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         Demand::Dest | Demand::Source | Demand::Root => {
             let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
             let size = match () {
-                () if comm == job.world => job.size as usize,
+                () if comm == job.world => job.size,
                 () if comm == LATEST.0.load(Relaxed) => LATEST.1.load(Relaxed),
                 () => 0,
             };
-            // Negative ones are large.
             word >= size
         }
-        Demand::Target => value < 0 || value >= job.size as isize,
-        Demand::Tag | Demand::ReceivedTag => value < 0 || value > job.largest_tag as isize,
-        Demand::Count => value < 0,
-        Demand::Unit => value <= 0,
+        Demand::Target => word >= job.size,
+        Demand::Tag | Demand::ReceivedTag => word > job.largest_tag,
+        Demand::Count => (word as isize) < 0,
+        Demand::Unit => word as isize <= 0,
     }
 }
 
@@ -173,16 +174,17 @@ fn datatype(args: &Args, index: usize) -> Option<Wrong> {
     (communicates && !datatypes::is_committed(word)).then(|| Wrong::uncommitted(parameter))
 }
 
-/// Memory at address 0 that the call would use.
+/// Memory at address 0 that the call would use. What neighbourhood collectives send may go to nobody.
 fn null_buffer(args: &Args) -> Option<Wrong> {
-    let is_used = |rule: &&Rule| {
+    let accesses = resolve(args, &Mpi);
+    let is_null = |(rule, access): &(&Rule, &Option<Access>)| {
         args.words[rule.buffer] == 0
+            && access.is_some()
+            && !(args.call.flow == Flow::Neighbours && rule.mode == Mode::Read)
             && args.call.params[rule.datatype].role == Role::Datatype
-            && is_active(args, rule)
-            && is_of_something(args, rule)
-            && datatypes::predefined_size(args.words[rule.datatype]).is_some_and(|size| size > 0)
+            && datatypes::is_predefined(args.words[rule.datatype])
     };
-    let rule = args.call.accesses.iter().find(is_used)?;
+    let (rule, _) = args.call.accesses.iter().zip(&accesses).find(is_null)?;
     Some(Wrong::value(&args.call.params[rule.buffer].name, "is a null pointer".to_owned()))
 }
 
@@ -202,19 +204,22 @@ fn matters(args: &Args, index: usize) -> bool {
 /// Whether an access that takes place has elements.
 fn is_of_something(args: &Args, rule: &Rule) -> bool {
     let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
-    let any = |counts: usize, number: usize| {
+    let blocks = |times| match times {
+        Times::Once | Times::Param(_) => 1,
+        Times::Size => Mpi.size(comm),
+        Times::Local => Mpi.local_size(comm),
+        Times::In => Mpi.neighbours(comm).0.len(),
+        Times::Out => Mpi.neighbours(comm).1.len(),
+    };
+    let any = |counts: usize, times| {
         let array = args.words[counts];
-        array != 0 && (0..number).any(|at| Mpi.int_at(array, at, args.call.large) != 0)
+        array != 0 && (0..blocks(times)).any(|at| Mpi.int_at(array, at, args.call.large) != 0)
     };
     match rule.extent {
-        Extent::Blocks { count, .. } => args.words[count] != 0,
+        Extent::Blocks { count, times } => args.words[count] != 0 && blocks(times) > 0,
         Extent::One => true,
-        Extent::Sum(counts) | Extent::Own(counts) => any(counts, Mpi.local_size(comm)),
-        Extent::Placed { counts, times, .. } => match times {
-            Times::In => any(counts, Mpi.neighbours(comm).0.len()),
-            Times::Out => any(counts, Mpi.neighbours(comm).1.len()),
-            _ => any(counts, Mpi.size(comm)),
-        },
+        Extent::Sum(counts) | Extent::Own(counts) => any(counts, Times::Local),
+        Extent::Placed { counts, times, .. } => any(counts, times),
     }
 }
 

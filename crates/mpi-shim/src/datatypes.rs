@@ -168,12 +168,10 @@ pub(crate) fn is_committed(word: usize) -> bool {
     committed
 }
 
-/// Bytes of an element of a predefined type.
-pub(crate) fn predefined_size(word: usize) -> Option<usize> {
-    let size = dense(word);
+/// Whether a type is one of MPI's own.
+pub(crate) fn is_predefined(word: usize) -> bool {
     // SAFETY: a type that is not the null handle.
-    let is_predefined = || unsafe { derived(handle::<sys::MPI_Datatype>(word)) }.is_none();
-    size.or_else(|| is_predefined().then(|| shape(word).0.max(0) as usize))
+    dense(word).is_some() || unsafe { derived(handle::<sys::MPI_Datatype>(word)) }.is_none()
 }
 
 /// The type with this handle is gone.
