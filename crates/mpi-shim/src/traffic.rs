@@ -232,7 +232,10 @@ impl Done<'_> {
     fn with_status(&self) -> Moves {
         let words = arrived(self.args);
         let received = moves(&Args { words: &words, ..*self.args }, &Mpi);
-        let mut found = moves(self.args, &Mpi);
+        let mut found = match self.args.call.at.dest {
+            Some(_) => moves(self.args, &Mpi),
+            None => Moves::new(),
+        };
         found.retain(|a_move| a_move.sends);
         found.extend(received.into_iter().filter(|a_move| !a_move.sends));
         let status = self.args.call.at.status.map_or(0, |index| self.args.words[index]);
