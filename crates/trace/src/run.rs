@@ -363,6 +363,9 @@ mod tests {
         fs::write(parent.path().join("rank-x.jsonl"), "").unwrap();
         let run = RunDirectory::open(parent.path()).unwrap();
         assert_eq!(run.logs().unwrap(), [(12, run.rank_log(12))]);
+        let counted = tempfile::tempdir().unwrap();
+        fs::write(counted.path().join("rank-0.traffic"), "").unwrap();
+        assert!(RunDirectory::open(counted.path()).is_ok());
     }
 
     #[test]
