@@ -5,11 +5,13 @@ PREFIX ?= /usr/local
 DIST := target/dist
 LIB := $(DIST)/lib/commsan
 export CARGO_TERM_COLOR ?= auto
-# What runs outside the program: tests build it as they build themselves, so that most is compiled once.
+# What runs outside the program. Tests build it together with themselves, for what both need has the same
+# features then, and is compiled once.
 PROFILE := release
 BUILT = target/$(PROFILE:dev=debug)
+COMMAND = $(CARGO) build --profile $(PROFILE) -p commsan
 
-.PHONY: all build viewer setup test demo bench fmt lint clean install
+.PHONY: all build viewer cuda setup test demo bench fmt lint clean install
 all: build
 
 # What the machine lacks is installed with apt, or named when that is not possible.
@@ -24,7 +26,8 @@ viewer: setup
 # compilers, a runtime per MPI and one for programs without, and CUDA's runtimes and NCCL for simulated devices.
 build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
-	$(CARGO) build --profile $(PROFILE) -p commsan -p commsan-inject -p commsan-pass
+	$(COMMAND)
+	$(CARGO) build --profile $(PROFILE) -p commsan-inject -p commsan-pass
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
@@ -43,9 +46,13 @@ build: setup viewer
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 
-test: PROFILE := dev
-test: build
+# NVIDIA's compiler and headers, for tests.
+cuda: setup
 	@./scripts/cuda.sh >/dev/null
+
+test: PROFILE := dev
+test: COMMAND = $(CARGO) build --workspace --bins --tests
+test: cuda build
 	@./scripts/viewer.sh test
 	$(CARGO) test --workspace --no-fail-fast
 	@echo

@@ -170,6 +170,11 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
                  let a{i} = if a{i}.word() == COMMSAN_STATUS_IGNORE as usize {{ own.as_mut_ptr() }} else {{ a{i} }};\n"
         )
     });
+    let args = args.join(", ");
+    let next = match synchronous(name) {
+        Some(strict) => format!("if is_strict() {{ P{strict}({args}) }} else {{ P{name}({args}) }}"),
+        None => format!("P{name}({args})"),
+    };
     writeln!(
         out,
         "/// Entry point of `{name}`.\n\
@@ -180,18 +185,38 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
          {}\
          \x20   let words = [{}];\n\
          \x20   // SAFETY: the program's own arguments, passed on.\n\
-         \x20   around({index}, &words, Language::C, caller, || unsafe {{ P{name}({}) }})\n\
+         \x20   around({index}, &words, Language::C, caller, || unsafe {{ {next} }})\n\
          }}",
         params.join(", "),
         own.unwrap_or_default(),
         words.join(", "),
-        args.join(", ")
     )
     .expect("writing to a string");
 }
 
-fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavour) {
-    let lower = call.name.to_lowercase();
+/// The synchronous send that a standard send may be: it has the same parameters.
+fn synchronous(name: &str) -> Option<String> {
+    let (small, large) = match name.strip_suffix("_c") {
+        Some(small) => (small, "_c"),
+        None => (name, ""),
+    };
+    let strict = match small {
+        "MPI_Send" => "MPI_Ssend",
+        "MPI_Isend" => "MPI_Issend",
+        "MPI_Send_init" => "MPI_Ssend_init",
+        _ => return None,
+    };
+    Some(format!("{strict}{large}"))
+}
+
+/// The Fortran symbols of a call, in an order that is the same for all.
+fn fortran_symbols(name: &str, call: &Call, flavour: &Flavour) -> Vec<String> {
+    let lower = name.to_lowercase();
+    if let Some(small) = lower.strip_suffix("_c") {
+        // Large counts exist in mpi_f08 only, as overloads of the plain name.
+        let large = flavour.f08.iter().filter(|suffix| suffix.contains("large"));
+        return large.map(|suffix| format!("{small}{suffix}")).collect();
+    }
     let spellings = |name: &str| {
         [name.to_owned(), format!("{name}_"), format!("{name}__"), name.to_uppercase()]
     };
@@ -200,19 +225,19 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
     if flavour.cptr && returns_address {
         symbols.extend(spellings(&format!("{lower}_cptr")));
     }
-    if let Some(small) = lower.strip_suffix("_c") {
-        // Large counts exist in mpi_f08 only, as overloads of the plain name.
-        let large = flavour.f08.iter().filter(|suffix| suffix.contains("large"));
-        symbols = large.map(|suffix| format!("{small}{suffix}")).collect();
-    } else {
-        let plain = flavour.f08.iter().filter(|suffix| !suffix.contains("large"));
-        symbols.extend(plain.map(|suffix| format!("{lower}{suffix}")));
-    }
+    let plain = flavour.f08.iter().filter(|suffix| !suffix.contains("large"));
+    symbols.extend(plain.map(|suffix| format!("{lower}{suffix}")));
+    symbols
+}
+
+fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavour) {
+    let symbols = fortran_symbols(&call.name, call, flavour);
+    let strict = synchronous(&call.name).map(|name| fortran_symbols(&name, call, flavour));
     let count = call.params.iter().filter(|p| p.in_fortran()).count() + 1;
     let params: Vec<_> = (0..count).map(|i| format!("a{i}: usize")).collect();
     let args: Vec<_> = (0..count).map(|i| format!("a{i}")).collect();
     let (params, args) = (params.join(", "), args.join(", "));
-    for symbol in symbols {
+    for (nth, symbol) in symbols.iter().enumerate() {
         // MPICH's mpi_f08 calls PMPI, except where it must unpack a buffer's descriptor.
         let through_c = flavour.fortran_calls_c && !symbol.ends_with("_f08_");
         let body = match through_c {
@@ -220,6 +245,15 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
             false => format!("fortran({index}, [{args}], caller, |[{args}]| next({args}))"),
         };
         let types = vec!["usize"; count].join(", ");
+        // Otherwise it comes back to the C entry point.
+        let strict = strict.as_ref().filter(|_| !through_c).map(|names| &names[nth]);
+        let next = match strict {
+            Some(strict) => format!(
+                "{{\n    static STRICT: Next = Next::new(c\"{strict}\");\n    \
+                 if is_strict() {{ STRICT.required() }} else {{ NEXT.required() }}\n    }}"
+            ),
+            None => "NEXT.required()".to_owned(),
+        };
         writeln!(
             out,
             "/// Fortran entry point of `{}`.\n\
@@ -229,7 +263,7 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
              \x20   static NEXT: Next = Next::new(c\"{symbol}\");\n\
              \x20   let caller = ::commsan_sense::caller!();\n\
              \x20   // SAFETY: the library's own symbol, with the program's arguments.\n\
-             \x20   let next = unsafe {{ ::core::mem::transmute::<*mut c_void, unsafe extern \"C\" fn({types})>(NEXT.required()) }};\n\
+             \x20   let next = unsafe {{ ::core::mem::transmute::<*mut c_void, unsafe extern \"C\" fn({types})>({next}) }};\n\
              \x20   // SAFETY: as above.\n\
              \x20   unsafe {{ {body} }}\n\
              }}",

@@ -151,7 +151,7 @@ options! {
     quiet: bool = "false", "BOOL", Launcher,
         "Print nothing but findings and errors";
     stuck_after: Bounded<0, 86_400> = "10", "SECONDS", Launcher,
-        "End a job whose collectives do not match when no rank has moved for so long; 0 for never";
+        "End a job when no rank can go on and none has moved for so long; 0 for never";
     halt_on_error: bool = "false", "BOOL", Rank,
         "End the job at the first finding";
     max_findings: Bounded<1, 1_000_000> = "1000", "N", Rank,
@@ -160,6 +160,8 @@ options! {
         "Frames of call stack recorded at each place, at most 32";
     memory_model: MemoryModel = "auto", "auto|separate|unified", Rank,
         "Memory model of windows: separate is stricter, auto takes the window's attribute";
+    strict_sends: bool = "false", "BOOL", Rank,
+        "Standard sends wait for their receives, as MPI allows: finds deadlocks that buffering hides";
     profile: bool = "false", "BOOL", Rank,
         "Count what is moved, from where to where: `commsan profile` does";
     check: bool = "true", "BOOL", Rank,
@@ -483,7 +485,7 @@ mod tests {
     #[test]
     fn ranks_get_their_options_only() {
         let expected = "halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto:\
-                        profile=false:check=true:sample=1/1:objects_from=1024";
+                        strict_sends=false:profile=false:check=true:sample=1/1:objects_from=1024";
         let mut options = Options::default();
         assert_eq!(options.for_ranks(), expected);
         options.set("only", "object:u,region:solve", Path::new("")).unwrap();

@@ -157,6 +157,11 @@ impl Gpu {
         self.marked
     }
 
+    /// Whether there is work that the host has not waited for.
+    pub fn has_work(&self) -> bool {
+        self.live.iter().next().is_some()
+    }
+
     /// Whether nothing is known that an access could meet.
     #[inline]
     pub fn is_idle(&self) -> bool {

@@ -6,10 +6,11 @@
 //! others of the set have come; it is never another one's.
 //!
 //! Beside the slots, each rank has a word that says whether it waits within a call, and all have
-//! one that counts what does not match. Who launched the job looks at both from outside.
+//! one that counts what does not match. Who launched the job looks at both from outside, and may ask the
+//! ranks what they wait for: a thread of each sleeps until then.
 
 use crate::Fabric;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 
@@ -24,6 +25,14 @@ const WAYS: usize = 4;
 const TRIES: usize = 100;
 /// A cache line for each rank, and one for all.
 const LINE: usize = 8;
+/// Words of all: what does not match, and how often ranks have been asked.
+const MISMATCHES: usize = 0;
+const ASKED: usize = 1;
+/// Words of a rank: its moves, its process, at which of its moves it has answered, and what.
+const MOVES: usize = 0;
+const PROCESS: usize = 1;
+const ANSWERED: usize = 2;
+const ANSWER: usize = 3;
 
 /// Words of a board for so many ranks.
 pub(crate) fn words(ranks: usize) -> usize {
@@ -34,8 +43,32 @@ pub(crate) fn words(ranks: usize) -> usize {
 #[derive(Clone, Copy)]
 pub struct Board {
     slots: &'static [AtomicU64],
-    mismatches: &'static AtomicU64,
+    all: &'static [AtomicU64],
     ranks: &'static [AtomicU64],
+}
+
+/// What a rank answers that has been asked what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// For something that not only other ranks' calls can end, or that is not known.
+    Unsure,
+    /// For other ranks' calls, while so many bytes of its operations may still be on their way.
+    Others(u64),
+}
+
+impl Answer {
+    const UNSURE: u64 = u64::MAX;
+
+    fn to_word(self) -> u64 {
+        match self {
+            Answer::Unsure => Answer::UNSURE,
+            Answer::Others(bytes) => bytes.min(Answer::UNSURE - 1),
+        }
+    }
+
+    fn from_word(word: u64) -> Answer {
+        if word == Answer::UNSURE { Answer::Unsure } else { Answer::Others(word) }
+    }
 }
 
 /// What came of an attempt to leave an entry.
@@ -52,7 +85,7 @@ pub enum Posted {
 impl Board {
     pub(crate) fn new(words: &'static [AtomicU64], ranks: usize) -> Board {
         let (slots, rest) = words.split_at(SLOTS * SLOT);
-        Board { slots, mismatches: &rest[0], ranks: &rest[LINE..LINE * (ranks + 1)] }
+        Board { slots, all: &rest[..LINE], ranks: &rest[LINE..LINE * (ranks + 1)] }
     }
 
     /// Leaves an entry, unless one of this key, which is not 0, is there.
@@ -88,33 +121,99 @@ impl Board {
         std::array::from_fn(|way| &self.slots[first + way * SLOT..][..SLOT])
     }
 
+    #[inline]
+    fn of(&self, rank: usize, word: usize) -> &'static AtomicU64 {
+        &self.ranks[LINE * rank + word]
+    }
+
+    fn of_each(&self, word: usize) -> impl Iterator<Item = u64> {
+        self.ranks.iter().skip(word).step_by(LINE).map(|word| word.load(Acquire))
+    }
+
+    /// A rank is this process.
+    pub fn attend(&self, rank: usize, process: u32) {
+        self.of(rank, PROCESS).store(process.into(), Release);
+    }
+
+    /// For each rank its process, or 0 as long as it has not come.
+    pub fn processes(&self) -> impl Iterator<Item = u32> {
+        self.of_each(PROCESS).map(|process| process as u32)
+    }
+
     /// A rank begins to wait within a call.
     #[inline]
     pub fn enter(&self, rank: usize) {
-        let word = &self.ranks[LINE * rank];
-        word.store(word.load(Relaxed) | 1, Relaxed);
+        let word = self.of(rank, MOVES);
+        word.store(word.load(Relaxed) | 1, Release);
     }
 
     /// It has come back.
     #[inline]
     pub fn leave(&self, rank: usize) {
-        let word = &self.ranks[LINE * rank];
-        word.store((word.load(Relaxed) | 1) + 1, Relaxed);
+        let word = self.of(rank, MOVES);
+        word.store((word.load(Relaxed) | 1) + 1, Release);
     }
 
-    /// For each rank a number that changes whenever it enters or leaves, odd while it waits.
+    /// A number that changes whenever a rank enters or leaves, odd while it waits.
+    pub fn moves_of(&self, rank: usize) -> u64 {
+        self.of(rank, MOVES).load(Acquire)
+    }
+
+    /// The same of each.
     pub fn moves(&self) -> impl Iterator<Item = u64> {
-        self.ranks.iter().step_by(LINE).map(|word| word.load(Relaxed))
+        self.of_each(MOVES)
     }
 
     /// Some ranks do not match, which is in their logs.
     pub fn count_mismatch(&self) {
-        self.mismatches.fetch_add(1, Release);
+        self.all[MISMATCHES].fetch_add(1, Release);
     }
 
     /// How often somebody said so.
     pub fn mismatches(&self) -> u64 {
-        self.mismatches.load(Acquire)
+        self.all[MISMATCHES].load(Acquire)
+    }
+
+    /// Asks all ranks what they wait for.
+    pub fn ask(&self) {
+        self.question().fetch_add(1, Release);
+        // SAFETY: a system call on a word that is mapped for as long as the process lives.
+        unsafe { libc::syscall(libc::SYS_futex, self.question(), libc::FUTEX_WAKE, i32::MAX) };
+    }
+
+    /// How often they were asked.
+    pub fn asked(&self) -> u32 {
+        self.question().load(Acquire)
+    }
+
+    /// Sleeps until ranks are asked more often than `before`, and says how often.
+    pub fn await_question(&self, before: u32) -> u32 {
+        while self.asked() == before {
+            let forever = std::ptr::null::<libc::timespec>();
+            // SAFETY: as for `ask`; the kernel compares the word itself, so no question is missed.
+            unsafe {
+                let word = self.question();
+                libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, before, forever)
+            };
+        }
+        self.asked()
+    }
+
+    fn question(&self) -> &'static AtomicU32 {
+        // SAFETY: an atomic of half the size at the same place, which nobody uses as a whole.
+        unsafe { &*std::ptr::from_ref(&self.all[ASKED]).cast() }
+    }
+
+    /// A rank says what it waited for when its moves were such.
+    pub fn answer(&self, rank: usize, moves: u64, answer: Answer) {
+        self.of(rank, ANSWER).store(answer.to_word(), Relaxed);
+        self.of(rank, ANSWERED).store(moves, Release);
+    }
+
+    /// For each rank its latest answer, and its moves then.
+    pub fn answers(&self) -> impl Iterator<Item = (u64, Answer)> {
+        let answers = self.of_each(ANSWERED).zip(self.of_each(ANSWER));
+        answers.map(|(moves, answer)| (moves, Answer::from_word(answer)))
     }
 }
 
@@ -214,5 +313,29 @@ mod tests {
         assert_eq!(moves(), [2, 2]);
         board.enter(1);
         assert_eq!(moves(), [2, 3]);
+        assert_eq!((board.moves_of(0), board.moves_of(1)), (2, 3));
+    }
+
+    #[test]
+    fn who_is_asked_answers() {
+        let board = board(3);
+        let before = board.asked();
+        let rank = std::thread::spawn(move || {
+            board.attend(2, 77);
+            board.enter(2);
+            let asked = board.await_question(before);
+            board.answer(2, board.moves_of(2), Answer::Others(u64::MAX));
+            asked
+        });
+        while board.processes().nth(2) != Some(77) {
+            std::thread::yield_now();
+        }
+        board.ask();
+        assert_eq!(rank.join().unwrap(), before + 1);
+        assert_eq!(board.answers().nth(2), Some((1, Answer::Others(u64::MAX - 1))));
+        board.answer(2, 1, Answer::Unsure);
+        let answers: Vec<_> = board.answers().collect();
+        assert_eq!(answers[2], (1, Answer::Unsure));
+        assert_eq!(answers[1].0, 0, "who never answered has not moved");
     }
 }

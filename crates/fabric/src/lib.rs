@@ -17,7 +17,7 @@ mod meeting;
 mod memory;
 mod ring;
 
-pub use board::{Board, ENTRY, Posted};
+pub use board::{Answer, Board, ENTRY, Posted};
 pub use meeting::{Job, NotMet, jobs, meet};
 pub use memory::Memory;
 pub use ring::LONGEST;

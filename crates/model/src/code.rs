@@ -106,6 +106,8 @@ codes! {
         "collectives on different communicators in crossing order", "CS-COL-05.md";
     CollectiveNotEntered = "CS-COL-06", Error,
         "collective that a rank never enters", "CS-COL-06.md";
+    Deadlock = "CS-DLK-01", Error,
+        "ranks wait for each other for ever", "CS-DLK-01.md";
     ThreadExcluded = "CS-THR-01", Error,
         "MPI call by a thread that the thread level excludes", "CS-THR-01.md";
     CallsConcurrent = "CS-THR-02", Error,
@@ -147,6 +149,7 @@ impl Code {
                 | Code::ReductionsDiffer
                 | Code::SignaturesDiffer
                 | Code::CollectivesCross
+                | Code::Deadlock
                 | Code::CallsConcurrent
                 | Code::CollectivesConcurrent
                 | Code::RequestShared
@@ -165,6 +168,7 @@ impl Code {
                 | Code::SignaturesDiffer
                 | Code::CollectivesCross
                 | Code::CollectiveNotEntered
+                | Code::Deadlock
         )
     }
 }

@@ -99,4 +99,22 @@ pub enum Role {
     Overwrite,
     /// What leads there: a condition, a construct, a call.
     Cause,
+    /// A call that waits for what does not come.
+    Wait,
+}
+
+/// In what way others take part in an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NeedKind {
+    /// They receive what is sent.
+    Send,
+    /// One of them sends.
+    Receive,
+    /// All of them call the same.
+    Collective,
+    /// They do something about a window.
+    Window,
+    /// Otherwise.
+    Other,
 }

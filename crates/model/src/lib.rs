@@ -7,4 +7,4 @@ pub mod code;
 mod finding;
 
 pub use code::{Code, Severity};
-pub use finding::{Finding, Frame, Role, Site};
+pub use finding::{Finding, Frame, NeedKind, Role, Site};

@@ -4,7 +4,6 @@ use crate::datatypes;
 use crate::effects::by_reference;
 use crate::groups;
 use crate::library::{Mpi, comm_from_fortran, handle_at, reduction};
-use crate::node;
 use crate::rank::Rank;
 use crate::sys;
 use crate::windows::{self, New};
@@ -12,18 +11,15 @@ use commsan_mpi::buffers::takes_place;
 use commsan_mpi::calls::{Extent, Fit, On as At, Rule};
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
-use commsan_mpi::{Args, Call, Effect, Entering, Library};
+use commsan_mpi::{Args, Effect, Entering, Library};
 use commsan_threads::Here;
 use commsan_threads::agents;
 use smallvec::SmallVec;
-use std::ffi::c_int;
 
 /// A collective that has been entered.
 #[derive(Clone, Copy)]
 pub(crate) struct Entered {
     on: On,
-    /// Whether the process counts as waiting.
-    waits: bool,
 }
 
 /// Before the call: tells others of it, and compares it with theirs.
@@ -44,40 +40,11 @@ pub(crate) fn enter(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Entered
         received: data.get(1).copied(),
     };
     rank.with(here.thread, &mut |tracker, out| tracker.enter(&entering, here, out));
-    let waits = blocking && !parallel;
-    if waits {
-        node::wait(true);
-    }
-    Some(Entered { on, waits })
-}
-
-/// Whether the call may wait in vain for ranks that are in another collective, or never come to it.
-#[inline]
-pub(crate) fn may_be_stuck(call: &Call) -> bool {
-    use Effect::{Block, Finalize, Wait, WaitAll, WaitAny};
-    let waits = match call.effect {
-        Finalize => return !agents::is_parallel(),
-        Wait | WaitAll | WaitAny => true,
-        Block => call.at.comm.is_some() && !call.enters,
-        _ => false,
-    };
-    waits && node::has_mismatch() && !agents::is_parallel()
-}
-
-/// Runs a call while this process counts as waiting.
-#[cold]
-pub(crate) fn waiting(call: impl FnOnce() -> c_int) -> c_int {
-    node::wait(true);
-    let code = call();
-    node::wait(false);
-    code
+    Some(Entered { on })
 }
 
 /// After it.
 pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered, ok: bool) {
-    if entered.waits {
-        node::wait(false);
-    }
     let parent = match entered.on {
         On::Comm(comm) => comm,
         On::Window(_) => 0,

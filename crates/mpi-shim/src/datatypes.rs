@@ -42,6 +42,12 @@ pub(crate) fn dense(word: usize) -> Option<usize> {
     (home.0.load(Acquire) == word).then(|| home.1.load(Relaxed))
 }
 
+/// Bytes of an element, if that can be told without asking the library.
+pub(crate) fn size_if_known(word: usize) -> Option<usize> {
+    let known = || KNOWN.lock().unwrap_or_else(|e| e.into_inner());
+    dense(word).or_else(|| known().get(&word).map(|known| known.size.max(0) as usize))
+}
+
 /// The layout of the type with this handle.
 pub(crate) fn describe(word: usize) -> Datatype {
     if let Some(size) = dense(word) {

@@ -4,11 +4,12 @@ use crate::arguments;
 use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
 use crate::levels;
-use crate::library::{comm_world, world};
+use crate::library::{comm_self, comm_world, world};
 use crate::node;
 use crate::order;
 use crate::rank::{Rank, Shared, rank};
 use crate::traffic::counted;
+use crate::waiting;
 use crate::windows;
 use commsan_mpi::{Args, CALLS, Call, Effect};
 use commsan_sense::inside::Inside;
@@ -16,6 +17,8 @@ use commsan_sense::stack::Caller;
 use commsan_sense::thread;
 use commsan_threads::{Here, agents};
 use std::ffi::c_int;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Whose binding a call came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,19 @@ impl Word for i64 {
     fn word(self) -> usize {
         self as usize
     }
+}
+
+static STRICT: AtomicBool = AtomicBool::new(false);
+
+/// From now on standard sends are synchronous ones, which MPI allows (MPI 4.1 §3.4): programs that rely on
+/// buffering hang.
+pub fn send_strictly() {
+    STRICT.store(true, Relaxed);
+}
+
+#[inline]
+pub(crate) fn is_strict() -> bool {
+    STRICT.load(Relaxed)
 }
 
 /// Runs the library's function `call` with what commsan does around it. `row` is the call's row
@@ -137,16 +153,19 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
 
 /// MPI has been initialised.
 #[cold]
-fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
+fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     let world = world();
     let size = world.size as usize;
     if !rank.checks() {
         return rank.begin(here.thread, world, Shared::Unneeded);
     }
     arguments::begin(world.size);
-    let shared = node::share(world.rank as usize, size);
+    let (me, own) = (world.rank, comm_self().word());
+    let shared = node::share(rank, me as usize, size);
     rank.begin(here.thread, world, shared);
-    rank.with(here.thread, &mut |tracker, _| tracker.name_world(comm_world().word(), size));
+    rank.with(here.thread, &mut |tracker, _| {
+        tracker.name_world(comm_world().word(), size, (own, me));
+    });
     levels::begin(rank, args, here);
 }
 
@@ -189,8 +208,8 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let mut before = Before::default();
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
-    let code = match collectives::may_be_stuck(args.call) {
-        true => collectives::waiting(call),
+    let code = match args.call.waits {
+        true => waiting::during(args, here, call),
         false => call(),
     };
     if let Some(entered) = entered {

@@ -34,12 +34,14 @@ mod rank;
 #[cfg(has_mpi)]
 mod traffic;
 #[cfg(has_mpi)]
+mod waiting;
+#[cfg(has_mpi)]
 mod windows;
 
 pub use rank::{Rank, Shared, World, connect};
 
 #[cfg(has_mpi)]
-pub use {library::Mpi, node::gone};
+pub use {entry::send_strictly, library::Mpi, waiting::gone};
 
 /// What the header says, as bindgen reads it.
 #[cfg(has_mpi)]
@@ -69,7 +71,7 @@ mod sys {
 )]
 #[cfg(has_mpi)]
 mod entries {
-    use crate::entry::{Language, Word, around, calling};
+    use crate::entry::{Language, Word, around, calling, is_strict};
     use crate::fortran::fortran;
     use crate::sys::*;
     use commsan_sense::next::Next;

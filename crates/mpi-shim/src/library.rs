@@ -436,7 +436,7 @@ pub(crate) fn is_spawned() -> bool {
     parent.word() != null::comm()
 }
 
-/// Open MPI's handle is the address of a variable that bindgen's constants cannot name.
+/// Open MPI's handles are addresses of variables that bindgen's constants cannot name.
 #[cfg(feature = "openmpi")]
 pub(crate) fn comm_world() -> sys::MPI_Comm {
     const MPIF_H_MPI_COMM_WORLD: c_int = 0;
@@ -444,7 +444,19 @@ pub(crate) fn comm_world() -> sys::MPI_Comm {
     unsafe { sys::PMPI_Comm_f2c(MPIF_H_MPI_COMM_WORLD) }
 }
 
+#[cfg(feature = "openmpi")]
+pub(crate) fn comm_self() -> sys::MPI_Comm {
+    const MPIF_H_MPI_COMM_SELF: c_int = 1;
+    // SAFETY: a conversion.
+    unsafe { sys::PMPI_Comm_f2c(MPIF_H_MPI_COMM_SELF) }
+}
+
 #[cfg(feature = "mpich")]
 pub(crate) fn comm_world() -> sys::MPI_Comm {
     sys::COMMSAN_COMM_WORLD as sys::MPI_Comm
+}
+
+#[cfg(feature = "mpich")]
+pub(crate) fn comm_self() -> sys::MPI_Comm {
+    sys::COMMSAN_COMM_SELF as sys::MPI_Comm
 }

@@ -1,46 +1,21 @@
 //! Memory shared by the ranks of a job.
 
 use crate::library::is_spawned;
-use crate::rank::Shared;
-use commsan_fabric::{Board, NotMet, meet};
+use crate::rank::{Rank, Shared};
+use crate::waiting;
+use commsan_fabric::{NotMet, meet};
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
-use std::sync::OnceLock;
-
-/// Where ranks compare their collectives, and this rank.
-static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
-
-/// The process that is this rank.
-static OWNER: OnceLock<u32> = OnceLock::new();
-
-/// This process begins or ends to wait for others.
-#[inline]
-pub(crate) fn wait(begins: bool) {
-    match (BOARD.get(), begins) {
-        (Some((board, me)), true) => board.enter(*me),
-        (Some((board, me)), false) => board.leave(*me),
-        (None, _) => {}
-    }
-}
-
-/// This process is about to end: it will not move any more. A forked child's end means nothing.
-pub fn gone() {
-    if OWNER.get() == Some(&std::process::id()) {
-        wait(true);
-    }
-}
-
-/// Whether some ranks do not match, so that it matters who waits in what.
-#[inline]
-pub(crate) fn has_mismatch() -> bool {
-    BOARD.get().is_some_and(|(board, _)| board.mismatches() > 0)
-}
 
 /// Meets the other ranks through the run directory.
-pub(crate) fn share(rank: usize, ranks: usize) -> Shared {
+pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shared {
     let Some(directory) = std::env::var_os("COMMSAN_RUN_DIR") else { return Shared::Unneeded };
     let windows = imports_windows();
     if ranks == 1 && !windows {
+        // Even alone it may wait for ever, which the launcher would see.
+        if let Ok(fabric) = meet(Path::new(&directory), rank, ranks) {
+            waiting::begin(state, fabric.board(), rank);
+        }
         return Shared::Unneeded;
     }
     let impossible = |why| Shared::Impossible { why, windows };
@@ -52,8 +27,7 @@ pub(crate) fn share(rank: usize, ranks: usize) -> Shared {
     }
     match meet(Path::new(&directory), rank, ranks) {
         Ok(fabric) => {
-            let _ = BOARD.set((fabric.board(), rank));
-            let _ = OWNER.set(std::process::id());
+            waiting::begin(state, fabric.board(), rank);
             Shared::Fabric { fabric, windows }
         }
         Err(NotMet::NoLauncher) => impossible("what launched it is not known to commsan"),

@@ -59,6 +59,8 @@ pub trait Rank: Sync {
     fn now(&self) -> u64;
     /// Runs `f` with the state locked; not at all if the runtime has given up.
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
+    /// The same on behalf of who asks from outside, also after `MPI_Finalize`.
+    fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// MPI is initialised.
     fn begin(&self, thread: &Thread, world: World, shared: Shared);
     /// MPI is about to be finalised.

@@ -42,6 +42,8 @@ pub struct Call {
     pub kind: u32,
     /// Whether ranks enter it together, in the order in which each calls such calls.
     pub enters: bool,
+    /// Whether it may wait until other ranks call something, and for nothing else.
+    pub waits: bool,
     /// What of its data is the same on all ranks.
     pub fit: Fit,
     /// Where the parameters are that many look for.
@@ -546,6 +548,17 @@ mod tests {
             assert!(names.binary_search(&call).is_ok(), "{call}");
         }
         assert!(names.binary_search(&"MPI_Waitall_c").is_err());
+    }
+
+    #[test]
+    fn calls_that_wait_are_known() {
+        let waits = |name: &str| named(name).unwrap().waits;
+        let all = "Send Ssend_c Recv Sendrecv Probe Mprobe Mrecv Barrier Bcast Comm_dup Wait Waitall \
+                   Waitany Waitsome Win_fence Win_wait Win_lock Win_free Comm_free Finalize";
+        all.split_whitespace().for_each(|name| assert!(waits(&format!("MPI_{name}")), "{name}"));
+        let none = "Isend Send_init Iprobe Improbe Ibarrier Barrier_init Test Testsome Win_test Put \
+                    Reduce_local File_read_all Start Grequest_start Request_free Pack Type_free";
+        none.split_whitespace().for_each(|name| assert!(!waits(&format!("MPI_{name}")), "{name}"));
     }
 
     #[test]

@@ -11,6 +11,17 @@ use commsan_engine::{Access, Mode};
 use commsan_place::StackId;
 use std::ops::Range;
 
+/// What an operation is one of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Of {
+    /// The communicator, 0 if there is none.
+    pub comm: usize,
+    /// Which of its collectives, counted from 1; 0 for none.
+    pub number: u32,
+    /// The first other rank that the call names, as it names it.
+    pub peer: i32,
+}
+
 /// A simple pending operation.
 pub(crate) struct Young {
     pub key: usize,
@@ -19,6 +30,8 @@ pub(crate) struct Young {
     pub call: &'static Call,
     pub peer: Option<i32>,
     pub tag: Option<i32>,
+    /// What it is one of.
+    pub of: Of,
     pub thread: u32,
     pub stack: StackId,
     pub pc: usize,

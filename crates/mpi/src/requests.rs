@@ -7,6 +7,7 @@
 //! a finding and never makes one.
 
 use crate::calls::Call;
+use crate::nursery::Of;
 use commsan_engine::{Access, OpId};
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
@@ -36,6 +37,7 @@ pub(crate) struct Persistent {
     pub partitioned: bool,
     pub peer: Option<i32>,
     pub tag: Option<i32>,
+    pub of: Of,
 }
 
 pub(crate) enum State {

@@ -26,6 +26,7 @@ mod persistent;
 mod separate;
 mod synchronise;
 mod transfers;
+mod waiting;
 
 pub use arguments::Wrong;
 pub use collectives::Entering;
@@ -36,6 +37,7 @@ pub use operation::Operation;
 pub use order::{Learning, Template};
 pub use separate::MemoryModel;
 pub use transfers::{Simple, Transfer, combine};
+pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
@@ -244,7 +246,8 @@ impl Tracker {
         }
         self.settle();
         self.check(args, accesses, place, out);
-        let operation = Operation::new(args, place, &mut self.stacks);
+        let of = self.of(args);
+        let operation = Operation { of, ..Operation::new(args, place, &mut self.stacks) };
         let site = operation.site;
         let id = self.begin(accesses, operation, place);
         let request = Request::new(key, variable, args.call, State::Active(id));
@@ -273,6 +276,7 @@ impl Tracker {
             return false;
         }
         let (peer, tag) = envelope(args);
+        let of = self.of(args);
         self.nursery.push(Young {
             key,
             variable,
@@ -280,6 +284,7 @@ impl Tracker {
             call: args.call,
             peer,
             tag,
+            of,
             thread: place.thread(),
             stack: place.stack(&mut self.stacks),
             pc: place.pc(),
@@ -296,10 +301,10 @@ impl Tracker {
             return;
         }
         for young in self.nursery.leave() {
-            let Young { call, peer, tag, thread, stack, pc, frame, .. } = young;
+            let Young { call, peer, tag, of, thread, stack, pc, frame, .. } = young;
             let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
             let on_stack = young.bytes.start;
-            let operation = Operation { peer, tag, frame, on_stack, ..Operation::at(call, site) };
+            let operation = Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
             let footprint = Footprint::Dense(young.bytes.clone());
             let id =
                 self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);

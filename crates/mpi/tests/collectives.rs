@@ -9,7 +9,7 @@ use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
-use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks};
+use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks, Waiting};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -67,6 +67,8 @@ impl Findings for Codes {
     fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
 
     fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
+
+    fn waits(&mut self, _: &Waiting, _: &Stacks) {}
 }
 
 /// One call, the same on all ranks.
@@ -120,7 +122,7 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
         .map(|me| {
             let mut tracker = Tracker::new(pages());
             tracker.connect_board(memory.board(), me);
-            tracker.name_world(COMMS[0], RANKS);
+            tracker.name_world(COMMS[0], RANKS, (0, 0));
             let dup = named("MPI_Comm_dup").expect("a call of the table");
             for child in &COMMS[1..] {
                 let dup = Call { comm: 0, call: &dup.name, root: None, op: 0, count: 0 };

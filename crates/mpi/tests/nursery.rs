@@ -8,7 +8,7 @@ use commsan_engine::{GRANULE_WORDS, Mode, Pages, Pattern};
 use commsan_model::Code;
 use commsan_mpi::buffers::resolve;
 use commsan_mpi::{Args, CALLS, Call, Datatype, Library, Token, Tracker};
-use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks};
+use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks, Waiting};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -133,6 +133,8 @@ impl Findings for Log {
     fn completed(&mut self, finding: u32, site: &Site, _: &Stacks) {
         self.lines.push(format!("completed {finding} at {}", site.pc));
     }
+
+    fn waits(&mut self, _: &Waiting, _: &Stacks) {}
 }
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Where something happens, and how findings leave the semantics.
 
 use commsan_engine::{Mode, Stamp};
-use commsan_model::{Code, Role};
+use commsan_model::{Code, NeedKind, Role};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -286,6 +286,44 @@ pub struct Doing {
     pub line: Option<(Arc<str>, u32)>,
 }
 
+/// What a process waits for within a call, as it says when it is asked.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// How often the process has begun or ended to wait.
+    pub moves: u64,
+    /// The call.
+    pub site: Site,
+    /// Whether one of the needs is enough.
+    pub any: bool,
+    /// What it waits for.
+    pub needs: Vec<Need>,
+    /// Operations that it has started and does not wait for now.
+    pub pending: Vec<Need>,
+    /// How many collectives it has entered on each communicator or window, by name.
+    pub entered: Vec<(u64, u32)>,
+}
+
+/// What others must do for an operation to complete.
+#[derive(Clone, Debug)]
+pub struct Need {
+    /// In what way others take part.
+    pub kind: NeedKind,
+    /// The call whose operation it is.
+    pub call: &'static str,
+    /// Where that was started, if not by the call that waits.
+    pub site: Option<Site>,
+    /// The others, as ranks of the job; of a receive from anybody all that may send.
+    pub ranks: Vec<u32>,
+    /// The tag of a message; `None` for any.
+    pub tag: Option<i32>,
+    /// The communicator or window in words.
+    pub on: String,
+    /// Its name, the same in all ranks; 0 for none.
+    pub name: u64,
+    /// Which collective of that, counted from 1.
+    pub number: u32,
+}
+
 /// Where findings go.
 pub trait Findings {
     /// Counts a finding of this code between these two addresses if it is known already.
@@ -296,6 +334,8 @@ pub trait Findings {
     fn site(&mut self, number: u32, site: &Site, stacks: &Stacks);
     /// The pending operation of a finding was completed.
     fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks);
+    /// The process waits, and has been asked what for.
+    fn waits(&mut self, waiting: &Waiting, stacks: &Stacks);
 }
 
 #[cfg(test)]

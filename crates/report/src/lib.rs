@@ -8,6 +8,7 @@
 //! RunDirectory → RankLog → Symbols → merge → Suppressions → Report → terminal, html, json, …
 //! ```
 
+mod deadlock;
 mod facts;
 pub mod github;
 pub mod html;
@@ -110,7 +111,13 @@ impl Report {
         }
         notes.add_logs(&logs);
         let symbols = Symbols::of(&logs);
-        let merged = merge::merge(logs.iter().flat_map(|log| observations(log, &symbols)));
+        let mut merged = merge::merge(logs.iter().flat_map(|log| observations(log, &symbols)));
+        let deadlocks = directory.deadlocks().unwrap_or_else(|error| {
+            notes.warn(error.to_string(), None);
+            vec![]
+        });
+        merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
+        merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);
         let (findings, suppressed) = options.suppressions.apply(merged);
         notes.add_unused(&suppressed);

@@ -27,7 +27,12 @@ impl Symbols {
                 .findings
                 .iter()
                 .flat_map(|observed| observed.finding.sites.iter().chain(&observed.completed));
-            sites.flat_map(move |site| {
+            let waits = log.waits.iter().flat_map(|(_, waiting)| {
+                let operations = waiting.needs.iter().chain(&*waiting.pending);
+                let started = operations.filter_map(|need| need.site.as_ref());
+                std::iter::once(&waiting.site).chain(started)
+            });
+            sites.chain(waits).flat_map(move |site| {
                 site.frames.iter().map(move |(module, offset)| (module_path(log, *module), *offset))
             })
         });

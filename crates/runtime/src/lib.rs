@@ -49,6 +49,10 @@ extern "C" fn loaded() {
     if let Some(settings) = counting {
         traffic::install(settings);
     }
+    #[cfg(not(feature = "serial"))]
+    if options.strict_sends {
+        commsan_mpi_shim::send_strictly();
+    }
     commsan_mpi_shim::connect(state);
     commsan_cuda_shim::connect(state);
 }

@@ -19,13 +19,20 @@ pub struct Options {
     pub stack_depth: usize,
     /// Memory model of windows.
     pub memory_model: MemoryModel,
+    /// Standard sends wait for their receives.
+    pub strict_sends: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        let memory_model = MemoryModel::AsIs;
-        let check = true;
-        Options { check, halt_on_error: false, max_findings: 1000, stack_depth: 16, memory_model }
+        Options {
+            check: true,
+            halt_on_error: false,
+            max_findings: 1000,
+            stack_depth: 16,
+            memory_model: MemoryModel::AsIs,
+            strict_sends: false,
+        }
     }
 }
 
@@ -73,6 +80,7 @@ fn parse(text: &str) -> Options {
             "halt_on_error" => options.halt_on_error = is_true(value),
             "max_findings" => options.max_findings = value.parse().unwrap_or(options.max_findings),
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
+            "strict_sends" => options.strict_sends = is_true(value),
             "memory_model" => {
                 options.memory_model = match value {
                     "separate" => MemoryModel::Separate,

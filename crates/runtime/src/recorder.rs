@@ -9,12 +9,12 @@ use crate::options::Options;
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
 use commsan_mpi_shim::World;
-use commsan_place::{About, Doing, Findings, Report, Site, Stacks};
+use commsan_place::{About, Doing, Findings, Need, Report, Site, Stacks, Waiting};
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
     End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawFinding, RawLevel,
-    RawOperation, RawSite, RawWork, Record, Start, VERSION,
+    RawNeed, RawOperation, RawSite, RawWaiting, RawWork, Record, Start, VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -144,6 +144,20 @@ impl Recorder {
         located.collect()
     }
 
+    fn need<'n>(&mut self, need: &'n Need, stacks: &Stacks) -> RawNeed<'n> {
+        let site = need.site.map(|site| self.raw(Role::Operation, &site, stacks));
+        RawNeed {
+            kind: need.kind,
+            call: Cow::Borrowed(need.call),
+            site,
+            ranks: Cow::Borrowed(&need.ranks),
+            tag: need.tag,
+            on: Cow::Borrowed(&need.on),
+            name: need.name,
+            number: need.number,
+        }
+    }
+
     fn raw(&mut self, role: Role, site: &Site, stacks: &Stacks) -> RawSite<'static> {
         RawSite {
             role,
@@ -229,6 +243,20 @@ impl Findings for Recorder {
     fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks) {
         let site = self.raw(Role::Completion, site, stacks);
         self.log.write(&Record::Completed { id: finding, site });
+    }
+
+    fn waits(&mut self, waiting: &Waiting, stacks: &Stacks) {
+        let site = self.raw(Role::Wait, &waiting.site, stacks);
+        let needs: Vec<_> = waiting.needs.iter().map(|need| self.need(need, stacks)).collect();
+        let pending: Vec<_> = waiting.pending.iter().map(|need| self.need(need, stacks)).collect();
+        self.log.write(&Record::Waiting(RawWaiting {
+            moves: waiting.moves,
+            site,
+            any: waiting.any,
+            needs: Cow::Owned(needs),
+            pending: Cow::Owned(pending),
+            entered: Cow::Borrowed(&waiting.entered),
+        }));
     }
 }
 

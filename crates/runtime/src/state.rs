@@ -393,6 +393,17 @@ impl Rank for State {
         self.with_state(thread, f);
     }
 
+    fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
+        let looked = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(Some(Inner { tracker, recorder })) = self.inner.lock(thread).as_deref_mut() {
+                f(tracker, recorder);
+            }
+        }));
+        if looked.is_err() {
+            self.give_up(thread);
+        }
+    }
+
     fn begin(&self, thread: &Thread, world: World, shared: Shared) {
         let begun = catch_unwind(AssertUnwindSafe(|| {
             if let Some(mut inner) = self.inner.lock(thread) {

@@ -43,9 +43,15 @@ impl Caller {
     pub fn walk(self, thread: &Thread, mut f: impl FnMut(usize, usize) -> bool) {
         const WORD: usize = size_of::<usize>();
         let bounds = thread.stack_bounds();
-        let Caller { mut pc, mut frame, .. } = self;
+        let Caller { mut pc, mut frame, sp } = self;
         // Frames of callers lie further up; anything else is not a frame pointer.
-        let mut below = (&raw const bounds as usize).max(bounds.start);
+        let own = &raw const bounds as usize;
+        let mut below = match bounds.contains(&own) {
+            true => own,
+            // The thread is another one, which waits in what it has called.
+            false if bounds.contains(&sp) => sp,
+            false => bounds.end,
+        };
         while f(pc, frame) && frame > below && frame % WORD == 0 && frame + 2 * WORD <= bounds.end {
             // SAFETY: both words lie within this thread's stack, above the current frame, where
             // all memory is mapped.

@@ -16,4 +16,4 @@ pub mod writer;
 pub use reader::RankLog;
 pub use record::Record;
 pub use resolve::resolve;
-pub use run::{RUN_SCHEMA, RunDirectory, RunError, RunInfo};
+pub use run::{Deadlock, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck};

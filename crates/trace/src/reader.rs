@@ -4,7 +4,7 @@
 //! log in turn. Nothing of that makes the rest unreadable: what was understood is kept, what was
 //! not becomes a [`Problem`] that says what to do.
 
-use crate::record::{self, End, RawFinding, RawSite, Record, Start};
+use crate::record::{self, End, RawFinding, RawSite, RawWaiting, Record, Start};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -27,6 +27,8 @@ pub struct RankLog {
     pub findings: Vec<Observed>,
     /// RMA calls that findings of other ranks refer to, by number.
     pub sites: HashMap<(Job, u32), RawSite<'static>>,
+    /// Where it waited when it was asked, and as which process, in this order.
+    pub waits: Vec<(u32, RawWaiting<'static>)>,
     /// What the rank wanted the user to know.
     pub notes: Vec<String>,
     /// Why the rank was not checked, if so.
@@ -124,6 +126,17 @@ impl RankLog {
             Record::Site { id, mut site } => {
                 self.resolve_modules(&mut site, ids);
                 self.sites.insert((ids.job, id), site);
+            }
+            Record::Waiting(mut waiting) => {
+                self.resolve_modules(&mut waiting.site, ids);
+                let operations = waiting.needs.to_mut().iter_mut();
+                for need in operations.chain(waiting.pending.to_mut()) {
+                    if let Some(site) = &mut need.site {
+                        self.resolve_modules(site, ids);
+                    }
+                }
+                let process = self.start.as_ref().map_or(0, |start| start.pid);
+                self.waits.push((process, waiting));
             }
             Record::Note { text } => self.notes.push(text.into_owned()),
             Record::Unchecked { why } => self.unchecked = Some(why.into_owned()),

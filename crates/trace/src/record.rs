@@ -3,7 +3,7 @@
 //! Every type borrows where it can, so that a rank serialises from its own state into a
 //! fixed buffer without allocating.
 
-use commsan_model::{Code, Role};
+use commsan_model::{Code, NeedKind, Role};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -42,6 +42,8 @@ pub enum Record<'a> {
         /// The call, with [`Role::Operation`].
         site: RawSite<'a>,
     },
+    /// The rank waits in a call, and has been asked what for.
+    Waiting(RawWaiting<'a>),
     /// Something the user should know about this rank that is not a finding.
     Note {
         /// What to know and what to do about it.
@@ -239,6 +241,51 @@ pub struct RawSite<'a> {
     /// Number of a [`Record::Site`] of `rank`, which knows call, thread and frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<u32>,
+}
+
+/// Where a rank waits, and what for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawWaiting<'a> {
+    /// How often the rank has begun or ended to wait, which tells one wait from another.
+    pub moves: u64,
+    /// The call, with [`Role::Wait`].
+    pub site: RawSite<'a>,
+    /// Whether one of the needs is enough: `MPI_Waitany`, `MPI_Waitsome`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any: bool,
+    /// What it needs, as far as that fits.
+    pub needs: Cow<'a, [RawNeed<'a>]>,
+    /// Operations that it has started and does not wait for now, as far as they fit.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub pending: Cow<'a, [RawNeed<'a>]>,
+    /// Collectives entered on each communicator or window, by its name.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub entered: Cow<'a, [(u64, u32)]>,
+}
+
+/// What others must do for an operation to complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawNeed<'a> {
+    /// In what way they take part.
+    pub kind: NeedKind,
+    /// The call whose operation it is: `MPI_Irecv`.
+    pub call: Cow<'a, str>,
+    /// Where that was started, with [`Role::Operation`], if not by the call that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<RawSite<'a>>,
+    /// The others, as ranks in `MPI_COMM_WORLD`; of a receive from anybody all that may send.
+    pub ranks: Cow<'a, [u32]>,
+    /// The tag of a message; absent for any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<i32>,
+    /// The communicator or window in words.
+    pub on: Cow<'a, str>,
+    /// Its name, the same in all ranks; 0 for none.
+    #[serde(default)]
+    pub name: u64,
+    /// Which collective of that, counted from 1; 0 for none.
+    #[serde(default)]
+    pub number: u32,
 }
 
 /// How a rank ended.

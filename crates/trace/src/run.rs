@@ -196,6 +196,31 @@ impl RunDirectory {
         self.write("run.json", &text)
     }
 
+    /// Reads `deadlocks.json`: the jobs of the run in which every rank waited for ever. There are none
+    /// if there is no such file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not what this commsan writes.
+    pub fn deadlocks(&self) -> Result<Vec<Deadlock>, RunError> {
+        let path = self.path.join(DEADLOCKS);
+        match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => read
+                .and_then(|bytes| Ok(serde_json::from_slice(&bytes)?))
+                .map_err(|error| RunError::new(path, Action::Read, error)),
+        }
+    }
+
+    /// Writes `deadlocks.json`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_deadlocks(&self, deadlocks: &[Deadlock]) -> Result<(), RunError> {
+        let text = serde_json::to_string(deadlocks)
+            .map_err(|error| RunError::new(self.path.join(DEADLOCKS), Action::Write, error.into()))?;
+        self.write(DEADLOCKS, &text)
+    }
+
     /// Writes a file of the run directory; a reader sees the old or the new one, never a part.
     ///
     /// # Errors
@@ -225,6 +250,27 @@ impl RunDirectory {
         };
         list().map_err(|error| RunError::new(self.path.clone(), Action::Read, error))
     }
+}
+
+const DEADLOCKS: &str = "deadlocks.json";
+
+/// A job of which no rank could go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlock {
+    /// Its ranks, in order.
+    pub ranks: Vec<Stuck>,
+    /// For how many seconds none had moved when that was certain.
+    pub seconds: u64,
+}
+
+/// A rank that could not go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stuck {
+    /// Its process.
+    pub process: u32,
+    /// Its [`moves`](crate::record::RawWaiting::moves) then, if it waited; absent if it had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<u64>,
 }
 
 /// Makes a directory that did not exist and gives its absolute path, which stays right when the

@@ -75,6 +75,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     &*accesses,
                     [Rule { extent: Extent::Blocks { times: Times::Once, .. }, on: On::All, .. }]
                 );
+                let waits = waits(kind, effect, &at);
                 calls.push(Call {
                     name,
                     params,
@@ -87,6 +88,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     row,
                     kind: if large { row - 1 } else { row },
                     enters,
+                    waits,
                     fit: if collective { Fit::of(family) } else { Fit::Nothing },
                     at,
                     simple,
@@ -152,6 +154,21 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "memfree" => Effect::MemFree,
         other => return Err(format!("unknown kind `{other}`")),
     })
+}
+
+/// Whether a call of this kind may wait for calls of other ranks.
+fn waits(kind: &str, effect: Effect, at: &Positions) -> bool {
+    use Effect::*;
+    match effect {
+        Wait | WaitAll | WaitAny | Finalize | CommFree => true,
+        Some => kind == "waitsome",
+        Window | WindowFree | Fence | EpochBegin | EpochEnd => true,
+        Lock | Unlock | Flush | FlushLocal => true,
+        // MPI_Win_test, MPI_Iprobe and the like have a flag instead.
+        ExposureEnd => at.flag.is_none(),
+        Block => at.flag.is_none() && (at.comm.is_some() || at.message.is_some()),
+        _ => false,
+    }
 }
 
 fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {

@@ -9,6 +9,7 @@ use crate::rma::windows::mixed;
 use crate::tracker::Calling;
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 const WORLD: u64 = 0x3057_0a1d;
 const OF_WINDOWS: u64 = 0x77_1d05;
@@ -29,6 +30,8 @@ pub struct Known {
     pub name: u64,
     /// Number of ranks.
     pub size: usize,
+    /// Who they are, as ranks of the job; of an intercommunicator the others. Empty if not known.
+    pub members: Arc<[u32]>,
     /// Collectives entered.
     pub entered: u32,
     /// The last of them that was blocking, and called by a rank with one thread: number and place.
@@ -65,21 +68,31 @@ pub struct Communicators {
 impl Communicators {
     /// `MPI_COMM_WORLD` has this handle.
     pub fn add_world(&mut self, handle: usize, size: usize) {
-        self.add(On::Comm(handle), WORLD, size);
+        self.add(On::Comm(handle), WORLD, (0..size as u32).collect());
+    }
+
+    /// `MPI_COMM_SELF` has this handle. Its collectives are nobody else's business.
+    pub fn add_self(&mut self, handle: usize, me: u32) {
+        let known = Known { size: 1, members: [me].into(), ..Known::default() };
+        self.all.insert(On::Comm(handle), known);
     }
 
     /// The collective that this rank has entered last on `parent` has made something for a group.
     pub fn add_child(&mut self, parent: usize, child: On, group: &Group) {
         let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0);
         let Some(maker) = parent.map(|parent| parent.key(parent.entered)) else {
-            return self.forget(child);
+            self.forget(child);
+            let members = group.members.clone();
+            let nameless = Known { size: members.len(), members, ..Known::default() };
+            self.all.insert(child, nameless);
+            return;
         };
         let salt = if matches!(child, On::Window(_)) { OF_WINDOWS } else { 0 };
-        self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.len());
+        self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.clone());
     }
 
-    fn add(&mut self, on: On, name: u64, size: usize) {
-        self.all.insert(on, Known { name, size, ..Known::default() });
+    fn add(&mut self, on: On, name: u64, members: Arc<[u32]>) {
+        self.all.insert(on, Known { name, size: members.len(), members, ..Known::default() });
         self.touch(on);
     }
 
@@ -110,6 +123,11 @@ impl Communicators {
     /// What is known of a handle.
     pub fn get(&mut self, on: On) -> &mut Known {
         self.all.entry(on).or_default()
+    }
+
+    /// What is known of a handle, if anything.
+    pub fn find(&self, on: On) -> Option<&Known> {
+        self.all.get(&on)
     }
 
     /// Those with a name.

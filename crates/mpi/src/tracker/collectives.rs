@@ -16,7 +16,7 @@ use commsan_place::{About, Findings, Place, Report, Site};
 #[derive(Default)]
 pub(crate) struct Together {
     /// Where ranks compare; `None` where they cannot.
-    board: Option<(Board, u32)>,
+    pub board: Option<(Board, u32)>,
     pub on: Communicators,
 }
 
@@ -54,9 +54,10 @@ impl Tracker {
         self.together.board = Some((board, me));
     }
 
-    /// `MPI_COMM_WORLD` has this handle.
-    pub fn name_world(&mut self, handle: usize, size: usize) {
+    /// `MPI_COMM_WORLD` has this handle, and `MPI_COMM_SELF`, of this rank alone, that one.
+    pub fn name_world(&mut self, handle: usize, size: usize, (own, me): (usize, u32)) {
         self.together.on.add_world(handle, size);
+        self.together.on.add_self(own, me);
     }
 
     /// The collective that was entered last on `parent` has made something for a group.
@@ -168,7 +169,7 @@ impl Tracker {
         let Some((sent, received)) = entering.data.zip(entering.received) else { return };
         if !sent.matches(received) {
             let passed = Some([received.describe(), sent.describe()]);
-            let about = About::Collective { on: self.describe(entering.on), number, passed };
+            let about = About::Collective { on: self.words_for(entering.on), number, passed };
             let sites = [site, site];
             self.report_mismatch(Mismatch { code: Code::SignaturesDiffer, sites, about }, out);
         }
@@ -207,7 +208,7 @@ impl Tracker {
             true => [afar, site],
             false => [site, afar],
         };
-        let about = About::Collective { on: self.describe(on), number, passed };
+        let about = About::Collective { on: self.words_for(on), number, passed };
         self.report_mismatch(Mismatch { code, sites, about }, out);
         Some(difference)
     }
@@ -268,8 +269,8 @@ impl Tracker {
     }
 
     fn report_crossing(&mut self, sites: [Site; 2], on: [On; 2], out: &mut dyn Findings) {
-        let passed = Some(on.map(|on| self.describe(on)));
-        let about = About::Collective { on: self.describe(on[0]), number: 0, passed };
+        let passed = Some(on.map(|on| self.words_for(on)));
+        let about = About::Collective { on: self.words_for(on[0]), number: 0, passed };
         self.report_mismatch(Mismatch { code: Code::CollectivesCross, sites, about }, out);
     }
 
@@ -294,14 +295,13 @@ impl Tracker {
         }
     }
 
-    pub(super) fn describe(&mut self, on: On) -> String {
-        let known = self.together.on.get(on);
-        let ranks = known.size;
+    /// A communicator or window in words.
+    pub(super) fn words_for(&self, on: On) -> String {
         let what = if matches!(on, On::Comm(_)) { "communicator" } else { "window" };
-        match ranks {
-            _ if known.is_world() => "MPI_COMM_WORLD".to_owned(),
-            0 => format!("one {what}"),
-            _ => format!("a {what} of {ranks} ranks"),
+        match self.together.on.find(on) {
+            Some(known) if known.is_world() => "MPI_COMM_WORLD".to_owned(),
+            Some(known) if known.size > 0 => format!("a {what} of {} ranks", known.size),
+            _ => format!("one {what}"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::concurrent::Retired;
 use crate::buffers::Args;
 use crate::calls::Call;
+use crate::nursery::Of;
 use commsan_place::{Party, Place, Site, Stacks};
 use std::num::NonZeroU32;
 
@@ -15,6 +16,8 @@ pub struct Operation {
     pub peer: Option<i32>,
     /// The message tag, if the call names one.
     pub tag: Option<i32>,
+    /// Of which communicator, and which of its collectives.
+    pub of: Of,
     /// Number of the window, of one-sided operations.
     pub window: Option<u32>,
     /// Where the window begins, if the finding is about its memory.
@@ -52,6 +55,7 @@ impl Operation {
             call: args.call,
             peer,
             tag,
+            of: Of::default(),
             window: None,
             base: None,
             site: place.site(Some(&args.call.name), stacks),
@@ -69,6 +73,7 @@ impl Operation {
             call,
             peer: None,
             tag: None,
+            of: Of::default(),
             window: None,
             base: None,
             site,

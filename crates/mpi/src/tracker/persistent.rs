@@ -24,9 +24,9 @@ impl Tracker {
             false => accesses.iter_mut().filter_map(Option::take).collect(),
         };
         self.settle();
-        let (peer, tag) = envelope(args);
+        let ((peer, tag), of) = (envelope(args), self.of(args));
         let mut request = Request::new(key, variable, args.call, State::Inactive);
-        request.persistent = Some(Box::new(Persistent { accesses, partitioned, peer, tag }));
+        request.persistent = Some(Box::new(Persistent { accesses, partitioned, peer, tag, of }));
         self.requests.insert(request);
     }
 
@@ -52,6 +52,7 @@ impl Tracker {
             call: request.call,
             peer: persistent.peer,
             tag: persistent.tag,
+            of: persistent.of,
             ..Operation::new(args, place, &mut self.stacks)
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
@@ -97,6 +98,7 @@ impl Tracker {
             let operation = Operation {
                 peer: persistent.peer,
                 tag: persistent.tag,
+                of: persistent.of,
                 ..Operation::new(args, place, &mut self.stacks)
             };
             self.check_all(args, std::iter::once(&access), place, out);

@@ -1,0 +1,164 @@
+//! That this process waits within a call, for others to see, and in which, for those who ask.
+//!
+//! Who waits only leaves a pointer. A thread of commsan's own sleeps until the launcher asks what the process
+//! waits for; then it looks at the call from outside, while the thread that waits goes on. Both keep out
+//! of each other's way without a fence on the program's side: the one who asks makes all threads of the
+//! process pass one (`membarrier`), so that either it sees that the call is over, or the call sees that
+//! it is being looked at, and waits with its return.
+//!
+//! Processes with several threads at work do not count as waiting: another thread may call.
+
+use crate::collectives;
+use crate::datatypes;
+use crate::effects::{Tokens, tokens};
+use crate::library::{Mpi, reduction};
+use crate::rank::Rank;
+use commsan_fabric::{Answer, Board};
+use commsan_mpi::collective::reduction::OTHER;
+use commsan_mpi::{Args, Asked, Effect, Facts, Library};
+use commsan_sense::inside::Inside;
+use commsan_threads::{Here, agents};
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr, compiler_fence};
+
+/// Where ranks show that they wait, and this rank.
+static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
+
+/// The process that is this rank.
+static OWNER: OnceLock<u32> = OnceLock::new();
+
+/// The call in which it waits.
+static BLOCKED: AtomicPtr<Blocked> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Somebody looks at that call.
+static LOOKING: AtomicBool = AtomicBool::new(false);
+
+/// A call that has not returned, on the stack of the thread that has called.
+struct Blocked {
+    args: *const Args<'static>,
+    here: *const Here<'static>,
+}
+
+/// This process takes part.
+pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
+    if BOARD.set((board, me)).is_err() {
+        return;
+    }
+    let _ = OWNER.set(std::process::id());
+    board.attend(me, std::process::id());
+    if !membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
+        return; // nobody can be asked, and nobody is ended for that
+    }
+    let before = board.asked();
+    let thread = std::thread::Builder::new().name("commsan".to_owned()).stack_size(STACK);
+    // Without it nobody answers, and nobody is ended for that.
+    let _ = without_signals(|| thread.spawn(move || answer(rank, board, me, before)));
+}
+
+/// Enough for what a report needs.
+const STACK: usize = 256 << 10;
+
+/// Runs a call that may wait for other ranks.
+#[inline]
+pub(crate) fn during(args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    let Some((board, me)) = BOARD.get().filter(|_| !agents::is_parallel()) else { return call() };
+    // Known from now on, for it can be asked by this thread only.
+    here.thread.stack_bounds();
+    let blocked = Blocked {
+        args: std::ptr::from_ref(args).cast(),
+        here: std::ptr::from_ref(here).cast(),
+    };
+    BLOCKED.store((&raw const blocked).cast_mut(), Release);
+    board.enter(*me);
+    let code = call();
+    board.leave(*me);
+    BLOCKED.store(std::ptr::null_mut(), Release);
+    compiler_fence(SeqCst);
+    if LOOKING.load(Relaxed) {
+        let_look();
+    }
+    code
+}
+
+/// What lies on this stack is being looked at.
+#[cold]
+fn let_look() {
+    while LOOKING.load(Acquire) {
+        std::thread::yield_now();
+    }
+}
+
+/// This process is about to end: it will not move any more. A forked child's end means nothing.
+pub fn gone() {
+    if OWNER.get() == Some(&std::process::id())
+        && let Some((board, me)) = BOARD.get()
+    {
+        board.enter(*me);
+    }
+}
+
+/// The thread that answers.
+fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
+    let Some(inside) = Inside::enter() else { return };
+    loop {
+        before = board.await_question(before);
+        LOOKING.store(true, SeqCst);
+        if membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
+            let blocked = BLOCKED.load(Acquire);
+            let moves = board.moves_of(me);
+            if !blocked.is_null() && moves % 2 == 1 {
+                // SAFETY: the thread that has called does not return from there while it is looked at.
+                let answer = unsafe { look(rank, &*blocked, moves, &inside) };
+                board.answer(me, moves, answer);
+            }
+        }
+        LOOKING.store(false, Release);
+    }
+}
+
+/// # Safety
+/// The call has not returned.
+unsafe fn look(rank: &dyn Rank, blocked: &Blocked, moves: u64, inside: &Inside) -> Answer {
+    // SAFETY: by the caller; both lie below the call on its stack.
+    let (args, here) = unsafe { (&*blocked.args, &*blocked.here) };
+    let facts = Facts {
+        size_of: &datatypes::size_if_known,
+        is_the_programs: &|op| reduction(op) == OTHER,
+        count_at: &|array, index, large| Mpi.int_at(array, index, large),
+        proc_null: Mpi::PROC_NULL,
+    };
+    let waits_for_requests =
+        matches!(args.call.effect, Effect::Wait | Effect::WaitAll | Effect::WaitAny | Effect::Some);
+    let mut answer = Answer::Unsure;
+    rank.look(inside, &mut |tracker, out| {
+        let tokens = match waits_for_requests {
+            true => tokens(args, tracker.now()),
+            false => Tokens::new(),
+        };
+        let asked = Asked { moves, args, tokens: &tokens, on: collectives::subject(args) };
+        answer = tracker.waits(&asked, &facts, here, out);
+    });
+    answer
+}
+
+/// Whether the kernel does as it is told.
+fn membarrier(command: c_int) -> bool {
+    // SAFETY: a system call without memory.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Signals are the program's: its threads get them.
+fn without_signals<R>(f: impl FnOnce() -> R) -> R {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: sets that are filled before they are read.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+        let result = f();
+        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
+        result
+    }
+}

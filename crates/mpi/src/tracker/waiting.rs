@@ -1,0 +1,335 @@
+//! What a process waits for, told when somebody asks: the thread that waits is not disturbed.
+//!
+//! **Soundness.** A wait counts as one that only other ranks can end if all that it needs is known: messages
+//! and collectives of communicators whose members are ranks of this job, and windows. Not so a request of a
+//! file or of `MPI_Grequest_start`, an intercommunicator to another job, a reduction by a function of the
+//! program's, which MPI runs within the call, or a call beside work of a device that nobody has waited
+//! for, which MPI's own copies may queue behind.
+//!
+//! A need says what others must do, not whether they have done it: an operation of a request may be
+//! complete without anybody having looked.
+
+use super::Tracker;
+use super::operation::Operation;
+use crate::buffers::Args;
+use crate::calls::{Call, Effect, Extent, Times};
+use crate::collective::communicators::On;
+use crate::nursery::Of;
+use crate::requests::{Request, State, Token};
+use commsan_fabric::Answer;
+use commsan_model::NeedKind;
+use commsan_place::{Findings, Need, Place, Site, Waiting};
+use std::sync::Arc;
+
+/// Needs that are told of at most, and ranks that they name in all: as many fit a line of the log.
+const TOLD: usize = 12;
+const RANKS: usize = 1000;
+
+/// Communicators of which it is told how many collectives were entered.
+const ENTERED: usize = 100;
+
+/// What stands for an element whose size is not known.
+const LARGE: u64 = 1 << 20;
+
+/// `MPI_Finalize` is a collective of all, on what has this name.
+const FINALIZE: (u64, &str) = (1, "all ranks");
+
+/// A process that is asked.
+pub struct Asked<'a> {
+    /// How often it has begun or ended to wait.
+    pub moves: u64,
+    /// The call in which it waits.
+    pub args: &'a Args<'a>,
+    /// Its requests.
+    pub tokens: &'a [Token],
+    /// What it is called on, if it is a collective.
+    pub on: Option<On>,
+}
+
+/// What is known without calling MPI, which is not this thread's to call.
+pub struct Facts<'a> {
+    /// Bytes of an element of a datatype.
+    pub size_of: &'a dyn Fn(usize) -> Option<usize>,
+    /// Whether a reduction is a function of the program.
+    pub is_the_programs: &'a dyn Fn(usize) -> bool,
+    /// The n-th element of an array of counts, and whether they are large.
+    pub count_at: &'a dyn Fn(usize, usize, bool) -> i64,
+    /// `MPI_PROC_NULL`.
+    pub proc_null: i32,
+}
+
+/// It is not known what is needed.
+struct Unsure;
+
+impl Tracker {
+    /// What an operation of this call is one of.
+    pub(super) fn of(&self, args: &Args) -> Of {
+        let at = &args.call.at;
+        let comm = at.comm.map_or(0, |index| args.words[index]);
+        let known = args.call.collective.then(|| self.together.on.find(On::Comm(comm)));
+        Of {
+            comm,
+            number: known.flatten().map_or(0, |known| known.entered),
+            peer: at.peer.map_or(0, |index| args.int(index)),
+        }
+    }
+
+    /// Tells what this process waits for.
+    pub fn waits(
+        &mut self,
+        asked: &Asked,
+        facts: &Facts,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> Answer {
+        self.settle();
+        let call = asked.args.call;
+        let needs = match call.effect {
+            Effect::Wait | Effect::WaitAll | Effect::WaitAny | Effect::Some => {
+                self.needs_of_requests(asked.tokens, facts)
+            }
+            _ => self.needs_of_call(asked, facts),
+        };
+        let is_sure = needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.gpu.has_work();
+        let mut needs = needs.unwrap_or_default();
+        let mut pending = self.pending(asked.tokens, facts);
+        let bytes = self.bytes_pending() + self.bytes_of(asked, facts);
+        let mut room = RANKS;
+        cut(&mut needs, &mut room);
+        cut(&mut pending, &mut room);
+        let named = self.together.on.named();
+        let entered = named.map(|(_, known)| (known.name, known.entered));
+        let mut entered: Vec<_> = entered.take(ENTERED).collect();
+        if call.effect == Effect::Finalize {
+            entered.push((FINALIZE.0, 1));
+        }
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
+        let waiting = Waiting { moves: asked.moves, site, any, needs, pending, entered };
+        out.waits(&waiting, &self.stacks);
+        if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
+    }
+
+    fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {
+        let mut meant = Vec::new();
+        for token in tokens {
+            let Some(request) = self.requests.one(*token) else { continue };
+            if request.is_active() {
+                meant.push(request.sequence);
+            }
+        }
+        let active = self.active().filter(|(request, _)| meant.contains(&request.sequence));
+        let found: Vec<_> =
+            active.map(|(_, operation)| self.need(operation, facts)).collect::<Result<_, _>>()?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// What else has been started.
+    fn pending(&self, tokens: &[Token], facts: &Facts) -> Vec<Need> {
+        let others = self.active().filter(|(request, _)| {
+            tokens.iter().all(|token| token.key != request.key)
+        });
+        others.filter_map(|(_, operation)| self.need(operation, facts).ok().flatten()).collect()
+    }
+
+    /// Requests that are active, with their operations.
+    fn active(&self) -> impl Iterator<Item = (&Request, &Operation)> {
+        self.requests.iter().filter_map(|request| {
+            let id = match &request.state {
+                State::Active(id) => *id,
+                State::Partitions(ids) => ids.iter().flatten().next().copied()?,
+                State::Inactive | State::Complete => return None,
+            };
+            Some((request, self.live.get(id)?))
+        })
+    }
+
+    /// What an operation needs; nothing if it is one with `MPI_PROC_NULL`.
+    fn need(&self, operation: &Operation, facts: &Facts) -> Result<Option<Need>, Unsure> {
+        let (call, Of { comm, number, peer }) = (operation.call, operation.of);
+        if call.effect == Effect::Rma {
+            return Ok(None); // it needs nobody's call, unless the library needs a call to go on
+        }
+        if call.at.comm.is_none() {
+            return Err(Unsure);
+        }
+        let site = Some(operation.site);
+        if call.collective {
+            return self.together(call, On::Comm(comm), number, site).map(Some);
+        }
+        let both = call.at.dest.is_some() && call.at.source.is_some();
+        let kind = match call.at.dest {
+            _ if both || call.effect == Effect::InitPartitioned => NeedKind::Other,
+            Some(_) => NeedKind::Send,
+            None => NeedKind::Receive,
+        };
+        let peer = if both { -1 } else { peer };
+        self.message(call, kind, comm, peer, operation.tag, site, facts)
+    }
+
+    fn needs_of_call(&self, asked: &Asked, facts: &Facts) -> Result<Vec<Need>, Unsure> {
+        let Asked { args, on, .. } = asked;
+        let (call, at) = (args.call, &args.call.at);
+        if call.effect == Effect::Finalize {
+            return self.need_of_finalize(call).map(|need| vec![need]);
+        }
+        if at.op.is_some_and(|index| (facts.is_the_programs)(args.words[index])) {
+            return Err(Unsure);
+        }
+        if let Some(on) = *on {
+            let number = self.together.on.find(on).map_or(0, |known| known.entered);
+            return Ok(vec![self.together(call, on, number, None)?]);
+        }
+        if let Some(win) = at.win {
+            return Ok(vec![self.window(call, args.words[win])?]);
+        }
+        // A matched message needs but time.
+        let comm = at.comm.map(|index| args.words[index]).ok_or(Unsure)?;
+        let int = |index: usize| args.int(index);
+        let tag = |index: Option<usize>| index.map(int).filter(|tag| *tag >= 0);
+        let mut needs = Vec::new();
+        if let Some(dest) = at.dest.map(int) {
+            needs.push(self.message(call, NeedKind::Send, comm, dest, tag(at.tag), None, facts)?);
+        }
+        if let Some(source) = at.source.map(int) {
+            let tag = tag(at.received_tag);
+            needs.push(self.message(call, NeedKind::Receive, comm, source, tag, None, facts)?);
+        }
+        Ok(needs.into_iter().flatten().collect())
+    }
+
+    fn members(&self, on: On) -> Result<Arc<[u32]>, Unsure> {
+        let known = self.together.on.find(on).filter(|known| !known.members.is_empty());
+        known.map(|known| known.members.clone()).ok_or(Unsure)
+    }
+
+    fn others(&self, on: On) -> Result<Vec<u32>, Unsure> {
+        let (_, me) = self.together.board.ok_or(Unsure)?;
+        Ok(self.members(on)?.iter().copied().filter(|rank| *rank != me).collect())
+    }
+
+    /// A collective.
+    fn together(
+        &self,
+        call: &'static Call,
+        on: On,
+        number: u32,
+        site: Option<Site>,
+    ) -> Result<Need, Unsure> {
+        let ranks = self.others(on)?;
+        let name = self.together.on.find(on).map_or(0, |known| known.name);
+        let on = self.words_for(on);
+        Ok(Need {
+            kind: NeedKind::Collective,
+            call: &call.name,
+            site,
+            ranks,
+            tag: None,
+            on,
+            name,
+            number,
+        })
+    }
+
+    fn need_of_finalize(&self, call: &'static Call) -> Result<Need, Unsure> {
+        let (board, me) = self.together.board.ok_or(Unsure)?;
+        let ranks = (0..board.moves().count() as u32).filter(|rank| *rank != me).collect();
+        let (name, on) = FINALIZE;
+        Ok(Need {
+            kind: NeedKind::Collective,
+            call: &call.name,
+            site: None,
+            ranks,
+            tag: None,
+            on: on.to_owned(),
+            name,
+            number: 1,
+        })
+    }
+
+    fn window(&self, call: &'static Call, win: usize) -> Result<Need, Unsure> {
+        let on = On::Window(win);
+        Ok(Need {
+            kind: NeedKind::Window,
+            call: &call.name,
+            site: None,
+            ranks: self.others(on)?,
+            tag: None,
+            on: self.words_for(on),
+            name: self.together.on.find(on).map_or(0, |known| known.name),
+            number: 0,
+        })
+    }
+
+    /// A message to or from one rank of a communicator, or from any.
+    #[expect(clippy::too_many_arguments, reason = "what an envelope consists of")]
+    fn message(
+        &self,
+        call: &'static Call,
+        kind: NeedKind,
+        comm: usize,
+        peer: i32,
+        tag: Option<i32>,
+        site: Option<Site>,
+        facts: &Facts,
+    ) -> Result<Option<Need>, Unsure> {
+        if peer == facts.proc_null {
+            return Ok(None);
+        }
+        let on = On::Comm(comm);
+        let members = self.members(on)?;
+        let ranks = match usize::try_from(peer) {
+            Ok(peer) => vec![*members.get(peer).ok_or(Unsure)?],
+            Err(_) => self.others(on)?,
+        };
+        let name = self.together.on.find(on).map_or(0, |known| known.name);
+        let on = self.words_for(on);
+        Ok(Some(Need { kind, call: &call.name, site, ranks, tag, on, name, number: 0 }))
+    }
+
+    /// Bytes of all operations that have been started.
+    fn bytes_pending(&self) -> u64 {
+        let accesses = self.live.iter().flat_map(|(id, _)| self.live.accesses(id));
+        accesses.map(|access| access.footprint.bytes() as u64).sum()
+    }
+
+    /// Bytes that the call itself moves, or more.
+    fn bytes_of(&self, asked: &Asked, facts: &Facts) -> u64 {
+        let args = asked.args;
+        let comm = args.call.at.comm.map(|index| On::Comm(args.words[index]));
+        let members = comm.and_then(|comm| self.members(comm).ok()).map_or(1, |all| all.len());
+        let of = |rule: &crate::calls::Rule| {
+            let elements = match rule.extent {
+                Extent::Blocks { count, times } => {
+                    let times = match times {
+                        Times::Once => 1,
+                        Times::Param(index) => args.int(index).max(0) as usize,
+                        Times::Size | Times::Local | Times::In | Times::Out => members,
+                    };
+                    args.count(count) as u64 * times as u64
+                }
+                Extent::Placed { counts, .. } | Extent::Sum(counts) | Extent::Own(counts)
+                    if rule.on == crate::calls::On::All && args.words[counts] != 0 =>
+                {
+                    let count = |n| (facts.count_at)(args.words[counts], n, args.call.large);
+                    (0..members).map(|n| count(n).max(0) as u64).sum()
+                }
+                // What the root has for each, each has itself.
+                Extent::Placed { .. } | Extent::Sum(_) | Extent::Own(_) => 0,
+                Extent::One => 1,
+            };
+            let size = (facts.size_of)(args.words[rule.datatype]).map_or(LARGE, |size| size as u64);
+            elements.saturating_mul(size)
+        };
+        args.call.accesses.iter().map(of).fold(0, u64::saturating_add)
+    }
+}
+
+/// Leaves out what does not fit.
+fn cut(needs: &mut Vec<Need>, room: &mut usize) {
+    needs.truncate(TOLD);
+    for need in needs {
+        need.ranks.truncate(*room);
+        *room -= need.ranks.len();
+    }
+}

@@ -1,0 +1,371 @@
+//! Deadlocks, as the launcher has found them: who waits for whom.
+//!
+//! That no rank can go on is certain before anything comes here. What ranks say they wait for explains it:
+//! a circle of ranks each of which waits for the next, or a rank that waits for one that has ended.
+//! Operations of requests may be complete without their rank knowing: those that meet their counterpart
+//! explain nothing, and are left out where anything else does.
+
+mod circle;
+
+use crate::facts::place;
+use crate::ranks;
+use crate::symbols::Symbols;
+use circle::WaitFor;
+use commsan_model::{Code, Finding, Frame, NeedKind, Site};
+use commsan_trace::record::{RawNeed, RawSite, RawWaiting};
+use commsan_trace::{Deadlock, RankLog};
+use std::collections::BTreeMap;
+
+/// Places of a circle that are shown at most.
+const SHOWN: usize = 8;
+
+/// A finding for each deadlock.
+pub(crate) fn findings(
+    deadlocks: &[Deadlock],
+    logs: &[RankLog],
+    symbols: &Symbols,
+) -> Vec<Finding> {
+    deadlocks.iter().filter_map(|deadlock| Job::new(deadlock, logs, symbols).finding()).collect()
+}
+
+/// A job of which no rank can go on.
+struct Job<'r> {
+    ranks: Vec<Stuck<'r>>,
+    seconds: u64,
+    symbols: &'r Symbols,
+}
+
+/// One rank of it.
+struct Stuck<'r> {
+    /// Where it waits; `None` if it has ended.
+    waits: Option<(&'r RankLog, &'r RawWaiting<'static>)>,
+}
+
+/// A rank of the circle, and what it needs of the next.
+struct Link<'r> {
+    rank: usize,
+    next: usize,
+    waiting: &'r RawWaiting<'static>,
+    need: &'r RawNeed<'static>,
+    stack: Vec<Frame>,
+}
+
+impl<'r> Job<'r> {
+    fn new(deadlock: &Deadlock, logs: &'r [RankLog], symbols: &'r Symbols) -> Job<'r> {
+        let of = |stuck: &commsan_trace::Stuck| {
+            let waits = logs.iter().flat_map(|log| {
+                log.waits.iter().map(move |(process, waiting)| (log, *process, waiting))
+            });
+            let mut latest = waits.filter(|(_, process, waiting)| {
+                *process == stuck.process && Some(waiting.moves) == stuck.moves
+            });
+            Stuck { waits: latest.next_back().map(|(log, _, waiting)| (log, waiting)) }
+        };
+        let ranks = deadlock.ranks.iter().map(of).collect();
+        Job { ranks, seconds: deadlock.seconds, symbols }
+    }
+
+    fn waiting(&self, rank: usize) -> Option<&'r RawWaiting<'static>> {
+        self.ranks.get(rank)?.waits.map(|(_, waiting)| waiting)
+    }
+
+    /// Those of a need that have not done their part, as far as they say.
+    fn missing(&self, rank: usize, need: &RawNeed) -> Vec<u32> {
+        let others = need.ranks.iter().copied();
+        let is_missing = |other: u32| {
+            let Some(waiting) = self.waiting(other as usize) else { return true };
+            match need.kind {
+                NeedKind::Collective => {
+                    let entered = waiting.entered.iter().find(|(name, _)| *name == need.name);
+                    need.name == 0 || entered.is_none_or(|(_, number)| *number < need.number)
+                }
+                NeedKind::Send | NeedKind::Receive => {
+                    let all = waiting.needs.iter().chain(&*waiting.pending);
+                    !all.into_iter().any(|theirs| meets(rank, need, theirs))
+                }
+                NeedKind::Window | NeedKind::Other => true,
+            }
+        };
+        others.filter(|other| is_missing(*other)).collect()
+    }
+
+    /// What a rank needs, with those who have not done their part.
+    fn needs(&self, rank: usize) -> Vec<(&'r RawNeed<'static>, Vec<u32>)> {
+        let Some(waiting) = self.waiting(rank) else { return Vec::new() };
+        let open = waiting.needs.iter().map(|need| (need, self.missing(rank, need)));
+        let open: Vec<_> = open.filter(|(_, missing)| !missing.is_empty()).collect();
+        match open.is_empty() {
+            true => waiting.needs.iter().map(|need| (need, need.ranks.to_vec())).collect(),
+            false => open,
+        }
+    }
+
+    /// Each rank of a circle with its need; or a rank that waits for one that has ended.
+    fn links(&self) -> Vec<Link<'r>> {
+        let needs: Vec<_> = (0..self.ranks.len()).map(|rank| self.needs(rank)).collect();
+        let of = |rank: usize| needs[rank].iter().flat_map(|(_, missing)| missing.iter().copied());
+        let waits = WaitFor::new(self.ranks.len(), of);
+        let link = |rank: usize, next: usize| {
+            let needed = |missing: &[u32]| missing.contains(&(next as u32));
+            let (need, _) = needs[rank].iter().find(|(_, missing)| needed(missing))?;
+            let (log, waiting) = self.ranks[rank].waits?;
+            let stack = self.symbols.stack(log, &waiting.site);
+            Some(Link { rank, next, waiting, need, stack })
+        };
+        if let Some(circle) = waits.circle() {
+            let nexts = circle.iter().cycle().skip(1);
+            return circle.iter().zip(nexts).filter_map(|(a, b)| link(*a, *b)).collect();
+        }
+        let to_ended = (0..self.ranks.len()).find_map(|rank| {
+            let ended = of(rank).find(|other| self.waiting(*other as usize).is_none())?;
+            link(rank, ended as usize)
+        });
+        to_ended.into_iter().collect()
+    }
+
+    fn finding(&self) -> Option<Finding> {
+        let links = self.links();
+        let first = links.first()?;
+        let mut members: Vec<u32> = links.iter().map(|link| link.rank as u32).collect();
+        members.sort_unstable();
+        Some(Finding {
+            code: Code::Deadlock,
+            title: Code::Deadlock.title().to_owned(),
+            message: self.message(&links, first),
+            count: 1,
+            possible: false,
+            ranks: members,
+            sites: self.sites(&links),
+            why: self.why(&links),
+            help: self.help(&links),
+        })
+    }
+
+    fn message(&self, links: &[Link], first: &Link) -> String {
+        let call = |link: &Link| link.call().to_owned();
+        match links {
+            [only] if only.next == only.rank => {
+                format!("rank {} waits in {} for itself", only.rank, call(only))
+            }
+            [only] => {
+                let (rank, next) = (only.rank, only.next);
+                format!("rank {rank} waits in {} for rank {next}, which has ended", call(only))
+            }
+            [a, b] => format!(
+                "rank {} in {} and rank {} in {} wait for each other",
+                a.rank,
+                call(a),
+                b.rank,
+                call(b)
+            ),
+            _ => {
+                let mut members: Vec<u32> = links.iter().map(|link| link.rank as u32).collect();
+                members.sort_unstable();
+                let alike = links.iter().all(|link| link.call() == first.call());
+                let whereby = if alike { format!(" in {}", first.call()) } else { String::new() };
+                format!("{} wait for each other{whereby}, in a circle", ranks::named(&members))
+            }
+        }
+    }
+
+    fn sites(&self, links: &[Link]) -> Vec<Site> {
+        let mut sites: Vec<Site> = Vec::new();
+        for (index, link) in links.iter().enumerate() {
+            let site = self.site(link.rank, &link.waiting.site, &link.stack, link.label());
+            let place = |site: &Site| (site.file.clone(), site.line, site.column);
+            let is_new = sites.iter().all(|other| place(other) != place(&site));
+            // Ranks of a ring are at the same place: two are enough to show that.
+            if index < 2 || is_new {
+                sites.push(site);
+            }
+            if let (Some(started), Some((log, _))) = (&link.need.site, self.ranks[link.rank].waits) {
+                let stack = self.symbols.stack(log, started);
+                let label = format!("{} is started here", link.need.call);
+                let site = self.site(link.rank, started, &stack, label);
+                let is_new = sites.iter().all(|other| place(other) != place(&site));
+                if index < 2 || is_new {
+                    sites.push(site);
+                }
+            }
+        }
+        sites.truncate(SHOWN);
+        sites
+    }
+
+    fn site(&self, rank: usize, raw: &RawSite, stack: &[Frame], label: String) -> Site {
+        let place = stack.first();
+        Site {
+            role: raw.role,
+            label,
+            file: place.and_then(|frame| frame.file.clone()),
+            line: place.and_then(|frame| frame.line),
+            column: place.and_then(|frame| frame.column),
+            function: place.and_then(|frame| frame.function.clone()),
+            rank: rank as u32,
+            thread: raw.thread,
+            stack: stack.to_vec(),
+        }
+    }
+
+    fn why(&self, links: &[Link]) -> String {
+        let shown = links.iter().take(SHOWN).map(|link| {
+            let place = link.stack.first().map_or_else(String::new, |frame| format!(" at {}", place(frame)));
+            format!("rank {} waits in {}{place} for {}", link.rank, link.call(), link.what())
+        });
+        let mut parts: Vec<String> = shown.collect();
+        if links.len() > SHOWN {
+            parts.push(format!("and so on, {} ranks in all", links.len()));
+        }
+        let others = self.others(links);
+        if !others.is_empty() {
+            parts.push(format!("of the others, {}", others.join(", ")));
+        }
+        let seconds = self.seconds;
+        parts.push(format!(
+            "no rank can go on: all are within MPI, and none has moved for {seconds} seconds"
+        ));
+        parts.join("; ")
+    }
+
+    /// Where the ranks are that have no part in it.
+    fn others(&self, links: &[Link]) -> Vec<String> {
+        let mut at: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for rank in (0..self.ranks.len()).filter(|rank| links.iter().all(|l| l.rank != *rank)) {
+            let text = match self.ranks[rank].waits {
+                None => "ended".to_owned(),
+                Some((log, waiting)) => {
+                    let call = waiting.site.call.as_deref().unwrap_or("MPI");
+                    match self.symbols.stack(log, &waiting.site).first() {
+                        Some(frame) => format!("in {call} at {}", place(frame)),
+                        None => format!("in {call}"),
+                    }
+                }
+            };
+            at.entry(text).or_default().push(rank as u32);
+        }
+        let told = at.into_iter().map(|(text, all)| match (&*text, all.len()) {
+            ("ended", 1) => format!("{} has ended", ranks::named(&all)),
+            ("ended", _) => format!("{} have ended", ranks::named(&all)),
+            (_, 1) => format!("{} is {text}", ranks::named(&all)),
+            _ => format!("{} are {text}", ranks::named(&all)),
+        });
+        told.take(SHOWN).collect()
+    }
+
+    fn help(&self, links: &[Link]) -> String {
+        if let Some(help) = links.iter().find_map(|link| self.near_miss(link)) {
+            return help;
+        }
+        let kinds = |kind| links.iter().filter(|link| link.need.kind == kind).count();
+        let all = links.len();
+        if links.iter().any(|link| link.call() == "MPI_Finalize") || all == 1 {
+            let waits = links.iter().find(|link| link.call() != "MPI_Finalize");
+            if let Some(Link { rank, next, need, .. }) = waits {
+                let part = match need.kind {
+                    NeedKind::Receive => format!("let rank {next} send the message"),
+                    NeedKind::Send => format!("let rank {next} receive the message"),
+                    NeedKind::Collective => format!("let rank {next} call {}, too", need.call),
+                    NeedKind::Window | NeedKind::Other => format!("let rank {next} do its part"),
+                };
+                return format!("{part} before it ends, or rank {rank} not wait for that");
+            }
+        }
+        if kinds(NeedKind::Send) == all {
+            return "a standard send may wait for its receive: use MPI_Sendrecv, start the receives \
+                    first (MPI_Irecv), or let one of the ranks receive before it sends"
+                .to_owned();
+        }
+        if kinds(NeedKind::Receive) == all {
+            return "let one of the ranks send before it waits for a message, or use MPI_Sendrecv"
+                .to_owned();
+        }
+        if kinds(NeedKind::Collective) == all {
+            return "let all ranks enter their collectives in the same order, whatever they are called \
+                    on"
+                .to_owned();
+        }
+        if kinds(NeedKind::Collective) > 0 {
+            return "let both ranks come to the collective and the message in the same order; a \
+                    collective may wait for all ranks"
+                .to_owned();
+        }
+        "let the ranks do what they wait for in another order: what is waited for first must be done \
+         before anything else is waited for"
+            .to_owned()
+    }
+
+    /// A message to the rank that is just another one than it waits for.
+    fn near_miss(&self, link: &Link) -> Option<String> {
+        let Link { rank, next, need, .. } = link;
+        if !matches!(need.kind, NeedKind::Send | NeedKind::Receive) {
+            return None;
+        }
+        let theirs = self.waiting(*next)?;
+        let counterpart = theirs.needs.iter().chain(&*theirs.pending).find(|other| {
+            opposite(need.kind, other.kind) && other.ranks.contains(&(*rank as u32))
+        })?;
+        let (log, _) = self.ranks[*next].waits?;
+        let site = counterpart.site.as_ref().unwrap_or(&theirs.site);
+        let place = self.symbols.stack(log, site).first().map_or_else(String::new, |frame| {
+            format!(" at {}", place(frame))
+        });
+        let call = &counterpart.call;
+        if need.name != counterpart.name {
+            let (on, other) = (&need.on, &counterpart.on);
+            return Some(format!(
+                "rank {next}'s {call}{place} is on {other}, and rank {rank}'s on {on}: let both name \
+                 the same communicator"
+            ));
+        }
+        let (tag, other) = (need.tag?, counterpart.tag?);
+        (tag != other).then(|| {
+            format!(
+                "rank {next}'s {call}{place} has tag {other}, and rank {rank}'s tag {tag}: let both \
+                 name the same tag"
+            )
+        })
+    }
+}
+
+impl Link<'_> {
+    fn call(&self) -> &str {
+        self.waiting.site.call.as_deref().unwrap_or("an MPI call")
+    }
+
+    fn label(&self) -> String {
+        format!("{} waits for {}", self.call(), self.what())
+    }
+
+    /// What the rank needs of the next.
+    fn what(&self) -> String {
+        let Link { next, need, .. } = self;
+        let tag = need.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
+        let several = need.ranks.len() > 1;
+        let what = match need.kind {
+            NeedKind::Send => format!("rank {next} to receive its message{tag}"),
+            NeedKind::Receive if several => format!("a message from any rank{tag}"),
+            NeedKind::Receive => format!("a message from rank {next}{tag}"),
+            NeedKind::Collective if &*need.call == "MPI_Finalize" => format!("rank {next}"),
+            NeedKind::Collective => format!("rank {next} to enter the same {}", need.call),
+            NeedKind::Window => format!("rank {next} to synchronise {}", need.on),
+            NeedKind::Other => format!("rank {next}"),
+        };
+        match &need.site {
+            Some(_) => format!("{what}, as {} needs", need.call),
+            None => what,
+        }
+    }
+}
+
+/// Whether an operation of another rank is the counterpart of a need of `rank`.
+fn meets(rank: usize, need: &RawNeed, theirs: &RawNeed) -> bool {
+    let same = |a: Option<i32>, b: Option<i32>| a.is_none() || b.is_none() || a == b;
+    opposite(need.kind, theirs.kind)
+        && theirs.ranks.contains(&(rank as u32))
+        && need.name == theirs.name
+        && same(need.tag, theirs.tag)
+}
+
+fn opposite(a: NeedKind, b: NeedKind) -> bool {
+    matches!((a, b), (NeedKind::Send, NeedKind::Receive) | (NeedKind::Receive, NeedKind::Send))
+}

@@ -1,0 +1,113 @@
+//! The smallest circle of ranks that wait for each other.
+
+use fixedbitset::FixedBitSet;
+use std::collections::VecDeque;
+
+/// From how many ranks a circle is looked for, where none has two members: jobs are large.
+const STARTS: usize = 256;
+
+/// Whom each rank waits for.
+pub(super) struct WaitFor(Vec<FixedBitSet>);
+
+impl WaitFor {
+    /// Of as many ranks, `of(n)` being those that the n-th waits for.
+    pub(super) fn new<I>(ranks: usize, of: impl Fn(usize) -> I) -> WaitFor
+    where
+        I: IntoIterator<Item = u32>,
+    {
+        let row = |rank| {
+            let mut row = FixedBitSet::with_capacity(ranks);
+            let others = of(rank).into_iter().map(|other| other as usize);
+            others.filter(|other| *other < ranks).for_each(|other| row.insert(other));
+            row
+        };
+        WaitFor((0..ranks).map(row).collect())
+    }
+
+    /// A smallest circle, from its lowest rank on: each waits for the next, the last for the first.
+    pub(super) fn circle(&self) -> Option<Vec<usize>> {
+        let ranks = 0..self.0.len();
+        if let Some(rank) = ranks.clone().find(|rank| self.0[*rank].contains(*rank)) {
+            return Some(vec![rank]);
+        }
+        let pair = |rank: usize| {
+            let mut others = self.0[rank].ones().filter(|other| *other > rank);
+            others.find(|other| self.0[*other].contains(rank)).map(|other| vec![rank, other])
+        };
+        if let Some(pair) = ranks.clone().find_map(pair) {
+            return Some(pair);
+        }
+        let circles = ranks.take(STARTS).filter_map(|rank| self.back_to(rank));
+        circles.min_by_key(Vec::len).map(from_lowest)
+    }
+
+    /// A shortest way from a rank back to it.
+    fn back_to(&self, start: usize) -> Option<Vec<usize>> {
+        let mut before = vec![usize::MAX; self.0.len()];
+        let mut next = VecDeque::from([start]);
+        while let Some(rank) = next.pop_front() {
+            for other in self.0[rank].ones() {
+                if other == start {
+                    let mut way = vec![rank];
+                    while let Some(&last) = way.last().filter(|last| **last != start) {
+                        way.push(before[last]);
+                    }
+                    way.reverse();
+                    return Some(way);
+                }
+                if before[other] == usize::MAX {
+                    before[other] = rank;
+                    next.push_back(other);
+                }
+            }
+        }
+        None
+    }
+}
+
+fn from_lowest(mut circle: Vec<usize>) -> Vec<usize> {
+    let lowest = circle.iter().enumerate().min_by_key(|(_, rank)| **rank);
+    let at = lowest.map_or(0, |(at, _)| at);
+    circle.rotate_left(at);
+    circle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against all distances.
+        #[test]
+        fn the_smallest_circle_is_found(edges in prop::collection::vec((0..9_u32, 0..9_u32), 0..20)) {
+            const RANKS: usize = 9;
+            let of = |rank: usize| {
+                edges.iter().filter(move |edge| edge.0 as usize == rank).map(|edge| edge.1)
+            };
+            let mut distance = [[usize::MAX / 2; RANKS]; RANKS];
+            edges.iter().for_each(|(a, b)| distance[*a as usize][*b as usize] = 1);
+            for k in 0..RANKS {
+                for a in 0..RANKS {
+                    for b in 0..RANKS {
+                        distance[a][b] = distance[a][b].min(distance[a][k] + distance[k][b]);
+                    }
+                }
+            }
+            let shortest = (0..RANKS).map(|rank| distance[rank][rank]).min().unwrap();
+            let circle = WaitFor::new(RANKS, of).circle();
+            prop_assert_eq!(circle.as_ref().map_or(usize::MAX / 2, Vec::len), shortest);
+            for (at, rank) in circle.iter().flatten().enumerate() {
+                let circle = circle.as_ref().unwrap();
+                let next = circle[(at + 1) % circle.len()] as u32;
+                prop_assert!(of(*rank).any(|other| other == next));
+                prop_assert!(*rank >= circle[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_beyond_the_job_are_left_out() {
+        assert_eq!(WaitFor::new(2, |_| [7, 9]).circle(), None);
+    }
+}

@@ -1,0 +1,20 @@
+// One rank waits in a barrier and the other for a message that is sent after it.
+//# np: 2
+//# options: --stuck-after 1
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int value = rank;
+  if (rank == 0) {
+    MPI_Barrier(MPI_COMM_WORLD); //~ CS-DLK-01 wait
+    MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); //~ CS-DLK-01 wait
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,15 @@
+// Two ranks send to each other before they receive, which goes well as long as the library buffers.
+//# np: 2
+//# options: --stuck-after 1 --strict-sends
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int mine = rank, theirs, other = 1 - rank;
+  MPI_Send(&mine, 1, MPI_INT, other, 0, MPI_COMM_WORLD); //~ CS-DLK-01 wait ranks=0,1
+  MPI_Recv(&theirs, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  return 0;
+}
