@@ -172,7 +172,9 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
     });
     let args = args.join(", ");
     let next = match synchronous(name) {
-        Some(strict) => format!("if is_strict() {{ P{strict}({args}) }} else {{ P{name}({args}) }}"),
+        Some(strict) => {
+            format!("if is_strict() {{ P{strict}({args}) }} else {{ P{name}({args}) }}")
+        }
         None => format!("P{name}({args})"),
     };
     writeln!(

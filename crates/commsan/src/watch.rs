@@ -18,10 +18,10 @@ use crate::child;
 use crate::failure::{note, warn};
 use crate::options::Options;
 use crate::report;
-use commsan_fabric::{Answer, Board, Job, jobs};
-use commsan_model::Finding;
+use commsan_fabric::{Answer, Job, jobs};
+use commsan_model::{Code, Finding, Role};
 use commsan_report::{Options as Preparation, Report};
-use commsan_trace::{Deadlock, RunDirectory};
+use commsan_trace::{Deadlock, RunDirectory, Stuck};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -49,6 +49,7 @@ impl Watch {
             while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 watcher.look();
             }
+            watcher.leave();
         };
         let thread = child::without_signals(|| std::thread::spawn(watch));
         Watch { stop: Some(stop), thread: Some(thread) }
@@ -68,26 +69,36 @@ struct Watcher {
     options: Options,
     jobs: Vec<Watched>,
     deadlocks: Vec<Deadlock>,
+    /// Of how many of them the report says who waits for whom.
+    explained: usize,
     told: Vec<String>,
 }
 
 struct Watched {
     job: Job,
     mismatches: u64,
-    /// Since all ranks have been waiting where they are.
-    stuck: Option<Stuck>,
+    ranks: Vec<Rank>,
+    /// The moves of all when they were asked last, and when they may be asked again.
+    asked: Vec<u64>,
+    /// The moves of all when they were found to be able to go on.
+    acquitted: Vec<u64>,
+    next: Instant,
+    /// How long to wait before that.
+    patience: Duration,
     /// When it was asked to end.
     ended: Option<Instant>,
 }
 
-/// All ranks wait.
-struct Stuck {
-    moves: Vec<u64>,
-    /// For each rank, how often it has been seen at it, while nothing kept it from going on.
-    seen: Vec<u32>,
-    /// Nanoseconds for which it had had a processor.
-    ran: Vec<u64>,
-    asked: bool,
+/// A rank, as it is seen from outside.
+#[derive(Clone, Copy)]
+struct Rank {
+    process: u32,
+    moves: u64,
+    state: State,
+    /// How often it has been seen where it is, while nothing kept it from going on.
+    seen: u32,
+    /// Nanoseconds for which it has had a processor.
+    ran: u64,
 }
 
 /// What is known of a job of which all ranks wait.
@@ -107,13 +118,14 @@ impl Watcher {
             options: options.clone(),
             jobs: Vec::new(),
             deadlocks: Vec::new(),
+            explained: 0,
             told: Vec::new(),
         }
     }
 
     fn look(&mut self) {
         for job in jobs(&self.directory, |name| self.jobs.iter().any(|j| j.job.name() == name)) {
-            self.jobs.push(Watched { job, mismatches: 0, stuck: None, ended: None });
+            self.jobs.push(Watched::new(job));
         }
         let news = self.jobs.iter_mut().any(Watched::has_news);
         if news {
@@ -128,22 +140,44 @@ impl Watcher {
                     self.jobs[index].end("all ranks wait in collectives that do not match");
                 }
                 Verdict::Deadlock(deadlock) => {
-                    self.deadlocks.push(deadlock);
-                    self.tell_deadlocks();
-                    self.jobs[index].end("no rank can go on");
+                    if self.is_explained(deadlock) {
+                        self.jobs[index].end("no rank can go on");
+                    } else {
+                        self.jobs[index].acquit();
+                    }
                 }
             }
         }
     }
 
-    /// Where the report finds them.
-    fn tell_deadlocks(&mut self) {
-        let written = RunDirectory::open(&self.directory)
-            .and_then(|run| run.write_deadlocks(&self.deadlocks));
-        match written {
-            Ok(()) => self.tell(),
-            Err(error) => warn(&format!("the job has a deadlock, but {error}"), &[]),
+    /// The command has ended: keeps where ranks were seen last, for the case that somebody has ended them.
+    fn leave(&mut self) {
+        let asked = self.jobs.iter().filter(|job| !job.asked.is_empty());
+        let ranks: Vec<_> = asked.flat_map(|job| job.ranks.iter().map(Rank::place)).collect();
+        if let Ok(run) = RunDirectory::open(&self.directory)
+            && !ranks.is_empty()
+        {
+            // What is lost then is a remark.
+            let _ = run.write_last_seen(&ranks);
         }
+    }
+
+    /// Leaves a deadlock where the report finds it, and tells it, if the ranks' answers make one.
+    fn is_explained(&mut self, deadlock: Deadlock) -> bool {
+        let Ok(run) = RunDirectory::open(&self.directory) else { return false };
+        let before = self.explained;
+        self.deadlocks.push(deadlock);
+        if let Err(error) = run.write_deadlocks(&self.deadlocks) {
+            warn(&format!("the job seems to hang, but {error}"), &[]);
+        }
+        self.tell();
+        let is_new = self.explained > before;
+        if !is_new {
+            self.deadlocks.pop();
+            // What stays there explains nothing, and is not shown.
+            let _ = run.write_deadlocks(&self.deadlocks);
+        }
+        is_new
     }
 
     /// Says what does not match, each once.
@@ -151,13 +185,18 @@ impl Watcher {
         let Ok(run) = RunDirectory::open(&self.directory) else { return };
         let Ok(suppressions) = report::suppressions(&self.options) else { return };
         let report = Report::from_run(&run, &Preparation { suppressions });
+        let deadlocks = report.findings.iter().filter(|finding| finding.code == Code::Deadlock);
+        self.explained = deadlocks.count();
         for finding in report.findings.iter().filter(|finding| finding.code.is_between_ranks()) {
             let what = format!("{}: {}", finding.code, finding.message);
             if !self.told.contains(&what) {
-                let places = places(finding);
-                let help =
-                    "the job may hang; the report follows when it ends, by Ctrl-C if need be";
-                warn(&what, &[places, help.to_owned()]);
+                let mut help = vec![places(finding)];
+                if finding.code != Code::Deadlock {
+                    let hint =
+                        "the job may hang; the report follows when it ends, by Ctrl-C if need be";
+                    help.push(hint.to_owned());
+                }
+                warn(&what, &help);
                 self.told.push(what);
             }
         }
@@ -172,54 +211,108 @@ fn places(finding: &Finding) -> String {
             None => format!("rank {} at {file}", site.rank),
         }
     };
-    finding.sites.iter().map(place).collect::<Vec<_>>().join(", ")
+    let calls = finding
+        .sites
+        .iter()
+        .filter(|site| finding.code != Code::Deadlock || site.role == Role::Wait);
+    calls.map(place).collect::<Vec<_>>().join(", ")
 }
 
 impl Watched {
+    fn new(job: Job) -> Watched {
+        Watched {
+            job,
+            mismatches: 0,
+            ranks: Vec::new(),
+            asked: Vec::new(),
+            acquitted: Vec::new(),
+            next: Instant::now(),
+            patience: PATIENCE,
+            ended: None,
+        }
+    }
+
     /// Whether something more does not match.
     fn has_news(&mut self) -> bool {
         let before = std::mem::replace(&mut self.mismatches, self.job.board().mismatches());
         self.mismatches > before
     }
 
-    /// Whether the job hangs. A limit of 0 is for one that may.
+    /// Looks at each rank.
+    fn look(&mut self) {
+        let board = self.job.board();
+        let now = board.processes().zip(board.moves());
+        self.ranks.resize(board.moves().count(), Rank::NEW);
+        for (rank, (process, moves)) in self.ranks.iter_mut().zip(now) {
+            rank.look(process, moves);
+        }
+    }
+
+    /// Whether the job hangs. Ranks that may are asked what they wait for.
     fn judge(&mut self, limit: u64) -> Verdict {
         if limit == 0 || self.ended.is_some_and(|when| when.elapsed() < PATIENCE) {
             return Verdict::Open;
         }
-        let board = self.job.board();
-        let moves: Vec<u64> = board.moves().collect();
-        if moves.iter().any(|count| count % 2 == 0) {
-            self.stuck = None;
-            return Verdict::Open;
-        }
-        let before = self.stuck.take().filter(|stuck| stuck.moves == moves);
-        let stuck = self.stuck.insert(before.unwrap_or_else(|| Stuck::at(moves)));
-        let processes: Vec<u32> = board.processes().collect();
-        let states = stuck.look_at(&processes);
-        let seconds = looks_to_seconds(stuck.seen.iter().copied().min().unwrap_or(0));
+        self.look();
+        let moves: Vec<u64> = self.ranks.iter().map(|rank| rank.moves).collect();
+        let is_new = moves != self.asked;
+        let seconds = self.ranks.iter().map(Rank::waits_since).min().flatten().unwrap_or(0);
         if seconds < limit {
+            let some_do = self.ranks.iter().any(|rank| rank.waits_since() >= Some(limit));
+            if some_do && is_new && self.next <= Instant::now() {
+                // They may hang, though others go on: if somebody ends the job, he will want to know.
+                self.patience *= 2;
+                self.ask(moves);
+            }
             return Verdict::Open;
         }
         if self.mismatches > 0 {
             return Verdict::Mismatch;
         }
-        if !stuck.asked {
-            stuck.asked = true;
-            board.ask();
+        if is_new {
+            self.ask(moves);
             return Verdict::Open;
         }
-        match stuck.bytes_on_their_way(&board, &states) {
+        match self.bytes_on_their_way().filter(|_| self.acquitted != moves) {
             Some(bytes) if seconds >= limit + bytes / SLOWEST => {
-                let ranks = processes.iter().zip(&stuck.moves).zip(&states);
-                let ranks = ranks.map(|((process, moves), state)| commsan_trace::Stuck {
-                    process: *process,
-                    moves: (*state != State::Gone).then_some(*moves),
-                });
-                Verdict::Deadlock(Deadlock { ranks: ranks.collect(), seconds })
+                let place = |rank: &Rank| Stuck {
+                    moves: rank.place().moves.filter(|_| rank.state != State::Gone),
+                    ..rank.place()
+                };
+                Verdict::Deadlock(Deadlock {
+                    ranks: self.ranks.iter().map(place).collect(),
+                    seconds,
+                })
             }
             _ => Verdict::Open,
         }
+    }
+
+    /// Where it is now, it is no deadlock.
+    fn acquit(&mut self) {
+        self.acquitted.clone_from(&self.asked);
+    }
+
+    fn ask(&mut self, moves: Vec<u64>) {
+        self.next = Instant::now() + self.patience;
+        self.asked = moves;
+        self.job.board().ask();
+    }
+
+    /// How much may still be under way, if all ranks have answered that they wait for each other alone.
+    fn bytes_on_their_way(&self) -> Option<u64> {
+        let (mut bytes, mut waits) = (0_u64, false);
+        for (rank, (answered, answer)) in self.ranks.iter().zip(self.job.board().answers()) {
+            match answer {
+                _ if rank.state == State::Gone => {}
+                Answer::Others(more) if answered == rank.moves => {
+                    (bytes, waits) = (bytes.saturating_add(more), true);
+                }
+                Answer::Others(_) | Answer::Unsure => return None,
+            }
+        }
+        // If all have ended, so has the job.
+        waits.then_some(bytes)
     }
 
     fn end(&mut self, why: &str) {
@@ -231,39 +324,31 @@ impl Watched {
     }
 }
 
-impl Stuck {
-    fn at(moves: Vec<u64>) -> Stuck {
-        Stuck { seen: vec![0; moves.len()], ran: vec![0; moves.len()], moves, asked: false }
+impl Rank {
+    const NEW: Rank = Rank { process: 0, moves: 0, state: State::HeldUp, seen: 0, ran: 0 };
+
+    fn look(&mut self, process: u32, moves: u64) {
+        self.process = process;
+        if std::mem::replace(&mut self.moves, moves) != moves {
+            self.seen = 0;
+        }
+        // Who computes need not be looked at.
+        if moves % 2 == 1 {
+            self.state = State::of(process, &mut self.ran);
+            self.seen += u32::from(self.state != State::HeldUp);
+        }
     }
 
-    /// What each rank does now, which counts unless something keeps it from going on.
-    fn look_at(&mut self, processes: &[u32]) -> Vec<State> {
-        let looks = processes.iter().zip(&mut self.ran).map(|(process, ran)| State::of(*process, ran));
-        let states: Vec<_> = looks.collect();
-        for (seen, state) in self.seen.iter_mut().zip(&states) {
-            *seen += u32::from(*state != State::HeldUp);
-        }
-        states
+    /// Where it waits, if it does.
+    fn place(&self) -> Stuck {
+        let moves = self.waits_since().map(|_| self.moves);
+        Stuck { process: self.process, moves }
     }
 
-    /// How much may still be under way, if all ranks have answered that they wait for each other alone.
-    fn bytes_on_their_way(&self, board: &Board, states: &[State]) -> Option<u64> {
-        let mut bytes = 0_u64;
-        let mut waits = false;
-        let answers = board.answers().zip(&self.moves).zip(states);
-        for (((answered, answer), moves), state) in answers {
-            if *state == State::Gone {
-                continue;
-            }
-            match answer {
-                Answer::Others(more) if answered == *moves => {
-                    (bytes, waits) = (bytes.saturating_add(more), true);
-                }
-                Answer::Others(_) | Answer::Unsure => return None,
-            }
-        }
-        // If all have ended, so has the job.
-        waits.then_some(bytes)
+    /// For how many seconds it has waited in the same call; `None` if it does not.
+    fn waits_since(&self) -> Option<u64> {
+        let seconds = u64::from(self.seen) * PAUSE.as_millis() as u64 / 1000;
+        (self.moves % 2 == 1).then_some(seconds)
     }
 }
 
@@ -301,8 +386,4 @@ impl State {
 fn time_on_processor(process: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok()
-}
-
-fn looks_to_seconds(looks: u32) -> u64 {
-    u64::from(looks) * PAUSE.as_millis() as u64 / 1000
 }

@@ -10,9 +10,9 @@
 //! ranks what they wait for: a thread of each sleeps until then.
 
 use crate::Fabric;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Words of an entry.
 pub const ENTRY: usize = 15;

@@ -66,10 +66,8 @@ pub(crate) fn during(args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> 
     let Some((board, me)) = BOARD.get().filter(|_| !agents::is_parallel()) else { return call() };
     // Known from now on, for it can be asked by this thread only.
     here.thread.stack_bounds();
-    let blocked = Blocked {
-        args: std::ptr::from_ref(args).cast(),
-        here: std::ptr::from_ref(here).cast(),
-    };
+    let blocked =
+        Blocked { args: std::ptr::from_ref(args).cast(), here: std::ptr::from_ref(here).cast() };
     BLOCKED.store((&raw const blocked).cast_mut(), Release);
     board.enter(*me);
     let code = call();

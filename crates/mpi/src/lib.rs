@@ -28,7 +28,7 @@ pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Demand, Effect, Role};
 pub use requests::Token;
 pub use tracker::{
-    Asked, Entering, Facts, Learning, MemoryModel, Operation, Simple, Synchronisation, Template, ThreadLevel,
-    Tracker, Transfer, Wrong, combine,
+    Asked, Entering, Facts, Learning, MemoryModel, Operation, Simple, Synchronisation, Template,
+    ThreadLevel, Tracker, Transfer, Wrong, combine,
 };
 pub use typemap::Datatype;

@@ -304,7 +304,8 @@ impl Tracker {
             let Young { call, peer, tag, of, thread, stack, pc, frame, .. } = young;
             let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
             let on_stack = young.bytes.start;
-            let operation = Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
+            let operation =
+                Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
             let footprint = Footprint::Dense(young.bytes.clone());
             let id =
                 self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);

@@ -1,6 +1,8 @@
 //! Deadlocks, as the launcher has found them: who waits for whom.
 //!
-//! That no rank can go on is certain before anything comes here. What ranks say they wait for explains it:
+//! That all ranks wait for each other's calls, and none has made one for long, is certain before anything comes
+//! here. If some are in a collective that all have come to, which may take its time, that is no deadlock; otherwise
+//! no rank can go on, and what ranks say they wait for explains it:
 //! a circle of ranks each of which waits for the next, or a rank that waits for one that has ended.
 //! Operations of requests may be complete without their rank knowing: those that meet their counterpart
 //! explain nothing, and are left out where anything else does.
@@ -28,6 +30,30 @@ pub(crate) fn findings(
     deadlocks.iter().filter_map(|deadlock| Job::new(deadlock, logs, symbols).finding()).collect()
 }
 
+/// What ranks that were ended had been waiting for then.
+pub(crate) fn last_seen(
+    seen: &[commsan_trace::Stuck],
+    logs: &[RankLog],
+    symbols: &Symbols,
+) -> Vec<(u32, String)> {
+    let ended = logs.iter().filter(|log| log.start.is_some() && log.end.is_none());
+    let told = ended.filter_map(|log| {
+        let process = log.start.as_ref()?.pid;
+        let Stuck { waits } = Stuck::of(seen.iter().find(|rank| rank.process == process)?, logs);
+        let Some((log, waiting)) = waits else {
+            return Some((log.rank, "was not waiting for others when the job ended".to_owned()));
+        };
+        let stack = symbols.stack(log, &waiting.site);
+        let call = called(waiting);
+        let what = waiting
+            .needs
+            .first()
+            .map_or_else(String::new, |need| format!(" for {}", what(need, None)));
+        Some((log.rank, format!("was waiting in {call}{}{what} when the job ended", at(&stack))))
+    });
+    told.collect()
+}
+
 /// A job of which no rank can go on.
 struct Job<'r> {
     ranks: Vec<Stuck<'r>>,
@@ -41,6 +67,16 @@ struct Stuck<'r> {
     waits: Option<(&'r RankLog, &'r RawWaiting<'static>)>,
 }
 
+impl<'r> Stuck<'r> {
+    fn of(rank: &commsan_trace::Stuck, logs: &'r [RankLog]) -> Stuck<'r> {
+        let waits = logs.iter().flat_map(|log| log.waits.iter().map(move |waits| (log, waits)));
+        let mut here = waits.filter(|(_, (process, waiting))| {
+            *process == rank.process && Some(waiting.moves) == rank.moves
+        });
+        Stuck { waits: here.next_back().map(|(log, (_, waiting))| (log, waiting)) }
+    }
+}
+
 /// A rank of the circle, and what it needs of the next.
 struct Link<'r> {
     rank: usize,
@@ -52,16 +88,7 @@ struct Link<'r> {
 
 impl<'r> Job<'r> {
     fn new(deadlock: &Deadlock, logs: &'r [RankLog], symbols: &'r Symbols) -> Job<'r> {
-        let of = |stuck: &commsan_trace::Stuck| {
-            let waits = logs.iter().flat_map(|log| {
-                log.waits.iter().map(move |(process, waiting)| (log, *process, waiting))
-            });
-            let mut latest = waits.filter(|(_, process, waiting)| {
-                *process == stuck.process && Some(waiting.moves) == stuck.moves
-            });
-            Stuck { waits: latest.next_back().map(|(log, _, waiting)| (log, waiting)) }
-        };
-        let ranks = deadlock.ranks.iter().map(of).collect();
+        let ranks = deadlock.ranks.iter().map(|rank| Stuck::of(rank, logs)).collect();
         Job { ranks, seconds: deadlock.seconds, symbols }
     }
 
@@ -123,7 +150,22 @@ impl<'r> Job<'r> {
         to_ended.into_iter().collect()
     }
 
+    /// Whether some rank is in nothing but collectives that all have come to: these take their time.
+    fn may_go_on(&self) -> bool {
+        (0..self.ranks.len()).filter_map(|rank| Some((rank, self.waiting(rank)?))).any(
+            |(rank, waiting)| {
+                let is_complete = |need: &RawNeed| {
+                    need.kind == NeedKind::Collective && self.missing(rank, need).is_empty()
+                };
+                !waiting.needs.is_empty() && waiting.needs.iter().all(is_complete)
+            },
+        )
+    }
+
     fn finding(&self) -> Option<Finding> {
+        if self.may_go_on() {
+            return None;
+        }
         let links = self.links();
         let first = links.first()?;
         let mut members: Vec<u32> = links.iter().map(|link| link.rank as u32).collect();
@@ -178,7 +220,8 @@ impl<'r> Job<'r> {
             if index < 2 || is_new {
                 sites.push(site);
             }
-            if let (Some(started), Some((log, _))) = (&link.need.site, self.ranks[link.rank].waits) {
+            if let (Some(started), Some((log, _))) = (&link.need.site, self.ranks[link.rank].waits)
+            {
                 let stack = self.symbols.stack(log, started);
                 let label = format!("{} is started here", link.need.call);
                 let site = self.site(link.rank, started, &stack, label);
@@ -209,8 +252,13 @@ impl<'r> Job<'r> {
 
     fn why(&self, links: &[Link]) -> String {
         let shown = links.iter().take(SHOWN).map(|link| {
-            let place = link.stack.first().map_or_else(String::new, |frame| format!(" at {}", place(frame)));
-            format!("rank {} waits in {}{place} for {}", link.rank, link.call(), link.what())
+            format!(
+                "rank {} waits in {}{} for {}",
+                link.rank,
+                link.call(),
+                at(&link.stack),
+                link.what()
+            )
         });
         let mut parts: Vec<String> = shown.collect();
         if links.len() > SHOWN {
@@ -220,30 +268,28 @@ impl<'r> Job<'r> {
         if !others.is_empty() {
             parts.push(format!("of the others, {}", others.join(", ")));
         }
-        let seconds = self.seconds;
-        parts.push(format!(
-            "no rank can go on: all are within MPI, and none has moved for {seconds} seconds"
-        ));
+        let time = match self.seconds {
+            1 => "1 second".to_owned(),
+            seconds => format!("{seconds} seconds"),
+        };
+        parts.push(format!("no rank can go on: all are within MPI, and none has moved for {time}"));
         parts.join("; ")
     }
 
     /// Where the ranks are that have no part in it.
     fn others(&self, links: &[Link]) -> Vec<String> {
-        let mut at: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        let mut places: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for rank in (0..self.ranks.len()).filter(|rank| links.iter().all(|l| l.rank != *rank)) {
             let text = match self.ranks[rank].waits {
                 None => "ended".to_owned(),
                 Some((log, waiting)) => {
-                    let call = waiting.site.call.as_deref().unwrap_or("MPI");
-                    match self.symbols.stack(log, &waiting.site).first() {
-                        Some(frame) => format!("in {call} at {}", place(frame)),
-                        None => format!("in {call}"),
-                    }
+                    let stack = self.symbols.stack(log, &waiting.site);
+                    format!("in {}{}", called(waiting), at(&stack))
                 }
             };
-            at.entry(text).or_default().push(rank as u32);
+            places.entry(text).or_default().push(rank as u32);
         }
-        let told = at.into_iter().map(|(text, all)| match (&*text, all.len()) {
+        let told = places.into_iter().map(|(text, all)| match (&*text, all.len()) {
             ("ended", 1) => format!("{} has ended", ranks::named(&all)),
             ("ended", _) => format!("{} have ended", ranks::named(&all)),
             (_, 1) => format!("{} is {text}", ranks::named(&all)),
@@ -258,6 +304,13 @@ impl<'r> Job<'r> {
         }
         let kinds = |kind| links.iter().filter(|link| link.need.kind == kind).count();
         let all = links.len();
+        if let [only] = links
+            && only.next == only.rank
+        {
+            return "start the receive before the message is sent (MPI_Irecv), and wait for both \
+                    then, or use MPI_Sendrecv"
+                .to_owned();
+        }
         if links.iter().any(|link| link.call() == "MPI_Finalize") || all == 1 {
             let waits = links.iter().find(|link| link.call() != "MPI_Finalize");
             if let Some(Link { rank, next, need, .. }) = waits {
@@ -300,15 +353,15 @@ impl<'r> Job<'r> {
         if !matches!(need.kind, NeedKind::Send | NeedKind::Receive) {
             return None;
         }
-        let theirs = self.waiting(*next)?;
+        let (mine, theirs) = (self.waiting(*rank)?, self.waiting(*next)?);
         let counterpart = theirs.needs.iter().chain(&*theirs.pending).find(|other| {
-            opposite(need.kind, other.kind) && other.ranks.contains(&(*rank as u32))
+            let is_met =
+                || mine.needs.iter().chain(&*mine.pending).any(|own| meets(*next, other, own));
+            opposite(need.kind, other.kind) && other.ranks.contains(&(*rank as u32)) && !is_met()
         })?;
         let (log, _) = self.ranks[*next].waits?;
         let site = counterpart.site.as_ref().unwrap_or(&theirs.site);
-        let place = self.symbols.stack(log, site).first().map_or_else(String::new, |frame| {
-            format!(" at {}", place(frame))
-        });
+        let place = at(&self.symbols.stack(log, site));
         let call = &counterpart.call;
         if need.name != counterpart.name {
             let (on, other) = (&need.on, &counterpart.on);
@@ -329,32 +382,67 @@ impl<'r> Job<'r> {
 
 impl Link<'_> {
     fn call(&self) -> &str {
-        self.waiting.site.call.as_deref().unwrap_or("an MPI call")
+        called(self.waiting)
     }
 
     fn label(&self) -> String {
         format!("{} waits for {}", self.call(), self.what())
     }
 
-    /// What the rank needs of the next.
+    /// What the rank needs, of the next among others.
     fn what(&self) -> String {
-        let Link { next, need, .. } = self;
-        let tag = need.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
-        let several = need.ranks.len() > 1;
-        let what = match need.kind {
-            NeedKind::Send => format!("rank {next} to receive its message{tag}"),
-            NeedKind::Receive if several => format!("a message from any rank{tag}"),
-            NeedKind::Receive => format!("a message from rank {next}{tag}"),
-            NeedKind::Collective if &*need.call == "MPI_Finalize" => format!("rank {next}"),
-            NeedKind::Collective => format!("rank {next} to enter the same {}", need.call),
-            NeedKind::Window => format!("rank {next} to synchronise {}", need.on),
-            NeedKind::Other => format!("rank {next}"),
-        };
-        match &need.site {
-            Some(_) => format!("{what}, as {} needs", need.call),
-            None => what,
+        match self.waiting.needs.len() {
+            several @ 2.. if self.waiting.any => {
+                let one = what(self.need, Some(self.next));
+                format!("any of {several} operations, among them {one}")
+            }
+            _ => what(self.need, Some(self.next)),
         }
     }
+}
+
+/// What is needed, of one rank if that is said.
+fn what(need: &RawNeed, of: Option<usize>) -> String {
+    let rank = match (of, &*need.ranks) {
+        (Some(rank), _) => format!("rank {rank}"),
+        (None, [rank]) => format!("rank {rank}"),
+        (None, ranks) => format!("any of {} ranks", ranks.len()),
+    };
+    let others = || if of.is_some() { rank.clone() } else { "all other ranks".to_owned() };
+    let several = need.ranks.len() > 1;
+    let what = match need.kind {
+        NeedKind::Send => format!("{rank} to receive its message{}", envelope(need)),
+        NeedKind::Receive if several => format!("a message from any rank{}", envelope(need)),
+        NeedKind::Receive => format!("a message from {rank}{}", envelope(need)),
+        NeedKind::Collective if &*need.call == "MPI_Finalize" => return others(),
+        NeedKind::Collective => return format!("{} to enter the same {}", others(), need.call),
+        NeedKind::Window => format!("{rank} to synchronise {}", need.on),
+        NeedKind::Other => rank,
+    };
+    match &need.site {
+        Some(_) => format!("{what}, for its {}", need.call),
+        None => what,
+    }
+}
+
+/// The tag of a message, and its communicator unless that is the usual one.
+fn envelope(need: &RawNeed) -> String {
+    let on = Some(&*need.on).filter(|on| *on != "MPI_COMM_WORLD");
+    match (need.tag, on) {
+        (Some(tag), Some(on)) => format!(" (tag {tag}, on {on})"),
+        (Some(tag), None) => format!(" (tag {tag})"),
+        (None, Some(on)) => format!(" (on {on})"),
+        (None, None) => String::new(),
+    }
+}
+
+fn called<'w>(waiting: &'w RawWaiting) -> &'w str {
+    waiting.site.call.as_deref().unwrap_or("an MPI call")
+}
+
+/// The place in words, if it is known.
+fn at(stack: &[Frame]) -> String {
+    stack.first().map_or_else(String::new, |frame| format!(" at {}", place(frame)))
 }
 
 /// Whether an operation of another rank is the counterpart of a need of `rank`.
@@ -369,3 +457,6 @@ fn meets(rank: usize, need: &RawNeed, theirs: &RawNeed) -> bool {
 fn opposite(a: NeedKind, b: NeedKind) -> bool {
     matches!((a, b), (NeedKind::Send, NeedKind::Receive) | (NeedKind::Receive, NeedKind::Send))
 }
+
+#[cfg(test)]
+mod tests;

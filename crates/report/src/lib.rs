@@ -109,13 +109,18 @@ impl Report {
             Ok(notices) => notices.into_iter().for_each(|notice| notes.warn(notice, None)),
             Err(error) => notes.warn(error.to_string(), None),
         }
-        notes.add_logs(&logs);
         let symbols = Symbols::of(&logs);
         let mut merged = merge::merge(logs.iter().flat_map(|log| observations(log, &symbols)));
         let deadlocks = directory.deadlocks().unwrap_or_else(|error| {
             notes.warn(error.to_string(), None);
             vec![]
         });
+        notes.add_logs(&logs, !deadlocks.is_empty());
+        if deadlocks.is_empty() {
+            let seen = directory.last_seen().unwrap_or_default();
+            let waits = deadlock::last_seen(&seen, &logs, &symbols);
+            waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
+        }
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);

@@ -56,7 +56,8 @@ impl Notes {
     }
 
     /// What the logs say about the ranks, and what they should say and do not.
-    pub(crate) fn add_logs(&mut self, logs: &[RankLog]) {
+    /// Where commsan has ended the job, as `stopped` says, it has said so.
+    pub(crate) fn add_logs(&mut self, logs: &[RankLog], stopped: bool) {
         if logs.is_empty() {
             self.warn(
                 "no rank was checked: the command started no MPI program that commsan could \
@@ -65,7 +66,8 @@ impl Notes {
                 None,
             );
         }
-        let halted = logs.iter().any(|log| log.end.is_some_and(|end| end.how == Ending::Halted));
+        let halted =
+            stopped || logs.iter().any(|log| log.end.is_some_and(|end| end.how == Ending::Halted));
         for log in logs {
             let rank = Some(log.rank);
             for text in &log.notes {
@@ -192,7 +194,7 @@ mod tests {
         let mut notes = Notes::default();
         let broken = RankLog { rank: 4, problems: vec![Problem::NoStart], ..RankLog::default() };
         let finalized = Some(Ending::Finalized);
-        notes.add_logs(&[log(0, finalized), log(1, finalized), log(3, None), broken]);
+        notes.add_logs(&[log(0, finalized), log(1, finalized), log(3, None), broken], false);
         let notes = notes.into_sorted();
         let told: Vec<_> = notes.iter().map(|n| (n.text.split(' ').next(), &*n.ranks)).collect();
         assert_eq!(
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn a_run_without_ranks_points_to_the_doctor() {
         let mut notes = Notes::default();
-        notes.add_logs(&[]);
+        notes.add_logs(&[], false);
         assert!(notes.into_sorted()[0].text.contains("commsan doctor"));
     }
 }

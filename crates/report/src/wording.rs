@@ -505,6 +505,17 @@ pub const WORDINGS: &[Wording] = &[
         help: "let all ranks take the same way to MPI_Finalize; where one rank alone knows of an error, let it tell the others first or call MPI_Abort",
         fortran: "",
     },
+    // Deadlocks are told by `deadlock.rs`; no rank alone reports one.
+    Wording {
+        code: Code::Deadlock,
+        case: Case::Usual,
+        message: "{who} waits for {other} for ever",
+        offence: "{by} waits here",
+        operation: "{starter} waits here",
+        why: "{by} at {here} and {starter} at {started} wait for each other",
+        help: "let the ranks do what they wait for in another order",
+        fortran: "",
+    },
     Wording {
         code: Code::ThreadExcluded,
         case: Case::Usual,

@@ -395,7 +395,8 @@ impl Rank for State {
 
     fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
         let looked = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(Some(Inner { tracker, recorder })) = self.inner.lock(thread).as_deref_mut() {
+            if let Some(Some(Inner { tracker, recorder })) = self.inner.lock(thread).as_deref_mut()
+            {
                 f(tracker, recorder);
             }
         }));

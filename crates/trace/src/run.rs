@@ -1,6 +1,7 @@
 //! The directory of one run: its name, its files, and what the launcher knows.
 
 use crate::reader::RankLog;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -202,7 +203,35 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be read, or is not what this commsan writes.
     pub fn deadlocks(&self) -> Result<Vec<Deadlock>, RunError> {
-        let path = self.path.join(DEADLOCKS);
+        self.read_list(DEADLOCKS)
+    }
+
+    /// Writes `deadlocks.json`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_deadlocks(&self, deadlocks: &[Deadlock]) -> Result<(), RunError> {
+        self.write_list(DEADLOCKS, deadlocks)
+    }
+
+    /// Reads `last-seen.json`: where ranks were when the command ended, as far as somebody has looked.
+    ///
+    /// # Errors
+    /// As for [`deadlocks`](Self::deadlocks).
+    pub fn last_seen(&self) -> Result<Vec<Stuck>, RunError> {
+        self.read_list(LAST_SEEN)
+    }
+
+    /// Writes `last-seen.json`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_last_seen(&self, ranks: &[Stuck]) -> Result<(), RunError> {
+        self.write_list(LAST_SEEN, ranks)
+    }
+
+    fn read_list<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, RunError> {
+        let path = self.path.join(name);
         match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             read => read
@@ -211,14 +240,10 @@ impl RunDirectory {
         }
     }
 
-    /// Writes `deadlocks.json`.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn write_deadlocks(&self, deadlocks: &[Deadlock]) -> Result<(), RunError> {
-        let text = serde_json::to_string(deadlocks)
-            .map_err(|error| RunError::new(self.path.join(DEADLOCKS), Action::Write, error.into()))?;
-        self.write(DEADLOCKS, &text)
+    fn write_list<T: Serialize>(&self, name: &str, list: &[T]) -> Result<(), RunError> {
+        let text = serde_json::to_string(list)
+            .map_err(|error| RunError::new(self.path.join(name), Action::Write, error.into()))?;
+        self.write(name, &text)
     }
 
     /// Writes a file of the run directory; a reader sees the old or the new one, never a part.
@@ -253,6 +278,7 @@ impl RunDirectory {
 }
 
 const DEADLOCKS: &str = "deadlocks.json";
+const LAST_SEEN: &str = "last-seen.json";
 
 /// A job of which no rank could go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -263,12 +289,13 @@ pub struct Deadlock {
     pub seconds: u64,
 }
 
-/// A rank that could not go on.
+/// Where a rank was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stuck {
     /// Its process.
     pub process: u32,
-    /// Its [`moves`](crate::record::RawWaiting::moves) then, if it waited; absent if it had ended.
+    /// Its [`moves`](crate::record::RawWaiting::moves) then, if it waited; absent if it did not, or had
+    /// ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<u64>,
 }

@@ -126,9 +126,9 @@ impl Tracker {
 
     /// What else has been started.
     fn pending(&self, tokens: &[Token], facts: &Facts) -> Vec<Need> {
-        let others = self.active().filter(|(request, _)| {
-            tokens.iter().all(|token| token.key != request.key)
-        });
+        let others = self
+            .active()
+            .filter(|(request, _)| tokens.iter().all(|token| token.key != request.key));
         others.filter_map(|(_, operation)| self.need(operation, facts).ok().flatten()).collect()
     }
 

@@ -1,0 +1,63 @@
+//! Jobs that hang: which of them are ended, and what is told of those that somebody else ends.
+
+#[path = "support/built.rs"]
+mod built;
+
+use built::{Mpi, Work};
+use std::path::PathBuf;
+
+fn stuck(mpi: Mpi) -> (Work, PathBuf) {
+    let work = Work::new("stuck", mpi);
+    let program = work.compile("robust/stuck.c", &["-g"]);
+    (work, program)
+}
+
+#[test]
+fn who_is_stopped_or_asks_again_and_again_is_not_stuck() {
+    for mpi in Mpi::ALL {
+        let (work, program) = stuck(mpi);
+        for way in ["stopped", "tests"] {
+            let run = work.run(&["--stuck-after", "1"], 2, &program, &[way]);
+            run.ends_with(0).finds(&[]).says("done");
+        }
+    }
+}
+
+#[test]
+fn a_wait_for_more_than_a_line_can_tell_is_told() {
+    for mpi in Mpi::ALL {
+        let (work, program) = stuck(mpi);
+        let run = work.run(&["--stuck-after", "1"], 5, &program, &["many"]);
+        run.ends_with(66).finds(&["CS-DLK-01 main"]).is_silent_about("cannot write the log");
+        run.says("a message from any rank (tag 0), for its MPI_Irecv");
+        run.says("ranks 2-4 are in MPI_Waitall at stuck.c").is_silent_about("was it killed");
+    }
+}
+
+#[test]
+fn who_ends_a_job_learns_where_it_was() {
+    for mpi in Mpi::ALL {
+        let (work, program) = stuck(mpi);
+        let directory = work.fresh("run");
+        let launcher = mpi.tool("mpirun");
+        let run = ["run", "--stuck-after", "1", "--output", directory.to_str().unwrap(), "--"];
+        let job = [launcher.as_str(), "-n", "3", program.to_str().unwrap(), "computes"];
+        let mut timeout = work.command("timeout", &["--signal", "INT", "6"]);
+        let commsan = work.commsan(&[&run[..], &job].concat());
+        timeout.arg(commsan.get_program()).args(commsan.get_args());
+        let ended = work.finish(&mut timeout);
+        ended.says("ranks 1, 2: was waiting in MPI_Bcast at stuck.c:");
+        ended.says("rank 0: was not waiting for others when the job ended");
+        ended.is_silent_about("CS-");
+    }
+}
+
+#[test]
+fn a_job_may_be_left_alone() {
+    let (work, program) = stuck(Mpi::Mpich);
+    let mut timeout = work.command("timeout", &["--signal", "INT", "4"]);
+    let run = ["run", "--stuck-after", "0", "--", "mpirun.mpich", "-n", "2"];
+    let commsan = work.commsan(&run);
+    timeout.arg(commsan.get_program()).args(commsan.get_args()).arg(program).arg("many");
+    work.finish(&mut timeout).is_silent_about("CS-DLK-01").is_silent_about("is ended");
+}

@@ -1,0 +1,196 @@
+use super::*;
+use commsan_model::Role;
+use commsan_trace::Stuck as Seen;
+use commsan_trace::record::Start;
+use std::fmt::Write;
+
+const WORLD: u64 = 7;
+
+fn need(kind: NeedKind, call: &'static str, ranks: &[u32], tag: Option<i32>) -> RawNeed<'static> {
+    RawNeed {
+        kind,
+        call: call.into(),
+        site: None,
+        ranks: ranks.to_vec().into(),
+        tag,
+        on: "MPI_COMM_WORLD".into(),
+        name: WORLD,
+        number: 1,
+    }
+}
+
+fn send(to: u32, tag: i32) -> RawNeed<'static> {
+    need(NeedKind::Send, "MPI_Send", &[to], Some(tag))
+}
+
+fn receive(from: &[u32], tag: i32) -> RawNeed<'static> {
+    need(NeedKind::Receive, "MPI_Recv", from, Some(tag))
+}
+
+fn barrier(others: &[u32]) -> RawNeed<'static> {
+    need(NeedKind::Collective, "MPI_Barrier", others, None)
+}
+
+fn site(role: Role, call: &'static str) -> RawSite<'static> {
+    let frames = vec![].into();
+    RawSite { role, call: Some(call.into()), thread: 0, frames, rank: None, reference: None }
+}
+
+/// Of a request.
+fn of_request(call: &'static str, need: RawNeed<'static>) -> RawNeed<'static> {
+    RawNeed { call: call.into(), site: Some(site(Role::Operation, call)), ..need }
+}
+
+fn waits(call: &'static str, needs: &[RawNeed<'static>]) -> RawWaiting<'static> {
+    let is_in = needs.iter().any(|need| need.kind == NeedKind::Collective);
+    RawWaiting {
+        moves: 9,
+        site: site(Role::Wait, call),
+        any: false,
+        needs: needs.to_vec().into(),
+        pending: vec![].into(),
+        entered: vec![(WORLD, u32::from(is_in))].into(),
+    }
+}
+
+fn alone(need: RawNeed<'static>) -> Option<RawWaiting<'static>> {
+    let RawNeed { ref call, .. } = need;
+    let std::borrow::Cow::Borrowed(call) = *call else { panic!() };
+    Some(waits(call, &[need]))
+}
+
+fn log(rank: usize, waiting: Option<RawWaiting<'static>>) -> RankLog {
+    let start = Start {
+        version: 1,
+        rank: rank as u32,
+        size: 2,
+        pid: 100 + rank as u32,
+        host: "h".into(),
+        mpi: "MPICH 4.0.2".into(),
+        program: "/app".into(),
+        instrumented: true,
+    };
+    let waits = waiting.into_iter().map(|waiting| (start.pid, waiting)).collect();
+    RankLog { rank: rank as u32, start: Some(start), waits, ..RankLog::default() }
+}
+
+fn seen(logs: &[RankLog]) -> Vec<Seen> {
+    let of = |log: &RankLog| Seen {
+        process: 100 + log.rank,
+        moves: log.waits.first().map(|(_, waiting)| waiting.moves),
+    };
+    logs.iter().map(of).collect()
+}
+
+/// What is said of a job whose ranks wait so; who does not has ended.
+fn told(ranks: Vec<Option<RawWaiting<'static>>>) -> String {
+    let logs: Vec<_> = ranks.into_iter().enumerate().map(|(rank, w)| log(rank, w)).collect();
+    let deadlock = Deadlock { ranks: seen(&logs), seconds: 10 };
+    let [finding] = &*findings(&[deadlock], &logs, &Symbols::default()) else { panic!() };
+    let mut text = format!("{}\n", finding.message);
+    for site in &finding.sites {
+        writeln!(text, "  rank {}: {}", site.rank, site.label).unwrap();
+    }
+    write!(text, "why: {}\nhelp: {}", finding.why, finding.help).unwrap();
+    text
+}
+
+#[test]
+fn each_kind_of_deadlock_is_explained() {
+    let irecv = |from: &[u32], tag| of_request("MPI_Irecv", receive(from, tag));
+    let either =
+        RawWaiting { any: true, ..waits("MPI_Waitany", &[irecv(&[1], 0), irecv(&[2], 0)]) };
+    let finalize = |others: &[u32]| {
+        Some(waits("MPI_Finalize", &[need(NeedKind::Collective, "MPI_Finalize", others, None)]))
+    };
+    let other_comm =
+        RawNeed { name: 8, on: "a communicator of 2 ranks".into(), ..receive(&[0], 5) };
+    let all = [
+        ("receives", vec![alone(receive(&[1], 0)), alone(receive(&[0], 0))]),
+        ("sends", vec![alone(send(1, 0)), alone(send(0, 0))]),
+        ("tags", vec![alone(send(1, 6)), alone(receive(&[0], 5))]),
+        ("communicators", vec![alone(send(1, 5)), alone(other_comm)]),
+        ("a ring", (0..5).map(|rank| alone(send((rank + 1) % 5, 0))).collect()),
+        (
+            "barrier and message",
+            vec![alone(barrier(&[1, 2])), alone(receive(&[0], 0)), alone(barrier(&[0, 1]))],
+        ),
+        ("finalize", vec![finalize(&[1]), alone(receive(&[0], 0))]),
+        ("ended", vec![None, alone(receive(&[0], 0)), None]),
+        ("itself", vec![alone(receive(&[0], 0))]),
+        ("any", vec![Some(either), alone(barrier(&[0, 2])), alone(barrier(&[0, 1]))]),
+        (
+            "window",
+            vec![
+                Some(waits(
+                    "MPI_Win_start",
+                    &[need(NeedKind::Window, "MPI_Win_start", &[1], None)],
+                )),
+                alone(receive(&[0], 0)),
+            ],
+        ),
+    ];
+    let all = all.map(|(name, ranks)| format!("--- {name}\n{}\n", told(ranks)));
+    insta::assert_snapshot!(all.concat());
+}
+
+/// Rank 0 waits for two messages of which one has come; rank 1 waits for one from rank 0.
+#[test]
+fn what_has_come_explains_nothing() {
+    let come = of_request("MPI_Irecv", receive(&[2], 0));
+    let first = waits("MPI_Waitall", &[come, of_request("MPI_Irecv", receive(&[1], 1))]);
+    let sent = of_request("MPI_Isend", send(0, 0));
+    let third = RawWaiting { pending: vec![sent].into(), ..waits("MPI_Recv", &[receive(&[0], 3)]) };
+    let told = told(vec![Some(first), alone(receive(&[0], 2)), Some(third)]);
+    assert!(told.starts_with("rank 0 in MPI_Waitall and rank 1 in MPI_Recv wait"), "{told}");
+    assert!(told.contains("rank 0: MPI_Waitall waits for a message from rank 1 (tag 1)"), "{told}");
+    assert!(told.contains("of the others, rank 2 is in MPI_Recv"), "{told}");
+}
+
+#[test]
+fn collectives_that_all_have_come_to_take_their_time() {
+    let all = |call: &'static str, others: [&[u32]; 2]| {
+        let logs: Vec<_> = others
+            .iter()
+            .enumerate()
+            .map(|(rank, others)| {
+                log(rank, Some(waits(call, &[need(NeedKind::Collective, call, others, None)])))
+            })
+            .collect();
+        let deadlock = Deadlock { ranks: seen(&logs), seconds: 10 };
+        findings(&[deadlock], &logs, &Symbols::default())
+    };
+    assert!(all("MPI_Finalize", [&[1], &[0]]).is_empty());
+    assert!(all("MPI_Barrier", [&[1], &[0]]).is_empty());
+}
+
+/// Only what a rank said of this wait counts, and of this process.
+#[test]
+fn who_went_on_since_is_not_believed() {
+    let logs = [log(0, alone(receive(&[1], 0))), log(1, alone(receive(&[0], 0)))];
+    let mut ranks = seen(&logs);
+    ranks[0].moves = Some(11);
+    let deadlock = Deadlock { ranks, seconds: 10 };
+    let [finding] = &*findings(&[deadlock], &logs, &Symbols::default()) else { panic!() };
+    assert_eq!(finding.ranks, [1]);
+    assert!(findings(&[Deadlock::default()], &logs, &Symbols::default()).is_empty());
+}
+
+#[test]
+fn ranks_that_were_ended_say_where_they_waited() {
+    let other = RawWaiting { moves: 5, ..waits("MPI_Recv", &[receive(&[0, 2], 4)]) };
+    let logs = [log(0, None), log(1, Some(other)), log(2, alone(barrier(&[0, 1])))];
+    let told = last_seen(&seen(&logs), &logs, &Symbols::default());
+    let told: Vec<_> = told.iter().map(|(rank, text)| (*rank, &**text)).collect();
+    assert_eq!(
+        told,
+        [
+            (0, "was not waiting for others when the job ended"),
+            (1, "was waiting in MPI_Recv for a message from any rank (tag 4) when the job ended"),
+            (
+                2,
+                "was waiting in MPI_Barrier for all other ranks to enter the same MPI_Barrier when the job ended"
+            ),
+        ]
+    );
+}
