@@ -31,6 +31,11 @@ static void recover(int signal) {
   siglongjmp(recovery, 1);
 }
 
+static void leave(int signal) {
+  (void)signal;
+  exit(7);
+}
+
 __attribute__((noinline)) static void crash(void) {
   *(volatile int *)8 = 1;
 }
@@ -79,8 +84,13 @@ int main(int argc, char **argv) {
   if (strcmp(way, "abort") == 0 && last) MPI_Abort(MPI_COMM_WORLD, 5);
   if (strcmp(way, "exit") == 0 && last) exit(7);
   if (strcmp(way, "_exit") == 0 && last) _exit(7);
-  const char *of_the_last[] = {"kill", "crash", "abort", "exit", "_exit"};
-  for (int i = 0; i < 5; i++)
+  if (strcmp(way, "alarm") == 0 && last) {
+    signal(SIGALRM, leave);
+    alarm(1);
+    MPI_Recv(in, 64, MPI_INT, rank, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  const char *of_the_last[] = {"kill", "crash", "abort", "exit", "_exit", "alarm"};
+  for (int i = 0; i < 6; i++)
     if (strcmp(way, of_the_last[i]) == 0) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(way, "recover") == 0) {
     signal(SIGSEGV, recover);

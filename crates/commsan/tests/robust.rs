@@ -40,6 +40,8 @@ fn ends(mpi: Mpi) {
         ("abort", 5, "called MPI_Abort"),
         ("exit", 7, "exited without MPI_Finalize"),
         ("_exit", 7, KILLED),
+        // By a handler, within an MPI call, which is none of that call's errors.
+        ("alarm", 7, "exited without MPI_Finalize"),
     ] {
         let run = work.run(&[], 2, &program, &[way, "mistaken"]);
         run.ends_with(66).finds(WRITE);

@@ -74,6 +74,8 @@ codes! {
         "argument that the call does not allow", "CS-ARG-01.md";
     TypeNotCommitted = "CS-ARG-02", Error,
         "datatype that is not committed", "CS-ARG-02.md";
+    CallFailed = "CS-ERR-01", Error,
+        "MPI ended the program over an error", "CS-ERR-01.md";
     OriginBufferWritten = "CS-RMA-01", Error,
         "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
     ResultBufferUsed = "CS-RMA-02", Error,

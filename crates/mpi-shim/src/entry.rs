@@ -1,6 +1,7 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
 use crate::arguments;
+use crate::calling::{self, Calling};
 use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
 use crate::levels;
@@ -111,8 +112,12 @@ pub(crate) fn checked(
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     if arguments::are_wrong(rank, args, here) {
+        // If the library ends the program, that has been told.
+        here.thread.calling.set(0);
         return call();
     }
+    let calling = Calling::new(args, here);
+    here.thread.calling.set(&raw const calling as usize);
     if levels::excludes(here.thread) {
         levels::excluded(rank, args, here);
     }
@@ -160,6 +165,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
         return rank.begin(here.thread, world, Shared::Unneeded);
     }
     arguments::begin(world.size);
+    calling::begin();
     let (me, own) = (world.rank, comm_self().word());
     let shared = node::share(rank, me as usize, size);
     rank.begin(here.thread, world, shared);
@@ -209,7 +215,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
     let code = match args.call.waits {
-        true => waiting::during(args, here, call),
+        true => waiting::during(here.thread, call),
         false => call(),
     };
     if let Some(entered) = entered {

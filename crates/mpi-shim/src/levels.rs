@@ -52,6 +52,12 @@ pub(crate) fn excludes(thread: &Thread) -> bool {
     only != ANYBODY && only != thread.number()
 }
 
+/// Whether no thread but this one may call.
+#[inline]
+pub(crate) fn is_only(thread: &Thread) -> bool {
+    ONLY.load(Relaxed) == thread.number()
+}
+
 /// A thread calls that must not.
 #[cold]
 pub(crate) fn excluded(rank: &dyn Rank, args: &Args, here: &Here) {

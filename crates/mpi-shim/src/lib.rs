@@ -11,6 +11,8 @@
 #[cfg(has_mpi)]
 mod arguments;
 #[cfg(has_mpi)]
+mod calling;
+#[cfg(has_mpi)]
 mod collectives;
 #[cfg(has_mpi)]
 mod datatypes;
@@ -41,7 +43,12 @@ mod windows;
 pub use rank::{Rank, Shared, World, connect};
 
 #[cfg(has_mpi)]
-pub use {entry::send_strictly, library::Mpi, waiting::gone};
+pub use {
+    calling::{ended, prepare},
+    entry::send_strictly,
+    library::Mpi,
+    waiting::gone,
+};
 
 /// What the header says, as bindgen reads it.
 #[cfg(has_mpi)]

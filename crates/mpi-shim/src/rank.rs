@@ -65,6 +65,8 @@ pub trait Rank: Sync {
     fn begin(&self, thread: &Thread, world: World, shared: Shared);
     /// MPI is about to be finalised.
     fn finalize(&self, here: &commsan_threads::Here);
+    /// The process is about to exit, and nothing will run any more.
+    fn exited(&self);
     /// The job is about to be aborted.
     fn abort(&self, thread: &Thread);
 }

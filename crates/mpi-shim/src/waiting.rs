@@ -6,18 +6,22 @@
 //! process pass one (`membarrier`), so that either it sees that the call is over, or the call sees that
 //! it is being looked at, and waits with its return.
 //!
-//! Processes with several threads at work do not count as waiting: another thread may call.
+//! Processes with several threads at work do not count as waiting, unless MPI's thread level lets one of them
+//! call alone: another thread may call.
 
+use crate::calling::{Calling, is_owner};
 use crate::collectives;
 use crate::datatypes;
 use crate::effects::{Tokens, tokens};
+use crate::levels;
 use crate::library::{Mpi, reduction};
 use crate::rank::Rank;
 use commsan_fabric::{Answer, Board};
 use commsan_mpi::collective::reduction::OTHER;
-use commsan_mpi::{Args, Asked, Effect, Facts, Library};
+use commsan_mpi::{Asked, Effect, Facts, Library};
 use commsan_sense::inside::Inside;
-use commsan_threads::{Here, agents};
+use commsan_sense::thread::Thread;
+use commsan_threads::agents;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -26,27 +30,17 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, compiler_fence};
 /// Where ranks show that they wait, and this rank.
 static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
 
-/// The process that is this rank.
-static OWNER: OnceLock<u32> = OnceLock::new();
-
 /// The call in which it waits.
-static BLOCKED: AtomicPtr<Blocked> = AtomicPtr::new(std::ptr::null_mut());
+static BLOCKED: AtomicPtr<Calling> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Somebody looks at that call.
 static LOOKING: AtomicBool = AtomicBool::new(false);
-
-/// A call that has not returned, on the stack of the thread that has called.
-struct Blocked {
-    args: *const Args<'static>,
-    here: *const Here<'static>,
-}
 
 /// This process takes part.
 pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
     if BOARD.set((board, me)).is_err() {
         return;
     }
-    let _ = OWNER.set(std::process::id());
     board.attend(me, std::process::id());
     if !membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
         return; // nobody can be asked, and nobody is ended for that
@@ -60,15 +54,16 @@ pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
 /// Enough for what a report needs.
 const STACK: usize = 256 << 10;
 
-/// Runs a call that may wait for other ranks.
+/// Runs a call that may wait for other ranks, by a thread that has left its description.
 #[inline]
-pub(crate) fn during(args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    let Some((board, me)) = BOARD.get().filter(|_| !agents::is_parallel()) else { return call() };
+pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+    let Some((board, me)) = BOARD.get() else { return call() };
+    if agents::is_parallel() && !levels::is_only(thread) {
+        return call();
+    }
     // Known from now on, for it can be asked by this thread only.
-    here.thread.stack_bounds();
-    let blocked =
-        Blocked { args: std::ptr::from_ref(args).cast(), here: std::ptr::from_ref(here).cast() };
-    BLOCKED.store((&raw const blocked).cast_mut(), Release);
+    thread.stack_bounds();
+    BLOCKED.store(thread.calling.get() as *mut Calling, Release);
     board.enter(*me);
     let code = call();
     board.leave(*me);
@@ -90,7 +85,7 @@ fn let_look() {
 
 /// This process is about to end: it will not move any more. A forked child's end means nothing.
 pub fn gone() {
-    if OWNER.get() == Some(&std::process::id())
+    if is_owner()
         && let Some((board, me)) = BOARD.get()
     {
         board.enter(*me);
@@ -118,9 +113,9 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
 
 /// # Safety
 /// The call has not returned.
-unsafe fn look(rank: &dyn Rank, blocked: &Blocked, moves: u64, inside: &Inside) -> Answer {
-    // SAFETY: by the caller; both lie below the call on its stack.
-    let (args, here) = unsafe { (&*blocked.args, &*blocked.here) };
+unsafe fn look(rank: &dyn Rank, blocked: &Calling, moves: u64, inside: &Inside) -> Answer {
+    // SAFETY: by the caller.
+    let (args, here) = unsafe { blocked.parts() };
     let facts = Facts {
         size_of: &datatypes::size_if_known,
         is_the_programs: &|op| reduction(op) == OTHER,

@@ -315,7 +315,13 @@ impl<'r> Job<'r> {
             let waits = links.iter().find(|link| link.call() != "MPI_Finalize");
             if let Some(Link { rank, next, need, .. }) = waits {
                 let part = match need.kind {
-                    NeedKind::Receive => format!("let rank {next} send the message"),
+                    NeedKind::Receive => {
+                        return format!(
+                            "let rank {next} send the message before it ends, or rank {rank} not wait \
+                             for that; if rank {next} has sent one, compare destination, tag and \
+                             communicator"
+                        );
+                    }
                     NeedKind::Send => format!("let rank {next} receive the message"),
                     NeedKind::Collective => format!("let rank {next} call {}, too", need.call),
                     NeedKind::Window | NeedKind::Other => format!("let rank {next} do its part"),
@@ -333,13 +339,18 @@ impl<'r> Job<'r> {
                 .to_owned();
         }
         if kinds(NeedKind::Collective) == all {
-            return "let all ranks enter their collectives in the same order, whatever they are called \
-                    on"
-                .to_owned();
+            return if links.iter().any(|link| link.need.name != links[0].need.name) {
+                "the collectives are on different communicators: let all ranks enter those of both in \
+                 the same order, or start both as nonblocking ones before they wait for either"
+            } else {
+                "let all ranks enter their collectives in the same order, whatever they are called on"
+            }
+            .to_owned();
         }
         if kinds(NeedKind::Collective) > 0 {
-            return "let both ranks come to the collective and the message in the same order; a \
-                    collective may wait for all ranks"
+            return "let the ranks come to the collective and the message in the same order, for a \
+                    collective may wait for all ranks; a message that is never sent must not be waited \
+                    for"
                 .to_owned();
         }
         "let the ranks do what they wait for in another order: what is waited for first must be done \
@@ -415,7 +426,9 @@ fn what(need: &RawNeed, of: Option<usize>) -> String {
         NeedKind::Receive if several => format!("a message from any rank{}", envelope(need)),
         NeedKind::Receive => format!("a message from {rank}{}", envelope(need)),
         NeedKind::Collective if &*need.call == "MPI_Finalize" => return others(),
-        NeedKind::Collective => return format!("{} to enter the same {}", others(), need.call),
+        NeedKind::Collective => {
+            return format!("{} to enter the same {} on {}", others(), need.call, need.on);
+        }
         NeedKind::Window => format!("{rank} to synchronise {}", need.on),
         NeedKind::Other => rank,
     };

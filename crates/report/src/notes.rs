@@ -96,7 +96,9 @@ impl Notes {
         let size = logs.iter().filter_map(|log| log.start.as_ref()).map(|start| start.size).max();
         for rank in (0..size.unwrap_or(0)).filter(|rank| !logged.contains(rank)) {
             self.warn(
-                "left no log and was not checked: does its node see the run directory?".to_owned(),
+                "left no log and was not checked: had it come through MPI_Init when the job ended, and does \
+                 its node see the run directory?"
+                    .to_owned(),
                 Some(rank),
             );
         }

@@ -254,6 +254,17 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::CallFailed,
+        case: Case::Usual,
+        message: "MPI ended the program in {operation}",
+        offence: "",
+        operation: "{starter} found an error",
+        why: "an error of an MPI call ends the program unless it asks for error codes; the library's own \
+              message says which error it was",
+        help: "read the library's message; of a truncated message, receive as much as is sent at most",
+        fortran: "",
+    },
+    Wording {
         code: Code::OriginBufferWritten,
         case: Case::Usual,
         message: "{who} writes {range} that {operation} {using}",

@@ -53,6 +53,8 @@ extern "C" fn loaded() {
     if options.strict_sends {
         commsan_mpi_shim::send_strictly();
     }
+    #[cfg(not(feature = "serial"))]
+    commsan_mpi_shim::prepare();
     commsan_mpi_shim::connect(state);
     commsan_cuda_shim::connect(state);
 }
@@ -63,6 +65,8 @@ unsafe extern "C" fn forked() {
 }
 
 extern "C" fn unloaded() {
+    #[cfg(not(feature = "serial"))]
+    commsan_mpi_shim::ended();
     state::exited();
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::gone();

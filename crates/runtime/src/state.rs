@@ -435,6 +435,10 @@ impl Rank for State {
         }
     }
 
+    fn exited(&self) {
+        exited();
+    }
+
     fn abort(&self, thread: &Thread) {
         if let Some(counter) = counter() {
             counter.end(thread, false);

@@ -51,6 +51,46 @@ pub fn is_the_programs(pc: usize) -> bool {
     search.is_checked || name.is_some_and(|name| name.starts_with("libstdc++.so"))
 }
 
+/// The code of the program: of the executable, and of libraries compiled by commsan.
+pub fn program_text() -> Vec<Range<usize>> {
+    unsafe extern "C" fn collect(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        data: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader passes a valid description with its headers and name, and `data` is the list.
+        unsafe {
+            let (info, text) = (&*info, &mut *data.cast::<Vec<Range<usize>>>());
+            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+            let base = info.dlpi_addr as usize;
+            let is_executable = info.dlpi_name.is_null() || *info.dlpi_name == 0;
+            if is_executable || is_checked(base, headers) {
+                let code = headers.iter().filter(|header| {
+                    header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0
+                });
+                text.extend(code.map(|header| {
+                    let start = base + header.p_vaddr as usize;
+                    start..start + header.p_memsz as usize
+                }));
+            }
+        }
+        0
+    }
+    let mut text = Vec::new();
+    // SAFETY: `collect` is called during this call only, with the list.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut text).cast()) };
+    text
+}
+
+/// Whether what was loaded at `base` carries hooks.
+fn is_checked(base: usize, headers: &[libc::Elf64_Phdr]) -> bool {
+    headers.iter().filter(|header| header.p_type == libc::PT_NOTE).any(|header| {
+        let (start, size) = (base + header.p_vaddr as usize, header.p_memsz as usize);
+        // SAFETY: notes are part of what is loaded.
+        has_our_note(unsafe { std::slice::from_raw_parts(start as *const u8, size) })
+    })
+}
+
 struct Search {
     pc: usize,
     found: Option<(usize, Range<usize>, PathBuf)>,
@@ -109,11 +149,7 @@ unsafe extern "C" fn visit(
                 }
             };
             search.found = Some((base, range, name));
-            search.is_checked = headers.iter().filter(|h| h.p_type == libc::PT_NOTE).any(|h| {
-                let (start, size) = (base + h.p_vaddr as usize, h.p_memsz as usize);
-                // SAFETY: notes are part of what is loaded.
-                has_our_note(unsafe { std::slice::from_raw_parts(start as *const u8, size) })
-            });
+            search.is_checked = is_checked(base, headers);
             return 1;
         }
     }

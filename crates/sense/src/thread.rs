@@ -14,6 +14,8 @@ pub struct Thread {
     stack: Cell<(usize, usize)>,
     /// Stack address of the frame that entered commsan or MPI, 0 outside.
     pub(crate) inside: Cell<usize>,
+    /// Where the call that it has entered last is described, for as long as it is inside; 0 if nowhere.
+    pub calling: Cell<usize>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
     pub outer: Cell<Option<Caller>>,
 }
@@ -24,6 +26,7 @@ thread_local! {
             number: Cell::new(UNKNOWN),
             stack: Cell::new((0, 0)),
             inside: Cell::new(0),
+            calling: Cell::new(0),
             outer: Cell::new(None),
         }
     };

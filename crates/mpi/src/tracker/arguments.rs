@@ -54,4 +54,19 @@ impl Tracker {
         };
         out.report(&report, &self.stacks);
     }
+
+    /// The library ends the program within a call.
+    pub fn failed(&mut self, args: &Args, place: &impl Place, out: &mut dyn Findings) {
+        let operation = Operation::new(args, place, &mut self.stacks);
+        let report = Report {
+            code: Code::CallFailed,
+            access: None,
+            operation: operation.party(),
+            concerned: None,
+            sites: &[(Role::Operation, operation.site)],
+            threads: false,
+            about: None,
+        };
+        out.report(&report, &self.stacks);
+    }
 }

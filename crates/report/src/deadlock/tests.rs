@@ -189,7 +189,7 @@ fn ranks_that_were_ended_say_where_they_waited() {
             (1, "was waiting in MPI_Recv for a message from any rank (tag 4) when the job ended"),
             (
                 2,
-                "was waiting in MPI_Barrier for all other ranks to enter the same MPI_Barrier when the job ended"
+                "was waiting in MPI_Barrier for all other ranks to enter the same MPI_Barrier on MPI_COMM_WORLD when the job ended"
             ),
         ]
     );

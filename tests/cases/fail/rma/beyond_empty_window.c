@@ -1,5 +1,6 @@
-// A put to a rank whose window is empty. MPICH 4.0 crashes over it.
+// A put to a rank whose window is empty. MPICH 4.0 crashes over it, and Open MPI may try for ever.
 //# mpi: openmpi
+//# options: --halt-on-error
 #include <mpi.h>
 
 int main(int argc, char **argv) {
