@@ -108,6 +108,10 @@ codes! {
         "collectives on different communicators in crossing order", "CS-COL-05.md";
     CollectiveNotEntered = "CS-COL-06", Error,
         "collective that a rank never enters", "CS-COL-06.md";
+    MessageTypesDiffer = "CS-MSG-01", Error,
+        "message received as another type than it was sent as", "CS-MSG-01.md";
+    MessageLost = "CS-MSG-02", Error,
+        "message that nobody receives", "CS-MSG-02.md";
     Deadlock = "CS-DLK-01", Error,
         "ranks wait for each other for ever", "CS-DLK-01.md";
     ThreadExcluded = "CS-THR-01", Error,

@@ -178,11 +178,17 @@ impl After<'_> {
                 let base = unsafe { *(self.args.words[2] as *const usize) };
                 self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
-            Effect::TypeFree if self.ok => datatypes::forget(before.word),
+            Effect::TypeFree if self.ok => {
+                datatypes::forget(before.word);
+                self.with(|tracker, _| tracker.handle_gone(before.word));
+            }
             Effect::TypeCommit if self.ok => datatypes::committed(by_reference(self.args)),
             Effect::CommFree if self.ok => {
                 groups::forget(before.word);
-                self.with(|tracker, _| tracker.comm_freed(before.word));
+                self.with(|tracker, _| {
+                    tracker.comm_freed(before.word);
+                    tracker.handle_gone(before.word);
+                });
             }
             Effect::Window if self.ok => self.window_made(&before.sync.info),
             Effect::WindowInfo if self.ok => self.window_told(&before.sync),
@@ -211,9 +217,12 @@ impl After<'_> {
         if !lessons.is_empty() {
             order::postpone(self.rank, request.0, self.here, lessons);
         }
-        if let Some(bytes) = contiguous(self.args, &Mpi) {
+        let bytes = contiguous(self.args, &Mpi);
+        let counted = bytes.is_some();
+        if let Some(bytes) = bytes {
             let mut started = false;
             self.with(|tracker, _| {
+                tracker.messages(self.args, self.here, &Mpi);
                 started = tracker.start_young(self.args, &bytes, request, self.here);
             });
             if started {
@@ -222,6 +231,9 @@ impl After<'_> {
         }
         let mut accesses = resolve(self.args, &Mpi);
         self.with(|tracker, out| {
+            if !counted {
+                tracker.messages(self.args, self.here, &Mpi);
+            }
             tracker.start(self.args, &mut accesses, request, self.here, out);
         });
     }
@@ -230,6 +242,10 @@ impl After<'_> {
     fn block(&self) {
         let call = self.args.call;
         let informs = call.collective || call.at.status.is_some();
+        let receives = call.at.source.is_some() && !call.accesses.is_empty();
+        if call.at.dest.is_some() || receives || call.at.message.is_some() {
+            self.with(|tracker, _| tracker.messages(self.args, self.here, &Mpi));
+        }
         if !self.rank.pending() && call.accesses.len() < 2 {
             return;
         }

@@ -114,6 +114,7 @@ pub(crate) fn checked(
     if arguments::are_wrong(rank, args, here) {
         // If the library ends the program, that has been told.
         here.thread.calling.set(0);
+        lose_count(rank, here);
         return call();
     }
     let calling = Calling::new(args, here);
@@ -183,6 +184,8 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
     let code = call();
     if code == 0 {
         After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
+    } else {
+        lose_count(rank, here);
     }
     if let Some(entered) = entered {
         collectives::leave(rank, args, here, entered, code == 0);
@@ -221,10 +224,19 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     if let Some(entered) = entered {
         collectives::leave(rank, args, here, entered, code == 0);
     }
+    if code != 0 {
+        lose_count(rank, here);
+    }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
     after.order(lessons.as_deref().unwrap_or_default());
     code
+}
+
+/// A call has failed, and may have sent or received what it was to.
+#[cold]
+fn lose_count(rank: &dyn Rank, here: &Here) {
+    rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
 }
 
 fn table() -> &'static [Call] {

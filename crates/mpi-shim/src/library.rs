@@ -4,6 +4,7 @@ use crate::datatypes;
 use crate::entry::Word;
 use crate::sys;
 use commsan_mpi::collective::reduction::OTHER;
+use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Datatype, Library};
 use std::ffi::{CStr, c_int};
 
@@ -91,6 +92,13 @@ impl Library for Mpi {
         let handle =
             unsafe { handle_at::<sys::MPI_Datatype>(address, fortran, datatype_from_fortran) };
         datatypes::describe(handle)
+    }
+
+    fn signature(&self, handle: usize) -> Signature {
+        match datatypes::is_steady(handle) {
+            true => datatypes::signature(handle),
+            false => Signature::vague(1),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a call's arguments to the bytes it touches.
 
 use crate::calls::{Call, Extent, On, Role, Rule, Times};
+use crate::collective::signature::Signature;
 use crate::typemap::Datatype;
 use commsan_engine::{Access, Footprint, Pattern};
 use std::ops::Range;
@@ -76,6 +77,9 @@ pub trait Library {
     fn int_at(&self, array: usize, index: usize, large: bool) -> i64;
     /// Element of an array of datatype handles.
     fn datatype_at(&self, array: usize, index: usize, fortran: bool) -> Datatype;
+    /// The type signature of one element of a datatype; vague where the handle may come to mean another type
+    /// unseen.
+    fn signature(&self, handle: usize) -> Signature;
 }
 
 /// The accesses of a call, at most three.

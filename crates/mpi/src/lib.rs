@@ -16,6 +16,7 @@
 pub mod buffers;
 pub mod calls;
 pub mod collective;
+mod ledger;
 pub mod moves;
 mod nursery;
 mod partitioned;

@@ -8,6 +8,7 @@
 
 use crate::calls::Call;
 use crate::nursery::Of;
+use crate::tracker::Repeated;
 use commsan_engine::{Access, OpId};
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
@@ -38,6 +39,7 @@ pub(crate) struct Persistent {
     pub peer: Option<i32>,
     pub tag: Option<i32>,
     pub of: Of,
+    pub messages: Repeated,
 }
 
 pub(crate) enum State {

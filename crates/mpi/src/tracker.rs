@@ -19,6 +19,7 @@ mod conflicts;
 mod device;
 mod levels;
 mod memory;
+mod messages;
 mod onesided;
 mod operation;
 mod order;
@@ -41,6 +42,7 @@ pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
+use crate::ledger::Ledger;
 use crate::nursery::{Nursery, Young};
 use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
@@ -51,6 +53,7 @@ use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 pub(crate) use concurrent::Threads;
 use levels::Levels;
+pub(crate) use messages::Repeated;
 use operation::envelope;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -75,6 +78,7 @@ pub struct Tracker {
     levels: Levels,
     threads: Threads,
     gpu: Gpu,
+    ledger: Ledger,
     stacks: Stacks,
 }
 
@@ -95,6 +99,7 @@ impl Tracker {
             levels: Levels::default(),
             threads: Threads::default(),
             gpu: Gpu::new(pages),
+            ledger: Ledger::default(),
             stacks: Stacks::new(),
         }
     }
@@ -415,6 +420,7 @@ impl Tracker {
     ) {
         self.unlearn(token.key);
         self.settle();
+        self.unbalance_request(token, true);
         let (mut faulty, mut told) = (Vec::new(), Vec::new());
         // A shared handle may mean another operation than this one.
         let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
@@ -448,6 +454,7 @@ impl Tracker {
     /// The operation has been asked to stop; it still has to be completed.
     pub fn cancel(&mut self, token: Token) {
         self.settle();
+        self.unbalance_request(token, false);
         self.requests.each(token, |request| {
             request.cancelled = true;
             false
@@ -501,6 +508,7 @@ impl Tracker {
         }
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
+        self.tell_messages(out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
     }

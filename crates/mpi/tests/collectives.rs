@@ -9,7 +9,7 @@ use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
-use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks, Waiting};
+use commsan_place::{Counted, DEPTH, Findings, Place, Report, Site, Stacks, Waiting};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -69,6 +69,10 @@ impl Findings for Codes {
     fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
 
     fn waits(&mut self, _: &Waiting, _: &Stacks) {}
+
+    fn balance(&mut self, _: &[u64], _: &[u64]) {}
+
+    fn counted(&mut self, _: &Counted, _: &Stacks) {}
 }
 
 /// One call, the same on all ranks.

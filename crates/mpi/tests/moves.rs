@@ -2,6 +2,7 @@
 //! the standard says that each must get.
 
 use commsan_engine::Pattern;
+use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::moves::{Move, Peers, moves};
 use commsan_mpi::{Args, CALLS, Call, Datatype, Library};
 use proptest::prelude::*;
@@ -63,6 +64,10 @@ impl Library for Mpi {
 
     fn datatype_at(&self, _: usize, _: usize, _: bool) -> Datatype {
         self.datatype(0)
+    }
+
+    fn signature(&self, _: usize) -> Signature {
+        Signature::vague(1)
     }
 }
 

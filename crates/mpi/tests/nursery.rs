@@ -7,8 +7,9 @@
 use commsan_engine::{GRANULE_WORDS, Mode, Pages, Pattern};
 use commsan_model::Code;
 use commsan_mpi::buffers::resolve;
+use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Args, CALLS, Call, Datatype, Library, Token, Tracker};
-use commsan_place::{DEPTH, Findings, Place, Report, Site, Stacks, Waiting};
+use commsan_place::{Counted, DEPTH, Findings, Place, Report, Site, Stacks, Waiting};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -61,6 +62,10 @@ impl Library for Mpi {
 
     fn datatype_at(&self, _: usize, _: usize, _: bool) -> Datatype {
         self.datatype(1)
+    }
+
+    fn signature(&self, _: usize) -> Signature {
+        Signature::vague(1)
     }
 }
 
@@ -135,6 +140,10 @@ impl Findings for Log {
     }
 
     fn waits(&mut self, _: &Waiting, _: &Stacks) {}
+
+    fn balance(&mut self, _: &[u64], _: &[u64]) {}
+
+    fn counted(&mut self, _: &Counted, _: &Stacks) {}
 }
 
 #[derive(Clone, Debug)]

@@ -324,6 +324,29 @@ pub struct Need {
     pub number: u32,
 }
 
+/// Messages of one sort, counted on one side.
+#[derive(Clone, Debug)]
+pub struct Counted<'a> {
+    /// The communicator's name, the same in all ranks.
+    pub name: u64,
+    /// The communicator in words.
+    pub on: &'a str,
+    /// Whether they were sent, not received.
+    pub sends: bool,
+    /// The other side, as rank of the job; `None` for anybody.
+    pub peer: Option<u32>,
+    /// What all their elements are: `reals of 8 bytes`; `None` for several types, any, or none.
+    pub element: Option<String>,
+    /// The call.
+    pub call: &'a str,
+    /// The tag of the first, if it has one.
+    pub tag: Option<i32>,
+    /// Where the first was sent, or where the call to receive it was.
+    pub site: Site,
+    /// How many.
+    pub count: u64,
+}
+
 /// Where findings go.
 pub trait Findings {
     /// Counts a finding of this code between these two addresses if it is known already.
@@ -334,6 +357,10 @@ pub trait Findings {
     fn site(&mut self, number: u32, site: &Site, stacks: &Stacks);
     /// The pending operation of a finding was completed.
     fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks);
+    /// The messages of communicators with these names were counted, but for the latter.
+    fn balance(&mut self, names: &[u64], unbalanced: &[u64]);
+    /// Messages of one sort.
+    fn counted(&mut self, counted: &Counted, stacks: &Stacks);
     /// The process waits, and has been asked what for.
     fn waits(&mut self, waiting: &Waiting, stacks: &Stacks);
 }

@@ -15,6 +15,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 mod merge;
+mod messages;
 pub mod names;
 mod notes;
 pub mod ranks;
@@ -121,6 +122,7 @@ impl Report {
             let waits = deadlock::last_seen(&seen, &logs, &symbols);
             waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
         }
+        merged.extend(messages::findings(&logs, &symbols));
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);

@@ -32,7 +32,9 @@ impl Symbols {
                 let started = operations.filter_map(|need| need.site.as_ref());
                 std::iter::once(&waiting.site).chain(started)
             });
-            sites.chain(waits).flat_map(move |site| {
+            let counted = log.messages.values().flat_map(|messages| &messages.counted);
+            let messages = counted.map(|messages| &messages.site);
+            sites.chain(waits).chain(messages).flat_map(move |site| {
                 site.frames.iter().map(move |(module, offset)| (module_path(log, *module), *offset))
             })
         });

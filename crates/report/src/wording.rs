@@ -516,6 +516,27 @@ pub const WORDINGS: &[Wording] = &[
         help: "let all ranks take the same way to MPI_Finalize; where one rank alone knows of an error, let it tell the others first or call MPI_Abort",
         fortran: "",
     },
+    // Messages are told by `messages.rs`, which compares what ranks have counted.
+    Wording {
+        code: Code::MessageTypesDiffer,
+        case: Case::Usual,
+        message: "{who} does not fit {other}",
+        offence: "{by} receives here",
+        operation: "{starter} sends here",
+        why: "the message was sent at {started}",
+        help: "compare both sides",
+        fortran: "",
+    },
+    Wording {
+        code: Code::MessageLost,
+        case: Case::Usual,
+        message: "nobody receives what {operation} sends",
+        offence: "{by} receives here",
+        operation: "{starter} sends here",
+        why: "the message was sent at {started}",
+        help: "compare both sides",
+        fortran: "",
+    },
     // Deadlocks are told by `deadlock.rs`; no rank alone reports one.
     Wording {
         code: Code::Deadlock,

@@ -9,12 +9,12 @@ use crate::options::Options;
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
 use commsan_mpi_shim::World;
-use commsan_place::{About, Doing, Findings, Need, Report, Site, Stacks, Waiting};
+use commsan_place::{About, Counted, Doing, Findings, Need, Report, Site, Stacks, Waiting};
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
     End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawFinding, RawLevel,
-    RawNeed, RawOperation, RawSite, RawWaiting, RawWork, Record, Start, VERSION,
+    RawMessages, RawNeed, RawOperation, RawSite, RawWaiting, RawWork, Record, Start, VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -27,6 +27,9 @@ use std::sync::atomic::Ordering;
 
 /// Longest line. A finding has at most three sites of 16 frames of some 20 characters.
 const LINE: usize = 16 * 1024;
+
+/// Names of communicators in a line.
+const NAMES: usize = 400;
 
 /// Writes one rank's log.
 pub struct Recorder {
@@ -243,6 +246,33 @@ impl Findings for Recorder {
     fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks) {
         let site = self.raw(Role::Completion, site, stacks);
         self.log.write(&Record::Completed { id: finding, site });
+    }
+
+    fn balance(&mut self, names: &[u64], unbalanced: &[u64]) {
+        // As many as fit a line.
+        for names in names.chunks(NAMES) {
+            let unbalanced = Cow::Borrowed(&[][..]);
+            self.log.write(&Record::Balance { names: Cow::Borrowed(names), unbalanced });
+        }
+        for unbalanced in unbalanced.chunks(NAMES) {
+            let names = Cow::Borrowed(&[][..]);
+            self.log.write(&Record::Balance { names, unbalanced: Cow::Borrowed(unbalanced) });
+        }
+    }
+
+    fn counted(&mut self, counted: &Counted, stacks: &Stacks) {
+        let site = self.raw(Role::Operation, &counted.site, stacks);
+        self.log.write(&Record::Messages(RawMessages {
+            name: counted.name,
+            on: Cow::Borrowed(counted.on),
+            sends: counted.sends,
+            peer: counted.peer,
+            element: counted.element.as_deref().map(Cow::Borrowed),
+            call: Cow::Borrowed(counted.call),
+            tag: counted.tag,
+            site,
+            count: counted.count,
+        }));
     }
 
     fn waits(&mut self, waiting: &Waiting, stacks: &Stacks) {

@@ -4,8 +4,8 @@
 //! log in turn. Nothing of that makes the rest unreadable: what was understood is kept, what was
 //! not becomes a [`Problem`] that says what to do.
 
-use crate::record::{self, End, RawFinding, RawSite, RawWaiting, Record, Start};
-use std::collections::HashMap;
+use crate::record::{self, End, RawFinding, RawMessages, RawSite, RawWaiting, Record, Start};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub struct RankLog {
     pub findings: Vec<Observed>,
     /// RMA calls that findings of other ranks refer to, by number.
     pub sites: HashMap<(Job, u32), RawSite<'static>>,
+    /// The messages that it has sent and received in each program that has come to its end.
+    pub messages: HashMap<Job, Messages>,
     /// Where it waited when it was asked, and as which process, in this order.
     pub waits: Vec<(u32, RawWaiting<'static>)>,
     /// What the rank wanted the user to know.
@@ -52,9 +54,20 @@ pub struct Observed {
     pub job: Job,
 }
 
+/// The messages of one rank in one program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Messages {
+    /// Names of communicators whose messages were counted.
+    pub names: HashSet<u64>,
+    /// Those of which some were not.
+    pub unbalanced: HashSet<u64>,
+    /// The messages. Frames hold indices of [`RankLog::modules`].
+    pub counted: Vec<RawMessages<'static>>,
+}
+
 /// Tells apart the programs of a job script, so that all ranks of one agree: the size of
 /// `MPI_COMM_WORLD`, and how many programs of this size ran before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Job {
     size: u32,
     earlier: u32,
@@ -126,6 +139,15 @@ impl RankLog {
             Record::Site { id, mut site } => {
                 self.resolve_modules(&mut site, ids);
                 self.sites.insert((ids.job, id), site);
+            }
+            Record::Balance { names, unbalanced } => {
+                let messages = self.messages.entry(ids.job).or_default();
+                messages.names.extend(names.iter());
+                messages.unbalanced.extend(unbalanced.iter());
+            }
+            Record::Messages(mut counted) => {
+                self.resolve_modules(&mut counted.site, ids);
+                self.messages.entry(ids.job).or_default().counted.push(counted);
             }
             Record::Waiting(mut waiting) => {
                 self.resolve_modules(&mut waiting.site, ids);

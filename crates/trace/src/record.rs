@@ -42,6 +42,16 @@ pub enum Record<'a> {
         /// The call, with [`Role::Operation`].
         site: RawSite<'a>,
     },
+    /// Messages of these communicators were counted, except for those that are unbalanced.
+    Balance {
+        /// Names, the same in all ranks.
+        names: Cow<'a, [u64]>,
+        /// Names of communicators on which some messages were not counted.
+        #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+        unbalanced: Cow<'a, [u64]>,
+    },
+    /// Messages of one sort.
+    Messages(RawMessages<'a>),
     /// The rank waits in a call, and has been asked what for.
     Waiting(RawWaiting<'a>),
     /// Something the user should know about this rank that is not a finding.
@@ -241,6 +251,32 @@ pub struct RawSite<'a> {
     /// Number of a [`Record::Site`] of `rank`, which knows call, thread and frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<u32>,
+}
+
+/// Messages that a rank has sent or received, counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawMessages<'a> {
+    /// The communicator's name.
+    pub name: u64,
+    /// The communicator in words.
+    pub on: Cow<'a, str>,
+    /// Whether they were sent, not received.
+    pub sends: bool,
+    /// The other side, as rank in `MPI_COMM_WORLD`; absent for receives from anybody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<u32>,
+    /// What all their elements are: `reals of 8 bytes`; absent for several types, any, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<Cow<'a, str>>,
+    /// The call: `MPI_Isend`.
+    pub call: Cow<'a, str>,
+    /// The tag of the first, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<i32>,
+    /// Where the first was sent, or where the call to receive it was, with [`Role::Operation`].
+    pub site: RawSite<'a>,
+    /// How many.
+    pub count: u64,
 }
 
 /// Where a rank waits, and what for.

@@ -9,7 +9,7 @@ use crate::clock::{Clock, Moment};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_engine::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
 use commsan_model::Code;
-use commsan_place::{About, DEPTH, Doing, Findings, Place, Report, Site, Stacks, Waiting};
+use commsan_place::{About, Counted, DEPTH, Doing, Findings, Place, Report, Site, Stacks, Waiting};
 use commsan_ptx::Strength;
 use proptest::prelude::*;
 use std::ops::Range;
@@ -64,6 +64,10 @@ impl Findings for Found {
     fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
 
     fn waits(&mut self, _: &Waiting, _: &Stacks) {}
+
+    fn balance(&mut self, _: &[u64], _: &[u64]) {}
+
+    fn counted(&mut self, _: &Counted, _: &Stacks) {}
 }
 
 fn pages() -> Pages {

@@ -63,6 +63,9 @@ pub struct Communicators {
     all: FxHashMap<On, Known>,
     /// Those with a name that were used or made last, latest first.
     recent: Vec<On>,
+    /// All names that were given, and those that were taken back.
+    given: Vec<u64>,
+    distrusted: Vec<u64>,
 }
 
 impl Communicators {
@@ -93,6 +96,9 @@ impl Communicators {
 
     fn add(&mut self, on: On, name: u64, members: Arc<[u32]>) {
         self.all.insert(on, Known { name, size: members.len(), members, ..Known::default() });
+        if matches!(on, On::Comm(_)) {
+            self.given.push(name);
+        }
         self.touch(on);
     }
 
@@ -104,10 +110,21 @@ impl Communicators {
 
     /// From now on it is not known what others enter when.
     pub fn distrust(&mut self, on: On) {
-        if let Some(known) = self.all.get_mut(&on) {
+        if let Some(known) = self.all.get_mut(&on).filter(|known| known.name != 0) {
+            self.distrusted.push(known.name);
             known.name = 0;
         }
         self.recent.retain(|other| *other != on);
+    }
+
+    /// Names of communicators that were given.
+    pub fn given(&self) -> &[u64] {
+        &self.given
+    }
+
+    /// Those of them that were taken back.
+    pub fn distrusted(&self) -> &[u64] {
+        &self.distrusted
     }
 
     /// There is one thread again.

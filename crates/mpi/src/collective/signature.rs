@@ -4,7 +4,7 @@
 //! prime 2^61 - 1, so that sequences are joined and repeated without going through them.
 
 /// The sequence of basic datatypes of some data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Signature {
     /// Bytes of data, without gaps.
     pub bytes: u64,
@@ -16,6 +16,9 @@ pub struct Signature {
 
 const PRIME: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x1234_5678_9abc_def1 % PRIME;
+/// Classes of basic types, and one of each.
+const BASIC: [(&str, &str); 3] =
+    [("integer", "MPI_INT"), ("real", "MPI_DOUBLE"), ("logical", "MPI_LOGICAL")];
 /// The hash of a vague signature, as a word.
 const VAGUE: u64 = u64::MAX;
 
@@ -106,19 +109,31 @@ impl Signature {
         }
     }
 
+    /// The basic type that all of it is of; `None` if there are several, or part of it is not known.
+    pub fn element(self) -> Option<Signature> {
+        let each = self.bytes.checked_div(self.length).unwrap_or(0);
+        let one = BASIC.map(|(_, name)| Signature::predefined(name, each));
+        let is_all = |one: &Signature| self.length > 0 && one.repeat(self.length) == self;
+        one.into_iter().find(is_all).filter(|_| !self.vague)
+    }
+
+    /// A basic type in words: `reals of 8 bytes`.
+    pub fn describe_element(self) -> String {
+        self.repeat(2).describe().trim_start_matches("2 ").to_owned()
+    }
+
     /// The data in words: `64 reals of 8 bytes`.
     pub fn describe(self) -> String {
         let plural = |count: u64, what: &str| match count {
             1 => format!("1 {what}"),
             _ => format!("{count} {what}s"),
         };
-        let basic = [("integer", "MPI_INT"), ("real", "MPI_DOUBLE"), ("logical", "MPI_LOGICAL")];
         let is_all = |name: &str| {
             let each = self.bytes.checked_div(self.length).unwrap_or(0);
             let one = Signature::predefined(name, each);
             !self.vague && self.length > 0 && one.repeat(self.length) == self
         };
-        match basic.iter().find(|(_, name)| is_all(name)) {
+        match BASIC.iter().find(|(_, name)| is_all(name)) {
             Some((what, _)) => {
                 let each = self.bytes / self.length;
                 format!("{} of {}", plural(self.length, what), plural(each, "byte"))
@@ -191,6 +206,18 @@ mod tests {
     fn of(sequence: &[usize]) -> Signature {
         let one = |index: &usize| Signature::predefined(TYPES[*index].0, TYPES[*index].1);
         sequence.iter().map(one).fold(Signature::EMPTY, Signature::then)
+    }
+
+    #[test]
+    fn elements_are_what_all_is_of() {
+        let double = Signature::predefined("MPI_DOUBLE", 8);
+        assert_eq!(double.repeat(12).element(), Some(double));
+        assert_eq!(Signature::predefined("MPI_C_DOUBLE_COMPLEX", 16).element(), Some(double));
+        assert_eq!(double.then(Signature::predefined("MPI_INT", 4)).element(), None);
+        assert_eq!(Signature::vague(8).element(), None);
+        assert_eq!(Signature::EMPTY.element(), None);
+        assert_eq!(double.describe_element(), "reals of 8 bytes");
+        assert_eq!(Signature::predefined("MPI_CHAR", 1).describe_element(), "integers of 1 byte");
     }
 
     proptest! {

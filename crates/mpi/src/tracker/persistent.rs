@@ -25,8 +25,10 @@ impl Tracker {
         };
         self.settle();
         let ((peer, tag), of) = (envelope(args), self.of(args));
+        let messages = self.repeated(args, library);
         let mut request = Request::new(key, variable, args.call, State::Inactive);
-        request.persistent = Some(Box::new(Persistent { accesses, partitioned, peer, tag, of }));
+        request.persistent =
+            Some(Box::new(Persistent { accesses, partitioned, peer, tag, of, messages }));
         self.requests.insert(request);
     }
 
@@ -56,6 +58,8 @@ impl Tracker {
             ..Operation::new(args, place, &mut self.stacks)
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
+        let (call, messages) = (&request.call.name, persistent.messages.clone());
+        self.count_repeated(&messages, call, place);
         let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
         let state = match (partitioned, sends) {
             (true, true) => State::Partitions(vec![None; accesses.len()].into()),

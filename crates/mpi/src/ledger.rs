@@ -1,0 +1,205 @@
+//! What this process has sent and received, counted by communicator, other side, type and place, for the
+//! comparison of all ranks when the job is over.
+//!
+//! A look-up by the handles that the call was given finds the entry of most messages; what handles stand for is
+//! asked once for each.
+
+use crate::collective::signature::Signature;
+use commsan_place::Site;
+use rustc_hash::FxHashMap;
+
+/// A message as the call describes it. Handles may come to mean something else: see [`Ledger::forget`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub pc: usize,
+    pub comm: usize,
+    pub datatype: usize,
+    pub peer: i32,
+    /// The call, and whether it is the message that it sends.
+    pub row: u32,
+    pub sends: bool,
+    /// There is no data, so that the type does not matter.
+    pub empty: bool,
+}
+
+/// What is the same for messages that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sort {
+    /// The communicator.
+    pub name: u64,
+    pub sends: bool,
+    /// The other side, as rank of the job; `None` for anybody.
+    pub peer: Option<u32>,
+    /// What all its elements are; `None` for several types, any, or no elements.
+    pub element: Option<Signature>,
+    pub row: u32,
+    pub pc: usize,
+}
+
+/// Messages of one sort.
+pub(crate) struct Entry {
+    pub sort: Sort,
+    pub call: &'static str,
+    /// The communicator in words.
+    pub on: String,
+    pub tag: Option<i32>,
+    pub site: Site,
+    pub count: u64,
+}
+
+/// Entries looked up by their keys.
+const SLOTS: usize = 64;
+/// More sorts are not told apart: then nothing is.
+const MOST: usize = 20_000;
+/// A slot of messages that are not counted.
+const NOT: u32 = u32::MAX;
+
+pub(crate) struct Ledger {
+    slots: Box<[Option<(Key, u32)>]>,
+    entries: Vec<Entry>,
+    by_sort: FxHashMap<Sort, u32>,
+    /// Communicators on which messages have gone ways that are not counted.
+    unbalanced: Vec<u64>,
+    /// None is compared.
+    useless: bool,
+}
+
+impl Default for Ledger {
+    fn default() -> Ledger {
+        Ledger {
+            slots: vec![None; SLOTS].into(),
+            entries: Vec::new(),
+            by_sort: FxHashMap::default(),
+            unbalanced: Vec::new(),
+            useless: false,
+        }
+    }
+}
+
+impl Ledger {
+    /// Counts a message whose sort was asked for before; returns whether it was.
+    #[inline]
+    pub fn count(&mut self, key: &Key) -> bool {
+        match &self.slots[slot(key)] {
+            Some((known, NOT)) if known == key => true,
+            Some((known, index)) if known == key => {
+                self.entries[*index as usize].count += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Counts a message of a new key; one that is `None` is not counted, now or later.
+    pub fn count_new(&mut self, key: &Key, entry: Option<Entry>) {
+        let index = entry.map_or(NOT, |entry| self.add(entry));
+        self.slots[slot(key)] = Some((*key, index));
+    }
+
+    /// Counts the messages of an entry with others of the same sort.
+    pub fn add(&mut self, entry: Entry) -> u32 {
+        if self.entries.len() >= MOST {
+            self.useless = true;
+            return NOT;
+        }
+        let index = *self.by_sort.entry(entry.sort).or_insert(self.entries.len() as u32);
+        match self.entries.get_mut(index as usize) {
+            Some(known) => known.count += entry.count,
+            None => self.entries.push(entry),
+        }
+        index
+    }
+
+    /// A handle may come to mean something else.
+    pub fn forget(&mut self, handle: usize) {
+        for slot in &mut self.slots {
+            if slot.is_some_and(|(key, _)| key.comm == handle || key.datatype == handle) {
+                *slot = None;
+            }
+        }
+    }
+
+    /// Messages of this communicator may go ways that are not counted.
+    pub fn unbalance(&mut self, name: u64) {
+        if !self.unbalanced.contains(&name) {
+            self.unbalanced.push(name);
+        }
+    }
+
+    /// Any messages may.
+    pub fn give_up(&mut self) {
+        self.useless = true;
+    }
+
+    /// What was counted, if all was.
+    pub fn entries(&self) -> Option<&[Entry]> {
+        (!self.useless).then_some(&self.entries)
+    }
+
+    pub fn unbalanced(&self) -> &[u64] {
+        &self.unbalanced
+    }
+}
+
+#[inline]
+fn slot(key: &Key) -> usize {
+    let mixed = key.pc ^ (key.peer as usize).wrapping_mul(0x9e37_79b9) ^ usize::from(key.sends);
+    (mixed ^ mixed >> 7) % SLOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_place::Stacks;
+    use proptest::prelude::*;
+
+    fn entry(key: &Key) -> Entry {
+        let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: key.pc, afar: None };
+        let sort = Sort {
+            name: key.comm as u64,
+            sends: key.sends,
+            peer: u32::try_from(key.peer).ok(),
+            element: None,
+            row: key.row,
+            pc: key.pc,
+        };
+        Entry { sort, call: "MPI_Send", on: String::new(), tag: None, site, count: 1 }
+    }
+
+    proptest! {
+        /// Against a plain count, though keys share slots and handles change their meaning.
+        #[test]
+        fn every_message_is_counted_once(
+            messages in prop::collection::vec((0..90_usize, -1..3_i32, any::<bool>(), 1..4_usize), 0..400)
+        ) {
+            let mut ledger = Ledger::default();
+            let mut expected: FxHashMap<Sort, u64> = FxHashMap::default();
+            for (n, (pc, peer, sends, comm)) in messages.into_iter().enumerate() {
+                let key = Key { pc, comm, datatype: 9, peer, row: 1, sends, empty: false };
+                if n % 37 == 0 {
+                    ledger.forget(comm);
+                }
+                if !ledger.count(&key) {
+                    ledger.count_new(&key, Some(entry(&key)));
+                }
+                *expected.entry(entry(&key).sort).or_default() += 1;
+            }
+            let counted = ledger.entries().unwrap().iter();
+            let counted: FxHashMap<Sort, u64> = counted.map(|e| (e.sort, e.count)).collect();
+            prop_assert_eq!(counted, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_counted_stays_so() {
+        let mut ledger = Ledger::default();
+        let key = Key { pc: 1, comm: 2, datatype: 3, peer: 0, row: 1, sends: true, empty: false };
+        ledger.count_new(&key, None);
+        assert!(ledger.count(&key));
+        assert!(ledger.entries().unwrap().is_empty());
+        ledger.forget(3);
+        assert!(!ledger.count(&key));
+        ledger.give_up();
+        assert!(ledger.entries().is_none());
+    }
+}

@@ -1,0 +1,183 @@
+//! Messages between two ranks, counted on both sides; `report/messages.rs` compares the counts.
+//!
+//! **Soundness.** What a process sends and receives is counted when the call has succeeded, so that what is sent and
+//! what is received of a communicator must be the same by the end, each message being received once. Where
+//! something else may happen to messages, nothing of the communicator is compared: matched probes, cancelled and
+//! freed requests, calls that fail. Nothing at all is compared after a call with wrong arguments, which
+//! the library may have performed. Partitioned messages are not counted.
+
+use super::Tracker;
+use crate::buffers::{Args, Library};
+use crate::calls::{Effect, Extent, Rule};
+use crate::collective::communicators::On;
+use crate::ledger::{Entry, Key, Sort};
+use crate::requests::{State, Token};
+use commsan_engine::Mode;
+use commsan_place::{Counted, Findings, Place};
+use smallvec::SmallVec;
+
+type Messages = SmallVec<[(Key, Option<i32>); 2]>;
+
+/// Messages of a persistent request, which each start counts: their sorts, communicators in words, and tags.
+pub(crate) type Repeated = SmallVec<[(Sort, String, Option<i32>); 2]>;
+
+impl Tracker {
+    /// A call has sent, received, or started to.
+    #[inline]
+    pub fn messages<L: Library>(&mut self, args: &Args, place: &impl Place, library: &L) {
+        let at = &args.call.at;
+        if at.dest.is_none() && at.source.is_none() {
+            return;
+        }
+        for (key, tag) in keys::<L>(args, place.pc()) {
+            if !self.ledger.count(&key) {
+                self.count_new(args, &key, tag, place, library);
+            }
+        }
+        if at.message.is_some() {
+            self.unbalance(at.comm.map_or(0, |index| args.words[index]));
+        }
+    }
+
+    #[cold]
+    fn count_new(
+        &mut self,
+        args: &Args,
+        key: &Key,
+        tag: Option<i32>,
+        place: &impl Place,
+        library: &impl Library,
+    ) {
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let entry = self.sort(key, library).map(|sort| Entry {
+            sort,
+            call: &args.call.name,
+            on: self.words_for(On::Comm(key.comm)),
+            tag,
+            site,
+            count: 1,
+        });
+        self.ledger.count_new(key, entry);
+    }
+
+    /// What each start of a persistent request is to count.
+    pub(super) fn repeated<L: Library>(&self, args: &Args, library: &L) -> Repeated {
+        let keys = keys::<L>(args, 0).into_iter();
+        keys.filter_map(|(key, tag)| {
+            Some((self.sort(&key, library)?, self.words_for(On::Comm(key.comm)), tag))
+        })
+        .collect()
+    }
+
+    /// A persistent request has been started.
+    pub(super) fn count_repeated(
+        &mut self,
+        repeated: &Repeated,
+        call: &'static str,
+        place: &impl Place,
+    ) {
+        for (sort, on, tag) in repeated {
+            let site = place.site(Some(call), &mut self.stacks);
+            let sort = Sort { pc: place.pc(), ..*sort };
+            self.ledger.add(Entry { sort, call, on: on.clone(), tag: *tag, site, count: 1 });
+        }
+    }
+
+    /// A request is about to be cancelled, or freed: its message may be received by another receive.
+    pub(super) fn unbalance_request(&mut self, token: Token, receives_only: bool) {
+        let Some(request) = self.requests.one(token) else { return };
+        let State::Active(id) = request.state else { return };
+        let operation = self.live.get(id).filter(|operation| {
+            let receives = operation.call.at.source.is_some();
+            !receives_only || receives
+        });
+        if let Some(comm) = operation.map(|operation| operation.of.comm) {
+            self.unbalance(comm);
+        }
+    }
+
+    /// `None` for messages that nobody can be asked about.
+    fn sort(&self, key: &Key, library: &impl Library) -> Option<Sort> {
+        let known = self.together.on.find(On::Comm(key.comm)).filter(|known| known.name != 0)?;
+        let peer = match usize::try_from(key.peer) {
+            Ok(peer) => Some(*known.members.get(peer)?),
+            Err(_) => None,
+        };
+        let element = (!key.empty).then(|| library.signature(key.datatype).element()).flatten();
+        let Key { sends, row, pc, .. } = *key;
+        Some(Sort { name: known.name, sends, peer, element, row, pc })
+    }
+
+    /// What happens to messages on this communicator is not known from now on.
+    pub fn unbalance(&mut self, comm: usize) {
+        if let Some(known) = self.together.on.find(On::Comm(comm)) {
+            self.ledger.unbalance(known.name);
+        }
+    }
+
+    /// What happens to any messages is not known from now on.
+    pub fn lose_count(&mut self) {
+        self.ledger.give_up();
+    }
+
+    /// A datatype or communicator is gone.
+    pub fn handle_gone(&mut self, handle: usize) {
+        self.ledger.forget(handle);
+    }
+
+    /// Tells what was counted.
+    pub(super) fn tell_messages(&mut self, out: &mut dyn Findings) {
+        let Some(entries) = self.ledger.entries() else { return };
+        let unbalanced = [self.ledger.unbalanced(), self.together.on.distrusted()].concat();
+        out.balance(self.together.on.given(), &unbalanced);
+        for Entry { sort, call, on, tag, site, count } in entries {
+            let element = sort.element.map(|element| element.describe_element());
+            let (name, sends, peer, on) = (sort.name, sort.sends, sort.peer, on);
+            let counted = Counted {
+                name,
+                on,
+                sends,
+                peer,
+                element,
+                call,
+                tag: *tag,
+                site: *site,
+                count: *count,
+            };
+            out.counted(&counted, &self.stacks);
+        }
+    }
+}
+
+/// The messages of a call, the sent one first.
+fn keys<L: Library>(args: &Args, pc: usize) -> Messages {
+    let (call, at) = (args.call, &args.call.at);
+    let mut keys = Messages::new();
+    let (Some(comm), false) = (at.comm, call.effect == Effect::InitPartitioned || call.collective)
+    else {
+        return keys;
+    };
+    let of = |rule: &Rule, peer: usize, sends: bool| {
+        let Extent::Blocks { count, .. } = rule.extent else { return None };
+        let (peer, empty) = (args.int(peer), args.count(count) == 0);
+        (peer != L::PROC_NULL).then_some(Key {
+            pc,
+            comm: args.words[comm],
+            // That of nothing does not matter.
+            datatype: if empty { 0 } else { args.words[rule.datatype] },
+            peer,
+            row: call.row,
+            sends,
+            empty,
+        })
+    };
+    let rule = |mode: Mode| call.accesses.iter().find(|rule| rule.mode == mode);
+    let int = |index: Option<usize>| index.map(|index| args.int(index)).filter(|tag| *tag >= 0);
+    if let (Some(dest), Some(rule)) = (at.dest, rule(Mode::Read).or_else(|| rule(Mode::Write))) {
+        keys.extend(of(rule, dest, true).map(|key| (key, int(at.tag))));
+    }
+    if let (Some(source), Some(rule)) = (at.source, rule(Mode::Write)) {
+        keys.extend(of(rule, source, false).map(|key| (key, int(at.received_tag))));
+    }
+    keys
+}

@@ -1,0 +1,291 @@
+//! Messages that were sent and received, as all ranks have counted them: what one side says against the other.
+//!
+//! **Soundness.** Messages of a communicator are compared where both ranks have counted them and have come to
+//! `MPI_Finalize`, and none of the two says that some went uncounted. Each message is received once. So messages are
+//! lost for certain if more were sent than receives were called that may have got them; and some were received
+//! as another type if those of one type that were sent outnumber the receives that may fit. What was
+//! exchanged within such numbers is not seen: two messages whose types are interchanged, for one. Types
+//! are basic ones, told apart by class and size; messages of several types, of `MPI_BYTE` and `MPI_PACKED`, and empty ones
+//! fit any.
+
+use crate::facts::place;
+use crate::symbols::Symbols;
+use commsan_model::{Code, Finding, Frame, Role, Site};
+use commsan_trace::record::RawMessages;
+use commsan_trace::{Job, Messages, RankLog};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Places of one side that are shown at most.
+const SHOWN: usize = 3;
+
+/// What both sides make certain.
+pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Finding> {
+    let jobs: BTreeSet<Job> = logs.iter().flat_map(|log| log.messages.keys().copied()).collect();
+    let mut found = Vec::new();
+    for job in jobs {
+        let of = |log: &'r RankLog| Some((log.rank, (log, log.messages.get(&job)?)));
+        let ranks = logs.iter().filter_map(of);
+        let job = Exchange { ranks: ranks.collect(), symbols };
+        found.extend(job.receivers().flat_map(|(rank, name)| job.compare(rank, name)));
+    }
+    merge(found)
+}
+
+/// The same places in several ranks are one finding.
+fn merge(found: Vec<Finding>) -> Vec<Finding> {
+    let mut merged: Vec<Finding> = Vec::new();
+    let places = |finding: &Finding| -> Vec<_> {
+        finding.sites.iter().map(|site| (site.role, site.file.clone(), site.line)).collect()
+    };
+    for finding in found {
+        let same = merged.iter_mut().find(|other| {
+            other.code == finding.code
+                && places(other) == places(&finding)
+                && finding.sites.iter().all(|site| site.file.is_some())
+        });
+        match same {
+            Some(other) => {
+                other.count += finding.count;
+                other.ranks.extend(finding.ranks);
+                other.ranks.sort_unstable();
+                other.ranks.dedup();
+            }
+            None => merged.push(finding),
+        }
+    }
+    merged
+}
+
+/// All that one program's ranks have counted.
+struct Exchange<'r> {
+    ranks: BTreeMap<u32, (&'r RankLog, &'r Messages)>,
+    symbols: &'r Symbols,
+}
+
+/// Messages to one rank, on one communicator.
+struct Traffic<'r> {
+    receiver: u32,
+    /// Each with its sender.
+    sent: Vec<(u32, &'r RawMessages<'static>)>,
+    received: Vec<&'r RawMessages<'static>>,
+}
+
+impl<'r> Exchange<'r> {
+    /// Ranks and the communicators on which they may have received something.
+    fn receivers(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.ranks.iter().flat_map(|(rank, (_, messages))| {
+            let names: BTreeSet<u64> = messages.names.iter().copied().collect();
+            names.into_iter().map(|name| (*rank, name))
+        })
+    }
+
+    fn compare(&self, receiver: u32, name: u64) -> Vec<Finding> {
+        let is_unbalanced =
+            |(_, messages): &(&RankLog, &Messages)| messages.unbalanced.contains(&name);
+        if self.ranks.values().any(is_unbalanced) {
+            return Vec::new();
+        }
+        let all = self.ranks.iter().flat_map(|(rank, (_, messages))| {
+            messages.counted.iter().filter(|m| m.name == name).map(|m| (*rank, m))
+        });
+        let sent = all.clone().filter(|(_, m)| m.sends && m.peer == Some(receiver));
+        let received = all.filter(|(rank, m)| !m.sends && *rank == receiver).map(|(_, m)| m);
+        let traffic = Traffic { receiver, sent: sent.collect(), received: received.collect() };
+        match traffic.lost() {
+            lost if !lost.is_empty() => {
+                lost.into_iter().filter_map(|sender| self.lost(&traffic, sender)).collect()
+            }
+            _ => traffic.misfits().into_iter().filter_map(|m| self.misfit(&traffic, m)).collect(),
+        }
+    }
+
+    /// Some messages of this sender have not been received.
+    fn lost(&self, traffic: &Traffic<'r>, sender: u32) -> Option<Finding> {
+        let receiver = traffic.receiver;
+        let sends: Vec<_> = traffic.sent.iter().filter(|(rank, _)| *rank == sender).collect();
+        let (_, first) = sends.first()?;
+        let sent: u64 = sends.iter().map(|(_, m)| m.count).sum();
+        let received = traffic.receives_from(sender);
+        let sites = sends.iter().take(SHOWN).map(|(rank, m)| {
+            self.site(
+                *rank,
+                m,
+                format!("{} sends {} to rank {receiver}{}", m.call, several(m.count), tag(m)),
+            )
+        });
+        let anybody = traffic.receives_from_anybody();
+        let receives = match (received, anybody) {
+            (0, 0) => format!("rank {receiver} has called no receive for them"),
+            (_, 0) => format!("rank {receiver} has called {received} receives for them"),
+            _ => format!(
+                "rank {receiver} has called {received} receives for them, and {anybody} for messages from \
+                 anybody, which others have sent more of"
+            ),
+        };
+        let whose = format!("rank {sender} has sent {} to rank {receiver}", several(sent));
+        Some(Finding {
+            code: Code::MessageLost,
+            title: Code::MessageLost.title().to_owned(),
+            message: format!("rank {receiver} does not receive all that rank {sender} sends it on {}", first.on),
+            count: sent.saturating_sub(received),
+            ranks: vec![sender],
+            possible: false,
+            sites: sites.collect(),
+            why: format!("by MPI_Finalize {whose} on {}, and {receives}", first.on),
+            help: "receive each message, or do not send it; compare destination, tag and communicator of the \
+                   two sides"
+                .to_owned(),
+        })
+    }
+
+    /// Messages of one type must have been received as another.
+    fn misfit(&self, traffic: &Traffic<'r>, misfit: Misfit<'r>) -> Option<Finding> {
+        let (receiver, (sender, sent), received) = (traffic.receiver, misfit.sent, misfit.received);
+        let (what, other) = (sent.element.as_deref()?, received.element.as_deref()?);
+        let receive = self.site(receiver, received, format!("{} receives {other}", received.call));
+        let send = self.site(sender, sent, format!("{} sends {what}{}", sent.call, tag(sent)));
+        let at = |site: &Site| {
+            site.stack
+                .first()
+                .map_or_else(String::new, |frame: &Frame| format!(" at {}", place(frame)))
+        };
+        let (here, there) = (at(&receive), at(&send));
+        Some(Finding {
+            code: Code::MessageTypesDiffer,
+            title: Code::MessageTypesDiffer.title().to_owned(),
+            message: format!("rank {receiver} receives as {other} what rank {sender} sends as {what}"),
+            count: misfit.count,
+            ranks: vec![receiver],
+            possible: false,
+            why: format!(
+                "{}{there} in rank {sender} sends {what} to rank {receiver} on {}, and among its receives \
+                 there is none of this type left: {}{here} receives {other}",
+                sent.call, sent.on, received.call
+            ),
+            sites: vec![Site { role: Role::Access, ..receive }, send],
+            help: "name the same datatype on both sides, or MPI_BYTE on both; a type of several others matches \
+                   the same sequence of basic types"
+                .to_owned(),
+        })
+    }
+
+    fn site(&self, rank: u32, messages: &RawMessages, label: String) -> Site {
+        let stack = self
+            .ranks
+            .get(&rank)
+            .map_or_else(Vec::new, |(log, _)| self.symbols.stack(log, &messages.site));
+        let place = stack.first();
+        Site {
+            role: messages.site.role,
+            label,
+            file: place.and_then(|frame| frame.file.clone()),
+            line: place.and_then(|frame| frame.line),
+            column: place.and_then(|frame| frame.column),
+            function: place.and_then(|frame| frame.function.clone()),
+            rank,
+            thread: messages.site.thread,
+            stack,
+        }
+    }
+}
+
+/// A type that is sent more often than received.
+struct Misfit<'r> {
+    sent: (u32, &'r RawMessages<'static>),
+    received: &'r RawMessages<'static>,
+    count: u64,
+}
+
+impl<'r> Traffic<'r> {
+    fn receives_from(&self, sender: u32) -> u64 {
+        self.received.iter().filter(|m| m.peer == Some(sender)).map(|m| m.count).sum()
+    }
+
+    fn receives_from_anybody(&self) -> u64 {
+        self.received.iter().filter(|m| m.peer.is_none()).map(|m| m.count).sum()
+    }
+
+    fn sent_by(&self, sender: u32) -> u64 {
+        self.sent.iter().filter(|(rank, _)| *rank == sender).map(|(_, m)| m.count).sum()
+    }
+
+    fn senders(&self) -> BTreeSet<u32> {
+        self.sent.iter().map(|(rank, _)| *rank).collect()
+    }
+
+    /// Whose messages cannot all have been received.
+    fn lost(&self) -> Vec<u32> {
+        let too_many = |sender: &u32| self.sent_by(*sender) > self.receives_from(*sender);
+        let owing: Vec<u32> = self.senders().into_iter().filter(too_many).collect();
+        let open: u64 = owing.iter().map(|s| self.sent_by(*s) - self.receives_from(*s)).sum();
+        if open > self.receives_from_anybody() { owing } else { Vec::new() }
+    }
+
+    /// Messages that must have been received as another type. None has been lost.
+    fn misfits(&self) -> Vec<Misfit<'r>> {
+        let anybody = self.receives_from_anybody() > 0;
+        if anybody {
+            return self.misfit_among(&self.sent, &self.received).into_iter().collect();
+        }
+        let of = |sender: u32| {
+            let sent: Vec<_> =
+                self.sent.iter().filter(|(rank, _)| *rank == sender).copied().collect();
+            let received = self.received.iter().filter(|m| m.peer == Some(sender)).copied();
+            self.misfit_among(&sent, &received.collect::<Vec<_>>())
+        };
+        self.senders().into_iter().filter_map(of).collect()
+    }
+
+    fn misfit_among(
+        &self,
+        sent: &[(u32, &'r RawMessages<'static>)],
+        received: &[&'r RawMessages<'static>],
+    ) -> Option<Misfit<'r>> {
+        let total = |all: &mut dyn Iterator<Item = &'r RawMessages<'static>>| {
+            all.map(|m| m.count).sum::<u64>()
+        };
+        let sends = || sent.iter().map(|(_, m)| *m);
+        // More receives than messages: which of them got one is not known.
+        if total(&mut sends()) != total(&mut received.iter().copied()) {
+            return None;
+        }
+        let as_element =
+            |element: Option<&str>, all: &mut dyn Iterator<Item = &'r RawMessages<'static>>| {
+                all.filter(|m| m.element.as_deref() == element).map(|m| m.count).sum::<u64>()
+            };
+        let elements: BTreeSet<&str> = sends().filter_map(|m| m.element.as_deref()).collect();
+        let excess = elements.into_iter().map(|element| {
+            let sent = as_element(Some(element), &mut sends());
+            (element, sent.saturating_sub(as_element(Some(element), &mut received.iter().copied())))
+        });
+        let fit_any = as_element(None, &mut received.iter().copied());
+        let excess: Vec<_> = excess.collect();
+        let all: u64 = excess.iter().map(|(_, count)| count).sum();
+        if all <= fit_any {
+            return None;
+        }
+        let (element, _) = *excess.iter().find(|(_, count)| *count > 0)?;
+        let sent = *sent.iter().find(|(_, m)| m.element.as_deref() == Some(element))?;
+        // One that takes more of its type than there are.
+        let received = received.iter().copied().find(|m| {
+            let other = m.element.as_deref();
+            let fits = other.is_some_and(|other| {
+                as_element(Some(other), &mut sends())
+                    < as_element(Some(other), &mut received.iter().copied())
+            });
+            fits && other != Some(element)
+        })?;
+        Some(Misfit { sent, received, count: all - fit_any })
+    }
+}
+
+fn several(count: u64) -> String {
+    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
+}
+
+fn tag(messages: &RawMessages) -> String {
+    messages.tag.map_or_else(String::new, |tag| format!(" (tag {tag})"))
+}
+
+#[cfg(test)]
+mod tests;
