@@ -6,6 +6,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Datatype cell, column, row;
   MPI_Type_create_resized(MPI_INT, 0, 8 * sizeof(int), &cell);
   MPI_Type_contiguous(8, cell, &column);

@@ -6,6 +6,7 @@ program reduction
   integer :: error
   integer :: mine, all
   call MPI_Init(error)
+  call MPI_Barrier(MPI_COMM_WORLD, error)
   mine = 1
   call MPI_Allreduce(mine, all, 1, MPI_INTEGER, MPI_BAND, MPI_COMM_WORLD, error)
   call MPI_Finalize(error)
