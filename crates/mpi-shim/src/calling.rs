@@ -2,20 +2,21 @@
 //! this one when the library ends the process.
 //!
 //! **Soundness.** A process that exits within an MPI call does so over an error of that call, unless the library
-//! has called the program back, or a signal has, and the program exits. Then a return address of the
-//! program lies on the stack between the call and the exit: if any word there looks like one, nothing is
-//! reported. Missed are errors that a library answers by a signal, and those of a launcher that is quicker.
+//! has called the program back, or a signal has come, and its handler exits. Then the program's code is among the
+//! callers between the exit and the call, or what the kernel leaves for a handler to return to lies on the stack:
+//! nothing is reported, nor if the callers cannot be told. Missed are errors that a library answers by a
+//! signal, and those of a launcher that is quicker.
+//!
+//! Handlers may have interrupted anything, so until there is known to be none, nothing is allocated or locked.
 
 use crate::rank::rank;
 use commsan_mpi::{Args, Effect};
-use commsan_place::Place;
 use commsan_sense::modules;
 use commsan_sense::next::Next;
 use commsan_sense::thread;
 use commsan_threads::Here;
-use std::ffi::c_int;
-#[cfg(feature = "mpich")]
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A call that has not returned, on the stack of the thread that has called.
@@ -27,9 +28,13 @@ pub(crate) struct Calling {
 /// The process that is this rank.
 static OWNER: OnceLock<u32> = OnceLock::new();
 
+/// The program's code.
+static TEXT: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+
 /// This process is a rank.
 pub(crate) fn begin() {
     let _ = OWNER.set(std::process::id());
+    let _ = TEXT.set(modules::program_text());
 }
 
 /// Whether this is that process, not one that was forked.
@@ -66,7 +71,7 @@ pub fn ended() -> bool {
         // SAFETY: the thread is inside of the call that has left this here.
         let (args, here) = unsafe { (*(calling as *const Calling)).parts() };
         let ends = matches!(args.call.effect, Effect::Finalize | Effect::Abort);
-        if ends || calls_back(top..calling, here.pc()) {
+        if ends || handles_signal(top..calling) || !is_the_librarys(calling) {
             return false;
         }
         rank.look(thread, &mut |tracker, out| tracker.failed(args, here, out));
@@ -74,14 +79,69 @@ pub fn ended() -> bool {
     })
 }
 
-/// Whether the program may have been called from within the call at `pc`.
-fn calls_back(stack: std::ops::Range<usize>, pc: usize) -> bool {
-    let text = modules::program_text();
+/// Whether a handler of a signal may be running, as the words of this stack say.
+fn handles_signal(stack: Range<usize>) -> bool {
+    let restorers: [usize; SIGNALS] = std::array::from_fn(|index| restorer(index as c_int + 1));
     let mut words = stack.step_by(size_of::<usize>()).map(|address| {
         // SAFETY: in use, and this thread's own.
         unsafe { *((address & !(size_of::<usize>() - 1)) as *const usize) }
     });
-    words.any(|word| word != pc && text.iter().any(|code| code.contains(&word)))
+    words.any(|word| word != 0 && restorers.contains(&word))
+}
+
+/// Whether all callers are known up to the frame at `end`, and none of them is the program.
+fn is_the_librarys(end: usize) -> bool {
+    unsafe extern "C" {
+        fn _Unwind_Backtrace(
+            visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+            walk: *mut c_void,
+        ) -> c_int;
+        fn _Unwind_GetIP(context: *mut c_void) -> usize;
+        fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+    }
+    struct Walk {
+        end: usize,
+        reached: bool,
+    }
+    const GO_ON: c_int = 0;
+    const STOP: c_int = 4; // _URC_NORMAL_STOP
+    extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
+        // SAFETY: the unwinder's own context, and the structure below.
+        let (pc, frame, walk) =
+            unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context), &mut *walk.cast::<Walk>()) };
+        if frame > walk.end {
+            walk.reached = true;
+            return STOP;
+        }
+        let is_program = TEXT.get().is_none_or(|text| text.iter().any(|code| code.contains(&pc)));
+        if is_program { STOP } else { GO_ON }
+    }
+    let mut walk = Walk { end, reached: false };
+    // SAFETY: `visit` is called during this call only, with the structure.
+    unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+    walk.reached
+}
+
+const SIGNALS: usize = 64;
+
+/// Where handlers of a signal return to, which lies on the stack above them; 0 if it has none.
+fn restorer(signal: c_int) -> usize {
+    /// As the kernel has it.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Action {
+        handler: usize,
+        flags: u64,
+        restorer: usize,
+        mask: u64,
+    }
+    let (mut action, nothing) = (Action::default(), std::ptr::null::<Action>());
+    // SAFETY: asks only.
+    unsafe {
+        let size = size_of_val(&action.mask);
+        libc::syscall(libc::SYS_rt_sigaction, signal, nothing, &raw mut action, size);
+    }
+    if action.handler == libc::SIG_DFL { 0 } else { action.restorer }
 }
 
 /// Interposes `_exit`, by which Open MPI ends the process.
