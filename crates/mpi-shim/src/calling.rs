@@ -10,6 +10,7 @@
 //! Handlers may have interrupted anything, so until there is known to be none, nothing is allocated or locked.
 
 use crate::rank::rank;
+use crate::waiting;
 use commsan_mpi::{Args, Effect};
 use commsan_sense::modules;
 use commsan_sense::next::Next;
@@ -71,7 +72,12 @@ pub fn ended() -> bool {
         // SAFETY: the thread is inside of the call that has left this here.
         let (args, here) = unsafe { (*(calling as *const Calling)).parts() };
         let ends = matches!(args.call.effect, Effect::Finalize | Effect::Abort);
-        if ends || handles_signal(top..calling) || !is_the_librarys(calling) {
+        // Collectives that do not match have been told.
+        if ends
+            || waiting::has_mismatch()
+            || handles_signal(top..calling)
+            || !is_the_librarys(calling)
+        {
             return false;
         }
         rank.look(thread, &mut |tracker, out| tracker.failed(args, here, out));

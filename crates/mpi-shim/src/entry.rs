@@ -117,6 +117,7 @@ pub(crate) fn checked(
         lose_count(rank, here);
         return call();
     }
+    waiting::called_by(here.thread);
     let calling = Calling::new(args, here);
     here.thread.calling.set(&raw const calling as usize);
     if levels::excludes(here.thread) {

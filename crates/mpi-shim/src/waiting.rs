@@ -7,7 +7,8 @@
 //! it is being looked at, and waits with its return.
 //!
 //! Processes with several threads at work do not count as waiting, unless MPI's thread level lets one of them
-//! call alone: another thread may call.
+//! call alone: another thread may call. So may threads that are not followed, those of libraries, if one of
+//! them ever has.
 
 use crate::calling::{Calling, is_owner};
 use crate::collectives;
@@ -36,6 +37,23 @@ static BLOCKED: AtomicPtr<Calling> = AtomicPtr::new(std::ptr::null_mut());
 /// Somebody looks at that call.
 static LOOKING: AtomicBool = AtomicBool::new(false);
 
+/// A thread has called of which it is not known when it is at work.
+static STRANGER: AtomicBool = AtomicBool::new(false);
+
+/// A thread calls MPI.
+#[inline]
+pub(crate) fn called_by(thread: &Thread) {
+    if thread.number() != 0 && agents::current().is_none() {
+        STRANGER.store(true, Relaxed);
+    }
+}
+
+/// Whether only the thread that calls can call now.
+fn is_alone(thread: &Thread) -> bool {
+    let others = agents::is_parallel() || STRANGER.load(Relaxed);
+    !others || levels::is_only(thread)
+}
+
 /// This process takes part.
 pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
     if BOARD.set((board, me)).is_err() {
@@ -58,7 +76,7 @@ const STACK: usize = 256 << 10;
 #[inline]
 pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
     let Some((board, me)) = BOARD.get() else { return call() };
-    if agents::is_parallel() && !levels::is_only(thread) {
+    if !is_alone(thread) {
         return call();
     }
     // Known from now on, for it can be asked by this thread only.
@@ -81,6 +99,11 @@ fn let_look() {
     while LOOKING.load(Acquire) {
         std::thread::yield_now();
     }
+}
+
+/// Whether some ranks do not match, which may end in any error.
+pub(crate) fn has_mismatch() -> bool {
+    BOARD.get().is_some_and(|(board, _)| board.mismatches() > 0)
 }
 
 /// This process is about to end: it will not move any more. A forked child's end means nothing.

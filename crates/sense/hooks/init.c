@@ -27,9 +27,37 @@ bool commsan_disagrees;
 NOTE(COMMSAN_ABI_VERSION);
 
 static uintptr_t libc_begin, libc_end;
+static uintptr_t runtime_begin, runtime_end;
 
+/* What the runtime interposes does what the function of libc does. */
 bool commsan_is_libc(const void *function) {
-  return (uintptr_t)function - libc_begin < libc_end - libc_begin;
+  return (uintptr_t)function - libc_begin < libc_end - libc_begin ||
+         (uintptr_t)function - runtime_begin < runtime_end - runtime_begin;
+}
+
+/* Whether a path leads to a runtime, not the injector. Functions that search strings are wrapped. */
+static bool is_runtime(const char *path) {
+  static const char prefix[] = "libcommsan_";
+  const char *name = path;
+  for (const char *c = path; *c; c++)
+    if (*c == '/') name = c + 1;
+  for (size_t i = 0; i < sizeof(prefix) - 1; i++)
+    if (name[i] != prefix[i]) return false;
+  return name[sizeof(prefix) - 1] != 'i';
+}
+
+/* Finds the runtime, if it is there. */
+static int find_runtime(struct dl_phdr_info *module, size_t size, void *nothing) {
+  (void)size, (void)nothing;
+  if (!module->dlpi_name || !is_runtime(module->dlpi_name)) return 0;
+  for (int i = 0; i < module->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &module->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+    runtime_begin = module->dlpi_addr + segment->p_vaddr;
+    runtime_end = runtime_begin + segment->p_memsz;
+    return 1;
+  }
+  return 0;
 }
 
 /* Finds the module that defines a function no program has a reason to define itself. */
@@ -44,6 +72,11 @@ static int find_libc(struct dl_phdr_info *module, size_t size, void *known) {
     return 1;
   }
   return 0;
+}
+
+static void find_libraries(void) {
+  dl_iterate_phdr(find_libc, (void *)gnu_get_libc_version);
+  dl_iterate_phdr(find_runtime, NULL);
 }
 
 /* Straight to the kernel: an ifunc resolver may lead here while this module is being relocated,
@@ -94,7 +127,7 @@ HOOK __attribute__((constructor(0))) void __tsan_init(void) {
     SAY("commsan: this program was linked with hooks of another commsan version; its memory\n"
         "  accesses are not checked. Relink it with the commsan that runs it.\n");
   } else {
-    dl_iterate_phdr(find_libc, (void *)gnu_get_libc_version);
+    find_libraries();
     __atomic_fetch_add(&COMMSAN_ABI->hooked, 1, __ATOMIC_RELAXED);
   }
 }
