@@ -1,20 +1,21 @@
 //! Deadlocks, as the launcher has found them: who waits for whom.
 //!
-//! That all ranks wait for each other's calls, and none has made one for long, is certain before anything comes
-//! here. If some are in a collective that all have come to, which may take its time, that is no deadlock; otherwise
-//! no rank can go on, and what ranks say they wait for explains it:
-//! a circle of ranks each of which waits for the next, or a rank that waits for one that has ended.
-//! Operations of requests may be complete without their rank knowing: those that meet their counterpart
-//! explain nothing, and are left out where anything else does.
+//! That all ranks wait for each other's calls, and none has made one for long, is certain before anything
+//! comes here. If some are in a collective that all have come to, which may take its time, that is no
+//! deadlock; otherwise no rank can go on, and what ranks say they wait for explains it: a circle of ranks
+//! each of which waits for the next, or a rank that waits for one that has ended. Operations of requests
+//! may be complete without their rank knowing: those that meet their counterpart explain nothing, and are
+//! left out where anything else does.
 
 mod circle;
 
 use crate::facts::place;
+use crate::merge;
 use crate::ranks;
 use crate::symbols::Symbols;
 use circle::WaitFor;
 use commsan_model::{Code, Finding, Frame, NeedKind, Site};
-use commsan_trace::record::{RawNeed, RawSite, RawWaiting};
+use commsan_trace::record::{RawNeed, RawWaiting};
 use commsan_trace::{Deadlock, RankLog};
 use std::collections::BTreeMap;
 
@@ -213,7 +214,8 @@ impl<'r> Job<'r> {
     fn sites(&self, links: &[Link]) -> Vec<Site> {
         let mut sites: Vec<Site> = Vec::new();
         for (index, link) in links.iter().enumerate() {
-            let site = self.site(link.rank, &link.waiting.site, &link.stack, link.label());
+            let rank = link.rank as u32;
+            let site = merge::site(rank, &link.waiting.site, &link.stack, link.label());
             let place = |site: &Site| (site.file.clone(), site.line, site.column);
             let is_new = sites.iter().all(|other| place(other) != place(&site));
             // Ranks of a ring are at the same place: two are enough to show that.
@@ -224,7 +226,7 @@ impl<'r> Job<'r> {
             {
                 let stack = self.symbols.stack(log, started);
                 let label = format!("{} is started here", link.need.call);
-                let site = self.site(link.rank, started, &stack, label);
+                let site = merge::site(rank, started, &stack, label);
                 let is_new = sites.iter().all(|other| place(other) != place(&site));
                 if index < 2 || is_new {
                     sites.push(site);
@@ -233,21 +235,6 @@ impl<'r> Job<'r> {
         }
         sites.truncate(SHOWN);
         sites
-    }
-
-    fn site(&self, rank: usize, raw: &RawSite, stack: &[Frame], label: String) -> Site {
-        let place = stack.first();
-        Site {
-            role: raw.role,
-            label,
-            file: place.and_then(|frame| frame.file.clone()),
-            line: place.and_then(|frame| frame.line),
-            column: place.and_then(|frame| frame.column),
-            function: place.and_then(|frame| frame.function.clone()),
-            rank: rank as u32,
-            thread: raw.thread,
-            stack: stack.to_vec(),
-        }
     }
 
     fn why(&self, links: &[Link]) -> String {

@@ -118,7 +118,8 @@ fn sites(observation: &Observation, facts: &Facts<'_>) -> Vec<Site> {
     known.chain(completion).chain(device::inside(observation)).collect()
 }
 
-fn site(observer: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {
+/// A site of what `observer` has written, with its call stack.
+pub(crate) fn site(observer: u32, raw: &RawSite<'_>, stack: &[Frame], label: String) -> Site {
     let place = stack.first();
     Site {
         role: raw.role,

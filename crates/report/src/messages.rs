@@ -6,9 +6,11 @@
 //! as another type if those of one type that were sent outnumber the receives that may fit. What was
 //! exchanged within such numbers is not seen: two messages whose types are interchanged, for one. Types
 //! are basic ones, told apart by class and size; messages of several types, of `MPI_BYTE` and `MPI_PACKED`, and empty ones
-//! fit any.
+//! fit any. Wrongly taken for lost would be what is received by `PMPI_` functions, or within `MPI_Finalize` by a
+//! function that it calls back: both pass uncounted.
 
 use crate::facts::place;
+use crate::merge;
 use crate::symbols::Symbols;
 use commsan_model::{Code, Finding, Frame, Role, Site};
 use commsan_trace::record::RawMessages;
@@ -28,11 +30,11 @@ pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Fin
         let job = Exchange { ranks: ranks.collect(), symbols };
         found.extend(job.receivers().flat_map(|(rank, name)| job.compare(rank, name)));
     }
-    merge(found)
+    joined(found)
 }
 
 /// The same places in several ranks are one finding.
-fn merge(found: Vec<Finding>) -> Vec<Finding> {
+fn joined(found: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = Vec::new();
     let places = |finding: &Finding| -> Vec<_> {
         finding.sites.iter().map(|site| (site.role, site.file.clone(), site.line)).collect()
@@ -174,18 +176,7 @@ impl<'r> Exchange<'r> {
             .ranks
             .get(&rank)
             .map_or_else(Vec::new, |(log, _)| self.symbols.stack(log, &messages.site));
-        let place = stack.first();
-        Site {
-            role: messages.site.role,
-            label,
-            file: place.and_then(|frame| frame.file.clone()),
-            line: place.and_then(|frame| frame.line),
-            column: place.and_then(|frame| frame.column),
-            function: place.and_then(|frame| frame.function.clone()),
-            rank,
-            thread: messages.site.thread,
-            stack,
-        }
+        merge::site(rank, &messages.site, &stack, label)
     }
 }
 
