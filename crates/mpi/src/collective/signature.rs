@@ -109,12 +109,18 @@ impl Signature {
         }
     }
 
+    /// The basic type that all of it is of, and the name of its class; `None` if there are several, or part of
+    /// it is not known.
+    fn uniform(self) -> Option<(&'static str, Signature)> {
+        let each = self.bytes.checked_div(self.length)?;
+        let basic = BASIC.map(|(class, name)| (class, Signature::predefined(name, each)));
+        let is_all = |one: Signature| !self.vague && one.repeat(self.length) == self;
+        basic.into_iter().find(|(_, one)| is_all(*one))
+    }
+
     /// The basic type that all of it is of; `None` if there are several, or part of it is not known.
     pub fn element(self) -> Option<Signature> {
-        let each = self.bytes.checked_div(self.length).unwrap_or(0);
-        let one = BASIC.map(|(_, name)| Signature::predefined(name, each));
-        let is_all = |one: &Signature| self.length > 0 && one.repeat(self.length) == self;
-        one.into_iter().find(is_all).filter(|_| !self.vague)
+        self.uniform().map(|(_, one)| one)
     }
 
     /// A basic type in words: `reals of 8 bytes`.
@@ -128,15 +134,9 @@ impl Signature {
             1 => format!("1 {what}"),
             _ => format!("{count} {what}s"),
         };
-        let is_all = |name: &str| {
-            let each = self.bytes.checked_div(self.length).unwrap_or(0);
-            let one = Signature::predefined(name, each);
-            !self.vague && self.length > 0 && one.repeat(self.length) == self
-        };
-        match BASIC.iter().find(|(_, name)| is_all(name)) {
-            Some((what, _)) => {
-                let each = self.bytes / self.length;
-                format!("{} of {}", plural(self.length, what), plural(each, "byte"))
+        match self.uniform() {
+            Some((class, one)) => {
+                format!("{} of {}", plural(self.length, class), plural(one.bytes, "byte"))
             }
             None => plural(self.bytes, "byte"),
         }
