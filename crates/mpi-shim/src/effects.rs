@@ -1,6 +1,7 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
 use crate::datatypes;
+use crate::entry;
 use crate::groups;
 use crate::library::{
     Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
@@ -88,7 +89,12 @@ impl Before {
                 // SAFETY: the call's argument, a pointer to an integer.
                 self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
             }
-            Effect::Finalize => rank.finalize(here),
+            Effect::Finalize => {
+                if entry::has_called_back() {
+                    rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
+                }
+                rank.finalize(here);
+            }
             Effect::Abort => rank.abort(here.thread),
             _ => {}
         }
@@ -243,16 +249,20 @@ impl After<'_> {
         let call = self.args.call;
         let informs = call.collective || call.at.status.is_some();
         let receives = call.at.source.is_some() && !call.accesses.is_empty();
-        if call.at.dest.is_some() || receives || call.at.message.is_some() {
-            self.with(|tracker, _| tracker.messages(self.args, self.here, &Mpi));
-        }
+        let counts = call.at.dest.is_some() || receives || call.at.message.is_some();
         if !self.rank.pending() && call.accesses.len() < 2 {
+            if counts {
+                self.with(|tracker, _| tracker.messages(self.args, self.here, &Mpi));
+            }
             return;
         }
         let words = arrived(self.args);
         let args = Args { words: &words, ..*self.args };
         let accesses = resolve(&args, &Mpi);
         self.with(|tracker, out| {
+            if counts {
+                tracker.messages(self.args, self.here, &Mpi);
+            }
             tracker.popped(&call.name, self.here, out);
             tracker.check(&args, &accesses, self.here, out);
             tracker.touched(&args, &accesses, self.here);

@@ -76,6 +76,23 @@ pub(crate) fn is_strict() -> bool {
     STRICT.load(Relaxed)
 }
 
+/// Whether the program has sent or received something while the library had called it back.
+static CALLED_BACK: AtomicBool = AtomicBool::new(false);
+
+/// A call is made from within another one, and is not looked at.
+#[cold]
+fn called_back(row: usize) {
+    let at = &table()[row].at;
+    if at.dest.is_some() || at.source.is_some() {
+        CALLED_BACK.store(true, Relaxed);
+    }
+}
+
+/// Whether some messages were not counted for that.
+pub(crate) fn has_called_back() -> bool {
+    CALLED_BACK.load(Relaxed)
+}
+
 /// Runs the library's function `call` with what commsan does around it. `row` is the call's row
 /// in the table.
 #[inline]
@@ -87,7 +104,10 @@ pub(crate) fn around(
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     let Some(rank) = rank() else { return call() };
-    let Some(inside) = Inside::enter() else { return call() };
+    let Some(inside) = Inside::enter() else {
+        called_back(row);
+        return call();
+    };
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
     let args = Args { call: &table()[row], words, fortran: language == Language::Fortran };
     if !rank.active() {
