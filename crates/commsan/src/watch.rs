@@ -387,3 +387,59 @@ fn time_on_processor(process: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// Waits until the kernel has come to it.
+    fn becomes(process: u32, expected: State) {
+        let begin = Instant::now();
+        while State::of(process, &mut 0) != expected {
+            assert!(begin.elapsed() < Duration::from_secs(10), "not {expected:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn who_is_stopped_is_held_up() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let process = child.id();
+        becomes(process, State::Free);
+        // SAFETY: the child has not been waited for.
+        unsafe { libc::kill(process.cast_signed(), libc::SIGSTOP) };
+        becomes(process, State::HeldUp);
+        child.kill().unwrap();
+        becomes(process, State::Gone);
+        child.wait().unwrap();
+        assert_eq!(State::of(process, &mut 0), State::Gone);
+    }
+
+    #[test]
+    fn who_runs_counts_while_it_gets_a_processor() {
+        let mut ran = 0;
+        let own = std::process::id();
+        let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        becomes(child.id(), State::Free);
+        let later = time_on_processor(child.id()).map(|time| time + 3_600_000_000_000);
+        // As if it had had an hour already, and no more since.
+        assert_eq!(State::of(child.id(), &mut later.unwrap_or(0)), State::HeldUp);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_ne!(State::of(own, &mut ran), State::Gone);
+    }
+
+    #[test]
+    fn a_rank_that_moves_is_seen_anew() {
+        let (mut rank, own) = (Rank::NEW, std::process::id());
+        rank.look(own, 2);
+        assert_eq!((rank.waits_since(), rank.place().moves), (None, None));
+        rank.seen = 7;
+        rank.moves = 3;
+        rank.state = State::Free;
+        assert_eq!((rank.waits_since(), rank.place().moves), (Some(1), Some(3)));
+        rank.look(own, 5);
+        assert!(rank.seen <= 1 && rank.waits_since() == Some(0));
+    }
+}
