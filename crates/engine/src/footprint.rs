@@ -39,6 +39,19 @@ impl Footprint {
         }
     }
 
+    /// Spans of the first and the last parts, `most` of either, that the program has placed on their own:
+    /// blocks at displacements. Of the whole if it is one regular pattern.
+    pub fn pieces(&self, most: usize, f: &mut impl FnMut(Range<usize>)) {
+        match self {
+            Footprint::Dense(range) => f(range.clone()),
+            Footprint::Sparse(at) => {
+                at.1.pieces(at.0 as isize, most, &mut |piece| {
+                    f(piece.start as usize..piece.end as usize);
+                });
+            }
+        }
+    }
+
     /// Bytes touched.
     pub fn bytes(&self) -> usize {
         match self {

@@ -130,6 +130,22 @@ impl Pattern {
         fits.then(|| (stride.abs(), tooth))
     }
 
+    /// Spans of the first and the last parts, `most` of either, that the type's maker has placed on their
+    /// own, moved by `at`; of the whole if it is one regular pattern.
+    pub(crate) fn pieces(&self, at: isize, most: usize, f: &mut impl FnMut(Range<isize>)) {
+        match self.node.as_ref().map(|node| &node.shape) {
+            Some(Shape::Parts { parts, .. }) => {
+                let skipped = most..parts.len().saturating_sub(most).max(most);
+                for (index, (displacement, part)) in parts.iter().enumerate() {
+                    if !skipped.contains(&index) {
+                        part.pieces(at + displacement, most, f);
+                    }
+                }
+            }
+            _ => f(at + self.lo..at + self.hi),
+        }
+    }
+
     /// Calls `f` with each run of touched offsets inside `window`, moved by `at`, until it
     /// breaks. Runs may touch or overlap each other and come in no particular order.
     pub fn visit<B>(

@@ -62,6 +62,8 @@ codes! {
         "memory released while an operation uses it", "CS-BUF-05.md";
     PendingStackBuffer = "CS-BUF-06", Error,
         "function returned while an operation uses its stack buffer", "CS-BUF-06.md";
+    BufferTooShort = "CS-BUF-07", Error,
+        "buffer shorter than what the call uses", "CS-BUF-07.md";
     RequestNeverCompleted = "CS-REQ-01", Error,
         "request never completed", "CS-REQ-01.md";
     RequestOverwritten = "CS-REQ-02", Error,
@@ -74,6 +76,8 @@ codes! {
         "argument that the call does not allow", "CS-ARG-01.md";
     TypeNotCommitted = "CS-ARG-02", Error,
         "datatype that is not committed", "CS-ARG-02.md";
+    BufferOfOtherType = "CS-ARG-03", Error,
+        "buffer whose elements are not of the datatype", "CS-ARG-03.md";
     CallFailed = "CS-ERR-01", Error,
         "MPI ended the program over an error", "CS-ERR-01.md";
     OriginBufferWritten = "CS-RMA-01", Error,

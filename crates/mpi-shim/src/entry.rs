@@ -9,6 +9,7 @@ use crate::library::{comm_self, comm_world, world};
 use crate::node;
 use crate::order;
 use crate::rank::{Rank, Shared, rank};
+use crate::room;
 use crate::traffic::counted;
 use crate::waiting;
 use crate::windows;
@@ -131,15 +132,17 @@ pub(crate) fn checked(
     here: &Here,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
+    // The library may end the program when it is asked about a handle that it does not know.
+    let calling = Calling::new(args, here);
+    here.thread.calling.set(&raw const calling as usize);
     if arguments::are_wrong(rank, args, here) {
         // If the library ends the program, that has been told.
         here.thread.calling.set(0);
         lose_count(rank, here);
         return call();
     }
+    room::look(rank, args, here);
     waiting::called_by(here.thread);
-    let calling = Calling::new(args, here);
-    here.thread.calling.set(&raw const calling as usize);
     if levels::excludes(here.thread) {
         levels::excluded(rank, args, here);
     }

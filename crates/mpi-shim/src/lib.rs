@@ -34,6 +34,8 @@ mod node;
 mod order;
 mod rank;
 #[cfg(has_mpi)]
+mod room;
+#[cfg(has_mpi)]
 mod traffic;
 #[cfg(has_mpi)]
 mod waiting;

@@ -30,6 +30,6 @@ pub use calls::{CALLS, Call, Demand, Effect, Role};
 pub use requests::Token;
 pub use tracker::{
     Asked, Entering, Facts, Learning, MemoryModel, Operation, Simple, Synchronisation, Template,
-    ThreadLevel, Tracker, Transfer, Wrong, combine,
+    ThreadLevel, Tracker, Transfer, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

@@ -24,6 +24,7 @@ mod onesided;
 mod operation;
 mod order;
 mod persistent;
+mod room;
 mod separate;
 mod synchronise;
 mod transfers;
@@ -36,6 +37,7 @@ pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Learning, Template};
+pub use room::Used;
 pub use separate::MemoryModel;
 pub use transfers::{Simple, Transfer, combine};
 pub use waiting::{Asked, Facts};
@@ -55,6 +57,7 @@ pub(crate) use concurrent::Threads;
 use levels::Levels;
 pub(crate) use messages::Repeated;
 use operation::envelope;
+use room::Uses;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -79,6 +82,7 @@ pub struct Tracker {
     threads: Threads,
     gpu: Gpu,
     ledger: Ledger,
+    uses: Uses,
     stacks: Stacks,
 }
 
@@ -100,6 +104,7 @@ impl Tracker {
             threads: Threads::default(),
             gpu: Gpu::new(pages),
             ledger: Ledger::default(),
+            uses: Uses::default(),
             stacks: Stacks::new(),
         }
     }

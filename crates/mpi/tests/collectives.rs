@@ -70,6 +70,8 @@ impl Findings for Codes {
 
     fn waits(&mut self, _: &Waiting, _: &Stacks) {}
 
+    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+
     fn balance(&mut self, _: &[u64], _: &[u64]) {}
 
     fn counted(&mut self, _: &Counted, _: &Stacks) {}

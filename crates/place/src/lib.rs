@@ -275,6 +275,33 @@ pub enum About {
     },
 }
 
+/// A variable whose memory a call uses: debug information tells how much there is, and of what.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// Where the memory lies.
+    pub variable: Variable,
+    /// The class of the basic type that all elements are of, e.g. `integer`, and its size in bytes; `None` if
+    /// there are several, or any will do.
+    pub elements: Option<(&'static str, u64)>,
+}
+
+/// Memory of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variable {
+    /// It belongs to a call of a function.
+    Local {
+        /// A return address in the function.
+        pc: usize,
+        /// Distance from its frame pointer.
+        offset: isize,
+    },
+    /// It is the program's all the time.
+    Static {
+        /// Its address.
+        address: usize,
+    },
+}
+
 /// What a stream does.
 #[derive(Clone, Debug)]
 pub struct Doing {
@@ -353,6 +380,8 @@ pub trait Findings {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool;
     /// Takes a new finding and returns its number.
     fn report(&mut self, report: &Report, stacks: &Stacks) -> u32;
+    /// A call uses memory of a variable, for which `report` is the finding if there is less than that.
+    fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks);
     /// A place that other ranks may refer to by this number.
     fn site(&mut self, number: u32, site: &Site, stacks: &Stacks);
     /// The pending operation of a finding was completed.

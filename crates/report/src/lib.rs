@@ -19,12 +19,14 @@ mod messages;
 pub mod names;
 mod notes;
 pub mod ranks;
+mod room;
 pub mod sarif;
 mod sources;
 pub mod stack;
 pub mod suppress;
 pub mod symbols;
 pub mod terminal;
+mod variables;
 mod wildcard;
 mod wording;
 
@@ -111,7 +113,8 @@ impl Report {
             Err(error) => notes.warn(error.to_string(), None),
         }
         let symbols = Symbols::of(&logs);
-        let mut merged = merge::merge(logs.iter().flat_map(|log| observations(log, &symbols)));
+        let seen = logs.iter().flat_map(|log| observations(log, &symbols));
+        let mut merged = merge::merge(seen.chain(room::observations(&logs, &symbols)));
         let deadlocks = directory.deadlocks().unwrap_or_else(|error| {
             notes.warn(error.to_string(), None);
             vec![]

@@ -32,9 +32,10 @@ impl Symbols {
                 let started = operations.filter_map(|need| need.site.as_ref());
                 std::iter::once(&waiting.site).chain(started)
             });
+            let uses = log.uses.iter().flat_map(|used| &*used.finding.sites);
             let counted = log.messages.values().flat_map(|messages| &messages.counted);
             let messages = counted.map(|messages| &messages.site);
-            sites.chain(waits).chain(messages).flat_map(move |site| {
+            sites.chain(waits).chain(messages).chain(uses).flat_map(move |site| {
                 site.frames.iter().map(move |(module, offset)| (module_path(log, *module), *offset))
             })
         });
@@ -101,7 +102,7 @@ impl Symbols {
     }
 }
 
-fn module_path(log: &RankLog, module: u32) -> &Path {
+pub(crate) fn module_path(log: &RankLog, module: u32) -> &Path {
     // The reader gives every frame a valid index.
     log.modules.get(module as usize).map_or(Path::new(""), PathBuf::as_path)
 }

@@ -186,6 +186,18 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "; in Fortran, SAVE or ALLOCATABLE in a module makes a buffer live longer",
     },
     Wording {
+        code: Code::BufferTooShort,
+        case: Case::Usual,
+        message: "{operation} uses {size} at {argument}, which {problem}",
+        offence: "",
+        operation: "{argument} {problem}",
+        why: "an MPI call uses as many bytes as its count and datatype say, whatever memory there is: what lies behind \
+              is sent to others, or overwritten",
+        help: "make count and datatype fit the memory, or the memory fit them: counts are in elements of the datatype, \
+               in collectives often of one rank's part, and only sizes of windows are in bytes",
+        fortran: "",
+    },
+    Wording {
         code: Code::RequestNeverCompleted,
         case: Case::Usual,
         message: "no call completes the request of {operation}",
@@ -251,6 +263,18 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{argument} {problem}",
         why: "a datatype must be committed before it is used in a communication",
         help: "call MPI_Type_commit when the type has been made",
+        fortran: "",
+    },
+    Wording {
+        code: Code::BufferOfOtherType,
+        case: Case::Usual,
+        message: "{operation} uses {argument} {problem}",
+        offence: "",
+        operation: "{argument} is used {problem}",
+        why: "the datatype must be that of the variable: MPI neither knows nor converts what is in the buffer, so that \
+              other values arrive, or more or fewer of them",
+        help: "give the datatype of the variable's elements; data that is sent as bytes on purpose is MPI_BYTE on \
+               both sides",
         fortran: "",
     },
     Wording {

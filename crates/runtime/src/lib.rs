@@ -19,7 +19,7 @@ mod serial;
 mod state;
 mod traffic;
 
-use commsan_sense::{abi, release};
+use commsan_sense::{abi, heap, release};
 use std::path::PathBuf;
 
 /// Runs when the library is loaded, before `main`.
@@ -43,6 +43,7 @@ extern "C" fn loaded() {
     if ready.is_ok() && options.check {
         hooks::connect();
         release::observe(hooks::on_release);
+        heap::begin();
     }
     // SAFETY: the handler only stores to an atomic.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };

@@ -9,12 +9,15 @@ use crate::options::Options;
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
 use commsan_mpi_shim::World;
-use commsan_place::{About, Counted, Doing, Findings, Need, Report, Site, Stacks, Waiting};
+use commsan_place::{
+    About, Counted, Doing, Findings, Need, Report, Site, Stacks, Use, Variable, Waiting,
+};
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
-    End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawFinding, RawLevel,
-    RawMessages, RawNeed, RawOperation, RawSite, RawWaiting, RawWork, Record, Start, VERSION,
+    End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawElements, RawFinding,
+    RawLevel, RawMessages, RawNeed, RawOperation, RawSite, RawUse, RawVariable, RawWaiting,
+    RawWork, Record, Start, VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -147,6 +150,39 @@ impl Recorder {
         located.collect()
     }
 
+    fn finding<'r>(&mut self, id: u32, report: &'r Report, stacks: &Stacks) -> RawFinding<'r> {
+        let sites = report.sites.iter().map(|(role, site)| self.raw(*role, site, stacks)).collect();
+        let (mode, span, bytes) = report.concerned.clone().unwrap_or((Mode::Read, 0..0, 0));
+        RawFinding {
+            id,
+            code: report.code,
+            access: report.access.as_ref().map(|side| RawAccess {
+                by: Cow::Borrowed(side.by),
+                write: side.mode == Mode::Write,
+                addr: side.bytes.start as u64,
+                size: side.bytes.len() as u64,
+                peer: None,
+            }),
+            operation: RawOperation {
+                call: Cow::Borrowed(report.operation.call),
+                write: mode == Mode::Write,
+                addr: span.start as u64,
+                size: span.len() as u64,
+                bytes: bytes as u64,
+                peer: report.operation.peer,
+                tag: report.operation.tag,
+                window: report.operation.window,
+                base: report.operation.base.map(|base| base as u64),
+            },
+            sites: Cow::Owned(sites),
+            threads: report.threads,
+            collective: collective(report.about.as_ref()),
+            level: level(report.about.as_ref()),
+            argument: argument(report.about.as_ref()),
+            work: work(report.about.as_ref()),
+        }
+    }
+
     fn need<'n>(&mut self, need: &'n Need, stacks: &Stacks) -> RawNeed<'n> {
         let site = need.site.map(|site| self.raw(Role::Operation, &site, stacks));
         RawNeed {
@@ -198,36 +234,8 @@ impl Findings for Recorder {
         let count = Count { id, observed: 1, written: 1 };
         self.known.insert((report.code, offender, operation), count);
 
-        let sites = report.sites.iter().map(|(role, site)| self.raw(*role, site, stacks)).collect();
-        let (mode, span, bytes) = report.concerned.clone().unwrap_or((Mode::Read, 0..0, 0));
-        self.log.write(&Record::Finding(RawFinding {
-            id,
-            code: report.code,
-            access: report.access.as_ref().map(|side| RawAccess {
-                by: Cow::Borrowed(side.by),
-                write: side.mode == Mode::Write,
-                addr: side.bytes.start as u64,
-                size: side.bytes.len() as u64,
-                peer: None,
-            }),
-            operation: RawOperation {
-                call: Cow::Borrowed(report.operation.call),
-                write: mode == Mode::Write,
-                addr: span.start as u64,
-                size: span.len() as u64,
-                bytes: bytes as u64,
-                peer: report.operation.peer,
-                tag: report.operation.tag,
-                window: report.operation.window,
-                base: report.operation.base.map(|base| base as u64),
-            },
-            sites: Cow::Owned(sites),
-            threads: report.threads,
-            collective: collective(report.about.as_ref()),
-            level: level(report.about.as_ref()),
-            argument: argument(report.about.as_ref()),
-            work: work(report.about.as_ref()),
-        }));
+        let finding = self.finding(id, report, stacks);
+        self.log.write(&Record::Finding(finding));
         if self.options.halt_on_error {
             self.end(Ending::Halted);
             eprintln!("commsan: ending the job at the first finding, as halt_on_error asks");
@@ -236,6 +244,25 @@ impl Findings for Recorder {
             unsafe { libc::_exit(66) };
         }
         id
+    }
+
+    fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks) {
+        let (modules, log) = (&mut self.modules, &mut self.log);
+        let mut locate = |address: usize| {
+            modules.locate(address, |id, path| {
+                log.write(&Record::Module(Module { id, path: path.to_string_lossy() }));
+            })
+        };
+        let variable = match used.variable {
+            Variable::Local { pc, offset } => locate(pc.wrapping_sub(1))
+                .map(|at| RawVariable::Local { at, offset: offset as i64 }),
+            Variable::Static { address } => locate(address).map(|at| RawVariable::Static { at }),
+        };
+        let Some(variable) = variable else { return };
+        let elements =
+            used.elements.map(|(class, bytes)| RawElements { class: class.into(), bytes });
+        let finding = self.finding(0, report, stacks);
+        self.log.write(&Record::Use(RawUse { variable, elements, finding }));
     }
 
     fn site(&mut self, number: u32, site: &Site, stacks: &Stacks) {

@@ -4,9 +4,9 @@
 //! What `operator new` gets from `malloc` is told twice, the second time with the caller that the program
 //! knows.
 
-use crate::caller;
 use crate::next::Next;
 use crate::stack::Caller;
+use crate::{caller, heap};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -52,6 +52,7 @@ pub(crate) fn made(by: &'static str, address: *mut c_void, size: usize, caller: 
 /// Memory is about to be given back.
 #[inline]
 pub(crate) fn gone(address: *mut c_void) {
+    heap::gone(address as usize);
     if FROM.load(Ordering::Relaxed) == usize::MAX || address.is_null() {
         return;
     }
@@ -101,6 +102,7 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
             None => __libc_malloc(size),
         }
     };
+    heap::made(address as usize, size);
     if is_told(size) {
         made("malloc", address, size, caller!());
     }
@@ -124,6 +126,7 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         }
     };
     let size = count.saturating_mul(size);
+    heap::made(address as usize, size);
     if is_told(size) {
         made("calloc", address, size, caller!());
     }
@@ -143,6 +146,7 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_
     let address = unsafe {
         std::mem::transmute::<*mut c_void, AlignedAlloc>(NEXT.required())(alignment, size)
     };
+    heap::made(address as usize, size);
     if is_told(size) {
         made("aligned_alloc", address, size, caller!());
     }
@@ -167,9 +171,13 @@ pub unsafe extern "C" fn posix_memalign(
         let next = std::mem::transmute::<*mut c_void, PosixMemalign>(NEXT.required());
         next(pointer, alignment, size)
     };
-    if code == 0 && is_told(size) {
+    if code == 0 {
         // SAFETY: there is an address now.
-        made("posix_memalign", unsafe { *pointer }, size, caller!());
+        let address = unsafe { *pointer };
+        heap::made(address as usize, size);
+        if is_told(size) {
+            made("posix_memalign", address, size, caller!());
+        }
     }
     code
 }

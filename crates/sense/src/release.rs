@@ -6,7 +6,7 @@
 use crate::inside::Inside;
 use crate::next::Next;
 use crate::stack::Caller;
-use crate::{abi, allocate, caller};
+use crate::{abi, allocate, caller, heap};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -77,6 +77,7 @@ pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
     type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
     // SAFETY: this is the C library's `realloc`, with the program's arguments.
     let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) };
+    heap::made(moved as usize, size);
     if allocate::is_told(size) {
         allocate::made("realloc", moved, size, caller!());
     }

@@ -4,7 +4,9 @@
 //! log in turn. Nothing of that makes the rest unreadable: what was understood is kept, what was
 //! not becomes a [`Problem`] that says what to do.
 
-use crate::record::{self, End, RawFinding, RawMessages, RawSite, RawWaiting, Record, Start};
+use crate::record::{
+    self, End, RawFinding, RawMessages, RawSite, RawUse, RawVariable, RawWaiting, Record, Start,
+};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -27,6 +29,8 @@ pub struct RankLog {
     pub findings: Vec<Observed>,
     /// RMA calls that findings of other ranks refer to, by number.
     pub sites: HashMap<(Job, u32), RawSite<'static>>,
+    /// Uses of variables by calls. Their places hold indices of [`RankLog::modules`].
+    pub uses: Vec<RawUse<'static>>,
     /// The messages that it has sent and received in each program that has come to its end.
     pub messages: HashMap<Job, Messages>,
     /// Where it waited when it was asked, and as which process, in this order.
@@ -124,6 +128,15 @@ impl RankLog {
                 ids.findings.insert(finding.id, self.findings.len());
                 self.findings.push(Observed { finding, count: 1, completed: None, job: ids.job });
             }
+            Record::Use(mut used) => {
+                for site in used.finding.sites.to_mut() {
+                    self.resolve_modules(site, ids);
+                }
+                let (RawVariable::Local { at, .. } | RawVariable::Static { at }) =
+                    &mut used.variable;
+                at.0 = self.resolve_module(at.0, ids);
+                self.uses.push(used);
+            }
             Record::Again { id, count } => {
                 if let Some(&index) = ids.findings.get(&id) {
                     let observed = &mut self.findings[index];
@@ -182,13 +195,16 @@ impl RankLog {
 
     fn resolve_modules(&mut self, site: &mut RawSite<'static>, ids: &mut Ids) {
         for (module, _) in site.frames.to_mut() {
-            let index = ids.modules.get(module).copied().unwrap_or_else(|| {
-                let index = self.add_module(PathBuf::from(format!("unknown-module-{module}")));
-                ids.modules.insert(*module, index);
-                index
-            });
-            *module = index;
+            *module = self.resolve_module(*module, ids);
         }
+    }
+
+    fn resolve_module(&mut self, module: u32, ids: &mut Ids) -> u32 {
+        ids.modules.get(&module).copied().unwrap_or_else(|| {
+            let index = self.add_module(PathBuf::from(format!("unknown-module-{module}")));
+            ids.modules.insert(module, index);
+            index
+        })
     }
 
     /// Adds a problem; damaged lines are one problem however many they are.

@@ -42,6 +42,8 @@ pub enum Record<'a> {
         /// The call, with [`Role::Operation`].
         site: RawSite<'a>,
     },
+    /// A call uses memory of a variable: a finding if it has less than that, or of another type.
+    Use(RawUse<'a>),
     /// Messages of these communicators were counted, except for those that are unbalanced.
     Balance {
         /// Names, the same in all ranks.
@@ -137,6 +139,45 @@ pub struct RawArgument<'a> {
     pub parameter: Cow<'a, str>,
     /// What is wrong with it: `is 5, but the communicator's ranks are 0 to 3`.
     pub problem: Cow<'a, str>,
+}
+
+/// A call that uses memory of a variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawUse<'a> {
+    /// Where the memory lies.
+    pub variable: RawVariable,
+    /// What the elements are by the call's datatype; absent if they are of several types, or of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elements: Option<RawElements<'a>>,
+    /// What is found if the variable is too short. Its number means nothing.
+    pub finding: RawFinding<'a>,
+}
+
+/// Memory of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RawVariable {
+    /// Of a function's frame.
+    Local {
+        /// A place in the function, as module and offset.
+        at: (u32, u64),
+        /// Distance from the frame pointer in bytes.
+        offset: i64,
+    },
+    /// In a module, at this offset from its load address.
+    Static {
+        /// Module and offset.
+        at: (u32, u64),
+    },
+}
+
+/// Elements of one basic type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawElements<'a> {
+    /// The class: `integer`, `real`, `logical`.
+    pub class: Cow<'a, str>,
+    /// Size in bytes.
+    pub bytes: u64,
 }
 
 /// Work of CUDA streams that takes part in a finding.

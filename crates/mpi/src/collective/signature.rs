@@ -118,6 +118,12 @@ impl Signature {
         basic.into_iter().find(|(_, one)| is_all(*one))
     }
 
+    /// The class of the basic type that all of it is of, e.g. `integer`, and its size in bytes; `None` if there are
+    /// several, or part of it is not known.
+    pub fn elements(self) -> Option<(&'static str, u64)> {
+        self.uniform().map(|(class, one)| (class, one.bytes))
+    }
+
     /// The basic type that all of it is of; `None` if there are several, or part of it is not known.
     pub fn element(self) -> Option<Signature> {
         self.uniform().map(|(_, one)| one)

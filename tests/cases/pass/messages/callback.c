@@ -1,6 +1,7 @@
 // A message is received by a function that MPI calls back when a communicator is freed.
 //# np: 2
 #include <mpi.h>
+#include <stddef.h>
 
 static int received;
 

@@ -1,0 +1,140 @@
+//! Whether the memory that a call is given has as many bytes as the call uses.
+//!
+//! Of blocks that the program has allocated the size is known at once. Of variables only debug information
+//! tells it: their uses are written down, each once, and looked at when the program has ended.
+//!
+//! **Soundness.** What is reported uses bytes behind the end of the object that its first byte lies in: a message
+//! is made of the values in count consecutive entries (MPI 4.1 §3.2.2), a receive buffer is storage for so many
+//! (§3.2.4), the same in collectives, one-sided operations (§12.3) and windows (§12.2.1). A receive for more than is
+//! sent would do no harm today; the storage that it claims is not there all the same. Parts that a datatype or an
+//! array of displacements places on their own are looked at one by one, since they may lie in several objects. Missed
+//! is what ends within the same object (members of a structure, columns of a matrix), memory that was mapped or
+//! allocated in ways that nobody sees (`heap.rs`), and variables whose place debug information does not tell.
+
+use crate::datatypes;
+use crate::library::Mpi;
+use crate::rank::Rank;
+use commsan_engine::Mode;
+use commsan_mpi::buffers::{contiguous, resolve};
+use commsan_mpi::calls::{Extent, Rule};
+use commsan_mpi::{Args, Effect, Library, Role, Used};
+use commsan_place::{Place, Use, Variable};
+use commsan_sense::{heap, modules};
+use commsan_threads::Here;
+use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Parts of a buffer that are looked at from either end.
+const PARTS: usize = 32;
+
+/// Looks at the memory of a call that is about to be made.
+#[inline]
+pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) {
+    match contiguous(args, &Mpi) {
+        Some(bytes) => {
+            if let Some(rule) = args.call.accesses.first() {
+                look_at(rank, args, rule.buffer, rule.mode, Some(rule), bytes, here);
+            } else if let Effect::Window | Effect::Attach = args.call.effect {
+                window(rank, args, here);
+            }
+        }
+        None => parts(rank, args, here),
+    }
+}
+
+fn parts(rank: &dyn Rank, args: &Args, here: &Here) {
+    let accesses = resolve(args, &Mpi);
+    for (rule, access) in args.call.accesses.iter().zip(&accesses) {
+        let Some(access) = access else { continue };
+        let one = (rule.in_place.is_none_or(|_| args.words[rule.buffer] != Mpi::IN_PLACE))
+            .then_some(rule.buffer);
+        let parameter = one.or(rule.in_place).unwrap_or(rule.buffer);
+        access.footprint.pieces(PARTS, &mut |piece| {
+            look_at(rank, args, parameter, access.mode, Some(rule), piece, here);
+        });
+    }
+}
+
+/// The memory of a window, or a part of it.
+fn window(rank: &dyn Rank, args: &Args, here: &Here) {
+    let (Some(base), Some(size)) = (args.call.named("base"), args.call.named("size")) else {
+        return;
+    };
+    let (start, size) = (args.words[base], args.words[size]);
+    if let Some(end) = start.checked_add(size) {
+        look_at(rank, args, base, Mode::Write, None, start..end, here);
+    }
+}
+
+#[inline]
+fn look_at(
+    rank: &dyn Rank,
+    args: &Args,
+    parameter: usize,
+    mode: Mode,
+    rule: Option<&Rule>,
+    bytes: Range<usize>,
+    here: &Here,
+) {
+    if bytes.is_empty() || bytes.start == 0 {
+        return;
+    }
+    let parameter = &*args.call.params[parameter].name;
+    match heap::block_of(bytes.start) {
+        Some(block) if bytes.end <= block.end => {}
+        Some(block) => too_long(rank, args, &Used { parameter, mode, bytes }, &block, here),
+        None if is_new(here.pc(), &bytes) => {
+            variable(rank, args, &Used { parameter, mode, bytes }, rule, here);
+        }
+        None => {}
+    }
+}
+
+#[cold]
+fn too_long(rank: &dyn Rank, args: &Args, used: &Used, block: &Range<usize>, here: &Here) {
+    rank.with(here.thread, &mut |tracker, out| tracker.overruns(args, used, block, here, out));
+}
+
+/// Uses of variables that were looked at, by a hash: another one in the same place is looked at again.
+static LOOKED_AT: [AtomicUsize; 1024] = [const { AtomicUsize::new(0) }; 1024];
+
+#[inline]
+fn is_new(pc: usize, bytes: &Range<usize>) -> bool {
+    const MIX: usize = 0x9e37_79b9_7f4a_7c15;
+    let hash = [bytes.start, bytes.end]
+        .iter()
+        .fold(pc.wrapping_mul(MIX), |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(MIX));
+    let slot = &LOOKED_AT[hash >> (usize::BITS - LOOKED_AT.len().ilog2())];
+    slot.load(Relaxed) != hash && {
+        slot.store(hash, Relaxed);
+        true
+    }
+}
+
+#[cold]
+fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here: &Here) {
+    let Some(variable) = find(used.bytes.start, here) else { return };
+    let elements = rule.and_then(|rule| elements(args, rule));
+    let by = Use { variable, elements };
+    rank.with(here.thread, &mut |tracker, out| tracker.uses(args, used, &by, here, out));
+}
+
+/// The variable that an address is in.
+fn find(address: usize, here: &Here) -> Option<Variable> {
+    let Some(frame) = here.frame_of(address) else {
+        return modules::data_at(address).map(|_| Variable::Static { address });
+    };
+    let mut frames = [0; commsan_place::DEPTH];
+    let depth = here.frames(&mut frames);
+    let pc = *frames[..depth].get(here.frame_index(address)?)?;
+    (frame != 0).then(|| Variable::Local { pc, offset: address.wrapping_sub(frame) as isize })
+}
+
+/// The basic type that all elements of a buffer are of.
+fn elements(args: &Args, rule: &Rule) -> Option<(&'static str, u64)> {
+    let is_simple = args.call.params[rule.datatype].role == Role::Datatype
+        && matches!(rule.extent, Extent::Blocks { .. });
+    let datatype = args.words[rule.datatype];
+    (is_simple && datatypes::is_predefined(datatype)).then(|| Mpi.signature(datatype).elements())?
+}

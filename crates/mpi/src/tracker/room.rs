@@ -1,0 +1,116 @@
+//! Whether there is as much memory as calls use.
+
+use super::{Operation, Tracker};
+use crate::buffers::Args;
+use commsan_engine::Mode;
+use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Place, Report, Use, Variable};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Memory that a call uses.
+#[derive(Clone, Debug)]
+pub struct Used {
+    /// The parameter that points to it.
+    pub parameter: &'static str,
+    /// Whether it is written.
+    pub mode: Mode,
+    /// From the first byte to past the last.
+    pub bytes: Range<usize>,
+}
+
+/// Uses of variables by calls at a place, as far as they have been told.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    told: FxHashMap<(usize, &'static str, Variable), Told>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    times: u8,
+    size: usize,
+    elements: Option<(&'static str, u64)>,
+}
+
+/// Uses that are told at most.
+const MOST: usize = 10_000;
+/// How often one is told that grows.
+const AGAIN: u8 = 16;
+
+impl Uses {
+    /// Whether a use tells more than those before.
+    fn is_new(&mut self, pc: usize, used: &Used, by: &Use) -> bool {
+        let count = self.told.len();
+        let told = self.told.entry((pc, used.parameter, by.variable)).or_default();
+        let (size, elements) = (used.bytes.len(), by.elements);
+        let is_new = (size > told.size || elements != told.elements) && told.times < AGAIN;
+        if is_new && count < MOST {
+            *told = Told { times: told.times + 1, size: told.size.max(size), elements };
+        }
+        is_new && count < MOST
+    }
+}
+
+impl Tracker {
+    /// A call is about to use more than what `block`, which the program has allocated, has from there on.
+    pub fn overruns(
+        &mut self,
+        args: &Args,
+        used: &Used,
+        block: &Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if out.again(Code::BufferTooShort, 0, place.pc()) {
+            return;
+        }
+        let problem = match used.bytes.start - block.start {
+            0 => format!("is a block of {} bytes", block.len()),
+            _ => format!(
+                "has {} bytes to the end of the block of {} that was allocated",
+                block.end - used.bytes.start,
+                block.len()
+            ),
+        };
+        self.report_use(args, used, problem, place, &mut |report, tracker| {
+            out.report(report, &tracker.stacks);
+        });
+    }
+
+    /// A call is about to use memory of a variable.
+    pub fn uses(
+        &mut self,
+        args: &Args,
+        used: &Used,
+        by: &Use,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if self.uses.is_new(place.pc(), used, by) {
+            self.report_use(args, used, String::new(), place, &mut |report, tracker| {
+                out.uses(by, report, &tracker.stacks);
+            });
+        }
+    }
+
+    fn report_use(
+        &mut self,
+        args: &Args,
+        used: &Used,
+        problem: String,
+        place: &impl Place,
+        tell: &mut dyn FnMut(&Report, &Tracker),
+    ) {
+        let operation = Operation::new(args, place, &mut self.stacks);
+        let report = Report {
+            code: Code::BufferTooShort,
+            access: None,
+            operation: operation.party(),
+            concerned: Some((used.mode, used.bytes.clone(), used.bytes.len())),
+            sites: &[(Role::Operation, operation.site)],
+            threads: false,
+            about: Some(About::Argument { parameter: used.parameter, problem }),
+        };
+        tell(&report, self);
+    }
+}

@@ -1,0 +1,401 @@
+//! Variables, from debug information and symbols: which one an address is in, how long it is, and of what.
+//!
+//! **Soundness.** What is not certain is not told. A local variable is known by its distance from the frame
+//! pointer, where the unwind table says that the function keeps one at the call; a static one by its symbol.
+//! Where several may be meant (the compiler lets them share memory), the one that reaches furthest counts.
+//! Nothing is told of variables in registers, of those whose place changes, of those with a length that is known
+//! at run time only, and of modules without debug information or symbols.
+
+use gimli::{
+    AttributeValue, BaseAddresses, CfaRule, DebuggingInformationEntry, Dwarf, EhFrame, EndianSlice,
+    Expression, LittleEndian, Operation, Register, Unit, UnitOffset, UnwindContext, UnwindSection,
+    constants as dw,
+};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Memory of a variable from an address in it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Variable {
+    /// Its name in the source.
+    pub name: Option<String>,
+    /// Bytes from the address to the variable's end.
+    pub room: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The class of the basic type that all of it is of, e.g. `integer`, and its size in bytes.
+    pub elements: Option<(&'static str, u64)>,
+}
+
+/// The frame pointer of x86-64.
+const RBP: Register = Register(6);
+/// From the frame pointer to the canonical frame address: its own saved value and the return address.
+const TO_CFA: i64 = 16;
+/// Types within types that are followed.
+const DEPTH: usize = 32;
+
+type Slice<'d> = EndianSlice<'d, LittleEndian>;
+type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;
+
+/// What one executable or library tells of its variables.
+pub(crate) struct Variables {
+    sections: gimli::DwarfSections<Vec<u8>>,
+    frames: Option<(Vec<u8>, u64)>,
+    text: u64,
+    /// Address, size and name, by address.
+    symbols: Vec<(u64, u64, String)>,
+}
+
+/// The same, to look things up.
+pub(crate) struct Lookup<'d> {
+    of: &'d Variables,
+    dwarf: Dwarf<Slice<'d>>,
+    units: Vec<Unit<Slice<'d>>>,
+    /// Static variables: unit, type and name, by address.
+    statics: HashMap<u64, (usize, UnitOffset, String)>,
+}
+
+struct Type {
+    size: u64,
+    elements: Option<(&'static str, u64)>,
+}
+
+impl Variables {
+    /// Reads the file at `path`; `None` if it cannot be read.
+    pub fn open(path: &Path) -> Option<Variables> {
+        let data = std::fs::read(path).ok()?;
+        let file = object::File::parse(&*data).ok()?;
+        let section = |name: &str| -> Vec<u8> {
+            let section = file.section_by_name(name);
+            section
+                .and_then(|section| section.uncompressed_data().ok())
+                .unwrap_or_default()
+                .into_owned()
+        };
+        let sections =
+            gimli::DwarfSections::load(|id| Ok::<_, gimli::Error>(section(id.name()))).ok()?;
+        let frames = file
+            .section_by_name(".eh_frame")
+            .and_then(|section| Some((section.data().ok()?.to_vec(), section.address())));
+        let mut symbols: Vec<_> = file
+            .symbols()
+            .chain(file.dynamic_symbols())
+            .filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0)
+            .map(|symbol| {
+                (symbol.address(), symbol.size(), symbol.name().unwrap_or_default().to_owned())
+            })
+            .collect();
+        symbols.sort();
+        let text = file.section_by_name(".text").map_or(0, |section| section.address());
+        Some(Variables { sections, frames, text, symbols })
+    }
+
+    /// Ready to look things up.
+    pub fn lookup(&self) -> Lookup<'_> {
+        let dwarf = self.sections.borrow(|data| EndianSlice::new(data, LittleEndian));
+        let mut units = Vec::new();
+        let mut headers = dwarf.units();
+        while let Ok(Some(header)) = headers.next() {
+            units.extend(dwarf.unit(header));
+        }
+        let mut lookup = Lookup { of: self, dwarf, units, statics: HashMap::new() };
+        lookup.statics = lookup.find_statics();
+        lookup
+    }
+
+    /// Whether the function at an address keeps its frame pointer as usual.
+    fn has_frame(&self, address: u64) -> Option<()> {
+        let (data, start) = self.frames.as_ref()?;
+        let table = EhFrame::new(data, LittleEndian);
+        let bases = BaseAddresses::default().set_eh_frame(*start).set_text(self.text);
+        let mut context = UnwindContext::new();
+        let from = EhFrame::cie_from_offset;
+        let row = table.unwind_info_for_address(&bases, &mut context, address, from).ok()?;
+        match row.cfa() {
+            CfaRule::RegisterAndOffset { register: RBP, offset: TO_CFA } => Some(()),
+            _ => None,
+        }
+    }
+}
+
+impl<'d> Lookup<'d> {
+    /// The local variable of the function at `address` that is at this distance from its frame pointer.
+    pub fn local(&self, address: u64, distance: i64) -> Option<Variable> {
+        self.of.has_frame(address)?;
+        let holds = |unit: &&Unit<Slice<'d>>| {
+            self.dwarf.unit_ranges(unit).is_ok_and(|ranges| has(ranges, address))
+        };
+        let unit = self.units.iter().find(holds)?;
+        let mut entries = unit.entries();
+        // Where a scope begins that the address is not in, and the function that it is in.
+        let (mut outside, mut function) = (None, None);
+        let mut best: Option<Variable> = None;
+        while let Ok(Some(entry)) = entries.next_dfs() {
+            if outside.is_some_and(|depth| entry.depth() > depth) {
+                continue;
+            }
+            outside = None;
+            if let Some((depth, _)) = function
+                && entry.depth() <= depth
+            {
+                break;
+            }
+            match entry.tag() {
+                dw::DW_TAG_subprogram if self.is_in(unit, entry, address) == Some(true) => {
+                    function = Some((entry.depth(), frame_base(unit, entry)?));
+                }
+                dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine
+                    if self.is_in(unit, entry, address) != Some(false) => {}
+                dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => {
+                    if let Some((_, base)) = function
+                        && let Some(start) = place(unit, entry, base)
+                        && let Some(kind) = self.type_of_variable(unit, entry)
+                        && let Ok(within) = u64::try_from(distance - start)
+                        && let Some(room) = kind.size.checked_sub(within).filter(|room| *room > 0)
+                        && best.as_ref().is_none_or(|best| best.room < room)
+                    {
+                        let (size, elements) = (kind.size, kind.elements);
+                        best =
+                            Some(Variable { name: self.name(unit, entry), room, size, elements });
+                    }
+                }
+                dw::DW_TAG_compile_unit
+                | dw::DW_TAG_namespace
+                | dw::DW_TAG_module
+                | dw::DW_TAG_structure_type
+                | dw::DW_TAG_class_type => {}
+                _ => outside = Some(entry.depth()),
+            }
+        }
+        best
+    }
+
+    /// The static variable at `address`.
+    pub fn fixed(&self, address: u64) -> Option<Variable> {
+        // Few symbols lie within others.
+        const BACK: usize = 32;
+        let symbols = &self.of.symbols;
+        let after = symbols.partition_point(|(start, ..)| *start <= address);
+        let before = symbols[..after].iter().rev().take(BACK);
+        let (start, size, symbol) = before
+            .filter(|(start, size, _)| address < start + size)
+            .max_by_key(|(start, size, _)| start + size)?;
+        let known = self.statics.get(start).map(|(unit, kind, name)| {
+            let kind = self.type_at(&self.units[*unit], *kind, 0);
+            (name.clone(), kind.filter(|kind| kind.size == *size).and_then(|kind| kind.elements))
+        });
+        let (name, elements) = known.unzip();
+        Some(Variable {
+            name: name.or_else(|| Some(crate::names::readable(symbol, None))),
+            room: start + size - address,
+            size: *size,
+            elements: elements.flatten(),
+        })
+    }
+
+    fn find_statics(&self) -> HashMap<u64, (usize, UnitOffset, String)> {
+        let mut statics = HashMap::new();
+        for (index, unit) in self.units.iter().enumerate() {
+            let mut entries = unit.entries();
+            while let Ok(Some(entry)) = entries.next_dfs() {
+                if entry.tag() == dw::DW_TAG_variable
+                    && let Some(Operation::Address { address }) = location(unit, entry)
+                    && let Some(kind) = self.attribute(unit, entry, dw::DW_AT_type)
+                    && let AttributeValue::UnitRef(kind) = kind
+                    && let Some(name) = self.name(unit, entry)
+                {
+                    statics.insert(address, (index, kind, name));
+                }
+            }
+        }
+        statics
+    }
+
+    /// Whether the code of an entry holds `address`; `None` if it has none.
+    fn is_in(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>, address: u64) -> Option<bool> {
+        if entry.attr(dw::DW_AT_low_pc).is_none() && entry.attr(dw::DW_AT_ranges).is_none() {
+            return None;
+        }
+        self.dwarf.die_ranges(unit, entry).ok().map(|ranges| has(ranges, address))
+    }
+
+    /// An attribute of an entry, or of the one that it is an instance of.
+    fn attribute(
+        &self,
+        unit: &Unit<Slice<'d>>,
+        entry: &Entry<'d>,
+        name: gimli::DwAt,
+    ) -> Option<AttributeValue<Slice<'d>>> {
+        let of = |entry: &Entry<'d>| entry.attr_value(name);
+        of(entry).or_else(|| {
+            let links = [dw::DW_AT_abstract_origin, dw::DW_AT_specification];
+            let link = links.iter().find_map(|link| entry.attr_value(*link))?;
+            let AttributeValue::UnitRef(origin) = link else { return None };
+            of(&unit.entry(origin).ok()?)
+        })
+    }
+
+    fn name(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<String> {
+        let name = self.attribute(unit, entry, dw::DW_AT_name)?;
+        let name = self.dwarf.attr_string(unit, name).ok()?;
+        Some(match name.to_string_lossy() {
+            Cow::Borrowed(name) => name.to_owned(),
+            Cow::Owned(name) => name,
+        })
+    }
+
+    fn type_of_variable(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<Type> {
+        match self.attribute(unit, entry, dw::DW_AT_type)? {
+            AttributeValue::UnitRef(kind) => self.type_at(unit, kind, 0),
+            _ => None,
+        }
+    }
+
+    fn type_at(&self, unit: &Unit<Slice<'d>>, at: UnitOffset, depth: usize) -> Option<Type> {
+        if depth == DEPTH {
+            return None;
+        }
+        let entry = unit.entry(at).ok()?;
+        let number = |name| entry.attr(name).and_then(|attribute| attribute.udata_value());
+        let size = number(dw::DW_AT_byte_size);
+        let inner = || match entry.attr_value(dw::DW_AT_type)? {
+            AttributeValue::UnitRef(inner) => self.type_at(unit, inner, depth + 1),
+            _ => None,
+        };
+        let whole = |elements| size.map(|size| Type { size, elements });
+        match entry.tag() {
+            dw::DW_TAG_typedef
+            | dw::DW_TAG_const_type
+            | dw::DW_TAG_volatile_type
+            | dw::DW_TAG_restrict_type
+            | dw::DW_TAG_atomic_type => inner(),
+            dw::DW_TAG_base_type => {
+                let AttributeValue::Encoding(encoding) = entry.attr_value(dw::DW_AT_encoding)?
+                else {
+                    return None;
+                };
+                whole(class(encoding, size?))
+            }
+            dw::DW_TAG_array_type => {
+                let dynamic =
+                    [dw::DW_AT_data_location, dw::DW_AT_byte_stride, dw::DW_AT_bit_stride];
+                if dynamic.iter().any(|name| entry.attr(*name).is_some()) {
+                    return None;
+                }
+                let inner = inner()?;
+                let size = inner.size.checked_mul(length(unit, at)?)?;
+                Some(Type { size, ..inner })
+            }
+            dw::DW_TAG_structure_type
+            | dw::DW_TAG_class_type
+            | dw::DW_TAG_union_type
+            | dw::DW_TAG_enumeration_type
+            | dw::DW_TAG_string_type
+            | dw::DW_TAG_pointer_type => whole(None),
+            _ => None,
+        }
+    }
+}
+
+/// The class and size of the elements that a type of the source has; as in MPI, a complex number is two.
+fn class(encoding: gimli::DwAte, size: u64) -> Option<(&'static str, u64)> {
+    match encoding {
+        dw::DW_ATE_signed | dw::DW_ATE_unsigned => Some(("integer", size)),
+        dw::DW_ATE_float => Some(("real", size)),
+        dw::DW_ATE_complex_float => Some(("real", size / 2)),
+        // Characters are used for anything.
+        _ => None,
+    }
+}
+
+/// The number of elements of an array type, if that is fixed.
+fn length(unit: &Unit<Slice<'_>>, at: UnitOffset) -> Option<u64> {
+    let mut tree = unit.entries_tree(Some(at)).ok()?;
+    let mut dimensions = tree.root().ok()?.children();
+    let mut length = 1u64;
+    while let Some(dimension) = dimensions.next().ok()? {
+        let entry = dimension.entry();
+        if entry.tag() != dw::DW_TAG_subrange_type {
+            continue;
+        }
+        let number = |name| match entry.attr_value(name)? {
+            AttributeValue::Exprloc(_) | AttributeValue::UnitRef(_) => None,
+            _ => entry.attr(name)?.sdata_value(),
+        };
+        let lower = match entry.attr(dw::DW_AT_lower_bound) {
+            Some(_) => number(dw::DW_AT_lower_bound)?,
+            None => i64::from(is_fortran(unit)),
+        };
+        let count = match number(dw::DW_AT_count) {
+            Some(count) => count,
+            None => number(dw::DW_AT_upper_bound)?.checked_sub(lower)?.checked_add(1)?,
+        };
+        length = length.checked_mul(u64::try_from(count).ok()?)?;
+    }
+    Some(length)
+}
+
+fn is_fortran(unit: &Unit<Slice<'_>>) -> bool {
+    let Ok(root) = unit.entry(unit.header.root_offset()) else { return false };
+    let Some(AttributeValue::Language(language)) = root.attr_value(dw::DW_AT_language) else {
+        return false;
+    };
+    let all = [
+        dw::DW_LANG_Fortran77,
+        dw::DW_LANG_Fortran90,
+        dw::DW_LANG_Fortran95,
+        dw::DW_LANG_Fortran03,
+        dw::DW_LANG_Fortran08,
+        dw::DW_LANG_Fortran18,
+    ];
+    all.contains(&language)
+}
+
+/// The one operation that tells where something is.
+fn location<'d>(unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<Operation<Slice<'d>>> {
+    match entry.attr_value(dw::DW_AT_location)? {
+        AttributeValue::Exprloc(expression) => only(unit, expression),
+        _ => None,
+    }
+}
+
+fn only<'d>(
+    unit: &Unit<Slice<'d>>,
+    expression: Expression<Slice<'d>>,
+) -> Option<Operation<Slice<'d>>> {
+    let mut operations = expression.operations(unit.encoding());
+    let first = operations.next().ok()??;
+    operations.next().ok()?.is_none().then_some(first)
+}
+
+/// The distance of what a function's variables count from to its frame pointer.
+fn frame_base<'d>(unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<i64> {
+    let AttributeValue::Exprloc(base) = entry.attr_value(dw::DW_AT_frame_base)? else {
+        return None;
+    };
+    match only(unit, base)? {
+        Operation::CallFrameCFA => Some(TO_CFA),
+        Operation::Register { register: RBP } => Some(0),
+        _ => None,
+    }
+}
+
+/// The distance of a variable to the frame pointer.
+fn place<'d>(unit: &Unit<Slice<'d>>, entry: &Entry<'d>, base: i64) -> Option<i64> {
+    match location(unit, entry)? {
+        Operation::FrameOffset { offset } => base.checked_add(offset),
+        Operation::RegisterOffset { register: RBP, offset, .. } => Some(offset),
+        _ => None,
+    }
+}
+
+fn has<'d>(mut ranges: gimli::RangeIter<Slice<'d>>, address: u64) -> bool {
+    while let Ok(Some(range)) = ranges.next() {
+        if (range.begin..range.end).contains(&address) {
+            return true;
+        }
+    }
+    false
+}

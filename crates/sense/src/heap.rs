@@ -1,0 +1,310 @@
+//! Which blocks of the heap there are, and how large the program made them.
+//!
+//! A byte stands for 16 bytes of memory, the alignment of what `malloc` gives. The one for a block's beginning
+//! has its highest bit set and tells the size, by itself or with bytes that follow: a block of more than 16
+//! bytes has more than one. Such bytes are mapped for 64 MiB of memory at a time, where there are blocks.
+//!
+//! **Soundness.** Who asks about memory that the program owns gets the block that holds it, or nothing: blocks
+//! are entered before the program gets them and taken out before they are given back, by every function that
+//! does so. Nothing is known of blocks that were made before the runtime was loaded, by allocators that are linked
+//! statically, or with less than 16 bytes' alignment, nor of any beyond 256 GiB.
+//!
+//! Making and freeing a block takes no lock and does not wait; memory is mapped once for each 64 MiB.
+
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+
+const GRANULE_SHIFT: u32 = 4;
+const REGION_SHIFT: u32 = 26;
+const GRANULES: usize = 1 << (REGION_SHIFT - GRANULE_SHIFT);
+/// Granules, by twos exponent, that one byte of the summary stands for.
+const PAGE_SHIFT: u32 = 8;
+const PAGES: usize = GRANULES >> PAGE_SHIFT;
+const REGIONS: usize = 4096;
+/// Regions that the search for the beginning of a block goes back at most: 16 GiB.
+const BACK: usize = 256;
+
+/// Set in the byte of a block's beginning.
+const BEGIN: u8 = 0x80;
+/// Sizes up to this are in the first byte itself; what is above tells how many digits follow.
+const SMALL: usize = 16;
+/// Bits of a digit: its byte must not look like a beginning.
+const DIGIT: u32 = 7;
+const MOST_DIGITS: usize = 7;
+
+/// The bytes for a region, its last blocks' digits included, and for each page of them whether any ever was a
+/// beginning.
+#[repr(C)]
+struct Map {
+    bytes: [AtomicU8; GRANULES + 8],
+    pages: [AtomicU8; PAGES],
+}
+
+struct Region {
+    /// Its number, plus one; 0 for none yet.
+    key: AtomicUsize,
+    map: AtomicPtr<Map>,
+}
+
+static TABLE: [Region; REGIONS] =
+    [const { Region { key: AtomicUsize::new(0), map: AtomicPtr::new(ptr::null_mut()) } }; REGIONS];
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// From now on blocks are entered.
+pub fn begin() {
+    IS_ON.store(true, Ordering::Relaxed);
+}
+
+/// A block is there; the program does not know it yet.
+#[inline]
+pub(crate) fn made(address: usize, size: usize) {
+    if IS_ON.load(Ordering::Relaxed) && address != 0 && address % (1 << GRANULE_SHIFT) == 0 {
+        enter(address, size);
+    }
+}
+
+/// A block is about to be given back.
+#[inline]
+pub(crate) fn gone(address: usize) {
+    if IS_ON.load(Ordering::Relaxed)
+        && let Some(map) = find(address >> REGION_SHIFT)
+    {
+        map.bytes[granule(address)].store(0, Ordering::Release);
+    }
+}
+
+/// The block that holds the byte at `address`, as long as the program asked for.
+pub fn block_of(address: usize) -> Option<Range<usize>> {
+    let region = address >> REGION_SHIFT;
+    let mut last = granule(address);
+    for back in 0..BACK.min(region) {
+        if let Some(map) = find(region - back)
+            && let Some(first) = map.last_beginning(last)
+        {
+            let start = ((region - back) << REGION_SHIFT) + (first << GRANULE_SHIFT);
+            let block = start..start + map.size(first)?;
+            return block.contains(&address).then_some(block);
+        }
+        last = GRANULES - 1;
+    }
+    None
+}
+
+#[inline]
+fn granule(address: usize) -> usize {
+    (address >> GRANULE_SHIFT) % GRANULES
+}
+
+#[inline]
+fn enter(address: usize, size: usize) {
+    let Some(map) = find_or_map(address >> REGION_SHIFT) else { return };
+    let first = granule(address);
+    let byte = if size <= SMALL {
+        size as u8
+    } else {
+        let digits = (usize::BITS - size.leading_zeros()).div_ceil(DIGIT) as usize;
+        if digits > MOST_DIGITS {
+            return;
+        }
+        for digit in 0..digits {
+            let value = (size >> (DIGIT * digit as u32)) as u8 & !BEGIN;
+            map.bytes[first + 1 + digit].store(value, Ordering::Relaxed);
+        }
+        (SMALL + digits) as u8
+    };
+    let page = &map.pages[first >> PAGE_SHIFT];
+    if page.load(Ordering::Relaxed) == 0 {
+        page.store(1, Ordering::Release);
+    }
+    map.bytes[first].store(BEGIN | byte, Ordering::Release);
+}
+
+impl Map {
+    /// The last beginning of a block up to this granule.
+    fn last_beginning(&self, last: usize) -> Option<usize> {
+        let own = last >> PAGE_SHIFT;
+        let pages = (0..=own).rev().filter(|page| self.pages[*page].load(Ordering::Acquire) != 0);
+        let within = |page: usize| {
+            let end = if page == own { last } else { (page << PAGE_SHIFT) + (1 << PAGE_SHIFT) - 1 };
+            self.last_within(page << PAGE_SHIFT, end)
+        };
+        pages.map(within).find_map(|found| found)
+    }
+
+    /// The same, from `first` on, which begins a word.
+    fn last_within(&self, first: usize, last: usize) -> Option<usize> {
+        const WORD: usize = size_of::<u64>();
+        const BEGINS: u64 = u64::from_ne_bytes([BEGIN; WORD]);
+        (first / WORD..=last / WORD).rev().find_map(|word| {
+            // SAFETY: within the map, which is aligned, and made of atomics.
+            let word_of = unsafe { &*self.bytes.as_ptr().add(word * WORD).cast::<AtomicU64>() };
+            let mut begins = u64::from_le(word_of.load(Ordering::Acquire)) & BEGINS;
+            if word == last / WORD {
+                let unused = WORD - 1 - last % WORD;
+                begins = begins << (8 * unused) >> (8 * unused);
+            }
+            let at = (u64::BITS - begins.leading_zeros()) as usize / 8;
+            (begins != 0).then(|| word * WORD + at - 1)
+        })
+    }
+
+    /// The size of the block that begins at this granule; `None` if it has just gone.
+    fn size(&self, first: usize) -> Option<usize> {
+        let byte = self.bytes[first].load(Ordering::Acquire);
+        let value = (byte & BEGIN != 0).then_some(usize::from(byte & !BEGIN))?;
+        if value <= SMALL {
+            return Some(value);
+        }
+        let digits = (0..value - SMALL).rev();
+        let size = digits.fold(0, |size, digit| {
+            size << DIGIT | usize::from(self.bytes[first + 1 + digit].load(Ordering::Acquire))
+        });
+        (self.bytes[first].load(Ordering::Acquire) == byte).then_some(size)
+    }
+}
+
+/// The slots in which a region may be, the likeliest first.
+#[inline]
+fn slots(region: usize) -> impl Iterator<Item = &'static Region> {
+    let home = region.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - REGIONS.ilog2());
+    (0..REGIONS).map(move |step| &TABLE[(home + step) % REGIONS])
+}
+
+#[inline]
+fn find(region: usize) -> Option<&'static Map> {
+    for slot in slots(region) {
+        match slot.key.load(Ordering::Acquire) {
+            0 => return None,
+            // SAFETY: once there, a map stays.
+            key if key == region + 1 => {
+                return unsafe { slot.map.load(Ordering::Acquire).as_ref() };
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[inline]
+fn find_or_map(region: usize) -> Option<&'static Map> {
+    match find(region) {
+        Some(map) => Some(map),
+        None => map(region),
+    }
+}
+
+#[cold]
+fn map(region: usize) -> Option<&'static Map> {
+    let slot = slots(region).find(|slot| {
+        match slot.key.compare_exchange(0, region + 1, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => true,
+            Err(key) => key == region + 1,
+        }
+    })?;
+    // SAFETY: fresh pages for a map, all zero, which every one of its fields may be; two threads may
+    // come here at once, and the second takes its own back.
+    unsafe {
+        let size = size_of::<Map>();
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let fresh = libc::mmap(ptr::null_mut(), size, access, kind, -1, 0);
+        if fresh == libc::MAP_FAILED {
+            return None;
+        }
+        let (none, order) = (ptr::null_mut(), Ordering::AcqRel);
+        match slot.map.compare_exchange(none, fresh.cast(), order, Ordering::Acquire) {
+            Ok(_) => fresh.cast::<Map>().as_ref(),
+            Err(other) => {
+                libc::munmap(fresh, size);
+                other.as_ref()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const BASE: usize = 0x7000_0000_0000;
+
+    proptest! {
+        /// Against a map of the same blocks.
+        #[test]
+        fn blocks_are_found(
+            steps in prop::collection::vec((0usize..1 << 13, 0usize..5000, any::<bool>()), 1..200),
+            region in 0usize..1 << 20,
+            asked in prop::collection::vec(0usize..(1 << 13) * 16, 100),
+        ) {
+            // Across the border of two regions, at a place of its own.
+            let base = BASE + (region * 4 + 1 << REGION_SHIFT) - (1 << 12) * 16;
+            let mut blocks = BTreeMap::new();
+            begin();
+            for (at, size, frees) in steps {
+                let start = base + at * 16;
+                if frees {
+                    if blocks.remove(&start).is_some() {
+                        gone(start);
+                    }
+                    continue;
+                }
+                // As allocators do, blocks do not overlap, and have at least one granule.
+                let end = start + size.max(1).next_multiple_of(16);
+                let before = blocks.range(..end).next_back();
+                if before.is_none_or(|(start_before, size): (&usize, &usize)| {
+                    start_before + size.max(&1).next_multiple_of(16) <= start
+                }) {
+                    blocks.insert(start, size);
+                    made(start, size);
+                }
+            }
+            for offset in asked {
+                let address = base + offset;
+                let expected = blocks.range(..=address).next_back();
+                let expected = expected
+                    .map(|(start, size)| *start..start + size)
+                    .filter(|block| block.contains(&address));
+                prop_assert_eq!(block_of(address), expected);
+            }
+            for start in blocks.keys() {
+                gone(*start);
+            }
+        }
+    }
+
+    #[test]
+    fn large_blocks_are_found_from_their_far_end() {
+        begin();
+        let (start, size) = (BASE + (3 << 40), 10 << 30);
+        made(start, size);
+        assert_eq!(block_of(start + size - 1), Some(start..start + size));
+        assert_eq!(block_of(start + size), None);
+        gone(start);
+        assert_eq!(block_of(start + size - 1), None);
+    }
+
+    #[test]
+    fn threads_make_blocks_at_once() {
+        begin();
+        let base = BASE + (5 << 40);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                scope.spawn(move || {
+                    for round in 0..1000 {
+                        let start = base + (round * 4 + thread) * 64;
+                        made(start, 33 + thread);
+                        assert_eq!(block_of(start + 32), Some(start..start + 33 + thread));
+                        if round % 3 == 0 {
+                            gone(start);
+                            assert_eq!(block_of(start + 32), None);
+                        }
+                    }
+                });
+            }
+        });
+    }
+}
