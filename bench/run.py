@@ -236,6 +236,16 @@ def pingpong(shop, size):
         yield Comparison("ping-pong", mpi, "µs/round trip", 1e6, variants)
 
 
+def heap(shop, size):
+    """Memory is allocated and freed."""
+    program = shop.build("heap", "Open MPI")
+    variants = [
+        Variant("native", shop.run("Open MPI", 1, program, size.seconds)),
+        Variant("commsan", shop.run("Open MPI", 1, program, size.seconds, checked=True), 1.5),
+    ]
+    yield Comparison("heap", "Open MPI", "ns/block", 1e9, variants)
+
+
 def halo(shop, size):
     """A whole program."""
     nx, ny, steps = size.heat
@@ -394,6 +404,7 @@ def profile(shop, size):
 BENCHMARKS = {
     "stencil": stencil,
     "pingpong": pingpong,
+    "heap": heap,
     "halo": halo,
     "traffic": traffic,
     "window": window,

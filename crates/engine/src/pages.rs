@@ -74,6 +74,12 @@ impl Pages {
         false
     }
 
+    /// Whether a byte of `range` can lie in an exposed page. False answers are certain.
+    pub fn may_be_exposed(&self, range: &Range<usize>) -> bool {
+        let pages = range.start >> PAGE_SHIFT..=range.end.saturating_sub(1) >> PAGE_SHIFT;
+        !range.is_empty() && pages.into_iter().any(|page| self.is_exposed(page))
+    }
+
     #[inline(always)]
     fn page_may_conflict(&self, at: usize, end: usize, mode: Mode) -> bool {
         let slot = self.slot(at);

@@ -100,6 +100,8 @@ codes! {
         "epoch still open at MPI_Win_free or MPI_Finalize", "CS-WIN-04.md";
     WindowNotFreed = "CS-WIN-05", Error,
         "window never freed", "CS-WIN-05.md";
+    WindowMemoryFreed = "CS-WIN-06", Error,
+        "memory released while a window exposes it", "CS-WIN-06.md";
     CollectivesDiffer = "CS-COL-01", Error,
         "ranks enter different collectives", "CS-COL-01.md";
     RootsDiffer = "CS-COL-02", Error,

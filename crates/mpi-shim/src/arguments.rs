@@ -4,7 +4,7 @@
 //! handles (MPI 4.1 §2.5.1), ranks that are not in the group (§3.2.2, §6.2.2, §12.3), tags outside 0 to
 //! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
 //! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
-//! (§12.2.1). Not looked at is what does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root,
+//! (§12.2.1), and places for results, requests included (§2.6.2). Not looked at is what does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root,
 //! and the datatype of nothing. Missed are handles of objects that were freed, arrays of counts and
 //! datatypes, and calls that commsan does not know otherwise.
 
@@ -76,6 +76,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         Demand::Tag | Demand::ReceivedTag => word > job.largest_tag,
         Demand::Count => (word as isize) < 0,
         Demand::Unit => word as isize <= 0,
+        Demand::Place => word == 0,
     }
 }
 
@@ -120,6 +121,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
             format!("is {value}, but tags are from 0 to {}", job.largest_tag)
         }
         Demand::Count if !is_nowhere && matters(args, index) => format!("is negative, {value}"),
+        Demand::Place => "is a null pointer".to_owned(),
         Demand::Unit => format!("is {value}, but a displacement unit is at least 1"),
         Demand::Datatype | Demand::Count => return None,
     };

@@ -177,7 +177,7 @@ pub(crate) fn is_committed(word: usize) -> bool {
 /// Whether the handle means what it does until the program is seen to free it.
 pub(crate) fn is_steady(word: usize) -> bool {
     describe(word);
-    dense(word).is_some() || COMMITTED.lock().unwrap_or_else(|e| e.into_inner()).contains(&word)
+    is_predefined(word) || COMMITTED.lock().unwrap_or_else(|e| e.into_inner()).contains(&word)
 }
 
 /// Whether a type is one of MPI's own.

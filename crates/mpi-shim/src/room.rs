@@ -136,5 +136,6 @@ fn elements(args: &Args, rule: &Rule) -> Option<(&'static str, u64)> {
     let is_simple = args.call.params[rule.datatype].role == Role::Datatype
         && matches!(rule.extent, Extent::Blocks { .. });
     let datatype = args.words[rule.datatype];
-    (is_simple && datatypes::is_predefined(datatype)).then(|| Mpi.signature(datatype).elements())?
+    (is_simple && datatypes::is_predefined(datatype))
+        .then(|| datatypes::signature(datatype).elements())?
 }

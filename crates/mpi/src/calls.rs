@@ -277,18 +277,21 @@ impl Role {
             | "origin_addr" | "result_addr" | "compare_addr" => Role::Buffer,
             "base" | "baseptr" => Role::Pointer,
             "count" | "sendcount" | "recvcount" | "incount" | "outcount_in" | "insize"
-            | "outsize" | "origin_count" | "result_count" | "target_count" => Role::Count,
+            | "outsize" | "blocklength" | "origin_count" | "result_count" | "target_count" => {
+                Role::Count
+            }
             "dest" | "source" | "root" | "tag" | "sendtag" | "recvtag" | "partitions"
             | "partition" | "partition_low" | "partition_high" | "length" | "required"
             | "errorcode" | "target_rank" | "disp_unit" | "assert" | "lock_type" | "color"
             | "key" | "split_type" | "high" | "ndims" | "reorder" | "nnodes" | "n" | "indegree"
-            | "outdegree" => Role::Int,
-            "offset" | "size" | "target_disp" => Role::Offset,
-            "sendcounts" | "recvcounts" => Role::Counts,
+            | "outdegree" | "stride" | "order" | "commute" | "bsize" | "maxdims" | "rank"
+            | "direction" | "disp" => Role::Int,
+            "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
+            "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
             "sdispls_bytes" | "rdispls_bytes" => Role::ByteDispls,
             "datatype" | "sendtype" | "recvtype" | "origin_datatype" | "result_datatype"
-            | "target_datatype" => Role::Datatype,
+            | "target_datatype" | "oldtype" => Role::Datatype,
             "sendtypes" | "recvtypes" => Role::Datatypes,
             "comm" => Role::Comm,
             "win" => Role::Win,
@@ -305,7 +308,10 @@ impl Role {
             "message" | "position" | "statuses" | "argc" | "argv" | "query_fn" | "free_fn"
             | "cancel_fn" | "extra_state" | "datatype_inout" | "comm_inout" | "win_out"
             | "win_inout" | "comm_out" | "dims" | "periods" | "remain_dims" | "ends" | "edges"
-            | "sources" | "degrees" | "destinations" | "weights" | "destweights" => Role::Pointer,
+            | "sources" | "degrees" | "destinations" | "weights" | "destweights" | "type_out"
+            | "displacements" | "types" | "sizes" | "subsizes" | "starts" | "ranks"
+            | "group_out" | "user_fn" | "op_out" | "coords" | "rank_out" | "rank_source"
+            | "rank_dest" => Role::Pointer,
             _ => return None,
         })
     }
@@ -316,6 +322,8 @@ impl Role {
 pub enum Effect {
     /// Touches its buffers before it returns.
     Block,
+    /// None.
+    Local,
     /// Starts an operation that ends when its request completes.
     Start,
     /// Makes an inactive persistent request.

@@ -9,7 +9,7 @@ use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
-use commsan_place::{Counted, DEPTH, Findings, Place, Report, Site, Stacks, Waiting};
+use commsan_place::{Counted, DEPTH, Findings, Place, Report, Site, Stacks, Use, Waiting};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};

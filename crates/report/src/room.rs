@@ -89,3 +89,81 @@ fn judge(used: &RawUse<'_>, variable: &Variable) -> Option<(Code, String)> {
         (Code::BufferOfOtherType, problem)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_trace::record::{RawElements, RawOperation};
+
+    fn used(size: u64, elements: Option<(&'static str, u64)>) -> RawUse<'static> {
+        RawUse {
+            variable: RawVariable::Static { at: (0, 64) },
+            elements: elements.map(|(class, bytes)| RawElements { class: class.into(), bytes }),
+            finding: RawFinding {
+                id: 0,
+                code: Code::BufferTooShort,
+                access: None,
+                operation: RawOperation {
+                    call: "MPI_Send".into(),
+                    write: false,
+                    addr: 64,
+                    size,
+                    bytes: size,
+                    peer: None,
+                    tag: None,
+                    window: None,
+                    base: None,
+                },
+                sites: Vec::new().into(),
+                threads: false,
+                collective: None,
+                level: None,
+                argument: None,
+                work: None,
+            },
+        }
+    }
+
+    fn judged(
+        size: u64,
+        elements: Option<(&'static str, u64)>,
+        variable: (u64, u64, Option<(&'static str, u64)>),
+    ) -> Option<(Code, String)> {
+        let (size_of, room, of) = variable;
+        let name = Some("line".to_owned());
+        judge(&used(size, elements), &Variable { name, room, size: size_of, elements: of })
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let real = Some(("real", 8));
+        assert_eq!(judged(80, real, (80, 80, real)), None);
+        let (code, problem) = judged(88, real, (80, 80, real)).unwrap();
+        assert_eq!(code, Code::BufferTooShort);
+        assert_eq!(problem, "is the variable `line` of 80 bytes");
+        let (_, problem) = judged(80, real, (80, 72, real)).unwrap();
+        assert_eq!(problem, "has 72 bytes to the end of the variable `line` of 80 bytes");
+    }
+
+    #[test]
+    fn other_types_are_told_unless_they_fit_any() {
+        let (real, whole, half) = (Some(("real", 8)), Some(("integer", 8)), Some(("integer", 4)));
+        for (elements, of, is_other) in [
+            (real, whole, true),
+            (whole, half, true),
+            (real, real, false),
+            (real, None, false),
+            (None, real, false),
+            (Some(("integer", 1)), real, false),
+            (real, Some(("integer", 1)), false),
+            (Some(("logical", 4)), half, false),
+        ] {
+            let judged = judged(8, elements, (8, 8, of));
+            assert_eq!(judged.is_some(), is_other, "{elements:?} {of:?}: {judged:?}");
+        }
+        let (code, problem) = judged(8, real, (8, 8, half)).unwrap();
+        assert_eq!(code, Code::BufferOfOtherType);
+        let expected = "as reals of 8 bytes, but it is the variable `line` of integers of 4 bytes";
+        assert_eq!(problem, expected);
+    }
+}

@@ -83,6 +83,7 @@ impl Variables {
             .symbols()
             .chain(file.dynamic_symbols())
             .filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0)
+            .filter(|symbol| symbol.address().checked_add(symbol.size()).is_some())
             .map(|symbol| {
                 (symbol.address(), symbol.size(), symbol.name().unwrap_or_default().to_owned())
             })
@@ -152,7 +153,7 @@ impl<'d> Lookup<'d> {
                     if let Some((_, base)) = function
                         && let Some(start) = place(unit, entry, base)
                         && let Some(kind) = self.type_of_variable(unit, entry)
-                        && let Ok(within) = u64::try_from(distance - start)
+                        && let Ok(within) = u64::try_from(distance.saturating_sub(start))
                         && let Some(room) = kind.size.checked_sub(within).filter(|room| *room > 0)
                         && best.as_ref().is_none_or(|best| best.room < room)
                     {
@@ -201,7 +202,7 @@ impl<'d> Lookup<'d> {
             let mut entries = unit.entries();
             while let Ok(Some(entry)) = entries.next_dfs() {
                 if entry.tag() == dw::DW_TAG_variable
-                    && let Some(Operation::Address { address }) = location(unit, entry)
+                    && let Some(address) = self.address(unit, entry)
                     && let Some(kind) = self.attribute(unit, entry, dw::DW_AT_type)
                     && let AttributeValue::UnitRef(kind) = kind
                     && let Some(name) = self.name(unit, entry)
@@ -211,6 +212,15 @@ impl<'d> Lookup<'d> {
             }
         }
         statics
+    }
+
+    /// The address of a static variable.
+    fn address(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<u64> {
+        match location(unit, entry)? {
+            Operation::Address { address } => Some(address),
+            Operation::AddressIndex { index } => self.dwarf.address(unit, index).ok(),
+            _ => None,
+        }
     }
 
     /// Whether the code of an entry holds `address`; `None` if it has none.
@@ -399,3 +409,6 @@ fn has<'d>(mut ranges: gimli::RangeIter<Slice<'d>>, address: u64) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

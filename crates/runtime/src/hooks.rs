@@ -89,7 +89,7 @@ unsafe extern "C" fn on_leave(pc: *const c_void, frame: *const c_void) {
 
 /// Memory is given back while something is pending somewhere.
 pub fn on_release(by: &'static str, bytes: Range<usize>, caller: Caller) {
-    if !state::may_conflict(&bytes, Mode::Write) {
+    if !state::may_conflict(&bytes, Mode::Write) && !state::may_be_exposed(&bytes) {
         if state::remembers() {
             state::forget(&bytes);
         }

@@ -115,6 +115,13 @@ pub fn may_conflict(bytes: &Range<usize>, mode: Mode) -> bool {
     }
 }
 
+/// Whether some window may expose these bytes.
+pub fn may_be_exposed(bytes: &Range<usize>) -> bool {
+    STATE.get().is_some_and(|state| {
+        state.shadow.get().is_some() && state.pages.is_ok_and(|pages| pages.may_be_exposed(bytes))
+    })
+}
+
 /// Runs `f` with the state locked.
 pub fn with(thread: &Thread, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
     if let Some(state) = STATE.get() {

@@ -22,8 +22,6 @@ const GRANULES: usize = 1 << (REGION_SHIFT - GRANULE_SHIFT);
 const PAGE_SHIFT: u32 = 8;
 const PAGES: usize = GRANULES >> PAGE_SHIFT;
 const REGIONS: usize = 4096;
-/// Regions that the search for the beginning of a block goes back at most: 16 GiB.
-const BACK: usize = 256;
 
 /// Set in the byte of a block's beginning.
 const BEGIN: u8 = 0x80;
@@ -52,6 +50,50 @@ static TABLE: [Region; REGIONS] =
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
+/// What all blocks ever made tell about where to look for one.
+static ALL: Extremes = Extremes {
+    lowest: AtomicUsize::new(usize::MAX),
+    highest: AtomicUsize::new(0),
+    largest: AtomicUsize::new(0),
+};
+
+struct Extremes {
+    /// The first byte of any block.
+    lowest: AtomicUsize,
+    /// Past the last byte of any.
+    highest: AtomicUsize,
+    /// The largest size.
+    largest: AtomicUsize,
+}
+
+impl Extremes {
+    #[inline]
+    fn add(&self, block: &Range<usize>) {
+        let (highest, largest) = (&self.highest, &self.largest);
+        if block.start < self.lowest.load(Ordering::Relaxed) {
+            self.lowest.fetch_min(block.start, Ordering::Relaxed);
+        }
+        if block.end > highest.load(Ordering::Relaxed) {
+            highest.fetch_max(block.end, Ordering::Relaxed);
+        }
+        if block.len() > largest.load(Ordering::Relaxed) {
+            largest.fetch_max(block.len(), Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn may_hold(&self, address: usize) -> bool {
+        address < self.highest.load(Ordering::Relaxed)
+            && address >= self.lowest.load(Ordering::Relaxed)
+    }
+
+    /// How many regions before the one of an address its block may begin.
+    #[inline]
+    fn back(&self) -> usize {
+        (self.largest.load(Ordering::Relaxed) >> REGION_SHIFT) + 1
+    }
+}
+
 /// From now on blocks are entered.
 pub fn begin() {
     IS_ON.store(true, Ordering::Relaxed);
@@ -77,9 +119,12 @@ pub(crate) fn gone(address: usize) {
 
 /// The block that holds the byte at `address`, as long as the program asked for.
 pub fn block_of(address: usize) -> Option<Range<usize>> {
+    if !ALL.may_hold(address) {
+        return None;
+    }
     let region = address >> REGION_SHIFT;
     let mut last = granule(address);
-    for back in 0..BACK.min(region) {
+    for back in 0..=ALL.back().min(region) {
         if let Some(map) = find(region - back)
             && let Some(first) = map.last_beginning(last)
         {
@@ -114,6 +159,7 @@ fn enter(address: usize, size: usize) {
         }
         (SMALL + digits) as u8
     };
+    ALL.add(&(address..address.saturating_add(size)));
     let page = &map.pages[first >> PAGE_SHIFT];
     if page.load(Ordering::Relaxed) == 0 {
         page.store(1, Ordering::Release);

@@ -9,7 +9,9 @@ use crate::clock::{Clock, Moment};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_engine::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
 use commsan_model::Code;
-use commsan_place::{About, Counted, DEPTH, Doing, Findings, Place, Report, Site, Stacks, Waiting};
+use commsan_place::{
+    About, Counted, DEPTH, Doing, Findings, Place, Report, Site, Stacks, Use, Waiting,
+};
 use commsan_ptx::Strength;
 use proptest::prelude::*;
 use std::ops::Range;

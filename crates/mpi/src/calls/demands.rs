@@ -29,6 +29,8 @@ pub enum Demand {
     Count,
     /// More than 0.
     Unit,
+    /// A place for a result, which must not be at address 0.
+    Place,
 }
 
 impl Demand {
@@ -53,6 +55,10 @@ impl Demand {
                 (_, "tag") if receives => Demand::ReceivedTag,
                 (_, "tag" | "sendtag") => Demand::Tag,
                 (_, "disp_unit") => Demand::Unit,
+                (Role::Request | Role::Flag, _) | (Role::Pointer, "win_out" | "comm_out") => {
+                    Demand::Place
+                }
+                (Role::Pointer, "type_out" | "group_out" | "op_out") => Demand::Place,
                 _ => return None,
             })
         };

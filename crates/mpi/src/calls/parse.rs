@@ -108,6 +108,7 @@ fn param(name: &str) -> Result<Param, String> {
 fn effect(kind: &str) -> Result<Effect, String> {
     Ok(match kind {
         "block" | "meet" => Effect::Block,
+        "local" => Effect::Local,
         "start" => Effect::Start,
         "psend" | "precv" => Effect::InitPartitioned,
         "pready" => Effect::Pready,

@@ -16,8 +16,6 @@ use commsan_engine::Mode;
 use commsan_place::{Counted, Findings, Place};
 use smallvec::SmallVec;
 
-type Messages = SmallVec<[(Key, Option<i32>); 2]>;
-
 /// Messages of a persistent request, which each start counts: their sorts, communicators in words, and tags.
 pub(crate) type Repeated = SmallVec<[(Sort, String, Option<i32>); 2]>;
 
@@ -29,9 +27,9 @@ impl Tracker {
         if at.dest.is_none() && at.source.is_none() {
             return;
         }
-        for (key, tag) in keys::<L>(args, place.pc()) {
-            if !self.ledger.count(&key) {
-                self.count_new(args, &key, tag, place, library);
+        for key in keys::<L>(args, place.pc()).iter().flatten() {
+            if !self.ledger.count(key) {
+                self.count_new(args, key, place, library);
             }
         }
         if at.message.is_some() {
@@ -40,20 +38,13 @@ impl Tracker {
     }
 
     #[cold]
-    fn count_new(
-        &mut self,
-        args: &Args,
-        key: &Key,
-        tag: Option<i32>,
-        place: &impl Place,
-        library: &impl Library,
-    ) {
+    fn count_new(&mut self, args: &Args, key: &Key, place: &impl Place, library: &impl Library) {
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let entry = self.sort(key, library).map(|sort| Entry {
             sort,
             call: &args.call.name,
             on: self.words_for(On::Comm(key.comm)),
-            tag,
+            tag: tag(args, key.sends),
             site,
             count: 1,
         });
@@ -62,9 +53,10 @@ impl Tracker {
 
     /// What each start of a persistent request is to count.
     pub(super) fn repeated<L: Library>(&self, args: &Args, library: &L) -> Repeated {
-        let keys = keys::<L>(args, 0).into_iter();
-        keys.filter_map(|(key, tag)| {
-            Some((self.sort(&key, library)?, self.words_for(On::Comm(key.comm)), tag))
+        let keys = keys::<L>(args, 0).into_iter().flatten();
+        keys.filter_map(|key| {
+            let on = self.words_for(On::Comm(key.comm));
+            Some((self.sort(&key, library)?, on, tag(args, key.sends)))
         })
         .collect()
     }
@@ -150,13 +142,11 @@ impl Tracker {
 }
 
 /// The messages of a call, the sent one first.
-fn keys<L: Library>(args: &Args, pc: usize) -> Messages {
+#[inline]
+fn keys<L: Library>(args: &Args, pc: usize) -> [Option<Key>; 2] {
     let (call, at) = (args.call, &args.call.at);
-    let mut keys = Messages::new();
-    let (Some(comm), false) = (at.comm, call.effect == Effect::InitPartitioned || call.collective)
-    else {
-        return keys;
-    };
+    let is_counted = call.effect != Effect::InitPartitioned && !call.collective;
+    let Some(comm) = at.comm.filter(|_| is_counted) else { return [None; 2] };
     let of = |rule: &Rule, peer: usize, sends: bool| {
         let Extent::Blocks { count, .. } = rule.extent else { return None };
         let (peer, empty) = (args.int(peer), args.count(count) == 0);
@@ -172,12 +162,15 @@ fn keys<L: Library>(args: &Args, pc: usize) -> Messages {
         })
     };
     let rule = |mode: Mode| call.accesses.iter().find(|rule| rule.mode == mode);
-    let int = |index: Option<usize>| index.map(|index| args.int(index)).filter(|tag| *tag >= 0);
-    if let (Some(dest), Some(rule)) = (at.dest, rule(Mode::Read).or_else(|| rule(Mode::Write))) {
-        keys.extend(of(rule, dest, true).map(|key| (key, int(at.tag))));
-    }
-    if let (Some(source), Some(rule)) = (at.source, rule(Mode::Write)) {
-        keys.extend(of(rule, source, false).map(|key| (key, int(at.received_tag))));
-    }
-    keys
+    let sent =
+        at.dest.and_then(|dest| of(rule(Mode::Read).or_else(|| rule(Mode::Write))?, dest, true));
+    let received = at.source.and_then(|source| of(rule(Mode::Write)?, source, false));
+    [sent, received]
+}
+
+/// The tag of a message that a call sends or receives.
+fn tag(args: &Args, sends: bool) -> Option<i32> {
+    let at = &args.call.at;
+    let index = if sends { at.tag } else { at.received_tag };
+    index.map(|index| args.int(index)).filter(|tag| *tag >= 0)
 }

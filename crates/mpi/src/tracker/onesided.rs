@@ -6,9 +6,9 @@ use crate::calls::Effect;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Notice, Which};
 use crate::rma::windows::{Active, Group, Lock, Made, Part, Window, Young};
-use commsan_engine::OpId;
+use commsan_engine::{Mode, OpId};
 use commsan_model::{Code, Role};
-use commsan_place::{Findings, Place, Report, Site};
+use commsan_place::{Findings, Place, Report, Side, Site};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -345,6 +345,47 @@ impl Tracker {
             }
             let sites = &[(Role::Operation, made)];
             self.report_window(Code::WindowNotFreed, number, made, sites, out);
+        }
+    }
+
+    /// Memory is about to be given back that windows may expose.
+    pub(super) fn window_memory_released(
+        &mut self,
+        by: &str,
+        call: Option<&'static str>,
+        bytes: &Range<usize>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let overlap = |memory: &Range<usize>| {
+            let both = memory.start.max(bytes.start)..memory.end.min(bytes.end);
+            (!both.is_empty()).then_some(both)
+        };
+        let windows = self.rma.windows.iter();
+        let found = windows.filter_map(|window| {
+            let released = window.memory.iter().find_map(overlap)?;
+            Some((window.number, window.made.base, window.site, released))
+        });
+        for (number, base, made, released) in found.collect::<SmallVec<[_; 1]>>() {
+            let code = Code::WindowMemoryFreed;
+            let Some(maker) = made.call.and_then(crate::calls::named) else { continue };
+            if out.again(code, place.pc(), made.pc) {
+                continue;
+            }
+            let (window, base) = (Some(number), Some(base));
+            let operation = Operation { window, base, ..Operation::at(maker, made) };
+            let here = place.site(call, &mut self.stacks);
+            let (mode, size) = (Mode::Write, released.len());
+            let report = Report {
+                code,
+                access: Some(Side { by, mode, bytes: released.clone() }),
+                operation: operation.party(),
+                concerned: Some((mode, released, size)),
+                sites: &[(Role::Release, here), (Role::Operation, made)],
+                threads: false,
+                about: None,
+            };
+            out.report(&report, &self.stacks);
         }
     }
 

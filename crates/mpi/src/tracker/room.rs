@@ -114,3 +114,38 @@ impl Tracker {
         tell(&report, self);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_are_told_again_only_when_they_grow() {
+        let mut uses = Uses::default();
+        let mut told = |pc: usize, offset: isize, size: usize| {
+            let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..64 + size };
+            uses.is_new(
+                pc,
+                &used,
+                &Use { variable: Variable::Local { pc, offset }, elements: None },
+            )
+        };
+        assert!(told(1, -8, 40));
+        assert!(!told(1, -8, 40) && !told(1, -8, 8));
+        assert!(told(1, -8, 41));
+        assert!(told(1, -16, 40) && told(2, -8, 40));
+        let grown = (42..100).filter(|size| told(1, -8, *size)).count();
+        assert_eq!(grown, usize::from(AGAIN) - 2);
+    }
+
+    #[test]
+    fn their_number_is_limited() {
+        let mut uses = Uses::default();
+        let mut told = |pc: usize| {
+            let used = Used { parameter: "buf", mode: Mode::Read, bytes: 64..72 };
+            let variable = Variable::Static { address: 64 };
+            uses.is_new(pc, &used, &Use { variable, elements: None })
+        };
+        assert_eq!((0..2 * MOST).filter(|pc| told(*pc)).count(), MOST);
+    }
+}
