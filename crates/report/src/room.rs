@@ -26,7 +26,11 @@ pub(crate) fn observations(logs: &[RankLog], symbols: &Symbols) -> Vec<Observati
     for (log, used) in uses() {
         let Some(lookup) = lookups.get(module(log, used)) else { continue };
         let variable = match used.variable {
-            RawVariable::Local { at: (_, address), offset } => lookup.local(address, offset),
+            RawVariable::Local { at: (_, address), offset } => {
+                let frames = symbols.frames(module(log, used), address).iter().rev();
+                let lines: Vec<u32> = frames.map(|frame| frame.line.unwrap_or(0)).collect();
+                lookup.local(address, offset, &lines)
+            }
             RawVariable::Static { at: (_, address) } => lookup.fixed(address),
         };
         if let Some((code, problem)) = variable.and_then(|variable| judge(used, &variable)) {

@@ -8,7 +8,7 @@ use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
 use commsan_model::Frame;
 use commsan_trace::RankLog;
-use commsan_trace::record::RawSite;
+use commsan_trace::record::{RawSite, RawVariable};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 
@@ -35,9 +35,13 @@ impl Symbols {
             let uses = log.uses.iter().flat_map(|used| &*used.finding.sites);
             let counted = log.messages.values().flat_map(|messages| &messages.counted);
             let messages = counted.map(|messages| &messages.site);
-            sites.chain(waits).chain(messages).chain(uses).flat_map(move |site| {
-                site.frames.iter().map(move |(module, offset)| (module_path(log, *module), *offset))
-            })
+            let frames =
+                sites.chain(waits).chain(messages).chain(uses).flat_map(|site| &*site.frames);
+            let locals = log.uses.iter().filter_map(|used| match &used.variable {
+                RawVariable::Local { at, .. } => Some(at),
+                RawVariable::Static { .. } => None,
+            });
+            frames.chain(locals).map(move |(module, offset)| (module_path(log, *module), *offset))
         });
         Symbols::of_places(sites)
     }

@@ -1,7 +1,8 @@
 //! Variables, from debug information and symbols: which one an address is in, how long it is, and of what.
 //!
 //! **Soundness.** What is not certain is not told. A local variable is known by its distance from the frame
-//! pointer, where the unwind table says that the function keeps one at the call; a static one by its symbol.
+//! pointer, where the unwind table says that the function keeps one at the call; a static one by its symbol. A local
+//! variable that is declared behind the call does not count: a temporary may have its memory until then.
 //! Where several may be meant (the compiler lets them share memory), the one that reaches furthest counts.
 //! Nothing is told of variables in registers, of those whose place changes, of those with a length that is known
 //! at run time only, and of modules without debug information or symbols.
@@ -122,8 +123,9 @@ impl Variables {
 }
 
 impl<'d> Lookup<'d> {
-    /// The local variable of the function at `address` that is at this distance from its frame pointer.
-    pub fn local(&self, address: u64, distance: i64) -> Option<Variable> {
+    /// The local variable of the function at `address` that is at this distance from its frame pointer. `lines` are
+    /// those of the call in that function and, from there inwards, in functions that were inlined.
+    pub fn local(&self, address: u64, distance: i64, lines: &[u32]) -> Option<Variable> {
         self.of.has_frame(address)?;
         let holds = |unit: &&Unit<Slice<'d>>| {
             self.dwarf.unit_ranges(unit).is_ok_and(|ranges| has(ranges, address))
@@ -132,12 +134,15 @@ impl<'d> Lookup<'d> {
         let mut entries = unit.entries();
         // Where a scope begins that the address is not in, and the function that it is in.
         let (mut outside, mut function) = (None, None);
+        // Inlined functions around the entry at hand, by their depths.
+        let mut inlined = Vec::new();
         let mut best: Option<Variable> = None;
         while let Ok(Some(entry)) = entries.next_dfs() {
             if outside.is_some_and(|depth| entry.depth() > depth) {
                 continue;
             }
             outside = None;
+            inlined.retain(|depth| entry.depth() > *depth);
             if let Some((depth, _)) = function
                 && entry.depth() <= depth
             {
@@ -147,11 +152,17 @@ impl<'d> Lookup<'d> {
                 dw::DW_TAG_subprogram if self.is_in(unit, entry, address) == Some(true) => {
                     function = Some((entry.depth(), frame_base(unit, entry)?));
                 }
-                dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine
-                    if self.is_in(unit, entry, address) != Some(false) => {}
+                dw::DW_TAG_lexical_block if self.is_in(unit, entry, address) != Some(false) => {}
+                dw::DW_TAG_inlined_subroutine if self.is_in(unit, entry, address) == Some(true) => {
+                    inlined.push(entry.depth());
+                }
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => {
                     if let Some((_, base)) = function
                         && let Some(start) = place(unit, entry, base)
+                        && let Some(line) = lines.get(inlined.len())
+                        && self
+                            .line(unit, entry)
+                            .is_some_and(|declared| declared <= u64::from(*line))
                         && let Some(kind) = self.type_of_variable(unit, entry)
                         && let Ok(within) = u64::try_from(distance.saturating_sub(start))
                         && let Some(room) = kind.size.checked_sub(within).filter(|room| *room > 0)
@@ -254,6 +265,11 @@ impl<'d> Lookup<'d> {
             Cow::Borrowed(name) => name.to_owned(),
             Cow::Owned(name) => name,
         })
+    }
+
+    /// Where a variable is declared.
+    fn line(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<u64> {
+        self.attribute(unit, entry, dw::DW_AT_decl_line)?.udata_value()
     }
 
     fn type_of_variable(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<Type> {

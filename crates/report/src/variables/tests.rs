@@ -84,7 +84,7 @@ fn locals(
     text: std::ops::Range<u64>,
 ) -> Vec<(String, u64, Option<(&'static str, u64)>)> {
     let places = text.flat_map(|address| (-160..0).map(move |distance| (address, distance)));
-    let found = places.filter_map(|(address, distance)| lookup.local(address, distance));
+    let found = places.filter_map(|(address, distance)| lookup.local(address, distance, &[99]));
     let mut found: Vec<_> =
         found.map(|found| (found.name.unwrap(), found.size, found.elements)).collect();
     found.sort();
@@ -106,6 +106,11 @@ fn local_variables_are_found_where_they_are_in_scope() {
         for one in [line, few, inner] {
             assert!(found.contains(&one), "{built}: {one:?} in {found:?}");
         }
+        let places = || code.clone().flat_map(|address| (-160..0).map(move |at| (address, at)));
+        let lookup = variables.lookup();
+        // Before it is declared.
+        let early = |(address, at)| lookup.local(address, at, &[9]);
+        assert!(places().filter_map(early).all(|found| found.name.as_deref() != Some("few")));
         // Not the one whose scope has not begun.
         let first = locals(&variables.lookup(), code.start..code.start + 12);
         assert!(
@@ -145,7 +150,7 @@ proptest! {
         if let Some(variables) = opened(&data) {
             let lookup = variables.lookup();
             for (address, distance) in addresses {
-                lookup.local(address, distance);
+                lookup.local(address, distance, &[99]);
                 lookup.fixed(address);
             }
         }
