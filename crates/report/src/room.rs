@@ -97,9 +97,10 @@ fn judge(used: &RawUse<'_>, variable: &Variable) -> Option<(Code, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variables::Elements;
     use commsan_trace::record::{RawElements, RawOperation};
 
-    fn used(size: u64, elements: Option<(&'static str, u64)>) -> RawUse<'static> {
+    fn used(size: u64, elements: Option<Elements>) -> RawUse<'static> {
         RawUse {
             variable: RawVariable::Static { at: (0, 64) },
             elements: elements.map(|(class, bytes)| RawElements { class: class.into(), bytes }),
@@ -130,8 +131,8 @@ mod tests {
 
     fn judged(
         size: u64,
-        elements: Option<(&'static str, u64)>,
-        variable: (u64, u64, Option<(&'static str, u64)>),
+        elements: Option<Elements>,
+        variable: (u64, u64, Option<Elements>),
     ) -> Option<(Code, String)> {
         let (size_of, room, of) = variable;
         let name = Some("line".to_owned());

@@ -17,6 +17,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+/// The class of a basic type, e.g. `integer`, and its size in bytes.
+pub(crate) type Elements = (&'static str, u64);
+
 /// Memory of a variable from an address in it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variable {
@@ -26,8 +29,8 @@ pub(crate) struct Variable {
     pub room: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// The class of the basic type that all of it is of, e.g. `integer`, and its size in bytes.
-    pub elements: Option<(&'static str, u64)>,
+    /// The basic type that all of it is of.
+    pub elements: Option<Elements>,
 }
 
 /// The frame pointer of x86-64.
@@ -60,7 +63,7 @@ pub(crate) struct Lookup<'d> {
 
 struct Type {
     size: u64,
-    elements: Option<(&'static str, u64)>,
+    elements: Option<Elements>,
 }
 
 impl Variables {
@@ -326,7 +329,7 @@ impl<'d> Lookup<'d> {
 }
 
 /// The class and size of the elements that a type of the source has; as in MPI, a complex number is two.
-fn class(encoding: gimli::DwAte, size: u64) -> Option<(&'static str, u64)> {
+fn class(encoding: gimli::DwAte, size: u64) -> Option<Elements> {
     match encoding {
         dw::DW_ATE_signed | dw::DW_ATE_unsigned => Some(("integer", size)),
         dw::DW_ATE_float => Some(("real", size)),

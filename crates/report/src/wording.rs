@@ -471,11 +471,11 @@ pub const WORDINGS: &[Wording] = &[
     Wording {
         code: Code::WindowMemoryFreed,
         case: Case::Usual,
-        message: "{who} releases {size} that {window}, made by {other}, still exposes",
+        message: "{who} releases {size} of {window}, made by {other}, which is used afterwards",
         offence: "{by} releases memory of the window",
         operation: "{other} makes the window",
-        why: "until MPI_Win_free has returned, other ranks may access the memory of the window made at {started}, \
-              whatever it belongs to by then",
+        why: "calls on the window made at {started} follow: until MPI_Win_free has returned, other ranks may access its \
+              memory, whatever that belongs to by then",
         help: "release the memory when MPI_Win_free, or MPI_Win_detach, has returned; destructors of containers \
                run after that if the window is freed in an inner scope",
         fortran: "",

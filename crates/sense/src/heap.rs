@@ -102,7 +102,7 @@ pub fn begin() {
 /// A block is there; the program does not know it yet.
 #[inline]
 pub(crate) fn made(address: usize, size: usize) {
-    if IS_ON.load(Ordering::Relaxed) && address != 0 && address % (1 << GRANULE_SHIFT) == 0 {
+    if IS_ON.load(Ordering::Relaxed) && address != 0 && address.is_multiple_of(1 << GRANULE_SHIFT) {
         enter(address, size);
     }
 }
@@ -220,17 +220,13 @@ fn slots(region: usize) -> impl Iterator<Item = &'static Region> {
 
 #[inline]
 fn find(region: usize) -> Option<&'static Map> {
-    for slot in slots(region) {
-        match slot.key.load(Ordering::Acquire) {
-            0 => return None,
-            // SAFETY: once there, a map stays.
-            key if key == region + 1 => {
-                return unsafe { slot.map.load(Ordering::Acquire).as_ref() };
-            }
-            _ => {}
-        }
+    let mut known = slots(region).map(|slot| (slot.key.load(Ordering::Acquire), slot));
+    let (key, slot) = known.find(|(key, _)| *key == 0 || *key == region + 1)?;
+    if key == 0 {
+        return None;
     }
-    None
+    // SAFETY: once there, a map stays.
+    unsafe { slot.map.load(Ordering::Acquire).as_ref() }
 }
 
 #[inline]
@@ -287,7 +283,7 @@ mod tests {
             asked in prop::collection::vec(0usize..(1 << 13) * 16, 100),
         ) {
             // Across the border of two regions, at a place of its own.
-            let base = BASE + (region * 4 + 1 << REGION_SHIFT) - (1 << 12) * 16;
+            let base = BASE + ((region * 4 + 1) << REGION_SHIFT) - (1 << 12) * 16;
             let mut blocks = BTreeMap::new();
             begin();
             for (at, size, frees) in steps {

@@ -13,7 +13,6 @@ pub const VERSION: u32 = 1;
 /// One line of a rank's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "t", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "one exists at a time, on the stack")]
 pub enum Record<'a> {
     /// First line: who writes this log.
     Start(Start<'a>),

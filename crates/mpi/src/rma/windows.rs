@@ -143,6 +143,8 @@ pub struct Window {
     pub since: u32,
     /// Attached memory of a dynamic window, or the one part.
     pub memory: Vec<Range<usize>>,
+    /// Memory of it that was given back.
+    pub released: Option<Released>,
     /// What each rank of the job has attached, as far as is known.
     pub attached: Vec<(u32, Range<usize>)>,
     /// Segments of this process up to which its stores have been made public, in the separate memory
@@ -198,6 +200,7 @@ impl Window {
             site,
             since,
             memory,
+            released: None,
             attached: Vec::new(),
             published: Segments::default(),
             fences: Segments::default(),
@@ -311,6 +314,15 @@ pub struct Windows {
     by_name: FxHashMap<u64, u32>,
     /// How many windows each group has made.
     made: FxHashMap<u64, u64>,
+}
+
+/// Memory that the program has given back.
+#[derive(Clone, Debug)]
+pub struct Released {
+    /// By which function.
+    pub by: Box<str>,
+    pub bytes: Range<usize>,
+    pub site: Site,
 }
 
 impl Windows {

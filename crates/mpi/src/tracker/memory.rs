@@ -51,7 +51,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.forget(&bytes);
-        self.window_memory_released(by, call, &bytes, place, out);
+        self.window_memory_released(by, call, &bytes, place);
         let mode = Mode::Write;
         let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };

@@ -5,7 +5,7 @@ use crate::buffers::Args;
 use crate::calls::Effect;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Notice, Which};
-use crate::rma::windows::{Active, Group, Lock, Made, Part, Window, Young};
+use crate::rma::windows::{Active, Group, Lock, Made, Part, Released, Window, Young};
 use commsan_engine::{Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side, Site};
@@ -101,6 +101,7 @@ impl Tracker {
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
         let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
         let bytes = window.memory.swap_remove(at);
+        window.released = None;
         self.tell_attached(handle, &bytes, false);
         if let Some(exposed) = &mut self.rma.exposed {
             exposed.remove(&bytes);
@@ -128,6 +129,9 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let handle = args.call.at.win.map_or(0, |index| args.words[index]);
+        if args.call.effect != Effect::WindowFree {
+            self.must_have_memory(handle, out);
+        }
         let Some(window) = self.rma.windows.get(handle) else { return };
         if let Some(opened) = misfit(window, args) {
             let number = window.number;
@@ -355,38 +359,43 @@ impl Tracker {
         call: Option<&'static str>,
         bytes: &Range<usize>,
         place: &impl Place,
-        out: &mut dyn Findings,
     ) {
-        let overlap = |memory: &Range<usize>| {
-            let both = memory.start.max(bytes.start)..memory.end.min(bytes.end);
-            (!both.is_empty()).then_some(both)
-        };
-        let windows = self.rma.windows.iter();
-        let found = windows.filter_map(|window| {
-            let released = window.memory.iter().find_map(overlap)?;
-            Some((window.number, window.made.base, window.site, released))
-        });
-        for (number, base, made, released) in found.collect::<SmallVec<[_; 1]>>() {
-            let code = Code::WindowMemoryFreed;
-            let Some(maker) = made.call.and_then(crate::calls::named) else { continue };
-            if out.again(code, place.pc(), made.pc) {
-                continue;
-            }
-            let (window, base) = (Some(number), Some(base));
-            let operation = Operation { window, base, ..Operation::at(maker, made) };
-            let here = place.site(call, &mut self.stacks);
-            let (mode, size) = (Mode::Write, released.len());
-            let report = Report {
-                code,
-                access: Some(Side { by, mode, bytes: released.clone() }),
-                operation: operation.party(),
-                concerned: Some((mode, released, size)),
-                sites: &[(Role::Release, here), (Role::Operation, made)],
-                threads: false,
-                about: None,
+        let stacks = &mut self.stacks;
+        for window in self.rma.windows.iter_mut() {
+            let overlap = |memory: &Range<usize>| {
+                let both = memory.start.max(bytes.start)..memory.end.min(bytes.end);
+                (!both.is_empty()).then_some(both)
             };
-            out.report(&report, &self.stacks);
+            if let Some(bytes) = window.memory.iter().find_map(overlap) {
+                let site = place.site(call, stacks);
+                window.released.get_or_insert_with(|| Released { by: by.into(), bytes, site });
+            }
         }
+    }
+
+    /// A window goes on to be used: its memory must be there.
+    fn must_have_memory(&mut self, handle: usize, out: &mut dyn Findings) {
+        let Some(window) = self.rma.windows.get_mut(handle) else { return };
+        let Some(Released { by, bytes, site }) = window.released.take() else { return };
+        let (number, base, made) = (window.number, window.made.base, window.site);
+        let code = Code::WindowMemoryFreed;
+        let Some(maker) = made.call.and_then(crate::calls::named) else { return };
+        if out.again(code, site.pc, made.pc) {
+            return;
+        }
+        let (window, base) = (Some(number), Some(base));
+        let operation = Operation { window, base, ..Operation::at(maker, made) };
+        let (mode, size) = (Mode::Write, bytes.len());
+        let report = Report {
+            code,
+            access: Some(Side { by: &by, mode, bytes: bytes.clone() }),
+            operation: operation.party(),
+            concerned: Some((mode, bytes, size)),
+            sites: &[(Role::Release, site), (Role::Operation, made)],
+            threads: false,
+            about: None,
+        };
+        out.report(&report, &self.stacks);
     }
 
     fn report_window(

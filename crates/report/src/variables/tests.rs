@@ -79,10 +79,7 @@ fn static_variables_are_found_with_size_and_elements() {
 }
 
 /// All local variables that can be seen from any place, by their names.
-fn locals(
-    lookup: &Lookup<'_>,
-    text: std::ops::Range<u64>,
-) -> Vec<(String, u64, Option<(&'static str, u64)>)> {
+fn locals(lookup: &Lookup<'_>, text: std::ops::Range<u64>) -> Vec<(String, u64, Option<Elements>)> {
     let places = text.flat_map(|address| (-160..0).map(move |distance| (address, distance)));
     let found = places.filter_map(|(address, distance)| lookup.local(address, distance, &[99]));
     let mut found: Vec<_> =

@@ -1,4 +1,4 @@
-// The memory of a window is released when the window is gone, or the memory detached.
+// The memory of a window is released when the window is gone or the memory detached, or is not used any more.
 //# np: 2
 #include <cstdlib>
 #include <mpi.h>
@@ -26,6 +26,12 @@ int main(int argc, char **argv) {
   MPI_Win_free(&window);
   std::free(block);
   local();
+  auto *late = static_cast<int *>(std::malloc(400));
+  MPI_Win_create(late, 400, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_fence(0, window);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+  std::free(late);
+  MPI_Win_free(&window);
   MPI_Win_free(&dynamic);
   MPI_Finalize();
 }
