@@ -32,7 +32,7 @@ const DIGIT: u32 = 7;
 const MOST_DIGITS: usize = 7;
 
 /// The bytes for a region, its last blocks' digits included, and for each page of them whether any ever was a
-/// beginning.
+/// beginning, by the same bit.
 #[repr(C)]
 struct Map {
     bytes: [AtomicU8; GRANULES + 8],
@@ -162,7 +162,7 @@ fn enter(address: usize, size: usize) {
     ALL.add(&(address..address.saturating_add(size)));
     let page = &map.pages[first >> PAGE_SHIFT];
     if page.load(Ordering::Relaxed) == 0 {
-        page.store(1, Ordering::Release);
+        page.store(BEGIN, Ordering::Release);
     }
     map.bytes[first].store(BEGIN | byte, Ordering::Release);
 }
@@ -170,30 +170,16 @@ fn enter(address: usize, size: usize) {
 impl Map {
     /// The last beginning of a block up to this granule.
     fn last_beginning(&self, last: usize) -> Option<usize> {
-        let own = last >> PAGE_SHIFT;
-        let pages = (0..=own).rev().filter(|page| self.pages[*page].load(Ordering::Acquire) != 0);
-        let within = |page: usize| {
-            let end = if page == own { last } else { (page << PAGE_SHIFT) + (1 << PAGE_SHIFT) - 1 };
-            self.last_within(page << PAGE_SHIFT, end)
-        };
-        pages.map(within).find_map(|found| found)
-    }
-
-    /// The same, from `first` on, which begins a word.
-    fn last_within(&self, first: usize, last: usize) -> Option<usize> {
-        const WORD: usize = size_of::<u64>();
-        const BEGINS: u64 = u64::from_ne_bytes([BEGIN; WORD]);
-        (first / WORD..=last / WORD).rev().find_map(|word| {
-            // SAFETY: within the map, which is aligned, and made of atomics.
-            let word_of = unsafe { &*self.bytes.as_ptr().add(word * WORD).cast::<AtomicU64>() };
-            let mut begins = u64::from_le(word_of.load(Ordering::Acquire)) & BEGINS;
-            if word == last / WORD {
-                let unused = WORD - 1 - last % WORD;
-                begins = begins << (8 * unused) >> (8 * unused);
+        let mut page = last >> PAGE_SHIFT;
+        loop {
+            page = last_marked(&self.pages, 0, page)?;
+            let first = page << PAGE_SHIFT;
+            let end = last.min(first + (1 << PAGE_SHIFT) - 1);
+            if let Some(found) = last_marked(&self.bytes, first, end) {
+                return Some(found);
             }
-            let at = (u64::BITS - begins.leading_zeros()) as usize / 8;
-            (begins != 0).then(|| word * WORD + at - 1)
-        })
+            page = page.checked_sub(1)?;
+        }
     }
 
     /// The size of the block that begins at this granule; `None` if it has just gone.
@@ -209,6 +195,24 @@ impl Map {
         });
         (self.bytes[first].load(Ordering::Acquire) == byte).then_some(size)
     }
+}
+
+/// The last byte from `first`, which begins a word, up to `last` whose highest bit is set.
+#[inline]
+fn last_marked(bytes: &[AtomicU8], first: usize, last: usize) -> Option<usize> {
+    const WORD: usize = size_of::<u64>();
+    const MARKS: u64 = u64::from_ne_bytes([BEGIN; WORD]);
+    (first / WORD..=last / WORD).rev().find_map(|word| {
+        // SAFETY: both arrays of a map are aligned and made of whole words, and of atomics.
+        let word_of = unsafe { &*bytes.as_ptr().add(word * WORD).cast::<AtomicU64>() };
+        let mut marks = u64::from_le(word_of.load(Ordering::Acquire)) & MARKS;
+        if word == last / WORD {
+            let unused = WORD - 1 - last % WORD;
+            marks = marks << (8 * unused) >> (8 * unused);
+        }
+        let at = (u64::BITS - marks.leading_zeros()) as usize / 8;
+        (marks != 0).then(|| word * WORD + at - 1)
+    })
 }
 
 /// The slots in which a region may be, the likeliest first.
