@@ -133,6 +133,7 @@ impl<'o> Facts<'o> {
             "provided" => self.level().1,
             "argument" => self.argument().0,
             "problem" => self.argument().1,
+            "mend" => self.mend(),
             "rule" => self.rule().to_owned(),
             "mywork" => self.my_work(),
             "work" => self.work(),
@@ -162,6 +163,35 @@ impl<'o> Facts<'o> {
         match &self.observation.finding.argument {
             Some(argument) => (format!("`{}`", argument.parameter), argument.problem.to_string()),
             None => ("an argument".to_owned(), "is not allowed".to_owned()),
+        }
+    }
+
+    /// What to do about an argument that is not allowed.
+    fn mend(&self) -> String {
+        let (argument, problem) = self.argument();
+        let computed = format!("check how {argument} is computed on this rank");
+        match argument.trim_matches('`') {
+            _ if problem.contains("null pointer") => format!(
+                "was the memory of {argument} allocated on this rank? Results need the address of a variable"
+            ),
+            _ if problem.contains("MPI_COMM_NULL") => "a rank that is not in a communicator must not use it: \
+                 MPI_Comm_split gives MPI_COMM_NULL for MPI_UNDEFINED, MPI_Cart_create to ranks that are left over"
+                .to_owned(),
+            _ if problem.contains("NULL") => {
+                format!("has the object of {argument} been made on this rank, and not been freed yet?")
+            }
+            _ if problem.contains("negative") => format!(
+                "{computed}: a product of type `int` overflows beyond 2147483647; calls whose names end in \
+                 `_c` take counts of type `MPI_Count`"
+            ),
+            "dest" | "source" | "target_rank" => {
+                format!("{computed}; `MPI_PROC_NULL` is the neighbour where there is none")
+            }
+            "tag" | "sendtag" | "recvtag" => format!(
+                "{computed}: the largest tag is the attribute `MPI_TAG_UB` of `MPI_COMM_WORLD`, which differs \
+                 between libraries, and is at least 32767"
+            ),
+            _ => computed,
         }
     }
 

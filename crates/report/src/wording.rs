@@ -34,6 +34,7 @@
 //! | `{thread}`, `{partner}` | `1`, `0` |
 //! | `{required}`, `{provided}` | `MPI_THREAD_FUNNELED` |
 //! | `{argument}`, `{problem}` | `` `dest` ``, `is 5, but the communicator's ranks are 0 to 3` |
+//! | `{mend}` | ``check how `dest` is computed on this rank; …`` |
 //! | `{rule}` | `with MPI_THREAD_FUNNELED, only the thread that …` |
 //! | `{mywork}`, `{work}` | ``kernel `pack` on stream 1 of device 0`` of either side |
 //! | `{does}`, `{works}` | ``kernel `pack` on stream 1 of device 0 writes 64 bytes`` |
@@ -252,7 +253,7 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{argument} {problem}",
         why: "the standard does not allow this argument, whatever the library makes of it: most end the program \
               over it",
-        help: "check how {argument} is computed on this rank; `MPI_PROC_NULL` is the neighbour where there is none",
+        help: "{mend}",
         fortran: "",
     },
     Wording {
