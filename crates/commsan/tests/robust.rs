@@ -297,7 +297,7 @@ fn damaged_logs_are_read_as_far_as_they_go() {
     let report = || work.finish(&mut work.commsan(&["report", directory]));
     let log = run.directory.join("rank-1.jsonl");
     let whole = fs::read(&log).unwrap();
-    let finding = whole.windows(9).position(|w| w == b"\"finding\"").unwrap();
+    let finding = whole.windows(13).position(|w| w == b"\"t\":\"finding\"").unwrap();
     let line_end = finding + whole[finding..].iter().position(|b| *b == b'\n').unwrap();
 
     fs::write(&log, &whole[..line_end + 5]).unwrap();
