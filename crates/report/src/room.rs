@@ -11,15 +11,16 @@ use crate::variables::{Lookup, Variable, Variables};
 use commsan_model::Code;
 use commsan_trace::RankLog;
 use commsan_trace::record::{RawArgument, RawFinding, RawUse, RawVariable};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What was found, as if the ranks had seen it.
 pub(crate) fn observations(logs: &[RankLog], symbols: &Symbols) -> Vec<Observation> {
     let uses = || logs.iter().flat_map(|log| log.uses.iter().map(move |used| (log, used)));
-    let paths = uses().map(|(log, used)| module(log, used));
+    // Each is read once, however many uses there are.
+    let paths: BTreeSet<&Path> = uses().map(|(log, used)| module(log, used)).collect();
     let opened: BTreeMap<&Path, Variables> =
-        paths.filter_map(|path| Some((path, Variables::open(path)?))).collect();
+        paths.into_iter().filter_map(|path| Some((path, Variables::open(path)?))).collect();
     let lookups: BTreeMap<&Path, Lookup<'_>> =
         opened.iter().map(|(path, variables)| (*path, variables.lookup())).collect();
     let mut found = Vec::new();

@@ -13,7 +13,6 @@ use gimli::{
     constants as dw,
 };
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -264,10 +263,7 @@ impl<'d> Lookup<'d> {
     fn name(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<String> {
         let name = self.attribute(unit, entry, dw::DW_AT_name)?;
         let name = self.dwarf.attr_string(unit, name).ok()?;
-        Some(match name.to_string_lossy() {
-            Cow::Borrowed(name) => name.to_owned(),
-            Cow::Owned(name) => name,
-        })
+        Some(name.to_string_lossy().into_owned())
     }
 
     /// Where a variable is declared.
