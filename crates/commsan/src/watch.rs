@@ -28,7 +28,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(250);
-/// From asking a job to end to making it.
+/// From asking a job to end to making it, and between two questions to its ranks.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes that any node moves in a second, whatever else it does.
@@ -85,8 +85,17 @@ struct Watched {
     next: Instant,
     /// How long to wait before that.
     patience: Duration,
-    /// When it was asked to end.
-    ended: Option<Instant>,
+    end: End,
+}
+
+/// How far the end of a job has come.
+#[derive(Clone, Copy)]
+enum End {
+    Open,
+    /// Its launcher was asked to end it.
+    Asked(Instant),
+    /// What was left of it then was killed.
+    Made,
 }
 
 /// A rank, as it is seen from outside.
@@ -133,6 +142,7 @@ impl Watcher {
         }
         let limit = self.options.stuck_after.0.into();
         for index in 0..self.jobs.len() {
+            self.jobs[index].see_to_the_end();
             match self.jobs[index].judge(limit) {
                 Verdict::Open => {}
                 Verdict::Mismatch if self.told.is_empty() => {}
@@ -228,7 +238,7 @@ impl Watched {
             acquitted: Vec::new(),
             next: Instant::now(),
             patience: PATIENCE,
-            ended: None,
+            end: End::Open,
         }
     }
 
@@ -250,7 +260,7 @@ impl Watched {
 
     /// Whether the job hangs. Ranks that may are asked what they wait for.
     fn judge(&mut self, limit: u64) -> Verdict {
-        if limit == 0 || self.ended.is_some_and(|when| when.elapsed() < PATIENCE) {
+        if limit == 0 || !matches!(self.end, End::Open) {
             return Verdict::Open;
         }
         self.look();
@@ -316,11 +326,21 @@ impl Watched {
     }
 
     fn end(&mut self, why: &str) {
-        if self.ended.is_none() {
-            note(&format!("{why}: the job is ended"));
+        note(&format!("{why}: the job is ended"));
+        self.job.ask_to_end();
+        self.end = End::Asked(Instant::now());
+    }
+
+    /// Makes a job end that was asked to and does not: launchers may hang, too.
+    fn see_to_the_end(&mut self) {
+        if let End::Asked(when) = self.end
+            && when.elapsed() > PATIENCE
+        {
+            self.end = End::Made;
+            if self.job.kill() {
+                note("it has not ended: it is killed");
+            }
         }
-        self.job.end(self.ended.is_some());
-        self.ended = Some(Instant::now());
     }
 }
 

@@ -4,6 +4,8 @@
 mod built;
 
 use built::{Mpi, Work};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 fn stuck(mpi: Mpi) -> (Work, PathBuf) {
@@ -60,4 +62,26 @@ fn a_job_may_be_left_alone() {
     let commsan = work.commsan(&run);
     timeout.arg(commsan.get_program()).args(commsan.get_args()).arg(program).arg("many");
     work.finish(&mut timeout).is_silent_about("CS-DLK-01").is_silent_about("is ended");
+}
+
+#[test]
+fn a_launcher_that_does_not_end_is_killed() {
+    // One ignores the request, one ends its ranks and hangs then.
+    let launchers = [
+        "trap '' TERM\nLAUNCHER \"$@\"\nexec sleep 600\n",
+        "trap 'kill $!' TERM\nLAUNCHER \"$@\" &\nwait; wait\nexec sleep 600\n",
+    ];
+    for mpi in Mpi::ALL {
+        let (work, program) = stuck(mpi);
+        for script in launchers {
+            let launcher = work.path("mpirun_that_hangs");
+            let text = format!("#!/bin/sh\n{}", script.replace("LAUNCHER", &mpi.tool("mpirun")));
+            fs::write(&launcher, text).unwrap();
+            fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
+            let job = [launcher.to_str().unwrap(), "-n", "5", program.to_str().unwrap(), "many"];
+            let run = work.run_job(&["--stuck-after", "1"], &job);
+            run.ends_with(66).says("the job is ended").says("it has not ended: it is killed");
+            run.finds(&["CS-DLK-01 main"]);
+        }
+    }
 }

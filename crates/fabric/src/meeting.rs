@@ -77,6 +77,8 @@ pub struct Job {
     board: Board,
     /// The process that keeps the memory, the first rank.
     process: libc::pid_t,
+    /// The launcher and the ranks, once they were asked to end.
+    asked: Vec<Process>,
 }
 
 /// The jobs of a run on this node that are not known yet.
@@ -94,7 +96,7 @@ impl Job {
         let (path, ranks) = read(place)?;
         let process = path.strip_prefix("/proc/")?.split_once('/')?.0.parse().ok()?;
         let board = Memory::open(&path, ranks).ok()?.board();
-        Some(Job { name: place.file_name()?.to_owned(), board, process })
+        Some(Job { name: place.file_name()?.to_owned(), board, process, asked: Vec::new() })
     }
 
     /// The name of the job's file.
@@ -107,19 +109,40 @@ impl Job {
         self.board
     }
 
-    /// Asks whoever launched the job to end it, or makes it.
-    pub fn end(&self, by_force: bool) {
+    /// Asks whoever launched the job to end it.
+    pub fn ask_to_end(&mut self) {
         let launcher = ancestors(self.process).filter(|known| known.launches).last();
         let launcher = launcher.map_or(self.process, |known| known.process);
-        let signal = if by_force { libc::SIGKILL } else { libc::SIGTERM };
-        // SAFETY: system calls. The process had this job's memory open when it was found, and all
-        // ranks, this one included, wait.
-        unsafe {
-            libc::kill(launcher, signal);
-            if by_force {
-                libc::kill(self.process, signal);
-            }
+        let ranks = self.board.processes().map(u32::cast_signed);
+        self.asked = std::iter::once(launcher).chain(ranks).filter_map(Process::of).collect();
+        if let Some(launcher) = self.asked.first() {
+            launcher.signal(libc::SIGTERM);
         }
+    }
+
+    /// Ends what is left of a job that was asked to end; whether that was something.
+    pub fn kill(&self) -> bool {
+        let killed = self.asked.iter().filter(|process| process.signal(libc::SIGKILL));
+        killed.count() > 0
+    }
+}
+
+/// A process that may have ended, and its number have been given to another one.
+struct Process {
+    number: libc::pid_t,
+    start: u64,
+}
+
+impl Process {
+    fn of(number: libc::pid_t) -> Option<Process> {
+        status(number).map(|(_, _, start)| Process { number, start })
+    }
+
+    /// Sends it a signal, unless it has ended.
+    fn signal(&self, signal: libc::c_int) -> bool {
+        let is_there = status(self.number).is_some_and(|(_, _, start)| start == self.start);
+        // SAFETY: a system call that takes no memory.
+        is_there && unsafe { libc::kill(self.number, signal) } == 0
     }
 }
 
