@@ -78,11 +78,11 @@ impl Default for Ledger {
 
 impl Ledger {
     /// Counts a message whose sort was asked for before; returns whether it was.
-    #[inline]
-    pub fn count(&mut self, key: &Key) -> bool {
-        match &self.slots[slot(key)] {
-            Some((known, NOT)) if known == key => true,
-            Some((known, index)) if known == key => {
+    #[inline(always)]
+    pub fn count(&mut self, key: Key) -> bool {
+        match &self.slots[slot(&key)] {
+            Some((known, NOT)) if *known == key => true,
+            Some((known, index)) if *known == key => {
                 self.entries[*index as usize].count += 1;
                 true
             }
@@ -141,7 +141,7 @@ impl Ledger {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn slot(key: &Key) -> usize {
     let mixed = key.pc ^ (key.peer as usize).wrapping_mul(0x9e37_79b9) ^ usize::from(key.sends);
     (mixed ^ mixed >> 7) % SLOTS
@@ -179,7 +179,7 @@ mod tests {
                 if n % 37 == 0 {
                     ledger.forget(comm);
                 }
-                if !ledger.count(&key) {
+                if !ledger.count(key) {
                     ledger.count_new(&key, Some(entry(&key)));
                 }
                 *expected.entry(entry(&key).sort).or_default() += 1;
@@ -195,10 +195,10 @@ mod tests {
         let mut ledger = Ledger::default();
         let key = Key { pc: 1, comm: 2, datatype: 3, peer: 0, row: 1, sends: true, empty: false };
         ledger.count_new(&key, None);
-        assert!(ledger.count(&key));
+        assert!(ledger.count(key));
         assert!(ledger.entries().unwrap().is_empty());
         ledger.forget(3);
-        assert!(!ledger.count(&key));
+        assert!(!ledger.count(key));
         ledger.give_up();
         assert!(ledger.entries().is_none());
     }

@@ -8,7 +8,7 @@
 
 use super::Tracker;
 use crate::buffers::{Args, Library};
-use crate::calls::{Effect, Extent, Rule};
+use crate::calls::{Call, Effect, Extent, Rule};
 use crate::collective::communicators::On;
 use crate::ledger::{Entry, Key, Sort};
 use crate::requests::{State, Token};
@@ -27,13 +27,23 @@ impl Tracker {
         if at.dest.is_none() && at.source.is_none() {
             return;
         }
-        for key in keys::<L>(args, place.pc()).iter().flatten() {
-            if !self.ledger.count(key) {
-                self.count_new(args, key, place, library);
-            }
+        if let Some(key) = sent::<L>(args, place.pc()) {
+            self.count(args, key, place, library);
+        }
+        if let Some(key) = received::<L>(args, place.pc()) {
+            self.count(args, key, place, library);
         }
         if at.message.is_some() {
             self.unbalance(at.comm.map_or(0, |index| args.words[index]));
+        }
+    }
+
+    /// A key goes from here to there in registers: written to memory in parts and read as a whole, it would
+    /// cost more than all the rest.
+    #[inline(always)]
+    fn count<L: Library>(&mut self, args: &Args, key: Key, place: &impl Place, library: &L) {
+        if !self.ledger.count(key) {
+            self.count_new(args, &key, place, library);
         }
     }
 
@@ -53,7 +63,7 @@ impl Tracker {
 
     /// What each start of a persistent request is to count.
     pub(super) fn repeated<L: Library>(&self, args: &Args, library: &L) -> Repeated {
-        let keys = keys::<L>(args, 0).into_iter().flatten();
+        let keys = [sent::<L>(args, 0), received::<L>(args, 0)].into_iter().flatten();
         keys.filter_map(|key| {
             let on = self.words_for(On::Comm(key.comm));
             Some((self.sort(&key, library)?, on, tag(args, key.sends)))
@@ -141,31 +151,43 @@ impl Tracker {
     }
 }
 
-/// The messages of a call, the sent one first.
+/// The message that a call sends.
+#[inline(always)]
+fn sent<L: Library>(args: &Args, pc: usize) -> Option<Key> {
+    let dest = args.call.at.dest?;
+    let rule = rule(args.call, Mode::Read).or_else(|| rule(args.call, Mode::Write))?;
+    key::<L>(args, rule, dest, true, pc)
+}
+
+/// The message that it receives.
+#[inline(always)]
+fn received<L: Library>(args: &Args, pc: usize) -> Option<Key> {
+    let source = args.call.at.source?;
+    key::<L>(args, rule(args.call, Mode::Write)?, source, false, pc)
+}
+
 #[inline]
-fn keys<L: Library>(args: &Args, pc: usize) -> [Option<Key>; 2] {
-    let (call, at) = (args.call, &args.call.at);
+fn rule(call: &Call, mode: Mode) -> Option<&Rule> {
+    call.accesses.iter().find(|rule| rule.mode == mode)
+}
+
+#[inline(always)]
+fn key<L: Library>(args: &Args, rule: &Rule, peer: usize, sends: bool, pc: usize) -> Option<Key> {
+    let call = args.call;
     let is_counted = call.effect != Effect::InitPartitioned && !call.collective;
-    let Some(comm) = at.comm.filter(|_| is_counted) else { return [None; 2] };
-    let of = |rule: &Rule, peer: usize, sends: bool| {
-        let Extent::Blocks { count, .. } = rule.extent else { return None };
-        let (peer, empty) = (args.int(peer), args.count(count) == 0);
-        (peer != L::PROC_NULL).then_some(Key {
-            pc,
-            comm: args.words[comm],
-            // That of nothing does not matter.
-            datatype: if empty { 0 } else { args.words[rule.datatype] },
-            peer,
-            row: call.row,
-            sends,
-            empty,
-        })
-    };
-    let rule = |mode: Mode| call.accesses.iter().find(|rule| rule.mode == mode);
-    let sent =
-        at.dest.and_then(|dest| of(rule(Mode::Read).or_else(|| rule(Mode::Write))?, dest, true));
-    let received = at.source.and_then(|source| of(rule(Mode::Write)?, source, false));
-    [sent, received]
+    let comm = call.at.comm.filter(|_| is_counted)?;
+    let Extent::Blocks { count, .. } = rule.extent else { return None };
+    let (peer, empty) = (args.int(peer), args.count(count) == 0);
+    (peer != L::PROC_NULL).then_some(Key {
+        pc,
+        comm: args.words[comm],
+        // That of nothing does not matter.
+        datatype: if empty { 0 } else { args.words[rule.datatype] },
+        peer,
+        row: call.row,
+        sends,
+        empty,
+    })
 }
 
 /// The tag of a message that a call sends or receives.
