@@ -51,10 +51,19 @@ int main(int argc, char **argv) {
   int rank, value = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!strcmp(argv[1], "computes")) {
+    MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
       compute(1e9);
     }
     MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  } else if (!strcmp(argv[1], "polls")) {
+    MPI_Request request;
+    int flag = 0, other = (rank + 1) % 2;
+    MPI_Irecv(&value, 1, MPI_INT, other, 5, MPI_COMM_WORLD, &request);
+    while (rank == 0 && !flag) {
+      MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (!strcmp(argv[1], "stopped")) {
     transfer(rank);
   } else if (!strcmp(argv[1], "many")) {

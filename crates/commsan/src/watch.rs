@@ -268,9 +268,9 @@ impl Watched {
         let is_new = moves != self.asked;
         let seconds = self.ranks.iter().map(Rank::waits_since).min().flatten().unwrap_or(0);
         if seconds < limit {
-            let some_do = self.ranks.iter().any(|rank| rank.waits_since() >= Some(limit));
+            let some_do = self.ranks.iter().any(|rank| rank.same_since() >= limit);
             if some_do && is_new && self.next <= Instant::now() {
-                // They may hang, though others go on: if somebody ends the job, he will want to know.
+                // They may hang: if somebody ends the job, he will want to know.
                 self.patience *= 2;
                 self.ask(moves);
             }
@@ -355,20 +355,23 @@ impl Rank {
         // Who computes need not be looked at.
         if moves % 2 == 1 {
             self.state = State::of(process, &mut self.ran);
-            self.seen += u32::from(self.state != State::HeldUp);
         }
+        self.seen += u32::from(moves % 2 == 0 || self.state != State::HeldUp);
     }
 
-    /// Where it waits, if it does.
+    /// Where it is, or was last.
     fn place(&self) -> Stuck {
-        let moves = self.waits_since().map(|_| self.moves);
-        Stuck { process: self.process, moves }
+        Stuck { process: self.process, moves: Some(self.moves) }
     }
 
     /// For how many seconds it has waited in the same call; `None` if it does not.
     fn waits_since(&self) -> Option<u64> {
-        let seconds = u64::from(self.seen) * PAUSE.as_millis() as u64 / 1000;
-        (self.moves % 2 == 1).then_some(seconds)
+        (self.moves % 2 == 1).then_some(self.same_since())
+    }
+
+    /// For how many seconds it has neither begun nor ended to wait.
+    fn same_since(&self) -> u64 {
+        u64::from(self.seen) * PAUSE.as_millis() as u64 / 1000
     }
 }
 

@@ -3,7 +3,7 @@
 #[path = "support/built.rs"]
 mod built;
 
-use built::{Mpi, Work};
+use built::{Mpi, Run, Work};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -36,20 +36,36 @@ fn a_wait_for_more_than_a_line_can_tell_is_told() {
     }
 }
 
+/// Runs the program until somebody ends the job.
+fn interrupted(mpi: Mpi, ranks: &str, way: &str) -> Run {
+    let (work, program) = stuck(mpi);
+    let directory = work.fresh("run");
+    let launcher = mpi.tool("mpirun");
+    let run = ["run", "--stuck-after", "1", "--output", directory.to_str().unwrap(), "--"];
+    let job = [launcher.as_str(), "-n", ranks, program.to_str().unwrap(), way];
+    let mut timeout = work.command("timeout", &["--signal", "INT", "6"]);
+    let commsan = work.commsan(&[&run[..], &job].concat());
+    timeout.arg(commsan.get_program()).args(commsan.get_args());
+    work.finish(&mut timeout)
+}
+
 #[test]
 fn who_ends_a_job_learns_where_it_was() {
     for mpi in Mpi::ALL {
-        let (work, program) = stuck(mpi);
-        let directory = work.fresh("run");
-        let launcher = mpi.tool("mpirun");
-        let run = ["run", "--stuck-after", "1", "--output", directory.to_str().unwrap(), "--"];
-        let job = [launcher.as_str(), "-n", "3", program.to_str().unwrap(), "computes"];
-        let mut timeout = work.command("timeout", &["--signal", "INT", "6"]);
-        let commsan = work.commsan(&[&run[..], &job].concat());
-        timeout.arg(commsan.get_program()).args(commsan.get_args());
-        let ended = work.finish(&mut timeout);
+        let ended = interrupted(mpi, "3", "computes");
         ended.says("ranks 1, 2: was waiting in MPI_Bcast at stuck.c:");
-        ended.says("rank 0: was not waiting for others when the job ended");
+        ended.says("rank 0: was not waiting for others, but at work after MPI_Barrier at stuck.c:");
+        ended.is_silent_about("CS-");
+    }
+}
+
+#[test]
+fn who_ends_a_job_learns_who_asks_again_and_again() {
+    for mpi in Mpi::ALL {
+        let ended = interrupted(mpi, "2", "polls");
+        ended.says("rank 0: was calling MPI_Test at stuck.c:");
+        ended.says("again and again when the job ended, with an operation open that needs a message from rank 1");
+        ended.says("rank 1: was waiting in MPI_Wait at ");
         ended.is_silent_about("CS-");
     }
 }

@@ -3,23 +3,61 @@
 use crate::datatypes;
 use crate::effects::by_reference;
 use crate::groups;
-use crate::library::{Mpi, comm_from_fortran, handle_at, reduction};
-use crate::rank::Rank;
+use crate::library::{Mpi, comm_from_fortran, handle, handle_at, reduction};
+use crate::rank::{Rank, Shared};
 use crate::sys;
 use crate::windows::{self, New};
 use commsan_mpi::buffers::takes_place;
-use commsan_mpi::calls::{Extent, Fit, On as At, Rule};
+use commsan_mpi::calls::{Extent, Fit, Flow, On as At, Rule};
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Args, Effect, Entering, Library};
 use commsan_threads::Here;
 use commsan_threads::agents;
 use smallvec::SmallVec;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A collective that has been entered.
 #[derive(Clone, Copy)]
 pub(crate) struct Entered {
     on: On,
+}
+
+/// Whether collectives that need not wait for all ranks shall.
+pub(crate) static ARE_STRICT: AtomicBool = AtomicBool::new(false);
+
+/// Ranks that are not checked would not wait for those that are.
+pub(crate) fn begin(shared: &Shared) {
+    let is_complete = match shared {
+        Shared::Fabric { fabric, .. } if ARE_STRICT.load(Relaxed) => {
+            fabric.attend();
+            fabric.is_complete()
+        }
+        _ => false,
+    };
+    ARE_STRICT.store(is_complete, Relaxed);
+}
+
+/// Of which communicator all are to come before this blocking call goes on.
+#[inline]
+pub(crate) fn to_await(rank: &dyn Rank, args: &Args, here: &Here) -> Option<usize> {
+    let one_way = matches!(args.call.flow, Flow::FromRoot | Flow::ToRoot | Flow::Upwards);
+    if !one_way || !ARE_STRICT.load(Relaxed) {
+        return None;
+    }
+    let On::Comm(comm) = subject(args)? else { return None };
+    let mut is_known = false;
+    rank.with(here.thread, &mut |tracker, _| is_known = tracker.knows_members(On::Comm(comm)));
+    is_known.then_some(comm)
+}
+
+/// Waits for all ranks of a communicator.
+#[cold]
+pub(crate) fn await_all(comm: usize) {
+    // SAFETY: a communicator that the tracker knows; its other ranks do the same, by the same rule. What fails
+    // here will fail in the call itself.
+    unsafe { sys::PMPI_Barrier(handle::<sys::MPI_Comm>(comm)) };
 }
 
 /// Before the call: tells others of it, and compares it with theirs.

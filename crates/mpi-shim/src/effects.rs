@@ -220,6 +220,9 @@ impl After<'_> {
     /// An operation has started: all there is to say of a call that does nothing else.
     pub fn start(&self, lessons: &[Learning]) {
         let request = self.request();
+        if self.args.call.parts {
+            self.with(|tracker, _| tracker.pass_parts(self.args, self.here, &Mpi));
+        }
         if !lessons.is_empty() {
             order::postpone(self.rank, request.0, self.here, lessons);
         }
@@ -247,6 +250,9 @@ impl After<'_> {
     /// A call that touched its buffers before it returned.
     fn block(&self) {
         let call = self.args.call;
+        if call.parts {
+            self.with(|tracker, _| tracker.pass_parts(self.args, self.here, &Mpi));
+        }
         let informs = call.collective || call.at.status.is_some();
         let receives = call.at.source.is_some() && !call.accesses.is_empty();
         let counts = call.at.dest.is_some() || receives || call.at.message.is_some();

@@ -77,6 +77,12 @@ pub(crate) fn is_strict() -> bool {
     STRICT.load(Relaxed)
 }
 
+/// From now on collectives in which some ranks need not wait for others wait for all, which MPI allows
+/// (MPI 4.1 §6.14): programs that rely on their not waiting hang.
+pub fn collect_strictly() {
+    collectives::ARE_STRICT.store(true, Relaxed);
+}
+
 /// Whether the program has sent or received something while the library had called it back.
 static CALLED_BACK: AtomicBool = AtomicBool::new(false);
 
@@ -142,7 +148,7 @@ pub(crate) fn checked(
         return call();
     }
     room::look(rank, args, here);
-    waiting::called_by(here.thread);
+    waiting::called(args, here);
     if levels::excludes(here.thread) {
         levels::excluded(rank, args, here);
     }
@@ -193,6 +199,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     calling::begin();
     let (me, own) = (world.rank, comm_self().word());
     let shared = node::share(rank, me as usize, size);
+    collectives::begin(&shared);
     rank.begin(here.thread, world, shared);
     rank.with(here.thread, &mut |tracker, _| {
         tracker.name_world(comm_world().word(), size, (own, me));
@@ -242,7 +249,13 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
     let code = match args.call.waits {
-        true => waiting::during(here.thread, call),
+        true => {
+            let all = collectives::to_await(rank, args, here);
+            waiting::during(here.thread, || {
+                all.inspect(|comm| collectives::await_all(*comm));
+                call()
+            })
+        }
         false => call(),
     };
     if let Some(entered) = entered {
@@ -263,7 +276,7 @@ fn lose_count(rank: &dyn Rank, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
 }
 
-fn table() -> &'static [Call] {
+pub(crate) fn table() -> &'static [Call] {
     &CALLS
 }
 

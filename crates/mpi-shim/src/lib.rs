@@ -47,7 +47,7 @@ pub use rank::{Rank, Shared, World, connect};
 #[cfg(has_mpi)]
 pub use {
     calling::{ended, prepare},
-    entry::send_strictly,
+    entry::{collect_strictly, send_strictly},
     library::Mpi,
     waiting::gone,
 };

@@ -14,19 +14,22 @@ use crate::calling::{Calling, is_owner};
 use crate::collectives;
 use crate::datatypes;
 use crate::effects::{Tokens, tokens};
+use crate::entry::table;
 use crate::levels;
 use crate::library::{Mpi, reduction};
 use crate::rank::Rank;
 use commsan_fabric::{Answer, Board};
 use commsan_mpi::collective::reduction::OTHER;
-use commsan_mpi::{Asked, Effect, Facts, Library};
+use commsan_mpi::{Args, Asked, Effect, Facts, Library};
+use commsan_place::Place;
 use commsan_sense::inside::Inside;
 use commsan_sense::thread::Thread;
-use commsan_threads::agents;
+use commsan_threads::{Here, agents};
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, compiler_fence};
+use std::time::Duration;
 
 /// Where ranks show that they wait, and this rank.
 static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
@@ -40,12 +43,23 @@ static LOOKING: AtomicBool = AtomicBool::new(false);
 /// A thread has called of which it is not known when it is at work.
 static STRANGER: AtomicBool = AtomicBool::new(false);
 
+/// The latest call: its return address, and above that its row in the table; 0 if there was none.
+static LATEST: AtomicU64 = AtomicU64::new(0);
+/// Bits of an address in user space.
+const ADDRESS: u32 = 48;
+
+/// How many calls there were. Threads that call at once may count one.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
 /// A thread calls MPI.
 #[inline]
-pub(crate) fn called_by(thread: &Thread) {
+pub(crate) fn called(args: &Args, here: &Here) {
+    let thread = here.thread;
     if thread.number() != 0 && agents::current().is_none() {
         STRANGER.store(true, Relaxed);
     }
+    LATEST.store(here.pc() as u64 | u64::from(args.call.row) << ADDRESS, Relaxed);
+    CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
 }
 
 /// Whether only the thread that calls can call now.
@@ -68,6 +82,9 @@ pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
     // Without it nobody answers, and nobody is ended for that.
     let _ = without_signals(|| thread.spawn(move || answer(rank, board, me, before)));
 }
+
+/// For how long to watch who does not wait.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// Enough for what a report needs.
 const STACK: usize = 256 << 10;
@@ -121,9 +138,10 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
     loop {
         before = board.await_question(before);
         LOOKING.store(true, SeqCst);
+        let mut moves = 0;
         if membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
             let blocked = BLOCKED.load(Acquire);
-            let moves = board.moves_of(me);
+            moves = board.moves_of(me);
             if !blocked.is_null() && moves % 2 == 1 {
                 // SAFETY: the thread that has called does not return from there while it is looked at.
                 let answer = unsafe { look(rank, &*blocked, moves, &inside) };
@@ -131,6 +149,33 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
             }
         }
         LOOKING.store(false, Release);
+        if moves % 2 == 0 {
+            see_it_go_on(rank, &inside, moves, || board.moves_of(me) == moves);
+        }
+    }
+}
+
+/// It does not wait: tells what it called last, unless it has moved since.
+fn see_it_go_on(rank: &dyn Rank, inside: &Inside, moves: u64, is_same: impl Fn() -> bool) {
+    let before = CALLS.load(Relaxed);
+    std::thread::sleep(GLANCE);
+    let (latest, again) = (LATEST.load(Relaxed), CALLS.load(Relaxed) != before);
+    if latest == 0 || !is_same() {
+        return;
+    }
+    let (call, pc) = (&table()[(latest >> ADDRESS) as usize], latest & ((1 << ADDRESS) - 1));
+    rank.look(inside, &mut |tracker, out| {
+        tracker.was_at(moves, (call, pc as usize, again), &facts(), out);
+    });
+}
+
+/// What is known without calls.
+fn facts() -> Facts<'static> {
+    Facts {
+        size_of: &datatypes::size_if_known,
+        is_the_programs: &|op| reduction(op) == OTHER,
+        count_at: &|array, index, large| Mpi.int_at(array, index, large),
+        proc_null: Mpi::PROC_NULL,
     }
 }
 
@@ -139,12 +184,6 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
 unsafe fn look(rank: &dyn Rank, blocked: &Calling, moves: u64, inside: &Inside) -> Answer {
     // SAFETY: by the caller.
     let (args, here) = unsafe { blocked.parts() };
-    let facts = Facts {
-        size_of: &datatypes::size_if_known,
-        is_the_programs: &|op| reduction(op) == OTHER,
-        count_at: &|array, index, large| Mpi.int_at(array, index, large),
-        proc_null: Mpi::PROC_NULL,
-    };
     let waits_for_requests =
         matches!(args.call.effect, Effect::Wait | Effect::WaitAll | Effect::WaitAny | Effect::Some);
     let mut answer = Answer::Unsure;
@@ -154,7 +193,7 @@ unsafe fn look(rank: &dyn Rank, blocked: &Calling, moves: u64, inside: &Inside) 
             false => Tokens::new(),
         };
         let asked = Asked { moves, args, tokens: &tokens, on: collectives::subject(args) };
-        answer = tracker.waits(&asked, &facts, here, out);
+        answer = tracker.waits(&asked, &facts(), here, out);
     });
     answer
 }

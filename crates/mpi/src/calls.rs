@@ -46,6 +46,8 @@ pub struct Call {
     pub waits: bool,
     /// What of its data is the same on all ranks.
     pub fit: Fit,
+    /// Whether each pair of ranks has amounts of its own, which this call says.
+    pub parts: bool,
     /// Where the parameters are that many look for.
     pub at: Positions,
     /// Whether the only access is one run of elements, on every rank.

@@ -20,6 +20,7 @@ mod ledger;
 pub mod moves;
 mod nursery;
 mod partitioned;
+mod parts;
 mod requests;
 pub mod rma;
 mod tracker;

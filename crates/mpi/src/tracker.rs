@@ -23,6 +23,7 @@ mod messages;
 mod onesided;
 mod operation;
 mod order;
+mod parts;
 mod persistent;
 mod room;
 mod separate;
@@ -46,6 +47,7 @@ use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
 use crate::ledger::Ledger;
 use crate::nursery::{Nursery, Young};
+use crate::parts::Parts;
 use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
 use collectives::Together;
@@ -82,6 +84,7 @@ pub struct Tracker {
     threads: Threads,
     gpu: Gpu,
     ledger: Ledger,
+    parts: Parts,
     uses: Uses,
     stacks: Stacks,
 }
@@ -104,6 +107,7 @@ impl Tracker {
             threads: Threads::default(),
             gpu: Gpu::new(pages),
             ledger: Ledger::default(),
+            parts: Parts::default(),
             uses: Uses::default(),
             stacks: Stacks::new(),
         }
@@ -514,6 +518,7 @@ impl Tracker {
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
         self.tell_messages(out);
+        self.tell_parts(out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
     }

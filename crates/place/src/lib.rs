@@ -313,13 +313,16 @@ pub struct Doing {
     pub line: Option<(Arc<str>, u32)>,
 }
 
-/// What a process waits for within a call, as it says when it is asked.
+/// What a process waits for within a call, or where it is if it does not, as it says when it is asked.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// How often the process has begun or ended to wait.
+    /// An even number if it does not wait.
     pub moves: u64,
-    /// The call.
+    /// The call; the latest one if it does not wait.
     pub site: Site,
+    /// Whether it does not wait, but calls again and again.
+    pub again: bool,
     /// Whether one of the needs is enough.
     pub any: bool,
     /// What it waits for.
@@ -374,6 +377,40 @@ pub struct Counted<'a> {
     pub count: u64,
 }
 
+/// What a process passes to another rank, or gets from it, in collectives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// A sum that tells the sequence of amounts and types.
+    pub mark: u64,
+    /// Some types are not known, so that bytes alone can be compared.
+    pub vague: bool,
+}
+
+/// What a process passes to ranks, or gets from them, in collectives of one kind called from one place.
+#[derive(Clone, Debug)]
+pub struct Parted<'a> {
+    /// The communicator's name, the same in all ranks.
+    pub name: u64,
+    /// The communicator in words.
+    pub on: &'a str,
+    /// The kind, the same in all ranks.
+    pub kind: u32,
+    /// The call.
+    pub call: &'a str,
+    /// Whether it passes the parts, or else gets them.
+    pub sends: bool,
+    /// How often it was called.
+    pub calls: u64,
+    /// Class and size of the elements, if they are all alike: `integer`, 4.
+    pub element: Option<(&'static str, u64)>,
+    /// The first call.
+    pub site: Site,
+    /// For ranks of the job that have any.
+    pub parts: Vec<(u32, Part)>,
+}
+
 /// Where findings go.
 pub trait Findings {
     /// Counts a finding of this code between these two addresses if it is known already.
@@ -390,7 +427,9 @@ pub trait Findings {
     fn balance(&mut self, names: &[u64], unbalanced: &[u64]);
     /// Messages of one sort.
     fn counted(&mut self, counted: &Counted, stacks: &Stacks);
-    /// The process waits, and has been asked what for.
+    /// Parts of collectives.
+    fn parted(&mut self, parted: &Parted, stacks: &Stacks);
+    /// The process has been asked what it waits for.
     fn waits(&mut self, waiting: &Waiting, stacks: &Stacks);
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn findings(
     deadlocks.iter().filter_map(|deadlock| Job::new(deadlock, logs, symbols).finding()).collect()
 }
 
-/// What ranks that were ended had been waiting for then.
+/// What ranks that were ended had been waiting for then, or where they were.
 pub(crate) fn last_seen(
     seen: &[commsan_trace::Stuck],
     logs: &[RankLog],
@@ -46,6 +46,19 @@ pub(crate) fn last_seen(
         };
         let stack = symbols.stack(log, &waiting.site);
         let call = called(waiting);
+        if waiting.moves.is_multiple_of(2) {
+            let doing = match waiting.again {
+                true => format!("was calling {call}{} again and again", at(&stack)),
+                false => {
+                    format!("was not waiting for others, but at work after {call}{}", at(&stack))
+                }
+            };
+            let open = waiting.pending.first().filter(|_| waiting.again);
+            let open = open.map_or_else(String::new, |need| {
+                format!(", with an operation open that needs {}", what(need, None))
+            });
+            return Some((log.rank, format!("{doing} when the job ended{open}")));
+        }
         let what = waiting
             .needs
             .first()

@@ -18,6 +18,7 @@ mod merge;
 mod messages;
 pub mod names;
 mod notes;
+mod parts;
 pub mod ranks;
 mod room;
 pub mod sarif;
@@ -126,6 +127,7 @@ impl Report {
             waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
         }
         merged.extend(messages::findings(&logs, &symbols));
+        merged.extend(parts::findings(&logs, &symbols));
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);

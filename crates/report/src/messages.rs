@@ -34,7 +34,7 @@ pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Fin
 }
 
 /// The same places in several ranks are one finding.
-fn joined(found: Vec<Finding>) -> Vec<Finding> {
+pub(crate) fn joined(found: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = Vec::new();
     let places = |finding: &Finding| -> Vec<_> {
         finding.sites.iter().map(|site| (site.role, site.file.clone(), site.line)).collect()

@@ -136,8 +136,17 @@ impl Notes {
     pub(crate) fn add_missing_lines(&mut self, findings: &[Finding], symbols: &Symbols) {
         let sites = findings.iter().flat_map(|finding| &finding.sites);
         for site in sites.filter(|site| site.line.is_none()) {
-            if let Some(frame) = site.stack.first() {
-                self.add(symbols.advice(&frame.module), None);
+            match (site.stack.first(), &site.file) {
+                // It knows the function's file, but gives the place no line.
+                (Some(frame), Some(file)) => {
+                    let function = frame.function.as_deref().unwrap_or("a function");
+                    let text = format!(
+                        "a place in `{function}` ({file}) has no line, since the compiler has made one                          piece of code of several lines: `-O0` keeps them apart"
+                    );
+                    self.add(text, None);
+                }
+                (Some(frame), None) => self.add(symbols.advice(&frame.module), None),
+                (None, _) => {}
             }
         }
     }

@@ -55,6 +55,10 @@ extern "C" fn loaded() {
         commsan_mpi_shim::send_strictly();
     }
     #[cfg(not(feature = "serial"))]
+    if options.strict_collectives {
+        commsan_mpi_shim::collect_strictly();
+    }
+    #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::prepare();
     commsan_mpi_shim::connect(state);
     commsan_cuda_shim::connect(state);

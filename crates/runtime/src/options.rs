@@ -21,6 +21,8 @@ pub struct Options {
     pub memory_model: MemoryModel,
     /// Standard sends wait for their receives.
     pub strict_sends: bool,
+    /// Blocking collectives wait for all ranks.
+    pub strict_collectives: bool,
 }
 
 impl Default for Options {
@@ -32,6 +34,7 @@ impl Default for Options {
             stack_depth: 16,
             memory_model: MemoryModel::AsIs,
             strict_sends: false,
+            strict_collectives: false,
         }
     }
 }
@@ -81,6 +84,7 @@ fn parse(text: &str) -> Options {
             "max_findings" => options.max_findings = value.parse().unwrap_or(options.max_findings),
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
             "strict_sends" => options.strict_sends = is_true(value),
+            "strict_collectives" => options.strict_collectives = is_true(value),
             "memory_model" => {
                 options.memory_model = match value {
                     "separate" => MemoryModel::Separate,

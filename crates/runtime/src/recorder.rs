@@ -10,14 +10,14 @@ use commsan_engine::Mode;
 use commsan_model::{Code, Role};
 use commsan_mpi_shim::World;
 use commsan_place::{
-    About, Counted, Doing, Findings, Need, Report, Site, Stacks, Use, Variable, Waiting,
+    About, Counted, Doing, Findings, Need, Parted, Report, Site, Stacks, Use, Variable, Waiting,
 };
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_trace::record::{
     End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawElements, RawFinding,
-    RawLevel, RawMessages, RawNeed, RawOperation, RawSite, RawUse, RawVariable, RawWaiting,
-    RawWork, Record, Start, VERSION,
+    RawLevel, RawMessages, RawNeed, RawOperation, RawParts, RawSite, RawUse, RawVariable,
+    RawWaiting, RawWork, Record, Start, VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -33,6 +33,8 @@ const LINE: usize = 16 * 1024;
 
 /// Names of communicators in a line.
 const NAMES: usize = 400;
+/// Parts in a line, of which each takes 60 characters at most.
+const PARTS: usize = 100;
 
 /// Writes one rank's log.
 pub struct Recorder {
@@ -302,6 +304,26 @@ impl Findings for Recorder {
         }));
     }
 
+    fn parted(&mut self, parted: &Parted, stacks: &Stacks) {
+        // As many as fit a line; who has nothing for anybody says so, too.
+        let none = parted.parts.is_empty().then_some(&[][..]);
+        for parts in parted.parts.chunks(PARTS).chain(none) {
+            let parts = parts.iter().map(|(rank, part)| (*rank, part.bytes, part.mark, part.vague));
+            let site = self.raw(Role::Operation, &parted.site, stacks);
+            self.log.write(&Record::Parts(RawParts {
+                name: parted.name,
+                on: Cow::Borrowed(parted.on),
+                kind: parted.kind,
+                call: Cow::Borrowed(parted.call),
+                sends: parted.sends,
+                calls: parted.calls,
+                element: parted.element.map(|(class, size)| (Cow::Borrowed(class), size)),
+                site,
+                parts: Cow::Owned(parts.collect()),
+            }));
+        }
+    }
+
     fn waits(&mut self, waiting: &Waiting, stacks: &Stacks) {
         let site = self.raw(Role::Wait, &waiting.site, stacks);
         let needs: Vec<_> = waiting.needs.iter().map(|need| self.need(need, stacks)).collect();
@@ -309,6 +331,7 @@ impl Findings for Recorder {
         self.log.write(&Record::Waiting(RawWaiting {
             moves: waiting.moves,
             site,
+            again: waiting.again,
             any: waiting.any,
             needs: Cow::Owned(needs),
             pending: Cow::Owned(pending),

@@ -5,7 +5,8 @@
 //! not becomes a [`Problem`] that says what to do.
 
 use crate::record::{
-    self, End, RawFinding, RawMessages, RawSite, RawUse, RawVariable, RawWaiting, Record, Start,
+    self, End, RawFinding, RawMessages, RawParts, RawSite, RawUse, RawVariable, RawWaiting, Record,
+    Start,
 };
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -67,6 +68,8 @@ pub struct Messages {
     pub unbalanced: HashSet<u64>,
     /// The messages. Frames hold indices of [`RankLog::modules`].
     pub counted: Vec<RawMessages<'static>>,
+    /// Parts of collectives, likewise.
+    pub parts: Vec<RawParts<'static>>,
 }
 
 /// Tells apart the programs of a job script, so that all ranks of one agree: the size of
@@ -161,6 +164,10 @@ impl RankLog {
             Record::Messages(mut counted) => {
                 self.resolve_modules(&mut counted.site, ids);
                 self.messages.entry(ids.job).or_default().counted.push(counted);
+            }
+            Record::Parts(mut parts) => {
+                self.resolve_modules(&mut parts.site, ids);
+                self.messages.entry(ids.job).or_default().parts.push(parts);
             }
             Record::Waiting(mut waiting) => {
                 self.resolve_modules(&mut waiting.site, ids);

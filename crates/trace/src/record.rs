@@ -53,7 +53,9 @@ pub enum Record<'a> {
     },
     /// Messages of one sort.
     Messages(RawMessages<'a>),
-    /// The rank waits in a call, and has been asked what for.
+    /// Parts of collectives.
+    Parts(RawParts<'a>),
+    /// The rank has been asked what it waits for.
     Waiting(RawWaiting<'a>),
     /// Something the user should know about this rank that is not a finding.
     Note {
@@ -319,13 +321,41 @@ pub struct RawMessages<'a> {
     pub count: u64,
 }
 
-/// Where a rank waits, and what for.
+/// What a rank passes to others, or gets from them, in collectives of one kind called from one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawParts<'a> {
+    /// The communicator's name.
+    pub name: u64,
+    /// The communicator in words.
+    pub on: Cow<'a, str>,
+    /// The kind of collective, the same in all ranks.
+    pub kind: u32,
+    /// The call: `MPI_Alltoallv`.
+    pub call: Cow<'a, str>,
+    /// Whether it passes the parts, or else gets them.
+    pub sends: bool,
+    /// How often it was called.
+    pub calls: u64,
+    /// Class and size of the elements, if they are all alike: `integer`, 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<(Cow<'a, str>, u64)>,
+    /// The first call, with [`Role::Operation`].
+    pub site: RawSite<'a>,
+    /// For ranks in `MPI_COMM_WORLD`: bytes in all, a sum that tells the sequence of amounts and types, and whether
+    /// some types are not known.
+    pub parts: Cow<'a, [(u32, u64, u64, bool)]>,
+}
+
+/// Where a rank waits, and what for; or where it was last, if it does not wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawWaiting<'a> {
-    /// How often the rank has begun or ended to wait, which tells one wait from another.
+    /// How often the rank has begun or ended to wait, which tells one wait from another: odd while it waits.
     pub moves: u64,
-    /// The call, with [`Role::Wait`].
+    /// The call, with [`Role::Wait`]; the latest one if it does not wait.
     pub site: RawSite<'a>,
+    /// Whether it does not wait, but calls again and again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// Whether one of the needs is enough: `MPI_Waitany`, `MPI_Waitsome`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub any: bool,

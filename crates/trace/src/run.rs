@@ -294,8 +294,7 @@ pub struct Deadlock {
 pub struct Stuck {
     /// Its process.
     pub process: u32,
-    /// Its [`moves`](crate::record::RawWaiting::moves) then, if it waited; absent if it did not, or had
-    /// ended.
+    /// Its [`moves`](crate::record::RawWaiting::moves) then; absent if it had ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<u64>,
 }

@@ -90,6 +90,9 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     enters,
                     waits,
                     fit: if collective { Fit::of(family) } else { Fit::Nothing },
+                    parts: collective
+                        && !matches!(effect, Effect::Init)
+                        && matches!(family, "Gatherv" | "Scatterv" | "Alltoallv"),
                     at,
                     simple,
                     demands,

@@ -149,6 +149,12 @@ impl Tracker {
         }
     }
 
+    /// Whether all processes of a communicator are known to be ranks of this job.
+    pub fn knows_members(&self, on: On) -> bool {
+        let known = self.together.on.find(on);
+        known.is_some_and(|known| known.name != 0 && !known.members.is_empty())
+    }
+
     /// The number by which other ranks refer to a place.
     fn number_of(&mut self, site: &Site, call: &Call, out: &mut dyn Findings) -> u32 {
         let new = self.rma.sites.len() as u32;

@@ -130,7 +130,9 @@ impl Tracker {
     /// Tells what was counted.
     pub(super) fn tell_messages(&mut self, out: &mut dyn Findings) {
         let Some(entries) = self.ledger.entries() else { return };
-        let unbalanced = [self.ledger.unbalanced(), self.together.on.distrusted()].concat();
+        let left_out = self.parts.left_out();
+        let unbalanced = [self.ledger.unbalanced(), left_out, self.together.on.distrusted()];
+        let unbalanced = unbalanced.concat();
         out.balance(self.together.on.given(), &unbalanced);
         for Entry { sort, call, on, tag, site, count } in entries {
             let element = sort.element.map(|element| element.describe_element());

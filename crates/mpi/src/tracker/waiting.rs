@@ -105,9 +105,28 @@ impl Tracker {
         }
         let site = place.site(Some(&call.name), &mut self.stacks);
         let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
-        let waiting = Waiting { moves: asked.moves, site, any, needs, pending, entered };
+        let moves = asked.moves;
+        let waiting = Waiting { moves, site, again: false, any, needs, pending, entered };
         out.waits(&waiting, &self.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
+    }
+
+    /// Tells where this process was last that does not wait: its latest call, whether it calls again and again,
+    /// and what it has started.
+    pub fn was_at(
+        &mut self,
+        moves: u64,
+        (call, pc, again): (&'static Call, usize, bool),
+        facts: &Facts,
+        out: &mut dyn Findings,
+    ) {
+        self.settle();
+        let stack = self.stacks.intern(&[pc]);
+        let site = Site { call: Some(&call.name), thread: 0, stack, pc, afar: None };
+        let mut pending = self.pending(&[], facts);
+        cut(&mut pending, &mut RANKS.clone());
+        let (any, needs, entered) = (false, Vec::new(), Vec::new());
+        out.waits(&Waiting { moves, site, again, any, needs, pending, entered }, &self.stacks);
     }
 
     fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {

@@ -46,6 +46,7 @@ fn waits(call: &'static str, needs: &[RawNeed<'static>]) -> RawWaiting<'static> 
     RawWaiting {
         moves: 9,
         site: site(Role::Wait, call),
+        again: false,
         any: false,
         needs: needs.to_vec().into(),
         pending: vec![].into(),
@@ -179,7 +180,20 @@ fn who_went_on_since_is_not_believed() {
 #[test]
 fn ranks_that_were_ended_say_where_they_waited() {
     let other = RawWaiting { moves: 5, ..waits("MPI_Recv", &[receive(&[0, 2], 4)]) };
-    let logs = [log(0, None), log(1, Some(other)), log(2, alone(barrier(&[0, 1])))];
+    let polls = RawWaiting {
+        moves: 6,
+        again: true,
+        pending: vec![receive(&[0], 3)].into(),
+        ..waits("MPI_Test", &[])
+    };
+    let works = RawWaiting { moves: 8, ..waits("MPI_Bcast", &[]) };
+    let logs = [
+        log(0, None),
+        log(1, Some(other)),
+        log(2, alone(barrier(&[0, 1]))),
+        log(3, Some(polls)),
+        log(4, Some(works)),
+    ];
     let told = last_seen(&seen(&logs), &logs, &Symbols::default());
     let told: Vec<_> = told.iter().map(|(rank, text)| (*rank, &**text)).collect();
     assert_eq!(
@@ -191,6 +205,11 @@ fn ranks_that_were_ended_say_where_they_waited() {
                 2,
                 "was waiting in MPI_Barrier for all other ranks to enter the same MPI_Barrier on MPI_COMM_WORLD when the job ended"
             ),
+            (
+                3,
+                "was calling MPI_Test again and again when the job ended, with an operation open that needs a message from rank 0 (tag 3)"
+            ),
+            (4, "was not waiting for others, but at work after MPI_Bcast when the job ended"),
         ]
     );
 }

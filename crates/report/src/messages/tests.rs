@@ -45,7 +45,7 @@ fn receive(from: Option<u32>, element: Option<&'static str>, count: u64) -> RawM
 fn logs(ranks: Vec<Vec<RawMessages<'static>>>) -> Vec<RankLog> {
     let log = |(rank, counted)| {
         let names = [WORLD].into();
-        let messages = Messages { names, unbalanced: [].into(), counted };
+        let messages = Messages { names, counted, ..Messages::default() };
         RankLog {
             rank: rank as u32,
             messages: [(Job::default(), messages)].into(),
