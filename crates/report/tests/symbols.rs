@@ -159,6 +159,18 @@ fn functions_without_debug_information() {
 }
 
 #[test]
+fn places_without_a_line_where_there_are_lines() {
+    let directory = tempfile::tempdir().unwrap();
+    let executable = compile(directory.path(), "clang-19", "merged.c", &["-O1", "-g"]);
+    let place = address(&executable, "at_merged");
+    let report = report(directory.path(), &executable, &[&[place], &[place]]);
+    assert_eq!(told(&only(&report).sites[0].stack), ["merged:?"]);
+    let notes: Vec<&str> = report.run.notes.iter().map(|note| &*note.text).collect();
+    assert!(notes.iter().any(|note| note.contains("a place in `merged`")), "{notes:?}");
+    assert!(notes.iter().all(|note| !note.contains("no debug information")), "{notes:?}");
+}
+
+#[test]
 fn addresses_of_stripped_and_missing_files() {
     let directory = tempfile::tempdir().unwrap();
     let executable = compile(directory.path(), "gcc", "places.c", &["-O1", "-s"]);
