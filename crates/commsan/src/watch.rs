@@ -356,7 +356,7 @@ impl Rank {
         if moves % 2 == 1 {
             self.state = State::of(process, &mut self.ran);
         }
-        self.seen += u32::from(moves % 2 == 0 || self.state != State::HeldUp);
+        self.seen += u32::from(moves.is_multiple_of(2) || self.state != State::HeldUp);
     }
 
     /// Where it is, or was last.

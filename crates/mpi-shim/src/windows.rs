@@ -39,13 +39,15 @@ pub(crate) fn before_sync(rank: &dyn Rank, args: &Args, here: &Here) -> Synchron
 fn synchronisation(args: &Args) -> Synchronisation {
     let at = &args.call.at;
     let int = |index: Option<usize>| index.map(|index| args.int(index));
+    let asserts = |what: c_int| int(at.assert).is_some_and(|assert| assert & what != 0);
     let group = at.group.map(|index| groups::of_group(args.words[index]));
     Synchronisation {
         ranks: group.unwrap_or_default(),
         // Without a check, nobody is kept away.
         exclusive: int(at.lock_type) == Some(sys::COMMSAN_LOCK_EXCLUSIVE as c_int)
-            && int(at.assert).is_none_or(|assert| assert & sys::COMMSAN_NOCHECK as c_int == 0),
-        last: int(at.assert).is_some_and(|assert| assert & sys::COMMSAN_NOSUCCEED as c_int != 0),
+            && !asserts(sys::COMMSAN_NOCHECK as c_int),
+        first: asserts(sys::COMMSAN_NOPRECEDE as c_int),
+        last: asserts(sys::COMMSAN_NOSUCCEED as c_int),
         info: Vec::new(),
     }
 }

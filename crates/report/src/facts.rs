@@ -23,6 +23,8 @@ pub enum Case {
     Accumulates,
     /// An epoch is open, and the place that opened it known.
     InEpoch,
+    /// A fence says that there are no operations which it completes.
+    SaysNone,
     /// The window is dynamic.
     Unattached,
     /// The two were apart in time, but in threads that do not synchronise.
@@ -87,6 +89,13 @@ impl<'o> Facts<'o> {
             }
             Code::TargetRace if first.rank == operation.rank => Case::SameOrigin,
             Code::FreedDeviceMemory if operation.role == Role::Operation => Case::NotYet,
+            // Another epoch that a fence comes into is none of a fence.
+            Code::EpochMismatch
+                if first.call == operation.call
+                    && first.call.as_deref() == Some("MPI_Win_fence") =>
+            {
+                Case::SaysNone
+            }
             Code::OutsideEpoch | Code::EpochMismatch | Code::EpochNotClosed => Case::InEpoch,
             _ => Case::Usual,
         }

@@ -440,6 +440,17 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::EpochMismatch,
+        case: Case::SaysNone,
+        message: "{who} is said to complete no operations, but some follow {opener} on {window}",
+        offence: "{by} is said to complete no operations",
+        operation: "operations follow {opener}",
+        why: "operations were started after {started}, and {by} at {here} has MPI_MODE_NOPRECEDE, by \
+              which it need not complete them",
+        help: "call {by} without MPI_MODE_NOPRECEDE where operations precede it in any rank",
+        fortran: "",
+    },
+    Wording {
         code: Code::EpochNotClosed,
         case: Case::Usual,
         message: "the epoch that {opener} opened on {window} is never closed",

@@ -19,6 +19,8 @@ pub struct Synchronisation {
     pub ranks: Box<[u32]>,
     /// Whether the lock is exclusive.
     pub exclusive: bool,
+    /// Whether no operations precede the fence.
+    pub first: bool,
     /// Whether no operations follow the fence.
     pub last: bool,
     /// Keys and values of its info that matter.
@@ -133,13 +135,16 @@ impl Tracker {
             self.must_have_memory(handle, out);
         }
         let Some(window) = self.rma.windows.get(handle) else { return };
+        let (number, left_open) = (window.number, left_open(window, args, sync));
         if let Some(opened) = misfit(window, args) {
-            let number = window.number;
             self.window_misuse(Code::EpochMismatch, args, number, opened, place, out);
             let opens = [Effect::Lock, Effect::EpochBegin, Effect::ExposureBegin];
             if opens.contains(&args.call.effect) {
                 return; // the library refuses it, or goes on as before
             }
+        }
+        if left_open.is_some() {
+            self.window_misuse(Code::EpochMismatch, args, number, left_open, place, out);
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let active = Active { ranks: sync.ranks.clone(), site };
@@ -487,6 +492,17 @@ fn misfit(window: &Window, args: &Args) -> Option<Option<Site>> {
         },
         _ => None,
     }
+}
+
+/// The fence whose operations no fence completes, since this call begins another epoch, or says that it
+/// completes none.
+fn left_open(window: &Window, args: &Args, sync: &Synchronisation) -> Option<Site> {
+    let leaves = match args.call.effect {
+        Effect::Lock | Effect::EpochBegin | Effect::ExposureBegin => true,
+        Effect::Fence => sync.first,
+        _ => false,
+    };
+    window.fence.filter(|_| leaves && window.used)
 }
 
 /// What opened the epochs that are still open. That of a fence is if it was used.

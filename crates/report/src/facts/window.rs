@@ -62,8 +62,10 @@ impl Facts<'_> {
     /// The call that opened the epoch.
     pub(super) fn opener(&self) -> String {
         match self.raw_operation().peer {
-            Some(rank) => format!("{} (rank {rank})", self.starter()),
-            None => self.starter().to_owned(),
+            Some(rank) if self.starter() != "MPI_Win_fence" => {
+                format!("{} (rank {rank})", self.starter())
+            }
+            _ => self.starter().to_owned(),
         }
     }
 }
@@ -170,6 +172,7 @@ pub(crate) mod tests {
             (Code::OutsideWindow, Case::Usual) => ("MPI_Put", true, "MPI_Win_create"),
             (Code::OutsideWindow, _) => ("MPI_Put", true, "MPI_Win_create_dynamic"),
             (Code::EpochMismatch, Case::Usual) => ("MPI_Win_unlock", false, "MPI_Win_unlock"),
+            (Code::EpochMismatch, Case::SaysNone) => ("MPI_Win_fence", false, "MPI_Win_fence"),
             (Code::EpochMismatch, _) => ("MPI_Win_fence", false, "MPI_Win_lock"),
             (Code::EpochNotClosed, _) => ("MPI_Win_free", false, "MPI_Win_start"),
             _ => ("", false, "MPI_Win_allocate"),
