@@ -14,7 +14,7 @@ use crate::windows;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect, Learning, Synchronisation, Token, Tracker};
+use commsan_mpi::{Args, Effect, Learning, Passed, Synchronisation, Token, Tracker};
 use commsan_place::Findings;
 use commsan_threads::Here;
 use smallvec::SmallVec;
@@ -221,7 +221,7 @@ impl After<'_> {
     pub fn start(&self, lessons: &[Learning]) {
         let request = self.request();
         if self.args.call.parts {
-            self.with(|tracker, _| tracker.pass_parts(self.args, self.here, &Mpi));
+            self.pass_parts();
         }
         if !lessons.is_empty() {
             order::postpone(self.rank, request.0, self.here, lessons);
@@ -247,11 +247,16 @@ impl After<'_> {
         });
     }
 
+    fn pass_parts(&self) {
+        let passed = Passed::of(self.args, &Mpi);
+        self.with(|tracker, _| tracker.pass_parts(&passed, self.here, &Mpi));
+    }
+
     /// A call that touched its buffers before it returned.
     fn block(&self) {
         let call = self.args.call;
         if call.parts {
-            self.with(|tracker, _| tracker.pass_parts(self.args, self.here, &Mpi));
+            self.pass_parts();
         }
         let informs = call.collective || call.at.status.is_some();
         let receives = call.at.source.is_some() && !call.accesses.is_empty();

@@ -38,6 +38,7 @@ pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Learning, Template};
+pub use parts::Passed;
 pub use room::Used;
 pub use separate::MemoryModel;
 pub use transfers::{Simple, Transfer, combine};

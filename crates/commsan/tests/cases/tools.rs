@@ -1,5 +1,8 @@
 //! Building and running a program: commsan, compilers, MPI launchers.
 
+#[path = "../support/launchers.rs"]
+mod launchers;
+
 use crate::annotations::Case;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,9 +13,6 @@ use std::time::{Duration, Instant};
 
 /// No program computes for more than a moment.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// What Open MPI's launcher says when it has lost part of a message.
-const LAUNCHER_HANGS: &str = "ORTE_ERROR_LOG: Data unpack had inadequate space";
 
 /// An MPI library; Debian keeps them apart by suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,15 +173,11 @@ impl Tools {
         }
     }
 
-    /// Runs the program under commsan. Where ranks end over an error, Open MPI 4.1's launcher loses part of their
-    /// message in every third run, natively, too, and rarely does not end itself then: that says nothing
-    /// about commsan.
+    /// Runs the program under commsan; again if the launcher hangs.
     pub fn run(&self, case: &Case, mpi: Mpi, program: &Path) -> Result<Run, String> {
         let run = self.run_once(case, mpi, program);
         match &run {
-            Err(problem) if mpi == Mpi::OpenMpi && problem.contains(LAUNCHER_HANGS) => {
-                self.run_once(case, mpi, program)
-            }
+            Err(problem) if launchers::hangs(problem) => self.run_once(case, mpi, program),
             _ => run,
         }
     }

@@ -4,6 +4,9 @@
 
 #![allow(dead_code, reason = "every test binary uses another part")]
 
+#[path = "launchers.rs"]
+mod launchers;
+
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -103,8 +106,15 @@ impl Work {
         self.run_job(options, &job)
     }
 
-    /// Runs any command under `commsan run`.
+    /// Runs any command under `commsan run`; again if the launcher hangs.
     pub fn run_job(&self, options: &[&str], job: &[&str]) -> Run {
+        match self.run_once(options, job) {
+            run if run.hung && launchers::hangs(&run.err) => self.run_once(options, job),
+            run => run,
+        }
+    }
+
+    fn run_once(&self, options: &[&str], job: &[&str]) -> Run {
         let directory = self.fresh("run");
         let run = ["run", "--output", directory.to_str().unwrap()];
         let command = [&run[..], options, &["--"], job].concat();

@@ -13,33 +13,45 @@ use crate::collective::signature::Signature;
 use crate::parts::{Amounts, Entry, Sort};
 use commsan_engine::Mode;
 use commsan_place::{Findings, Parted, Place};
+use smallvec::SmallVec;
 use std::ops::Range;
 
+/// What a process passes to each rank in a collective, or gets from each.
+pub struct Passed<'a> {
+    args: &'a Args<'a>,
+    /// Where the counts are.
+    rule: &'a Rule,
+    sends: bool,
+    /// Ranks of the communicator, and how many it has.
+    with: Range<usize>,
+    ranks: usize,
+    /// A root keeps its own part.
+    but: Option<usize>,
+    datatype: Signature,
+}
+
 impl Tracker {
-    /// A collective has been called in which each rank has a part of its own.
-    pub fn pass_parts<L: Library>(&mut self, args: &Args, place: &impl Place, library: &L) {
-        let call = args.call;
-        let Some(comm) = call.at.comm.map(|index| args.words[index]).filter(|_| call.parts) else {
-            return;
-        };
-        let on = On::Comm(comm);
-        let Some(known) = self.together.on.find(on) else { return };
-        if known.name == 0 || known.members.is_empty() || library.is_inter(comm) {
-            return;
-        }
-        let (name, number, members) = (known.name, known.entered, known.members.clone());
-        for rule in call.accesses.iter().filter(|rule| takes_place(args, rule, library)) {
-            let (sends, pc) = (rule.mode == Mode::Read, place.pc());
-            let Some(said) = Said::new(args, rule, members.len(), library) else { continue };
-            let sort = Sort { name, kind: call.kind, sends, pc };
+    /// A collective has been called in which each pair of ranks has amounts of its own.
+    pub fn pass_parts(&mut self, passed: &[Passed], place: &impl Place, library: &impl Library) {
+        for passed in passed {
+            let call = passed.args.call;
+            let Some(on) = call.at.comm.map(|index| On::Comm(passed.args.words[index])) else {
+                return;
+            };
+            let known = self.together.on.find(on).filter(|known| known.name != 0);
+            let Some(known) = known.filter(|known| known.members.len() == passed.ranks) else {
+                return;
+            };
+            let (name, number, members) = (known.name, known.entered, known.members.clone());
+            let sort = Sort { name, kind: call.kind, sends: passed.sends, pc: place.pc() };
             if !self.parts.knows(&sort) {
                 let site = place.site(Some(&call.name), &mut self.stacks);
                 let on = self.words_for(on);
-                self.parts.begin(Entry::new(sort, &call.name, on, site, members.clone()));
+                self.parts.begin(Entry::new(sort, &call.name, on, site, members));
             }
             if let Some(entry) = self.parts.entry(&sort) {
-                let datatype = said.datatype(library);
-                entry.add(&Amounts { number, datatype }, said.counts(library));
+                let amounts = Amounts { number, datatype: passed.datatype };
+                entry.add(&amounts, passed.counts(library));
             }
         }
     }
@@ -65,25 +77,28 @@ impl Tracker {
     }
 }
 
-/// What one rule of a call says.
-struct Said<'a> {
-    args: &'a Args<'a>,
-    rule: &'a Rule,
-    /// Ranks of the communicator.
-    with: Range<usize>,
-    /// A root keeps its own part.
-    but: Option<usize>,
-}
+impl<'a> Passed<'a> {
+    /// What a call says of that. Asks the library.
+    pub fn of<L: Library>(args: &'a Args<'a>, library: &L) -> SmallVec<[Passed<'a>; 2]> {
+        let comm = args.call.at.comm.map(|index| args.words[index]);
+        match comm.filter(|comm| args.call.parts && !library.is_inter(*comm)) {
+            Some(comm) => {
+                let rules = args.call.accesses.iter();
+                let rules = rules.filter(|rule| takes_place(args, rule, library));
+                rules.filter_map(|rule| Passed::new(args, rule, comm, library)).collect()
+            }
+            None => SmallVec::new(),
+        }
+    }
 
-impl<'a> Said<'a> {
-    /// `None` if it says nothing here.
+    /// `None` if a rule says nothing here.
     fn new<L: Library>(
         args: &'a Args<'a>,
         rule: &'a Rule,
-        ranks: usize,
+        comm: usize,
         library: &L,
-    ) -> Option<Said<'a>> {
-        let call = args.call;
+    ) -> Option<Passed<'a>> {
+        let (call, sends) = (args.call, rule.mode == Mode::Read);
         let mut rule = rule;
         if args.words[rule.buffer] == L::IN_PLACE {
             // A root's own part; otherwise what is passed lies where its counterpart will.
@@ -92,7 +107,7 @@ impl<'a> Said<'a> {
             }
             rule = call.accesses.iter().find(|other| other.mode == Mode::Write)?;
         }
-        let root = call.at.root.map(|index| args.int(index));
+        let (root, ranks) = (call.at.root.map(|index| args.int(index)), library.size(comm));
         let with = match (rule.extent, root) {
             (Extent::Placed { .. }, _) => 0..ranks,
             (Extent::Blocks { .. }, Some(root)) => {
@@ -101,14 +116,19 @@ impl<'a> Said<'a> {
             }
             _ => return None,
         };
-        let me = library.rank(args.words[call.at.comm?]);
-        let but = root.and_then(|_| usize::try_from(me).ok());
-        Some(Said { args, rule, with, but })
+        let but = root.and_then(|_| usize::try_from(library.rank(comm)).ok());
+        let datatype = Signature::EMPTY;
+        let passed = Passed { args, rule, sends, with, ranks, but, datatype };
+        // The type of nothing need not be one.
+        let any = passed.counts(library).any(|(_, count)| count > 0);
+        let handle = args.words[rule.datatype];
+        let datatype = if any { library.signature(handle) } else { Signature::EMPTY };
+        Some(Passed { datatype, ..passed })
     }
 
     /// For each rank how many elements.
     fn counts<L: Library>(&self, library: &L) -> impl Iterator<Item = (usize, u64)> {
-        let Said { args, rule, .. } = *self;
+        let Passed { args, rule, .. } = *self;
         let count = move |rank: usize| match rule.extent {
             Extent::Placed { counts, .. } => {
                 library.int_at(args.words[counts], rank, args.call.large)
@@ -118,13 +138,5 @@ impl<'a> Said<'a> {
         };
         let ranks = self.with.clone().filter(|rank| Some(*rank) != self.but);
         ranks.map(move |rank| (rank, count(rank).max(0) as u64))
-    }
-
-    /// The type of the elements; that of none need not be one.
-    fn datatype<L: Library>(&self, library: &L) -> Signature {
-        match self.counts(library).any(|(_, count)| count > 0) {
-            true => library.signature(self.args.words[self.rule.datatype]),
-            false => Signature::EMPTY,
-        }
     }
 }
