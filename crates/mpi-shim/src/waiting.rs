@@ -3,7 +3,7 @@
 //! Who waits only leaves a pointer. A thread of commsan's own sleeps until the launcher asks what the process
 //! waits for; then it looks at the call from outside, while the thread that waits goes on. Both keep out
 //! of each other's way without a fence on the program's side: the one who asks makes all threads of the
-//! process pass one (`membarrier`), so that either it sees that the call is over, or the call sees that
+//! process pass one (`sense/fence.rs`), so that either it sees that the call is over, or the call sees that
 //! it is being looked at, and waits with its return.
 //!
 //! Processes with several threads at work do not count as waiting, unless MPI's thread level lets one of them
@@ -22,6 +22,7 @@ use commsan_fabric::{Answer, Board};
 use commsan_mpi::collective::reduction::OTHER;
 use commsan_mpi::{Args, Asked, Effect, Facts, Library};
 use commsan_place::Place;
+use commsan_sense::fence;
 use commsan_sense::inside::Inside;
 use commsan_sense::thread::Thread;
 use commsan_threads::{Here, agents};
@@ -74,7 +75,7 @@ pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
         return;
     }
     board.attend(me, std::process::id());
-    if !membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
+    if !fence::prepare() {
         return; // nobody can be asked, and nobody is ended for that
     }
     let before = board.asked();
@@ -139,7 +140,7 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
         before = board.await_question(before);
         LOOKING.store(true, SeqCst);
         let mut moves = 0;
-        if membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
+        if fence::everywhere() {
             let blocked = BLOCKED.load(Acquire);
             moves = board.moves_of(me);
             if !blocked.is_null() && moves % 2 == 1 {
@@ -196,12 +197,6 @@ unsafe fn look(rank: &dyn Rank, blocked: &Calling, moves: u64, inside: &Inside) 
         answer = tracker.waits(&asked, &facts(), here, out);
     });
     answer
-}
-
-/// Whether the kernel does as it is told.
-fn membarrier(command: c_int) -> bool {
-    // SAFETY: a system call without memory.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
 /// Signals are the program's: its threads get them.

@@ -11,6 +11,7 @@
 //! then sees whether the favoured one is inside. That one looks, when it has said that it is inside, whether the
 //! favour stands; the compiler keeps that order, and the barrier makes the processor keep it.
 
+use commsan_sense::fence;
 use commsan_sense::thread::Thread;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -122,14 +123,14 @@ impl<T> Lock<T> {
                 NOBODY => return self.lock_among_others(me),
                 LEAVING if soon(|| self.favourite.load(Acquire) == NOBODY) => continue,
                 LEAVING => return None,
-                FRESH if barrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) => me,
+                FRESH if fence::prepare() => me,
                 FRESH => NOBODY,
                 _ if known == me => return self.lock_as_favourite(me),
                 _ => LEAVING,
             };
             let is_done = self.favourite.compare_exchange(known, next, AcqRel, Relaxed).is_ok();
             if is_done && next == LEAVING {
-                let is_seen = barrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+                let is_seen = fence::everywhere();
                 if !is_seen || !soon(|| self.inside.load(Acquire) == 0) {
                     // It is abandoned, or may be in use: nobody can have it any more.
                     self.owner.store(known, Relaxed);
@@ -149,12 +150,6 @@ fn soon(holds: impl Fn() -> bool) -> bool {
         }
         does
     })
-}
-
-/// Calls `membarrier(2)`; whether the kernel knows and allows it.
-fn barrier(command: libc::c_int) -> bool {
-    // SAFETY: a system call that takes no memory.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
 impl<T> Deref for Guard<'_, T> {
@@ -205,7 +200,7 @@ mod tests {
         let lock = Lock::new([0; 2]);
         (0..5).for_each(|_| add(&lock));
         let me = thread::with(Thread::number) + 1;
-        let can = barrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+        let can = fence::prepare();
         assert_eq!(lock.favourite.load(Acquire), if can { me } else { NOBODY });
         std::thread::scope(|scope| scope.spawn(|| add(&lock)).join().unwrap());
         assert_eq!((lock.favourite.load(Acquire), total(&lock)), (NOBODY, 6));

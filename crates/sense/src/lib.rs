@@ -5,6 +5,7 @@
 
 pub mod abi;
 pub mod allocate;
+pub mod fence;
 pub mod heap;
 pub mod inside;
 pub mod modules;
