@@ -457,7 +457,9 @@ mod tests {
     fn a_rank_that_moves_is_seen_anew() {
         let (mut rank, own) = (Rank::NEW, std::process::id());
         rank.look(own, 2);
-        assert_eq!((rank.waits_since(), rank.place().moves), (None, None));
+        assert_eq!((rank.waits_since(), rank.place().moves), (None, Some(2)));
+        (0..4).for_each(|_| rank.look(own, 2));
+        assert_eq!((rank.waits_since(), rank.same_since()), (None, 1));
         rank.seen = 7;
         rank.moves = 3;
         rank.state = State::Free;
