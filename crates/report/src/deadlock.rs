@@ -9,7 +9,7 @@
 
 mod circle;
 
-use crate::facts::place;
+use crate::facts::at;
 use crate::merge;
 use crate::ranks;
 use crate::symbols::Symbols;
@@ -451,11 +451,6 @@ fn envelope(need: &RawNeed) -> String {
 
 fn called<'w>(waiting: &'w RawWaiting) -> &'w str {
     waiting.site.call.as_deref().unwrap_or("an MPI call")
-}
-
-/// The place in words, if it is known.
-fn at(stack: &[Frame]) -> String {
-    stack.first().map_or_else(String::new, |frame| format!(" at {}", place(frame)))
 }
 
 /// Whether an operation of another rank is the counterpart of a need of `rank`.

@@ -391,6 +391,11 @@ fn known_place(frame: Option<&Frame>) -> String {
     frame.map_or_else(|| "an unknown place".to_owned(), place)
 }
 
+/// Where the innermost frame is, in words: ` at solve.c:7`; nothing if that is not known.
+pub(crate) fn at(stack: &[Frame]) -> String {
+    stack.first().map_or_else(String::new, |frame| format!(" at {}", place(frame)))
+}
+
 /// `heat.c:40`, or what is known instead.
 pub fn place(frame: &Frame) -> String {
     match (&frame.file, frame.line) {

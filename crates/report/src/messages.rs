@@ -9,10 +9,10 @@
 //! fit any. Wrongly taken for lost would be what is received by `PMPI_` functions, or within `MPI_Finalize` by a
 //! function that it calls back: both pass uncounted.
 
-use crate::facts::place;
+use crate::facts::at;
 use crate::merge;
 use crate::symbols::Symbols;
-use commsan_model::{Code, Finding, Frame, Role, Site};
+use commsan_model::{Code, Finding, Role, Site};
 use commsan_trace::record::RawMessages;
 use commsan_trace::{Job, Messages, RankLog};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,17 +20,25 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Places of one side that are shown at most.
 const SHOWN: usize = 3;
 
+/// Ranks of a job, with what each has counted.
+pub(crate) type Counts<'r> = BTreeMap<u32, (&'r RankLog, &'r Messages)>;
+
 /// What both sides make certain.
 pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Finding> {
-    let jobs: BTreeSet<Job> = logs.iter().flat_map(|log| log.messages.keys().copied()).collect();
     let mut found = Vec::new();
-    for job in jobs {
-        let of = |log: &'r RankLog| Some((log.rank, (log, log.messages.get(&job)?)));
-        let ranks = logs.iter().filter_map(of);
-        let job = Exchange { ranks: ranks.collect(), symbols };
+    for ranks in jobs(logs) {
+        let job = Exchange { ranks, symbols };
         found.extend(job.receivers().flat_map(|(rank, name)| job.compare(rank, name)));
     }
     joined(found)
+}
+
+/// The ranks of each job, with what each has counted.
+pub(crate) fn jobs(logs: &[RankLog]) -> impl Iterator<Item = Counts<'_>> {
+    let jobs: BTreeSet<Job> = logs.iter().flat_map(|log| log.messages.keys().copied()).collect();
+    jobs.into_iter().map(move |job| {
+        logs.iter().filter_map(|log| Some((log.rank, (log, log.messages.get(&job)?)))).collect()
+    })
 }
 
 /// The same places in several ranks are one finding.
@@ -60,7 +68,7 @@ pub(crate) fn joined(found: Vec<Finding>) -> Vec<Finding> {
 
 /// All that one program's ranks have counted.
 struct Exchange<'r> {
-    ranks: BTreeMap<u32, (&'r RankLog, &'r Messages)>,
+    ranks: Counts<'r>,
     symbols: &'r Symbols,
 }
 
@@ -146,12 +154,7 @@ impl<'r> Exchange<'r> {
         let (what, other) = (sent.element.as_deref()?, received.element.as_deref()?);
         let receive = self.site(receiver, received, format!("{} receives {other}", received.call));
         let send = self.site(sender, sent, format!("{} sends {what}{}", sent.call, tag(sent)));
-        let at = |site: &Site| {
-            site.stack
-                .first()
-                .map_or_else(String::new, |frame: &Frame| format!(" at {}", place(frame)))
-        };
-        let (here, there) = (at(&receive), at(&send));
+        let (here, there) = (at(&receive.stack), at(&send.stack));
         Some(Finding {
             code: Code::MessageTypesDiffer,
             title: Code::MessageTypesDiffer.title().to_owned(),

@@ -141,7 +141,8 @@ impl Notes {
                 (Some(frame), Some(file)) => {
                     let function = frame.function.as_deref().unwrap_or("a function");
                     let text = format!(
-                        "a place in `{function}` ({file}) has no line, since the compiler has made one                          piece of code of several lines: `-O0` keeps them apart"
+                        "a place in `{function}` ({file}) has no line, since the compiler has made one \
+                         piece of code of several lines: `-O0` keeps them apart"
                     );
                     self.add(text, None);
                 }

@@ -6,13 +6,13 @@
 //! difference is one in at least one of the calls. Where a type is not known, bytes alone are compared, and what
 //! balances over several calls is missed.
 
-use crate::facts::place;
+use crate::facts::at;
 use crate::merge;
-use crate::messages::joined;
+use crate::messages::{Counts, jobs, joined};
 use crate::symbols::Symbols;
 use commsan_model::{Code, Finding, Role, Site};
+use commsan_trace::RankLog;
 use commsan_trace::record::RawParts;
-use commsan_trace::{Job, Messages, RankLog};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Differences that are told at most; more are of the same places nearly always.
@@ -41,12 +41,9 @@ struct Entry<'r> {
 }
 
 /// A finding for each two places that do not fit.
-pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Finding> {
-    let jobs: BTreeSet<Job> = logs.iter().flat_map(|log| log.messages.keys().copied()).collect();
+pub(crate) fn findings(logs: &[RankLog], symbols: &Symbols) -> Vec<Finding> {
     let mut found = Vec::new();
-    for job in jobs {
-        let of = |log: &'r RankLog| Some((log.rank, (log, log.messages.get(&job)?)));
-        let ranks: BTreeMap<u32, (&RankLog, &Messages)> = logs.iter().filter_map(of).collect();
+    for ranks in jobs(logs) {
         let tells = |rank: u32, name: u64| {
             let told = ranks.get(&rank).map(|(_, messages)| messages);
             told.is_some_and(|told| told.names.contains(&name) && !told.unbalanced.contains(&name))
@@ -63,7 +60,7 @@ pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Fin
 }
 
 /// What both sides say, the passing one first.
-fn pairs<'r>(ranks: &BTreeMap<u32, (&'r RankLog, &'r Messages)>) -> BTreeMap<Pair, [Said<'r>; 2]> {
+fn pairs<'r>(ranks: &Counts<'r>) -> BTreeMap<Pair, [Said<'r>; 2]> {
     let mut pairs: BTreeMap<Pair, [Said; 2]> = BTreeMap::new();
     for (&rank, (log, messages)) in ranks {
         for parts in &messages.parts {
@@ -84,7 +81,7 @@ fn pairs<'r>(ranks: &BTreeMap<u32, (&'r RankLog, &'r Messages)>) -> BTreeMap<Pai
 fn finding(
     (name, kind, from, to): Pair,
     said: &[Said; 2],
-    ranks: &BTreeMap<u32, (&RankLog, &Messages)>,
+    ranks: &Counts,
     symbols: &Symbols,
 ) -> Option<Finding> {
     // A side that has nothing for the other one has no entry of it, but has called.
@@ -109,10 +106,6 @@ fn finding(
     let site = |entry: Entry, text: String| -> Site {
         merge::site(entry.rank, &entry.parts.site, &stack(&entry), text)
     };
-    let at = |entry: &Entry| {
-        let frame = stack(entry).into_iter().next();
-        frame.map_or_else(String::new, |frame| format!(" at {}", place(&frame)))
-    };
     let get = site(got, format!("{call} gets {gets} from rank {from}"));
     let send = site(sent, format!("{call} passes {passes} to rank {to}"));
     let in_all = if calls > 1 { format!(", in {calls} calls") } else { String::new() };
@@ -127,9 +120,9 @@ fn finding(
         why: format!(
             "{call}{} on {} passes {passes} from rank {from} to rank {to}{in_all}; {call}{} in rank {to} is to \
              get {gets}; both must be equal in each collective",
-            at(&sent),
+            at(&stack(&sent)),
             sent.parts.on,
-            at(&got)
+            at(&stack(&got))
         ),
         help: format!(
             "let what rank {to} expects of rank {from} be what that one sends: exchange the counts first \

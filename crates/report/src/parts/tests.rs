@@ -1,5 +1,6 @@
 use super::*;
 use commsan_trace::record::RawSite;
+use commsan_trace::{Job, Messages};
 use std::borrow::Cow;
 
 const WORLD: u64 = 7;
