@@ -222,6 +222,15 @@ pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
+/// Whether somebody takes what the command writes.
+pub fn may_write() -> bool {
+    let output = |fd| libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+    let mut both = [output(libc::STDOUT_FILENO), output(libc::STDERR_FILENO)];
+    // SAFETY: the array is valid for its length.
+    unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, 0) };
+    both.iter().all(|output| output.revents != 0)
+}
+
 /// The signals that are blocked now.
 fn current_mask() -> libc::sigset_t {
     // SAFETY: asks only, into a structure for which all-zero is valid.

@@ -11,6 +11,9 @@
 //! of the program's that takes longer than that (of an attribute or an error handler: user-defined
 //! reductions are known, and leave a job alone).
 //!
+//! A launcher, too, is ended that sleeps for [`LIMIT_OF_SLEEP`] though all its ranks have ended and it has not taken note
+//! of it: Open MPI's does after some of the jobs that end in an error.
+//!
 //! Missed are deadlocks while some rank runs outside of MPI for ever, asks again and again (`MPI_Test`), or
 //! has several threads at work; and those of jobs on several nodes.
 
@@ -30,6 +33,9 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(250);
 /// From asking a job to end to making it, and between two questions to its ranks.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a launcher may take to see that its ranks have ended, while nobody keeps it from writing.
+const LIMIT_OF_SLEEP: Duration = Duration::from_secs(10);
 
 /// Bytes that any node moves in a second, whatever else it does.
 const SLOWEST: u64 = 50_000_000;
@@ -85,6 +91,8 @@ struct Watched {
     next: Instant,
     /// How long to wait before that.
     patience: Duration,
+    /// How often its launcher was seen to sleep after its ranks' end.
+    asleep: u32,
     end: End,
 }
 
@@ -143,6 +151,9 @@ impl Watcher {
         let limit = self.options.stuck_after.0.into();
         for index in 0..self.jobs.len() {
             self.jobs[index].see_to_the_end();
+            if limit > 0 {
+                self.jobs[index].see_to_the_launcher();
+            }
             match self.jobs[index].judge(limit) {
                 Verdict::Open => {}
                 Verdict::Mismatch if self.told.is_empty() => {}
@@ -238,6 +249,7 @@ impl Watched {
             acquitted: Vec::new(),
             next: Instant::now(),
             patience: PATIENCE,
+            asleep: 0,
             end: End::Open,
         }
     }
@@ -329,6 +341,19 @@ impl Watched {
         note(&format!("{why}: the job is ended"));
         self.job.ask_to_end();
         self.end = End::Asked(Instant::now());
+    }
+
+    /// Ends a launcher that does not see that its ranks have ended.
+    fn see_to_the_launcher(&mut self) {
+        let End::Open = self.end else { return };
+        let Some(launcher) = self.job.sleeping_launcher().filter(|_| child::may_write()) else {
+            self.asleep = 0;
+            return;
+        };
+        self.asleep += 1;
+        if PAUSE * self.asleep >= LIMIT_OF_SLEEP {
+            self.end(&format!("all ranks have ended, which {launcher} does not see"));
+        }
     }
 
     /// Makes a job end that was asked to and does not: launchers may hang, too.

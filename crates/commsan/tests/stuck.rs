@@ -101,3 +101,18 @@ fn a_launcher_that_does_not_end_is_killed() {
         }
     }
 }
+
+#[test]
+fn a_launcher_that_does_not_see_the_end_of_its_ranks_is_ended() {
+    for mpi in Mpi::ALL {
+        let (work, program) = stuck(mpi);
+        // It becomes one that waits for nobody.
+        let sleeper = work.path("mpirun_sleeps");
+        std::os::unix::fs::symlink("/bin/sleep", &sleeper).unwrap();
+        let script = "\"$1\" ends & exec \"$0\" 600";
+        let job = ["sh", "-c", script, sleeper.to_str().unwrap(), program.to_str().unwrap()];
+        let run = work.finish(&mut work.commsan(&[&["run", "--"], &job[..]].concat()));
+        run.says("all ranks have ended, which mpirun_sleeps does not see: the job is ended");
+        run.ends_with(128 + libc::SIGTERM).is_silent_about("CS-");
+    }
+}

@@ -95,8 +95,13 @@ impl Job {
     fn open(place: &Path) -> Option<Job> {
         let (path, ranks) = read(place)?;
         let process = path.strip_prefix("/proc/")?.split_once('/')?.0.parse().ok()?;
-        let board = Memory::open(&path, ranks).ok()?.board();
-        Some(Job { name: place.file_name()?.to_owned(), board, process, asked: Vec::new() })
+        // Who has ended already keeps nothing, and shows as ranks that have not come.
+        let memory = match Status::of(process).filter(|status| !status.has_ended()) {
+            Some(_) => Memory::open(&path, ranks).ok()?,
+            None => Memory::create(ranks).ok()?.0,
+        };
+        let name = place.file_name()?.to_owned();
+        Some(Job { name, board: memory.board(), process, asked: Vec::new() })
     }
 
     /// The name of the job's file.
@@ -111,13 +116,31 @@ impl Job {
 
     /// Asks whoever launched the job to end it.
     pub fn ask_to_end(&mut self) {
-        let launcher = ancestors(self.process).filter(|known| known.launches).last();
-        let launcher = launcher.map_or(self.process, |known| known.process);
-        let ranks = self.board.processes().map(u32::cast_signed);
-        self.asked = std::iter::once(launcher).chain(ranks).filter_map(Process::of).collect();
+        let outermost = |rank| ancestors(rank).filter(|known| known.launches).last();
+        let launcher = self.ranks().find_map(outermost).map(|known| known.process);
+        let launcher = launcher.unwrap_or(self.process);
+        self.asked =
+            std::iter::once(launcher).chain(self.ranks()).filter_map(Process::of).collect();
         if let Some(launcher) = self.asked.first() {
             launcher.signal(libc::SIGTERM);
         }
+    }
+
+    /// The name of the launcher, if it sleeps though all ranks have ended and one of them waits for it to see
+    /// that. It may do so for a moment.
+    pub fn sleeping_launcher(&self) -> Option<String> {
+        let ranks: Vec<_> = self.ranks().filter_map(Status::of).collect();
+        if !ranks.iter().all(Status::has_ended) {
+            return None;
+        }
+        let mut parents = ranks.iter().filter_map(|rank| Status::of(rank.parent));
+        parents.find(|parent| parent.state == 'S' && parent.launches()).map(|parent| parent.name)
+    }
+
+    fn ranks(&self) -> impl Iterator<Item = libc::pid_t> {
+        // Those that have not come are of no number.
+        let known = self.board.processes().map(u32::cast_signed).filter(|process| *process > 0);
+        std::iter::once(self.process).chain(known.filter(|process| *process != self.process))
     }
 
     /// Ends what is left of a job that was asked to end; whether that was something.
@@ -135,12 +158,12 @@ struct Process {
 
 impl Process {
     fn of(number: libc::pid_t) -> Option<Process> {
-        status(number).map(|(_, _, start)| Process { number, start })
+        Status::of(number).map(|status| Process { number, start: status.start })
     }
 
     /// Sends it a signal, unless it has ended.
     fn signal(&self, signal: libc::c_int) -> bool {
-        let is_there = status(self.number).is_some_and(|(_, _, start)| start == self.start);
+        let is_there = Status::of(self.number).is_some_and(|status| status.start == self.start);
         // SAFETY: a system call that takes no memory.
         is_there && unsafe { libc::kill(self.number, signal) } == 0
     }
@@ -156,14 +179,12 @@ struct Ancestor {
 
 /// The processes that a process comes from, the nearest first.
 fn ancestors(process: libc::pid_t) -> impl Iterator<Item = Ancestor> {
-    let parent = |process: libc::pid_t| status(process).map(|(_, parent, _)| parent);
-    let mut next = parent(process);
+    let mut next = Status::of(process).map(|status| status.parent);
     std::iter::from_fn(move || {
         let process = next?;
-        let (name, parent, start) = status(process)?;
-        next = Some(parent);
-        let launches = LAUNCHERS.iter().any(|known| name.starts_with(known));
-        Some(Ancestor { process, start, launches })
+        let status = Status::of(process)?;
+        next = Some(status.parent);
+        Some(Ancestor { process, start: status.start, launches: status.launches() })
     })
     .take(64)
 }
@@ -194,13 +215,37 @@ const LAUNCHERS: &[&str] = &[
     "palsd",
 ];
 
-/// Name, parent and start of a process.
-fn status(pid: libc::pid_t) -> Option<(String, libc::pid_t, u64)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (head, rest) = text.rsplit_once(')')?;
-    let name = head.split_once('(')?.1.to_owned();
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    Some((name, fields.get(1)?.parse().ok()?, fields.get(19)?.parse().ok()?))
+/// What the kernel says of a process.
+struct Status {
+    name: String,
+    state: char,
+    parent: libc::pid_t,
+    start: u64,
+}
+
+impl Status {
+    fn of(process: libc::pid_t) -> Option<Status> {
+        let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        let (head, rest) = text.rsplit_once(')')?;
+        let name = head.split_once('(')?.1.to_owned();
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let state = fields.first()?.chars().next()?;
+        Some(Status {
+            name,
+            state,
+            parent: fields.get(1)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    fn launches(&self) -> bool {
+        LAUNCHERS.iter().any(|known| self.name.starts_with(known))
+    }
+
+    /// Its parent has not asked for its exit code yet.
+    fn has_ended(&self) -> bool {
+        matches!(self.state, 'Z' | 'X')
+    }
 }
 
 fn hash(bytes: &[u8]) -> u64 {

@@ -173,11 +173,11 @@ impl Tools {
         }
     }
 
-    /// Runs the program under commsan; again if the launcher hangs.
+    /// Runs the program under commsan; again if the launcher hung.
     pub fn run(&self, case: &Case, mpi: Mpi, program: &Path) -> Result<Run, String> {
         let run = self.run_once(case, mpi, program);
         match &run {
-            Err(problem) if launchers::hangs(problem) => self.run_once(case, mpi, program),
+            Ok(run) if launchers::hung(&run.output) => self.run_once(case, mpi, program),
             _ => run,
         }
     }

@@ -106,10 +106,10 @@ impl Work {
         self.run_job(options, &job)
     }
 
-    /// Runs any command under `commsan run`; again if the launcher hangs.
+    /// Runs any command under `commsan run`; again if the launcher hung.
     pub fn run_job(&self, options: &[&str], job: &[&str]) -> Run {
         match self.run_once(options, job) {
-            run if run.hung && launchers::hangs(&run.err) => self.run_once(options, job),
+            run if launchers::hung(&run.err) => self.run_once(options, job),
             run => run,
         }
     }
