@@ -1,7 +1,7 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
 use crate::datatypes;
-use crate::entry;
+use crate::ending;
 use crate::groups;
 use crate::library::{
     Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
@@ -89,12 +89,7 @@ impl Before {
                 // SAFETY: the call's argument, a pointer to an integer.
                 self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
             }
-            Effect::Finalize => {
-                if entry::has_called_back() {
-                    rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
-                }
-                rank.finalize(here);
-            }
+            Effect::Finalize => ending::before(rank, here),
             Effect::Abort => rank.abort(here.thread),
             _ => {}
         }
@@ -207,6 +202,7 @@ impl After<'_> {
                 self.synchronised(&before.sync);
             }
             Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),
+            Effect::Finalize => ending::after(self.rank, self.here),
             _ if !tokens.is_empty() => self.completed(tokens),
             _ => {}
         }

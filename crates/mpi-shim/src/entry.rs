@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::calling::{self, Calling};
 use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
+use crate::ending;
 use crate::levels;
 use crate::library::{comm_self, comm_world, world};
 use crate::node;
@@ -112,6 +113,9 @@ pub(crate) fn around(
 ) -> c_int {
     let Some(rank) = rank() else { return call() };
     let Some(inside) = Inside::enter() else {
+        if ending::calls_back() {
+            return ending::like_any_other(|| around(row, words, language, caller, call));
+        }
         called_back(row);
         return call();
     };
@@ -197,6 +201,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     }
     arguments::begin(world.size);
     calling::begin();
+    ending::begin();
     let (me, own) = (world.rank, comm_self().word());
     let shared = node::share(rank, me as usize, size);
     collectives::begin(&shared);

@@ -19,6 +19,8 @@ mod datatypes;
 #[cfg(has_mpi)]
 mod effects;
 #[cfg(has_mpi)]
+mod ending;
+#[cfg(has_mpi)]
 mod entry;
 #[cfg(has_mpi)]
 mod fortran;

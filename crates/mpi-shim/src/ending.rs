@@ -1,0 +1,116 @@
+//! The end of MPI, which begins with the callbacks of attributes of `MPI_COMM_SELF` (MPI 4.1 §11.2.4): libraries
+//! free there what they have made. Those that were set last are called first, so commsan sets one right after
+//! `MPI_Init`, and looks at what is left when its own is called, before the library waits for anybody. What
+//! the callbacks before it call is looked at like other calls.
+
+use crate::calling::Calling;
+use crate::entry::has_called_back;
+use crate::library::comm_self;
+use crate::rank::{Rank, rank};
+use crate::sys;
+use commsan_mpi::Effect;
+use commsan_sense::inside::outside;
+use commsan_sense::thread::{self, Thread};
+use commsan_threads::Here;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The number of the thread that is in `MPI_Finalize`, if the attribute is set; else [`NOBODY`].
+static FINALIZES: AtomicU32 = AtomicU32::new(NOBODY);
+const NOBODY: u32 = u32::MAX;
+/// No attribute could be set.
+const NEVER: u32 = u32::MAX - 1;
+
+/// MPI has been initialised.
+pub(crate) fn begin() {
+    let (mut key, nothing) = (0, null_mut());
+    // SAFETY: MPI is initialised; the functions have the types that the library calls them by.
+    let codes = unsafe {
+        [
+            sys::PMPI_Comm_create_keyval(Some(not_copied), Some(at_end), &mut key, nothing),
+            sys::PMPI_Comm_set_attr(comm_self(), key, nothing),
+            sys::PMPI_Comm_free_keyval(&mut key),
+        ]
+    };
+    if codes[..2] != [0, 0] {
+        FINALIZES.store(NEVER, Relaxed);
+    }
+}
+
+/// A copy of `MPI_COMM_SELF` is none.
+unsafe extern "C" fn not_copied(
+    _: sys::MPI_Comm,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    has_copy: *mut c_int,
+) -> c_int {
+    // SAFETY: the library's own variable.
+    unsafe { *has_copy = 0 };
+    0
+}
+
+/// All callbacks of the program have been called.
+unsafe extern "C" fn at_end(_: sys::MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    thread::with(|thread| {
+        if let Some(rank) = rank().filter(|_| finalizes(thread)) {
+            // SAFETY: this thread is within the call that has left this there, as
+            // `like_any_other` sees to.
+            let (args, here) = unsafe { (*(thread.calling.get() as *const Calling)).parts() };
+            if args.call.effect == Effect::Finalize {
+                look(rank, here);
+            }
+        }
+    });
+    0
+}
+
+/// `MPI_Finalize` is about to be called.
+pub(crate) fn before(rank: &dyn Rank, here: &Here) {
+    let nobody = FINALIZES.compare_exchange(NOBODY, here.thread.number(), Relaxed, Relaxed);
+    if nobody.is_err() {
+        look(rank, here);
+    }
+}
+
+/// It has returned.
+pub(crate) fn after(rank: &dyn Rank, here: &Here) {
+    if rank.active() && finalizes(here.thread) {
+        look(rank, here);
+    }
+}
+
+/// What the program has done is all that it will do.
+fn look(rank: &dyn Rank, here: &Here) {
+    if has_called_back() {
+        rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
+    }
+    rank.finalize(here);
+}
+
+/// Whether a thread is in `MPI_Finalize`.
+fn finalizes(thread: &Thread) -> bool {
+    FINALIZES.load(Relaxed) == thread.number()
+}
+
+/// Whether a call that is made from within another one is by a callback of `MPI_Finalize`.
+#[cold]
+pub(crate) fn calls_back() -> bool {
+    thread::with(finalizes)
+}
+
+/// Runs such a call like any other.
+#[cold]
+pub(crate) fn like_any_other(call: impl FnOnce() -> c_int) -> c_int {
+    let (calling, outer) =
+        thread::with(|thread| (thread.calling.get(), thread.outer.replace(None)));
+    let code = outside(call);
+    thread::with(|thread| {
+        thread.calling.set(calling);
+        thread.outer.set(outer);
+    });
+    code
+}
