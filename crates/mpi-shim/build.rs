@@ -252,9 +252,9 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
         let next = match strict {
             Some(strict) => format!(
                 "{{\n    static STRICT: Next = Next::new(c\"{strict}\");\n    \
-                 if is_strict() {{ STRICT.required() }} else {{ NEXT.required() }}\n    }}"
+                 if is_strict() {{ STRICT.required_by(caller.pc) }} else {{ NEXT.required_by(caller.pc) }}\n    }}"
             ),
-            None => "NEXT.required()".to_owned(),
+            None => "NEXT.required_by(caller.pc)".to_owned(),
         };
         writeln!(
             out,

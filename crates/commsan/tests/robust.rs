@@ -278,6 +278,22 @@ fn accesses_in_a_plugin_are_seen() {
 }
 
 #[test]
+fn what_a_module_needs_may_be_for_itself_alone() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("modules", mpi);
+        let program = work.compile("robust/modules.c", &["-g"]);
+        let modules = ["checked.so", "plain.so"].map(|name| work.path(name));
+        let options = ["-shared", "-fPIC", "-fopenmp", "-Wl,--no-as-needed", "-lstdc++"];
+        work.compile_as(&modules[0], "robust/module.cpp", &options);
+        work.compile_plain(&modules[1], "robust/module.cpp", &options);
+        let modules = modules.each_ref().map(|path| path.to_str().unwrap());
+        let run = work.run(&[], 2, &program, &modules);
+        run.ends_with(0).finds(&[]);
+        assert_eq!(run.out.matches("sum 499503").count(), 4, "{}", run.text());
+    }
+}
+
+#[test]
 fn little_address_space_is_enough() {
     for mpi in Mpi::ALL {
         let (work, program) = endings(mpi);

@@ -201,12 +201,13 @@ macro_rules! operators {
                 }
             });
             type New = unsafe extern "C-unwind" fn(usize $(, operators!(@word $more))*) -> *mut c_void;
+            let caller = caller!();
             // SAFETY: the C++ library's function, with the program's arguments.
             let address = unsafe {
-                std::mem::transmute::<*mut c_void, New>(NEXT.required())(size $(, $more)*)
+                std::mem::transmute::<*mut c_void, New>(NEXT.required_by(caller.pc))(size $(, $more)*)
             };
             if is_told(size) {
-                made($by, address, size, caller!());
+                made($by, address, size, caller);
             }
             address
         }

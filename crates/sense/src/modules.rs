@@ -42,6 +42,11 @@ pub fn data_at(address: usize) -> Option<(PathBuf, u64)> {
     find(address).map(|module| (module.path, (address - module.base) as u64))
 }
 
+/// The executable or library that code is in, and where all of its code lies.
+pub fn code_at(pc: usize) -> Option<(PathBuf, Range<usize>)> {
+    find(pc).map(|module| (module.path, module.text))
+}
+
 /// Whether code is the program's, as compiled by commsan, or C++'s library, which makes its threads.
 pub fn is_the_programs(pc: usize) -> bool {
     let mut search = Search { pc, found: None, is_checked: false };

@@ -1,19 +1,46 @@
 //! Functions that commsan interposes: the definition it stands in front of.
+//!
+//! Usually that is the next one that all libraries see. A library may also have been loaded for another one
+//! alone, as modules of Python and what they need are: calls come to commsan all the same, which was there first,
+//! and go on to what the caller would have called.
 
-use std::ffi::{CStr, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use crate::modules;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The next definition of a symbol after ours, looked up once.
 pub struct Next {
     name: &'static CStr,
     version: Option<&'static CStr>,
     found: AtomicPtr<c_void>,
+    /// Where no library defines it for all: what it is for some that have called.
+    callers: [Caller; CALLERS],
+}
+
+const CALLERS: usize = 4;
+
+/// What a symbol is for a library.
+struct Caller {
+    /// The library's code; nothing is known as long as its end is 0.
+    begin: AtomicUsize,
+    end: AtomicUsize,
+    found: AtomicPtr<c_void>,
+}
+
+impl Caller {
+    const UNKNOWN: Caller = Caller {
+        begin: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        found: AtomicPtr::new(std::ptr::null_mut()),
+    };
 }
 
 impl Next {
     /// That of a symbol with one version, or none.
     pub const fn new(name: &'static CStr) -> Next {
-        Next { name, version: None, found: AtomicPtr::new(std::ptr::null_mut()) }
+        let found = AtomicPtr::new(std::ptr::null_mut());
+        Next { name, version: None, found, callers: [const { Caller::UNKNOWN }; CALLERS] }
     }
 
     /// That of one with several, which mean different things.
@@ -34,29 +61,143 @@ impl Next {
         if found.is_null() { self.find() } else { found }
     }
 
-    /// Its address. The program called the symbol, so some library defines it; where none does there is
-    /// nothing to go on with.
+    /// Its address, of a function that all libraries see, such as the C library's.
     #[inline]
     pub fn required(&self) -> *mut c_void {
+        self.required_by(0)
+    }
+
+    /// Its address for who calls it from `caller`. Some library defines it, for it was called; where none does
+    /// there is nothing to go on with.
+    #[inline]
+    pub fn required_by(&self, caller: usize) -> *mut c_void {
         let found = self.get();
+        if found.is_null() { self.find_for(caller) } else { found }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        // SAFETY: a lookup by name.
+        let found = unsafe { self.look_up(libc::RTLD_NEXT) };
+        self.found.store(found, Ordering::Relaxed);
+        found
+    }
+
+    /// # Safety
+    /// The handle is one of `dlopen`'s, or stands for some.
+    unsafe fn look_up(&self, handle: *mut c_void) -> *mut c_void {
+        let name = self.name.as_ptr();
+        // SAFETY: by the caller.
+        unsafe {
+            match self.version {
+                Some(version) => libc::dlvsym(handle, name, version.as_ptr()),
+                None => libc::dlsym(handle, name),
+            }
+        }
+    }
+
+    #[cold]
+    fn find_for(&self, caller: usize) -> *mut c_void {
+        for known in &self.callers {
+            let end = known.end.load(Ordering::Acquire);
+            if (known.begin.load(Ordering::Relaxed)..end).contains(&caller) {
+                return known.found.load(Ordering::Relaxed);
+            }
+        }
+        let look_up = |handle| {
+            // SAFETY: a handle that is valid as long as the closure runs.
+            let found = unsafe { self.look_up(handle) };
+            if is_own(found) { std::ptr::null_mut() } else { found }
+        };
+        let module = modules::code_at(caller);
+        let of_module = module.as_ref().and_then(|(path, text)| {
+            let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+            Some((in_library(path.as_ptr(), look_up), text)).filter(|(found, _)| !found.is_null())
+        });
+        if let Some((found, text)) = of_module {
+            let free = self.callers.iter().find(|known| {
+                let taken = known.begin.compare_exchange(
+                    0,
+                    text.start,
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                );
+                taken.is_ok()
+            });
+            if let Some(known) = free {
+                known.found.store(found, Ordering::Relaxed);
+                known.end.store(text.end, Ordering::Release);
+            }
+            return found;
+        }
+        let found = in_libraries(|_| true, look_up);
         if found.is_null() {
             eprintln!("commsan: no library in this process defines {:?}", self.name);
             std::process::abort();
         }
         found
     }
+}
 
-    #[cold]
-    fn find(&self) -> *mut c_void {
-        let name = self.name.as_ptr();
-        // SAFETY: lookups by name.
-        let found = unsafe {
-            match self.version {
-                Some(version) => libc::dlvsym(libc::RTLD_NEXT, name, version.as_ptr()),
-                None => libc::dlsym(libc::RTLD_NEXT, name),
-            }
-        };
-        self.found.store(found, Ordering::Relaxed);
-        found
+/// A function that a loaded library defines, or one of those it needs. The library stays loaded then.
+fn in_library(
+    path: *const c_char,
+    look_up: impl FnOnce(*mut c_void) -> *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the path is a C string; a library that is loaded already.
+    let handle = unsafe { libc::dlopen(path, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if handle.is_null() {
+        return handle;
     }
+    let found = look_up(handle);
+    if found.is_null() {
+        // SAFETY: as opened above.
+        unsafe { libc::dlclose(handle) };
+    }
+    found
+}
+
+/// A function of the first loaded library, of those with a file name that is asked for, that `look_up` finds it
+/// in; null if there is none. The library stays loaded.
+pub fn in_libraries(
+    is_one: impl Fn(&[u8]) -> bool,
+    look_up: impl Fn(*mut c_void) -> *mut c_void,
+) -> *mut c_void {
+    struct Search<'a> {
+        visit: &'a dyn Fn(*const c_char) -> *mut c_void,
+        found: *mut c_void,
+    }
+    extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: the callback gets a valid `info`, and `data` is the search below.
+        let (path, search) = unsafe { ((*info).dlpi_name, &mut *data.cast::<Search>()) };
+        // The executable has no path; what it sees, all see.
+        // SAFETY: ld.so keeps the name as a C string while the library is loaded.
+        if !path.is_null() && unsafe { *path } != 0 {
+            search.found = (search.visit)(path);
+        }
+        c_int::from(!search.found.is_null())
+    }
+    let of_library = |path: *const c_char| {
+        // SAFETY: as above.
+        let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
+        let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes);
+        if is_one(name) { in_library(path, &look_up) } else { std::ptr::null_mut() }
+    };
+    let mut search = Search { visit: &of_library, found: std::ptr::null_mut() };
+    // SAFETY: `visit` is of the callback's type, and `search` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    search.found
+}
+
+/// Whether a function is this library's.
+fn is_own(function: *const c_void) -> bool {
+    let library = |address: *const c_void| {
+        let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: asks about any address; what is not known stays zero.
+        unsafe {
+            libc::dladdr(address, info.as_mut_ptr());
+            info.assume_init().dli_fbase
+        }
+    };
+    library(function) == library(is_own as *const c_void)
 }

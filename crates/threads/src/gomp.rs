@@ -28,8 +28,10 @@ fn me() -> usize {
 unsafe extern "C" fn member(start: *mut c_void) {
     // SAFETY: the structure below, which outlives the region.
     let start = unsafe { &*start.cast::<Start>() };
+    // The runtime of this region calls: there may be several.
+    let runtime = commsan_sense::caller!().pc;
     let before = match start.leader == me() {
-        true => tasks::lead(start.region, team_size()),
+        true => tasks::lead(start.region, team_size(runtime)),
         false => tasks::follow(start.region),
     };
     // SAFETY: what the program wants to be run, with its argument.
@@ -38,8 +40,8 @@ unsafe extern "C" fn member(start: *mut c_void) {
     tasks::restore(before);
 }
 
-fn team_size() -> u32 {
-    let ask = next!(omp_get_num_threads, fn() -> c_int);
+fn team_size(runtime: usize) -> u32 {
+    let ask = next!(omp_get_num_threads, runtime, fn() -> c_int);
     // SAFETY: no arguments, no effects.
     unsafe { ask() }.max(1) as u32
 }

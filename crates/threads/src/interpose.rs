@@ -10,15 +10,19 @@ macro_rules! cstr {
     };
 }
 
-/// The next definition of a function, with its type, and its version if there are several.
+/// The next definition of a function, with its type, and its version if there are several; for who calls the
+/// function that asks, if nobody is named.
 macro_rules! next {
-    ($name:ident $([$version:literal])?, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
+    ($name:ident $([$version:literal])?, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {
+        next!($name $([$version])?, commsan_sense::caller!().pc, fn($($ty),*) $(-> $result)?)
+    };
+    ($name:ident $([$version:literal])?, $caller:expr, fn($($ty:ty),* $(,)?) $(-> $result:ty)?) => {{
         use commsan_sense::next::Next;
         static NEXT: Next = next!(@find $name $($version)?);
         // SAFETY: the function of this name, which is of this type.
         unsafe {
             std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($ty),*) $(-> $result)?>(
-                NEXT.required(),
+                NEXT.required_by($caller),
             )
         }
     }};
