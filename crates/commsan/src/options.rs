@@ -164,6 +164,8 @@ options! {
         "Standard sends wait for their receives, as MPI allows: finds deadlocks that buffering hides";
     strict_collectives: bool = "false", "BOOL", Rank,
         "Blocking collectives wait for all ranks, as MPI allows: finds deadlocks that depend on it";
+    leaks: bool = "false", "BOOL", Rank,
+        "Look for communicators, datatypes and other objects that are never freed";
     profile: bool = "false", "BOOL", Rank,
         "Count what is moved, from where to where: `commsan profile` does";
     check: bool = "true", "BOOL", Rank,
@@ -487,7 +489,7 @@ mod tests {
     #[test]
     fn ranks_get_their_options_only() {
         let expected = "halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto:\
-                        strict_sends=false:strict_collectives=false:profile=false:check=true:sample=1/1:objects_from=1024";
+                        strict_sends=false:strict_collectives=false:leaks=false:profile=false:check=true:sample=1/1:objects_from=1024";
         let mut options = Options::default();
         assert_eq!(options.for_ranks(), expected);
         options.set("only", "object:u,region:solve", Path::new("")).unwrap();

@@ -80,6 +80,8 @@ codes! {
         "buffer whose elements are not of the datatype", "CS-ARG-03.md";
     CallFailed = "CS-ERR-01", Error,
         "MPI ended the program over an error", "CS-ERR-01.md";
+    ObjectNotFreed = "CS-OBJ-01", Warning,
+        "object never freed", "CS-OBJ-01.md";
     OriginBufferWritten = "CS-RMA-01", Error,
         "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
     ResultBufferUsed = "CS-RMA-02", Error,

@@ -8,6 +8,7 @@ use crate::ending;
 use crate::levels;
 use crate::library::{comm_self, comm_world, world};
 use crate::node;
+use crate::objects;
 use crate::order;
 use crate::rank::{Rank, Shared, rank};
 use crate::room;
@@ -250,6 +251,7 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
 #[inline]
 fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     let lessons = rank.ordered().then(|| order::before(rank, args, here));
+    let freed = objects::to_be_freed(args);
     let mut before = Before::default();
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
@@ -271,6 +273,9 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
+    if after.ok {
+        objects::changed(rank, args, here, freed);
+    }
     after.order(lessons.as_deref().unwrap_or_default());
     code
 }

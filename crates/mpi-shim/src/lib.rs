@@ -33,6 +33,8 @@ mod library;
 #[cfg(has_mpi)]
 mod node;
 #[cfg(has_mpi)]
+mod objects;
+#[cfg(has_mpi)]
 mod order;
 mod rank;
 #[cfg(has_mpi)]
@@ -51,6 +53,7 @@ pub use {
     calling::{ended, prepare},
     entry::{collect_strictly, send_strictly},
     library::Mpi,
+    objects::follow_objects,
     waiting::gone,
 };
 

@@ -257,6 +257,10 @@ pub(crate) mod null {
         &raw mut sys::ompi_mpi_group_null as usize
     }
 
+    pub(crate) fn empty_group() -> usize {
+        &raw mut sys::ompi_mpi_group_empty as usize
+    }
+
     pub(crate) fn comm() -> usize {
         &raw mut sys::ompi_mpi_comm_null as usize
     }
@@ -324,6 +328,10 @@ pub(crate) mod null {
 
     pub(crate) fn group() -> usize {
         (sys::COMMSAN_GROUP_NULL as c_int).word()
+    }
+
+    pub(crate) fn empty_group() -> usize {
+        (sys::COMMSAN_GROUP_EMPTY as c_int).word()
     }
 
     pub(crate) fn comm() -> usize {

@@ -54,6 +54,55 @@ pub struct Call {
     pub simple: bool,
     /// What it demands of single arguments.
     pub demands: Vec<(usize, Demand)>,
+    /// What it makes, and the parameter where it stores the handle.
+    pub makes: Option<(Object, usize)>,
+    /// What it frees, of which it is given the variable of a handle first.
+    pub frees: Option<Object>,
+}
+
+/// A kind of object that programs make, and free when they need it no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Object {
+    /// A communicator.
+    Comm,
+    /// A datatype.
+    Datatype,
+    /// A group.
+    Group,
+    /// A reduction.
+    Op,
+    /// A persistent request.
+    Request,
+}
+
+impl Object {
+    /// What is made by a call with such parameters, and where its handle is stored.
+    fn made(effect: Effect, params: &[Param]) -> Option<(Object, usize)> {
+        let lasts = matches!(effect, Effect::Init | Effect::InitPartitioned);
+        (0..).zip(params).find_map(|(index, param)| {
+            let object = match &*param.name {
+                "comm_out" => Object::Comm,
+                "type_out" => Object::Datatype,
+                "group_out" => Object::Group,
+                "op_out" => Object::Op,
+                "request" if lasts => Object::Request,
+                _ => return None,
+            };
+            Some((object, index))
+        })
+    }
+
+    /// What is freed by a call with such parameters.
+    fn freed(effect: Effect, params: &[Param]) -> Option<Object> {
+        Some(match &*params.first()?.name {
+            "comm_inout" => Object::Comm,
+            "datatype_inout" if effect == Effect::TypeFree => Object::Datatype,
+            "group_inout" => Object::Group,
+            "op_inout" => Object::Op,
+            _ if effect == Effect::Free => Object::Request,
+            _ => return None,
+        })
+    }
 }
 
 /// Which processes of a collective are ordered by its data: entering on one side happens before
@@ -287,7 +336,7 @@ impl Role {
             | "errorcode" | "target_rank" | "disp_unit" | "assert" | "lock_type" | "color"
             | "key" | "split_type" | "high" | "ndims" | "reorder" | "nnodes" | "n" | "indegree"
             | "outdegree" | "stride" | "order" | "commute" | "bsize" | "maxdims" | "rank"
-            | "direction" | "disp" => Role::Int,
+            | "direction" | "disp" | "comm_size" => Role::Int,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -297,7 +346,7 @@ impl Role {
             "sendtypes" | "recvtypes" => Role::Datatypes,
             "comm" => Role::Comm,
             "win" => Role::Win,
-            "group" => Role::Group,
+            "group" | "group_other" => Role::Group,
             "op" => Role::Op,
             "info" => Role::Info,
             "fh" => Role::Handle,
@@ -313,7 +362,9 @@ impl Role {
             | "sources" | "degrees" | "destinations" | "weights" | "destweights" | "type_out"
             | "displacements" | "types" | "sizes" | "subsizes" | "starts" | "ranks"
             | "group_out" | "user_fn" | "op_out" | "coords" | "rank_out" | "rank_source"
-            | "rank_dest" => Role::Pointer,
+            | "rank_dest" | "distribs" | "dargs" | "psizes" | "group_inout" | "op_inout" => {
+                Role::Pointer
+            }
             _ => return None,
         })
     }
@@ -569,6 +620,27 @@ mod tests {
         let none = "Isend Send_init Iprobe Improbe Ibarrier Barrier_init Test Testsome Win_test Put \
                     Reduce_local File_read_all Start Grequest_start Request_free Pack Type_free";
         none.split_whitespace().for_each(|name| assert!(!waits(&format!("MPI_{name}")), "{name}"));
+    }
+
+    #[test]
+    fn what_calls_make_and_free_is_known() {
+        let of = |name: &str| {
+            let call = named(&format!("MPI_{name}")).unwrap();
+            (call.makes.map(|(object, _)| object), call.frees)
+        };
+        let makes =
+            "Cart_create Type_vector_c Group_range_excl Op_create Send_init Bcast_init Psend_init";
+        let all = makes.split_whitespace().map(|name| of(name).0.unwrap());
+        use Object::*;
+        assert!(all.eq([Comm, Datatype, Group, Op, Request, Request, Request]));
+        let frees = "Comm_disconnect Type_free Group_free Op_free Request_free";
+        let all = frees.split_whitespace().map(|name| of(name).1.unwrap());
+        assert!(all.eq([Comm, Datatype, Group, Op, Request]));
+        for name in ["Isend", "Type_commit", "Win_create", "Win_free", "Comm_set_name", "Start"] {
+            if named(&format!("MPI_{name}")).is_some() {
+                assert_eq!(of(name), (None, None), "{name}");
+            }
+        }
     }
 
     #[test]

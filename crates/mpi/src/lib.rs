@@ -27,7 +27,7 @@ mod tracker;
 pub mod typemap;
 
 pub use buffers::{Args, Library};
-pub use calls::{CALLS, Call, Demand, Effect, Role};
+pub use calls::{CALLS, Call, Demand, Effect, Object, Role};
 pub use requests::Token;
 pub use tracker::{
     Asked, Entering, Facts, Learning, MemoryModel, Operation, Passed, Simple, Synchronisation,

@@ -20,6 +20,7 @@ mod device;
 mod levels;
 mod memory;
 mod messages;
+mod objects;
 mod onesided;
 mod operation;
 mod order;
@@ -59,6 +60,7 @@ use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 pub(crate) use concurrent::Threads;
 use levels::Levels;
 pub(crate) use messages::Repeated;
+use objects::Objects;
 use operation::envelope;
 use room::Uses;
 use rustc_hash::FxHashMap;
@@ -87,6 +89,7 @@ pub struct Tracker {
     ledger: Ledger,
     parts: Parts,
     uses: Uses,
+    objects: Objects,
     stacks: Stacks,
 }
 
@@ -110,6 +113,7 @@ impl Tracker {
             ledger: Ledger::default(),
             parts: Parts::default(),
             uses: Uses::default(),
+            objects: Objects::default(),
             stacks: Stacks::new(),
         }
     }
@@ -520,6 +524,7 @@ impl Tracker {
         self.enter_finalize(place, out);
         self.tell_messages(out);
         self.tell_parts(out);
+        self.tell_objects(out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
     }

@@ -290,6 +290,17 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::ObjectNotFreed,
+        case: Case::Usual,
+        message: "no call frees what {other} makes",
+        offence: "",
+        operation: "{other} makes an object that is never freed",
+        why: "it was made at {started}, and MPI_Finalize frees no objects: their memory is lost",
+        help: "free it when it is not needed any more, by MPI_Comm_free, MPI_Type_free, MPI_Group_free, MPI_Op_free or \
+               MPI_Request_free",
+        fortran: "",
+    },
+    Wording {
         code: Code::OriginBufferWritten,
         case: Case::Usual,
         message: "{who} writes {range} that {operation} {using}",

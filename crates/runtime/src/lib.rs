@@ -59,6 +59,10 @@ extern "C" fn loaded() {
         commsan_mpi_shim::collect_strictly();
     }
     #[cfg(not(feature = "serial"))]
+    if options.leaks {
+        commsan_mpi_shim::follow_objects();
+    }
+    #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::prepare();
     commsan_mpi_shim::connect(state);
     commsan_cuda_shim::connect(state);

@@ -23,6 +23,8 @@ pub struct Options {
     pub strict_sends: bool,
     /// Blocking collectives wait for all ranks.
     pub strict_collectives: bool,
+    /// Look for objects that are never freed.
+    pub leaks: bool,
 }
 
 impl Default for Options {
@@ -35,6 +37,7 @@ impl Default for Options {
             memory_model: MemoryModel::AsIs,
             strict_sends: false,
             strict_collectives: false,
+            leaks: false,
         }
     }
 }
@@ -85,6 +88,7 @@ fn parse(text: &str) -> Options {
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
             "strict_sends" => options.strict_sends = is_true(value),
             "strict_collectives" => options.strict_collectives = is_true(value),
+            "leaks" => options.leaks = is_true(value),
             "memory_model" => {
                 options.memory_model = match value {
                     "separate" => MemoryModel::Separate,

@@ -29,18 +29,17 @@ struct Caller {
 }
 
 impl Caller {
-    const UNKNOWN: Caller = Caller {
-        begin: AtomicUsize::new(0),
-        end: AtomicUsize::new(0),
-        found: AtomicPtr::new(std::ptr::null_mut()),
-    };
+    const fn unknown() -> Caller {
+        let found = AtomicPtr::new(std::ptr::null_mut());
+        Caller { begin: AtomicUsize::new(0), end: AtomicUsize::new(0), found }
+    }
 }
 
 impl Next {
     /// That of a symbol with one version, or none.
     pub const fn new(name: &'static CStr) -> Next {
         let found = AtomicPtr::new(std::ptr::null_mut());
-        Next { name, version: None, found, callers: [const { Caller::UNKNOWN }; CALLERS] }
+        Next { name, version: None, found, callers: [const { Caller::unknown() }; CALLERS] }
     }
 
     /// That of one with several, which mean different things.

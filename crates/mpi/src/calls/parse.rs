@@ -1,6 +1,8 @@
 //! From a line of the table to the calls that it stands for.
 
-use super::{Call, Demand, Effect, Extent, Fit, Flow, On, Param, Positions, Role, Rule, Times};
+use super::{
+    Call, Demand, Effect, Extent, Fit, Flow, Object, On, Param, Positions, Role, Rule, Times,
+};
 use commsan_engine::Mode;
 
 /// Reads the table.
@@ -65,6 +67,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
                 let demands = Demand::of(&params);
+                let (makes, frees) =
+                    (Object::made(effect, &params), Object::freed(effect, &params));
                 let row = calls.len() as u32;
                 let enters = collective
                     || matches!(
@@ -96,6 +100,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     at,
                     simple,
                     demands,
+                    makes,
+                    frees,
                 });
             }
         }

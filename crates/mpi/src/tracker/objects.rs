@@ -1,0 +1,69 @@
+//! Objects of MPI that a program makes and never frees, for those who ask (`--leaks`).
+//!
+//! **Soundness.** Reported is what the program itself made by a call and has not freed when the last callback of
+//! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2), which is no error: it costs
+//! memory, and a program that goes on making such objects runs out of them. Missed are objects of calls that
+//! commsan does not look at (`MPI_Comm_idup`, `MPI_Comm_create_group`, `MPI_Intercomm_create`, `MPI_Comm_spawn` and its
+//! like, what `MPI_Type_get_contents` hands out, keys, error handlers, infos and files), and, where a library hands out
+//! one handle for several objects, which of them is left. Windows are another matter (CS-WIN-05).
+
+use super::Tracker;
+use crate::calls::{Call, Object};
+use commsan_model::{Code, Role};
+use commsan_place::{Findings, Party, Place, Report, Site};
+use rustc_hash::FxHashMap;
+
+/// What the program has made and not freed.
+#[derive(Default)]
+pub(super) struct Objects {
+    /// Where, and as the how many-th: one handle may stand for several objects, and be freed for each.
+    made: FxHashMap<(Object, usize), Vec<(u64, Site)>>,
+    count: u64,
+}
+
+impl Tracker {
+    /// A call has made an object.
+    pub fn object_made(
+        &mut self,
+        call: &'static Call,
+        (object, handle): (Object, usize),
+        place: &impl Place,
+    ) {
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        self.objects.count += 1;
+        let made = self.objects.made.entry((object, handle)).or_default();
+        made.push((self.objects.count, site));
+    }
+
+    /// A call has freed one.
+    pub fn object_freed(&mut self, object: Object, handle: usize) {
+        let made = &mut self.objects.made;
+        if let Some(sites) = made.get_mut(&(object, handle)) {
+            sites.pop();
+            if sites.is_empty() {
+                made.remove(&(object, handle));
+            }
+        }
+    }
+
+    /// Tells of those that are left, in the order in which they were made.
+    pub(super) fn tell_objects(&mut self, out: &mut dyn Findings) {
+        let mut left: Vec<_> = self.objects.made.drain().flat_map(|(_, sites)| sites).collect();
+        left.sort_unstable_by_key(|(count, _)| *count);
+        for (_, site) in left {
+            if out.again(Code::ObjectNotFreed, 0, site.pc) {
+                continue;
+            }
+            let report = Report {
+                code: Code::ObjectNotFreed,
+                access: None,
+                operation: Party::at(site.call.unwrap_or_default(), site),
+                concerned: None,
+                sites: &[(Role::Operation, site)],
+                threads: false,
+                about: None,
+            };
+            out.report(&report, &self.stacks);
+        }
+    }
+}
