@@ -9,7 +9,7 @@
 //! moves them within a node. And a rank may be held up, stopped by a debugger or waiting for a disk: only
 //! the time when it is not counts. Wrongly ended would be a job in which MPI calls back a function
 //! of the program's that takes longer than that (of an attribute or an error handler: user-defined
-//! reductions are known, and leave a job alone).
+//! reductions are known, and leave a job alone, and `MPI_Finalize` waits when its callbacks have run).
 //!
 //! A launcher, too, is ended that sleeps for [`LIMIT_OF_SLEEP`] though all its ranks have ended and it has not taken note
 //! of it: Open MPI's does after some of the jobs that end in an error.

@@ -8,6 +8,7 @@ use crate::entry::has_called_back;
 use crate::library::comm_self;
 use crate::rank::{Rank, rank};
 use crate::sys;
+use crate::waiting;
 use commsan_mpi::Effect;
 use commsan_sense::inside::outside;
 use commsan_sense::thread::{self, Thread};
@@ -62,6 +63,7 @@ unsafe extern "C" fn at_end(_: sys::MPI_Comm, _: c_int, _: *mut c_void, _: *mut 
             let (args, here) = unsafe { (*(thread.calling.get() as *const Calling)).parts() };
             if args.call.effect == Effect::Finalize {
                 look(rank, here);
+                waiting::begin_to_wait(thread);
             }
         }
     });
@@ -74,6 +76,16 @@ pub(crate) fn before(rank: &dyn Rank, here: &Here) {
     if nobody.is_err() {
         look(rank, here);
     }
+}
+
+/// Runs `MPI_Finalize`, which waits for others when all callbacks have been called.
+pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
+    if !finalizes(thread) {
+        return waiting::during(thread, call);
+    }
+    let code = call();
+    waiting::over();
+    code
 }
 
 /// It has returned.

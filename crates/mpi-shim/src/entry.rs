@@ -256,6 +256,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
     let code = match args.call.waits {
+        true if args.call.effect == Effect::Finalize => ending::during(here.thread, call),
         true => {
             let all = collectives::to_await(rank, args, here);
             waiting::during(here.thread, || {

@@ -93,22 +93,46 @@ const STACK: usize = 256 << 10;
 /// Runs a call that may wait for other ranks, by a thread that has left its description.
 #[inline]
 pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
-    let Some((board, me)) = BOARD.get() else { return call() };
+    let waits = begin_to_wait(thread);
+    let code = call();
+    if let Some((board, me)) = waits {
+        come_back(board, me);
+    }
+    code
+}
+
+/// From now on a call may wait for other ranks; returns where that is shown, if it is.
+#[inline]
+pub(crate) fn begin_to_wait(thread: &Thread) -> Option<(&'static Board, usize)> {
+    let (board, me) = BOARD.get()?;
     if !is_alone(thread) {
-        return call();
+        return None;
     }
     // Known from now on, for it can be asked by this thread only.
     thread.stack_bounds();
     BLOCKED.store(thread.calling.get() as *mut Calling, Release);
     board.enter(*me);
-    let code = call();
-    board.leave(*me);
+    Some((board, *me))
+}
+
+/// The call has come back.
+#[inline]
+fn come_back(board: &Board, me: usize) {
+    board.leave(me);
     BLOCKED.store(std::ptr::null_mut(), Release);
     compiler_fence(SeqCst);
     if LOOKING.load(Relaxed) {
         let_look();
     }
-    code
+}
+
+/// The call has come back, if it was waiting.
+pub(crate) fn over() {
+    if let Some((board, me)) = BOARD.get()
+        && !BLOCKED.load(Relaxed).is_null()
+    {
+        come_back(board, *me);
+    }
 }
 
 /// What lies on this stack is being looked at.
