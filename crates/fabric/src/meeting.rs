@@ -127,14 +127,15 @@ impl Job {
     }
 
     /// The name of the launcher, if it sleeps though all ranks have ended and one of them waits for it to see
-    /// that. It may do so for a moment.
+    /// that. It may do so for a moment. Launchers that first wait until nobody can write any more say nothing by it.
     pub fn sleeping_launcher(&self) -> Option<String> {
         let ranks: Vec<_> = self.ranks().filter_map(Status::of).collect();
         if !ranks.iter().all(Status::has_ended) {
             return None;
         }
         let mut parents = ranks.iter().filter_map(|rank| Status::of(rank.parent));
-        parents.find(|parent| parent.state == 'S' && parent.launches()).map(|parent| parent.name)
+        let sees = |parent: &Status| AT_ONCE.iter().any(|known| parent.name.starts_with(known));
+        parents.find(|parent| parent.state == 'S' && sees(parent)).map(|parent| parent.name)
     }
 
     fn ranks(&self) -> impl Iterator<Item = libc::pid_t> {
@@ -214,6 +215,9 @@ const LAUNCHERS: &[&str] = &[
     "flux-shell",
     "palsd",
 ];
+
+/// Those that ask for the exit code of a rank as soon as there is one: Open MPI's.
+const AT_ONCE: &[&str] = &["mpirun", "mpiexec", "orterun", "orted", "prte"];
 
 /// What the kernel says of a process.
 struct Status {

@@ -6,40 +6,32 @@
 
 use crate::modules;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::ops::Range;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The next definition of a symbol after ours, looked up once.
 pub struct Next {
     name: &'static CStr,
     version: Option<&'static CStr>,
     found: AtomicPtr<c_void>,
-    /// Where no library defines it for all: what it is for some that have called.
-    callers: [Caller; CALLERS],
+    /// Where no library defines it for all: what it is for those that have called, the latest first.
+    callers: AtomicPtr<Caller>,
 }
 
-const CALLERS: usize = 4;
-
-/// What a symbol is for a library.
+/// What a symbol is for some code. It is kept for ever, as the library is that defines the symbol.
 struct Caller {
-    /// The library's code; nothing is known as long as its end is 0.
-    begin: AtomicUsize,
-    end: AtomicUsize,
-    found: AtomicPtr<c_void>,
-}
-
-impl Caller {
-    const fn unknown() -> Caller {
-        let found = AtomicPtr::new(std::ptr::null_mut());
-        Caller { begin: AtomicUsize::new(0), end: AtomicUsize::new(0), found }
-    }
+    code: Range<usize>,
+    found: *mut c_void,
+    earlier: *const Caller,
 }
 
 impl Next {
     /// That of a symbol with one version, or none.
     pub const fn new(name: &'static CStr) -> Next {
         let found = AtomicPtr::new(std::ptr::null_mut());
-        Next { name, version: None, found, callers: [const { Caller::unknown() }; CALLERS] }
+        Next { name, version: None, found, callers: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     /// That of one with several, which mean different things.
@@ -70,8 +62,8 @@ impl Next {
     /// there is nothing to go on with.
     #[inline]
     pub fn required_by(&self, caller: usize) -> *mut c_void {
-        let found = self.get();
-        if found.is_null() { self.find_for(caller) } else { found }
+        let found = self.found.load(Ordering::Relaxed);
+        if found.is_null() { self.for_caller(caller) } else { found }
     }
 
     #[cold]
@@ -96,45 +88,51 @@ impl Next {
     }
 
     #[cold]
-    fn find_for(&self, caller: usize) -> *mut c_void {
-        for known in &self.callers {
-            let end = known.end.load(Ordering::Acquire);
-            if (known.begin.load(Ordering::Relaxed)..end).contains(&caller) {
-                return known.found.load(Ordering::Relaxed);
+    fn for_caller(&self, caller: usize) -> *mut c_void {
+        let mut known = self.callers.load(Ordering::Acquire).cast_const();
+        // SAFETY: those that are in the list are never changed, nor freed.
+        while let Some(one) = unsafe { known.as_ref() } {
+            if one.code.contains(&caller) {
+                return one.found;
             }
+            known = one.earlier;
         }
+        let found = self.find();
+        if found.is_null() { self.find_for(caller) } else { found }
+    }
+
+    /// Looks into the caller's own library and those it needs, and where that is not to be told, into all.
+    fn find_for(&self, caller: usize) -> *mut c_void {
         let look_up = |handle| {
             // SAFETY: a handle that is valid as long as the closure runs.
             let found = unsafe { self.look_up(handle) };
             if is_own(found) { std::ptr::null_mut() } else { found }
         };
-        let module = modules::code_at(caller);
-        let of_module = module.as_ref().and_then(|(path, text)| {
-            let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-            Some((in_library(path.as_ptr(), look_up), text)).filter(|(found, _)| !found.is_null())
-        });
-        if let Some((found, text)) = of_module {
-            let free = self.callers.iter().find(|known| {
-                let taken = known.begin.compare_exchange(
-                    0,
-                    text.start,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                );
-                taken.is_ok()
-            });
-            if let Some(known) = free {
-                known.found.store(found, Ordering::Relaxed);
-                known.end.store(text.end, Ordering::Release);
-            }
-            return found;
+        let (path, code) = modules::code_at(caller).unwrap_or((PathBuf::new(), caller..caller + 1));
+        let mut found = match CString::new(path.into_os_string().into_vec()) {
+            Ok(path) => in_library(path.as_ptr(), look_up),
+            Err(_) => std::ptr::null_mut(),
+        };
+        if found.is_null() {
+            found = in_libraries(|_| true, look_up);
         }
-        let found = in_libraries(|_| true, look_up);
         if found.is_null() {
             eprintln!("commsan: no library in this process defines {:?}", self.name);
             std::process::abort();
         }
+        self.remember(code, found);
         found
+    }
+
+    fn remember(&self, code: Range<usize>, found: *mut c_void) {
+        let earlier = self.callers.load(Ordering::Acquire);
+        let caller = Box::into_raw(Box::new(Caller { code, found, earlier }));
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        if self.callers.compare_exchange(earlier, caller, success, failure).is_err() {
+            // Another thread was quicker; who calls next finds out again.
+            // SAFETY: nobody else has seen it.
+            drop(unsafe { Box::from_raw(caller) });
+        }
     }
 }
 
