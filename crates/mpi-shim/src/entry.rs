@@ -274,7 +274,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
-    if after.ok {
+    if objects::are_followed() && after.ok {
         objects::changed(rank, args, here, freed);
     }
     after.order(lessons.as_deref().unwrap_or_default());

@@ -21,17 +21,24 @@ pub fn follow_objects() {
 /// The object that a call is about to free, if that is of interest.
 #[inline]
 pub(crate) fn to_be_freed(args: &Args) -> Option<(Object, usize)> {
-    let object = args.call.frees.filter(|_| FOLLOWED.load(Relaxed))?;
-    Some((object, at(object, args.words[0], args.fortran)))
+    if !are_followed() {
+        return None;
+    }
+    args.call.frees.map(|object| (object, at(object, args.words[0], args.fortran)))
+}
+
+#[inline]
+pub(crate) fn are_followed() -> bool {
+    FOLLOWED.load(Relaxed)
 }
 
 /// A call has succeeded: it has freed an object, or made one.
-#[inline]
+#[cold]
 pub(crate) fn changed(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)>) {
     if let Some((object, handle)) = freed {
         rank.with(here.thread, &mut |tracker, _| tracker.object_freed(object, handle));
     }
-    if let Some((object, index)) = args.call.makes.filter(|_| FOLLOWED.load(Relaxed)) {
+    if let Some((object, index)) = args.call.makes {
         let made = (object, at(object, args.words[index], args.fortran));
         if !is_nothing(made) {
             rank.with(here.thread, &mut |tracker, _| tracker.object_made(args.call, made, here));
