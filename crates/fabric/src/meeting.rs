@@ -116,9 +116,8 @@ impl Job {
 
     /// Asks whoever launched the job to end it.
     pub fn ask_to_end(&mut self) {
-        let outermost = |rank| ancestors(rank).filter(|known| known.launches).last();
-        let launcher = self.ranks().find_map(outermost).map(|known| known.process);
-        let launcher = launcher.unwrap_or(self.process);
+        let outermost = |rank| ancestors(rank).filter(|(_, status)| status.launches()).last();
+        let launcher = self.ranks().find_map(outermost).map_or(self.process, |(number, _)| number);
         self.asked =
             std::iter::once(launcher).chain(self.ranks()).filter_map(Process::of).collect();
         if let Some(launcher) = self.asked.first() {
@@ -170,22 +169,14 @@ impl Process {
     }
 }
 
-/// A process that another one comes from.
-struct Ancestor {
-    process: libc::pid_t,
-    start: u64,
-    /// Whether it launches ranks.
-    launches: bool,
-}
-
 /// The processes that a process comes from, the nearest first.
-fn ancestors(process: libc::pid_t) -> impl Iterator<Item = Ancestor> {
+fn ancestors(process: libc::pid_t) -> impl Iterator<Item = (libc::pid_t, Status)> {
     let mut next = Status::of(process).map(|status| status.parent);
     std::iter::from_fn(move || {
         let process = next?;
         let status = Status::of(process)?;
         next = Some(status.parent);
-        Some(Ancestor { process, start: status.start, launches: status.launches() })
+        Some((process, status))
     })
     .take(64)
 }
@@ -197,7 +188,8 @@ fn job(ranks: usize) -> Option<u64> {
     if ranks == 1 {
         return Some(own.into());
     }
-    let Ancestor { process, start, .. } = ancestors(own as _).find(|known| known.launches)?;
+    let (process, Status { start, .. }) =
+        ancestors(own as _).find(|(_, status)| status.launches())?;
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let text = format!("{boot} {} {process} {start} {ranks}", space.display());
