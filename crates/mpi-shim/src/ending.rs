@@ -3,14 +3,13 @@
 //! `MPI_Init`, and looks at what is left when its own is called, before the library waits for anybody. What
 //! the callbacks before it call is looked at like other calls.
 
+use crate::callbacks;
 use crate::calling::Calling;
-use crate::entry::has_called_back;
 use crate::library::comm_self;
 use crate::rank::{Rank, rank};
 use crate::sys;
 use crate::waiting;
 use commsan_mpi::Effect;
-use commsan_sense::inside::outside;
 use commsan_sense::thread::{self, Thread};
 use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
@@ -59,7 +58,7 @@ unsafe extern "C" fn at_end(_: sys::MPI_Comm, _: c_int, _: *mut c_void, _: *mut 
     thread::with(|thread| {
         if let Some(rank) = rank().filter(|_| finalizes(thread)) {
             // SAFETY: this thread is within the call that has left this there, as
-            // `like_any_other` sees to.
+            // `callbacks::like_any_other` sees to.
             let (args, here) = unsafe { (*(thread.calling.get() as *const Calling)).parts() };
             if args.call.effect == Effect::Finalize {
                 look(rank, here);
@@ -84,7 +83,7 @@ pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
         return waiting::during(thread, call);
     }
     let code = call();
-    waiting::over();
+    waiting::over(thread);
     code
 }
 
@@ -97,7 +96,7 @@ pub(crate) fn after(rank: &dyn Rank, here: &Here) {
 
 /// What the program has done is all that it will do.
 fn look(rank: &dyn Rank, here: &Here) {
-    if has_called_back() {
+    if callbacks::are_unseen() {
         rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
     }
     rank.finalize(here);
@@ -106,23 +105,4 @@ fn look(rank: &dyn Rank, here: &Here) {
 /// Whether a thread is in `MPI_Finalize`.
 fn finalizes(thread: &Thread) -> bool {
     FINALIZES.load(Relaxed) == thread.number()
-}
-
-/// Whether a call that is made from within another one is by a callback of `MPI_Finalize`.
-#[cold]
-pub(crate) fn calls_back() -> bool {
-    thread::with(finalizes)
-}
-
-/// Runs such a call like any other.
-#[cold]
-pub(crate) fn like_any_other(call: impl FnOnce() -> c_int) -> c_int {
-    let (calling, outer) =
-        thread::with(|thread| (thread.calling.get(), thread.outer.replace(None)));
-    let code = outside(call);
-    thread::with(|thread| {
-        thread.calling.set(calling);
-        thread.outer.set(outer);
-    });
-    code
 }

@@ -1,6 +1,7 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
 use crate::arguments;
+use crate::callbacks;
 use crate::calling::{self, Calling};
 use crate::collectives;
 use crate::effects::{After, Before, look_at_aliases};
@@ -85,23 +86,6 @@ pub fn collect_strictly() {
     collectives::ARE_STRICT.store(true, Relaxed);
 }
 
-/// Whether the program has sent or received something while the library had called it back.
-static CALLED_BACK: AtomicBool = AtomicBool::new(false);
-
-/// A call is made from within another one, and is not looked at.
-#[cold]
-fn called_back(row: usize) {
-    let at = &table()[row].at;
-    if at.dest.is_some() || at.source.is_some() {
-        CALLED_BACK.store(true, Relaxed);
-    }
-}
-
-/// Whether some messages were not counted for that.
-pub(crate) fn has_called_back() -> bool {
-    CALLED_BACK.load(Relaxed)
-}
-
 /// Runs the library's function `call` with what commsan does around it. `row` is the call's row
 /// in the table.
 #[inline]
@@ -114,11 +98,10 @@ pub(crate) fn around(
 ) -> c_int {
     let Some(rank) = rank() else { return call() };
     let Some(inside) = Inside::enter() else {
-        if ending::calls_back() {
-            return ending::like_any_other(|| around(row, words, language, caller, call));
-        }
-        called_back(row);
-        return call();
+        return match callbacks::count(row) {
+            true => callbacks::like_any_other(|| around(row, words, language, caller, call)),
+            false => call(),
+        };
     };
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
     let args = Args { call: &table()[row], words, fortran: language == Language::Fortran };
@@ -255,6 +238,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let mut before = Before::default();
     before.look(rank, args, here);
     let entered = collectives::enter(rank, args, here);
+    let call = || callbacks::during(args.call, here.thread, call);
     let code = match args.call.waits {
         true if args.call.effect == Effect::Finalize => ending::during(here.thread, call),
         true => {

@@ -11,6 +11,8 @@
 #[cfg(has_mpi)]
 mod arguments;
 #[cfg(has_mpi)]
+mod callbacks;
+#[cfg(has_mpi)]
 mod calling;
 #[cfg(has_mpi)]
 mod collectives;

@@ -3,6 +3,7 @@
 //! What is sent counts when it is sent: when the call starts it, whenever it completes. What is received is
 //! told beside, by whoever receives, so that both ends' places and memory are known.
 
+use crate::callbacks;
 use crate::datatypes;
 use crate::effects::{arrived, by_reference, request_at, tokens};
 use crate::entry::checked;
@@ -81,7 +82,7 @@ fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
         Effect::Abort => rank.abort(here.thread),
         _ => {}
     }
-    call()
+    callbacks::during(args.call, here.thread, call)
 }
 
 /// What must be known of the arguments before the library changes them.

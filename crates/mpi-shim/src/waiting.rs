@@ -93,45 +93,38 @@ const STACK: usize = 256 << 10;
 /// Runs a call that may wait for other ranks, by a thread that has left its description.
 #[inline]
 pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
-    let waits = begin_to_wait(thread);
+    begin_to_wait(thread);
     let code = call();
-    if let Some((board, me)) = waits {
-        come_back(board, me);
-    }
+    over(thread);
     code
 }
 
-/// From now on a call may wait for other ranks; returns where that is shown, if it is.
+/// From now on a call may wait for other ranks.
 #[inline]
-pub(crate) fn begin_to_wait(thread: &Thread) -> Option<(&'static Board, usize)> {
-    let (board, me) = BOARD.get()?;
+pub(crate) fn begin_to_wait(thread: &Thread) {
+    let Some((board, me)) = BOARD.get() else { return };
     if !is_alone(thread) {
-        return None;
+        return;
     }
     // Known from now on, for it can be asked by this thread only.
     thread.stack_bounds();
     BLOCKED.store(thread.calling.get() as *mut Calling, Release);
     board.enter(*me);
-    Some((board, *me))
 }
 
-/// The call has come back.
+/// The call that the thread is in has come back, or calls back; nothing happens if it did not wait.
 #[inline]
-fn come_back(board: &Board, me: usize) {
-    board.leave(me);
+pub(crate) fn over(thread: &Thread) {
+    let Some((board, me)) = BOARD.get() else { return };
+    let calling = thread.calling.get() as *mut Calling;
+    if calling.is_null() || BLOCKED.load(Relaxed) != calling {
+        return;
+    }
+    board.leave(*me);
     BLOCKED.store(std::ptr::null_mut(), Release);
     compiler_fence(SeqCst);
     if LOOKING.load(Relaxed) {
         let_look();
-    }
-}
-
-/// The call has come back, if it was waiting.
-pub(crate) fn over() {
-    if let Some((board, me)) = BOARD.get()
-        && !BLOCKED.load(Relaxed).is_null()
-    {
-        come_back(board, *me);
     }
 }
 

@@ -58,6 +58,9 @@ pub struct Call {
     pub makes: Option<(Object, usize)>,
     /// What it frees, of which it is given the variable of a handle first.
     pub frees: Option<Object>,
+    /// Whether it calls functions of the program that may call MPI as they like: those that attributes are
+    /// copied and deleted by (MPI 4.1 §7.7).
+    pub calls_back: bool,
 }
 
 /// A kind of object that programs make, and free when they need it no more.
@@ -639,6 +642,16 @@ mod tests {
         for name in ["Isend", "Type_commit", "Win_create", "Win_free", "Start"] {
             assert_eq!(of(name), (None, None), "{name}");
         }
+    }
+
+    #[test]
+    fn calls_that_call_back_are_known() {
+        let all = CALLS.iter().filter(|call| call.calls_back).map(|call| &call.name[4..]);
+        let known = "Finalize Comm_dup Comm_dup_with_info Comm_free Comm_disconnect Type_dup Type_free Win_free";
+        let (mut all, mut known): (Vec<_>, Vec<_>) = (all.collect(), known.split(' ').collect());
+        all.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(all, known);
     }
 
     #[test]

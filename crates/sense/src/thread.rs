@@ -16,6 +16,8 @@ pub struct Thread {
     pub(crate) inside: Cell<usize>,
     /// Where the call that it has entered last is described, for as long as it is inside; 0 if nowhere.
     pub calling: Cell<usize>,
+    /// Whether the call that it is in may call back functions that call MPI as the program does.
+    pub calls_back: Cell<bool>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
     pub outer: Cell<Option<Caller>>,
 }
@@ -27,6 +29,7 @@ thread_local! {
             stack: Cell::new((0, 0)),
             inside: Cell::new(0),
             calling: Cell::new(0),
+            calls_back: Cell::new(false),
             outer: Cell::new(None),
         }
     };

@@ -102,6 +102,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     demands,
                     makes,
                     frees,
+                    calls_back: calls_back(family, effect),
                 });
             }
         }
@@ -179,6 +180,13 @@ fn waits(kind: &str, effect: Effect, at: &Positions) -> bool {
         Block => at.flag.is_none() && (at.comm.is_some() || at.message.is_some()),
         _ => false,
     }
+}
+
+/// Whether a call copies or deletes attributes.
+fn calls_back(family: &str, effect: Effect) -> bool {
+    use Effect::{CommFree, Finalize, TypeFree, WindowFree};
+    matches!(family, "Comm_dup" | "Comm_dup_with_info" | "Type_dup")
+        || matches!(effect, CommFree | Finalize | TypeFree | WindowFree)
 }
 
 fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {
