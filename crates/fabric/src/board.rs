@@ -59,6 +59,14 @@ pub enum Answer {
 impl Answer {
     const UNSURE: u64 = u64::MAX;
 
+    /// That of a rank of which one thread answers so, and another one so.
+    pub fn and(self, other: Answer) -> Answer {
+        match (self, other) {
+            (Answer::Others(bytes), Answer::Others(more)) => Answer::Others(bytes.max(more)),
+            _ => Answer::Unsure,
+        }
+    }
+
     fn to_word(self) -> u64 {
         match self {
             Answer::Unsure => Answer::UNSURE,
@@ -152,6 +160,12 @@ impl Board {
     pub fn leave(&self, rank: usize) {
         let word = self.of(rank, MOVES);
         word.store((word.load(Relaxed) | 1) + 1, Release);
+    }
+
+    /// The word of a rank that tells its moves: for a process with several threads at work, which keep it
+    /// together.
+    pub fn word_of(&self, rank: usize) -> &'static AtomicU64 {
+        self.of(rank, MOVES)
     }
 
     /// A number that changes whenever a rank enters or leaves, odd while it waits.

@@ -16,7 +16,9 @@ use commsan_sense::modules;
 use commsan_sense::next::Next;
 use commsan_sense::thread;
 use commsan_threads::Here;
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::num::NonZero;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -24,6 +26,8 @@ use std::sync::OnceLock;
 pub(crate) struct Calling {
     args: *const Args<'static>,
     here: *const Here<'static>,
+    /// Where it is shown to who looks at this process, if it is.
+    pub shown: Cell<Option<NonZero<usize>>>,
 }
 
 /// The process that is this rank.
@@ -46,7 +50,8 @@ pub(crate) fn is_owner() -> bool {
 impl Calling {
     #[inline]
     pub(crate) fn new(args: &Args, here: &Here) -> Calling {
-        Calling { args: std::ptr::from_ref(args).cast(), here: std::ptr::from_ref(here).cast() }
+        let (args, here) = (std::ptr::from_ref(args).cast(), std::ptr::from_ref(here).cast());
+        Calling { args, here, shown: Cell::new(None) }
     }
 
     /// The arguments of the call, and where it was made.

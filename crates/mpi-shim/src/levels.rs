@@ -4,6 +4,7 @@ use crate::collectives;
 use crate::effects::{self, Tokens};
 use crate::rank::Rank;
 use crate::sys;
+use crate::waiting;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::{Args, Effect, ThreadLevel};
 use commsan_sense::thread::Thread;
@@ -29,8 +30,9 @@ pub(crate) fn begin(rank: &dyn Rank, args: &Args, here: &Here) {
     rank.with(here.thread, &mut |tracker, _| {
         tracker.initialised(args.call, required, provided, here);
     });
-    if provided <= ThreadLevel::Funneled {
-        ONLY.store(here.thread.number(), Release);
+    match provided <= ThreadLevel::Funneled {
+        true => ONLY.store(here.thread.number(), Release),
+        false => waiting::follow_threads(),
     }
     SERIALISED.store((provided == ThreadLevel::Serialized).into(), Release);
 }

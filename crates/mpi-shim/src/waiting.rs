@@ -6,9 +6,9 @@
 //! process pass one (`sense/fence.rs`), so that either it sees that the call is over, or the call sees that
 //! it is being looked at, and waits with its return.
 //!
-//! Processes with several threads at work do not count as waiting, unless MPI's thread level lets one of them
-//! call alone: another thread may call. So may threads that are not followed, those of libraries, if one of
-//! them ever has.
+//! A process with several threads waits when none of them is at work (`threads/work.rs`), unless MPI's thread level
+//! lets one of them call alone: then it waits with that one. Threads that are not followed, those of libraries,
+//! may call whenever they like, if one of them ever has: such a process does not count as waiting.
 
 use crate::calling::{Calling, is_owner};
 use crate::collectives;
@@ -25,18 +25,23 @@ use commsan_place::Place;
 use commsan_sense::fence;
 use commsan_sense::inside::Inside;
 use commsan_sense::thread::Thread;
-use commsan_threads::{Here, agents};
+use commsan_threads::{Here, agents, work};
 use std::ffi::c_int;
+use std::num::NonZero;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, compiler_fence};
 use std::time::Duration;
 
 /// Where ranks show that they wait, and this rank.
 static BOARD: OnceLock<(Board, usize)> = OnceLock::new();
 
-/// The call in which it waits.
-static BLOCKED: AtomicPtr<Calling> = AtomicPtr::new(std::ptr::null_mut());
+/// The calls in which it waits: that of a thread that calls alone, and those of several.
+static BLOCKED: [AtomicPtr<Calling>; 1 + MOST] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; 1 + MOST];
+const ALONE: usize = 0;
+/// Threads that can wait beside others; further ones count as being at work.
+const MOST: usize = 64;
 
 /// Somebody looks at that call.
 static LOOKING: AtomicBool = AtomicBool::new(false);
@@ -58,6 +63,7 @@ pub(crate) fn called(args: &Args, here: &Here) {
     let thread = here.thread;
     if thread.number() != 0 && agents::current().is_none() {
         STRANGER.store(true, Relaxed);
+        work::doubt();
     }
     LATEST.store(here.pc() as u64 | u64::from(args.call.row) << ADDRESS, Relaxed);
     CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
@@ -84,6 +90,15 @@ pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
     let _ = without_signals(|| thread.spawn(move || answer(rank, board, me, before)));
 }
 
+/// Several threads may call from now on.
+pub(crate) fn follow_threads() {
+    if let Some((board, me)) = BOARD.get()
+        && !agents::is_parallel()
+    {
+        work::show_on(board.word_of(*me));
+    }
+}
+
 /// For how long to watch who does not wait.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -104,12 +119,28 @@ pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
 pub(crate) fn begin_to_wait(thread: &Thread) {
     let Some((board, me)) = BOARD.get() else { return };
     if !is_alone(thread) {
-        return;
+        return wait_beside_others(thread);
     }
     // Known from now on, for it can be asked by this thread only.
     thread.stack_bounds();
-    BLOCKED.store(thread.calling.get() as *mut Calling, Release);
+    BLOCKED[ALONE].store(thread.calling.get() as *mut Calling, Release);
     board.enter(*me);
+}
+
+#[cold]
+fn wait_beside_others(thread: &Thread) {
+    if STRANGER.load(Relaxed) || !work::is_shown() || agents::current().is_none() {
+        return;
+    }
+    thread.stack_bounds();
+    let (calling, nobody) = (thread.calling.get() as *mut Calling, std::ptr::null_mut());
+    let takes =
+        |place: &usize| BLOCKED[*place].compare_exchange(nobody, calling, AcqRel, Relaxed).is_ok();
+    if let Some(place) = (ALONE + 1..BLOCKED.len()).find(takes) {
+        // SAFETY: the call that this thread is in.
+        unsafe { (*calling).shown.set(NonZero::new(place)) };
+        work::pause();
+    }
 }
 
 /// The call that the thread is in has come back, or calls back; nothing happens if it did not wait.
@@ -117,11 +148,24 @@ pub(crate) fn begin_to_wait(thread: &Thread) {
 pub(crate) fn over(thread: &Thread) {
     let Some((board, me)) = BOARD.get() else { return };
     let calling = thread.calling.get() as *mut Calling;
-    if calling.is_null() || BLOCKED.load(Relaxed) != calling {
+    if calling.is_null() {
         return;
     }
-    board.leave(*me);
-    BLOCKED.store(std::ptr::null_mut(), Release);
+    let place = match BLOCKED[ALONE].load(Relaxed) == calling {
+        true => {
+            board.leave(*me);
+            ALONE
+        }
+        // SAFETY: the call that this thread is in.
+        false => match unsafe { (*calling).shown.take() } {
+            Some(place) => {
+                work::resume();
+                place.get()
+            }
+            None => return,
+        },
+    };
+    BLOCKED[place].store(std::ptr::null_mut(), Release);
     compiler_fence(SeqCst);
     if LOOKING.load(Relaxed) {
         let_look();
@@ -146,6 +190,7 @@ pub fn gone() {
     if is_owner()
         && let Some((board, me)) = BOARD.get()
     {
+        work::hide();
         board.enter(*me);
     }
 }
@@ -158,11 +203,12 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
         LOOKING.store(true, SeqCst);
         let mut moves = 0;
         if fence::everywhere() {
-            let blocked = BLOCKED.load(Acquire);
             moves = board.moves_of(me);
-            if !blocked.is_null() && moves % 2 == 1 {
-                // SAFETY: the thread that has called does not return from there while it is looked at.
-                let answer = unsafe { look(rank, &*blocked, moves, &inside) };
+            let blocked = BLOCKED.iter().map(|place| place.load(Acquire));
+            let blocked = blocked.filter(|call| moves % 2 == 1 && !call.is_null());
+            // SAFETY: threads that have called do not return from there while they are looked at.
+            let answers = blocked.map(|call| unsafe { look(rank, &*call, moves, &inside) });
+            if let Some(answer) = answers.reduce(Answer::and) {
                 board.answer(me, moves, answer);
             }
         }

@@ -40,8 +40,8 @@ pub(crate) fn last_seen(
     let ended = logs.iter().filter(|log| log.start.is_some() && log.end.is_none());
     let told = ended.filter_map(|log| {
         let process = log.start.as_ref()?.pid;
-        let Stuck { waits } = Stuck::of(seen.iter().find(|rank| rank.process == process)?, logs);
-        let Some((log, waiting)) = waits else {
+        let stuck = Stuck::of(seen.iter().find(|rank| rank.process == process)?, logs);
+        let Some((log, waiting)) = stuck.calls.first().copied() else {
             return Some((log.rank, "was not waiting for others when the job ended".to_owned()));
         };
         let stack = symbols.stack(log, &waiting.site);
@@ -77,24 +77,42 @@ struct Job<'r> {
 
 /// One rank of it.
 struct Stuck<'r> {
-    /// Where it waits; `None` if it has ended.
-    waits: Option<(&'r RankLog, &'r RawWaiting<'static>)>,
+    /// The calls in which its threads wait; none if it has ended.
+    calls: Vec<(&'r RankLog, &'r RawWaiting<'static>)>,
 }
 
 impl<'r> Stuck<'r> {
     fn of(rank: &commsan_trace::Stuck, logs: &'r [RankLog]) -> Stuck<'r> {
         let waits = logs.iter().flat_map(|log| log.waits.iter().map(move |waits| (log, waits)));
-        let mut here = waits.filter(|(_, (process, waiting))| {
+        let here = waits.filter(|(_, (process, waiting))| {
             *process == rank.process && Some(waiting.moves) == rank.moves
         });
-        Stuck { waits: here.next_back().map(|(log, (_, waiting))| (log, waiting)) }
+        // Who was asked twice has answered twice.
+        let by_thread: BTreeMap<u32, _> =
+            here.map(|(log, (_, waiting))| (waiting.site.thread, (log, waiting))).collect();
+        Stuck { calls: by_thread.into_values().collect() }
     }
+
+    /// What it waits for, and what it has started beside that.
+    fn operations(&self) -> impl Iterator<Item = &'r RawNeed<'static>> {
+        self.calls.iter().flat_map(|(_, waiting)| waiting.needs.iter().chain(&*waiting.pending))
+    }
+}
+
+/// What a call of a rank waits for, and who has not done his part of it.
+#[derive(Clone)]
+struct Needed<'r> {
+    log: &'r RankLog,
+    waiting: &'r RawWaiting<'static>,
+    need: &'r RawNeed<'static>,
+    missing: Vec<u32>,
 }
 
 /// A rank of the circle, and what it needs of the next.
 struct Link<'r> {
     rank: usize,
     next: usize,
+    log: &'r RankLog,
     waiting: &'r RawWaiting<'static>,
     need: &'r RawNeed<'static>,
     stack: Vec<Frame>,
@@ -106,23 +124,25 @@ impl<'r> Job<'r> {
         Job { ranks, seconds: deadlock.seconds, symbols }
     }
 
-    fn waiting(&self, rank: usize) -> Option<&'r RawWaiting<'static>> {
-        self.ranks.get(rank)?.waits.map(|(_, waiting)| waiting)
+    /// A rank that has not ended.
+    fn stuck(&self, rank: usize) -> Option<&Stuck<'r>> {
+        self.ranks.get(rank).filter(|stuck| !stuck.calls.is_empty())
     }
 
     /// Those of a need that have not done their part, as far as they say.
     fn missing(&self, rank: usize, need: &RawNeed) -> Vec<u32> {
         let others = need.ranks.iter().copied();
         let is_missing = |other: u32| {
-            let Some(waiting) = self.waiting(other as usize) else { return true };
+            let Some(stuck) = self.stuck(other as usize) else { return true };
             match need.kind {
                 NeedKind::Collective => {
-                    let entered = waiting.entered.iter().find(|(name, _)| *name == need.name);
-                    need.name == 0 || entered.is_none_or(|(_, number)| *number < need.number)
+                    let mut entered = stuck.calls.iter().flat_map(|(_, waiting)| &*waiting.entered);
+                    let has_come =
+                        |(name, number): &(u64, u32)| *name == need.name && *number >= need.number;
+                    need.name == 0 || !entered.any(has_come)
                 }
                 NeedKind::Send | NeedKind::Receive => {
-                    let all = waiting.needs.iter().chain(&*waiting.pending);
-                    !all.into_iter().any(|theirs| meets(rank, need, theirs))
+                    !stuck.operations().any(|theirs| meets(rank, need, theirs))
                 }
                 NeedKind::Window | NeedKind::Other => true,
             }
@@ -130,50 +150,58 @@ impl<'r> Job<'r> {
         others.filter(|other| is_missing(*other)).collect()
     }
 
-    /// What a rank needs, with those who have not done their part.
-    fn needs(&self, rank: usize) -> Vec<(&'r RawNeed<'static>, Vec<u32>)> {
-        let Some(waiting) = self.waiting(rank) else { return Vec::new() };
-        let open = waiting.needs.iter().map(|need| (need, self.missing(rank, need)));
-        let open: Vec<_> = open.filter(|(_, missing)| !missing.is_empty()).collect();
-        match open.is_empty() {
-            true => waiting.needs.iter().map(|need| (need, need.ranks.to_vec())).collect(),
-            false => open,
+    /// What a rank needs.
+    fn needs(&self, rank: usize) -> Vec<Needed<'r>> {
+        let calls = self.ranks[rank].calls.iter();
+        let mut all: Vec<_> = calls
+            .flat_map(|(log, waiting)| waiting.needs.iter().map(move |need| (*log, *waiting, need)))
+            .map(|(log, waiting, need)| Needed {
+                log,
+                waiting,
+                need,
+                missing: self.missing(rank, need),
+            })
+            .collect();
+        match all.iter().all(|needed| needed.missing.is_empty()) {
+            true => all.iter_mut().for_each(|needed| needed.missing = needed.need.ranks.to_vec()),
+            false => all.retain(|needed| !needed.missing.is_empty()),
         }
+        all
     }
 
     /// Each rank of a circle with its need; or a rank that waits for one that has ended.
     fn links(&self) -> Vec<Link<'r>> {
         let needs: Vec<_> = (0..self.ranks.len()).map(|rank| self.needs(rank)).collect();
-        let of = |rank: usize| needs[rank].iter().flat_map(|(_, missing)| missing.iter().copied());
+        let of = |rank: usize| needs[rank].iter().flat_map(|needed| needed.missing.iter().copied());
         let waits = WaitFor::new(self.ranks.len(), of);
         let link = |rank: usize, next: usize| {
-            let needed = |missing: &[u32]| missing.contains(&(next as u32));
-            let (need, _) = needs[rank].iter().find(|(_, missing)| needed(missing))?;
-            let (log, waiting) = self.ranks[rank].waits?;
+            let is_by = |needed: &&Needed| needed.missing.contains(&(next as u32));
+            let Needed { log, waiting, need, .. } = *needs[rank].iter().find(is_by)?;
             let stack = self.symbols.stack(log, &waiting.site);
-            Some(Link { rank, next, waiting, need, stack })
+            Some(Link { rank, next, log, waiting, need, stack })
         };
         if let Some(circle) = waits.circle() {
             let nexts = circle.iter().cycle().skip(1);
             return circle.iter().zip(nexts).filter_map(|(a, b)| link(*a, *b)).collect();
         }
         let to_ended = (0..self.ranks.len()).find_map(|rank| {
-            let ended = of(rank).find(|other| self.waiting(*other as usize).is_none())?;
+            let ended = of(rank).find(|other| self.stuck(*other as usize).is_none())?;
             link(rank, ended as usize)
         });
         to_ended.into_iter().collect()
     }
 
-    /// Whether some rank is in nothing but collectives that all have come to: these take their time.
+    /// Whether some call waits for nothing but collectives that all have come to: these take their time.
     fn may_go_on(&self) -> bool {
-        (0..self.ranks.len()).filter_map(|rank| Some((rank, self.waiting(rank)?))).any(
-            |(rank, waiting)| {
-                let is_complete = |need: &RawNeed| {
-                    need.kind == NeedKind::Collective && self.missing(rank, need).is_empty()
-                };
-                !waiting.needs.is_empty() && waiting.needs.iter().all(is_complete)
-            },
-        )
+        let all = self.ranks.iter().enumerate();
+        let mut calls =
+            all.flat_map(|(rank, stuck)| stuck.calls.iter().map(move |call| (rank, call)));
+        calls.any(|(rank, (_, waiting))| {
+            let is_complete = |need: &RawNeed| {
+                need.kind == NeedKind::Collective && self.missing(rank, need).is_empty()
+            };
+            !waiting.needs.is_empty() && waiting.needs.iter().all(is_complete)
+        })
     }
 
     fn finding(&self) -> Option<Finding> {
@@ -235,9 +263,8 @@ impl<'r> Job<'r> {
             if index < 2 || is_new {
                 sites.push(site);
             }
-            if let (Some(started), Some((log, _))) = (&link.need.site, self.ranks[link.rank].waits)
-            {
-                let stack = self.symbols.stack(log, started);
+            if let Some(started) = &link.need.site {
+                let stack = self.symbols.stack(link.log, started);
                 let label = format!("{} is started here", link.need.call);
                 let site = merge::site(rank, started, &stack, label);
                 let is_new = sites.iter().all(|other| place(other) != place(&site));
@@ -280,13 +307,12 @@ impl<'r> Job<'r> {
     fn others(&self, links: &[Link]) -> Vec<String> {
         let mut places: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for rank in (0..self.ranks.len()).filter(|rank| links.iter().all(|l| l.rank != *rank)) {
-            let text = match self.ranks[rank].waits {
-                None => "ended".to_owned(),
-                Some((log, waiting)) => {
-                    let stack = self.symbols.stack(log, &waiting.site);
-                    format!("in {}{}", called(waiting), at(&stack))
-                }
+            let place = |(log, waiting): &(&'r RankLog, &'r RawWaiting<'static>)| {
+                format!("in {}{}", called(waiting), at(&self.symbols.stack(log, &waiting.site)))
             };
+            let mut calls: Vec<_> = self.ranks[rank].calls.iter().map(place).collect();
+            calls.dedup();
+            let text = if calls.is_empty() { "ended".to_owned() } else { calls.join(" and ") };
             places.entry(text).or_default().push(rank as u32);
         }
         let told = places.into_iter().map(|(text, all)| match (&*text, all.len()) {
@@ -364,13 +390,15 @@ impl<'r> Job<'r> {
         if !matches!(need.kind, NeedKind::Send | NeedKind::Receive) {
             return None;
         }
-        let (mine, theirs) = (self.waiting(*rank)?, self.waiting(*next)?);
-        let counterpart = theirs.needs.iter().chain(&*theirs.pending).find(|other| {
-            let is_met =
-                || mine.needs.iter().chain(&*mine.pending).any(|own| meets(*next, other, own));
+        let (mine, theirs) = (self.stuck(*rank)?, self.stuck(*next)?);
+        let is_near = |other: &RawNeed| {
+            let is_met = || mine.operations().any(|own| meets(*next, other, own));
             opposite(need.kind, other.kind) && other.ranks.contains(&(*rank as u32)) && !is_met()
+        };
+        let (log, theirs, counterpart) = theirs.calls.iter().find_map(|(log, waiting)| {
+            let mut all = waiting.needs.iter().chain(&*waiting.pending);
+            Some((log, waiting, all.find(|other| is_near(other))?))
         })?;
-        let (log, _) = self.ranks[*next].waits?;
         let site = counterpart.site.as_ref().unwrap_or(&theirs.site);
         let place = at(&self.symbols.stack(log, site));
         let call = &counterpart.call;

@@ -5,6 +5,7 @@
 
 use crate::agents::meet_all;
 use crate::tasks::{ATOMIC, CRITICAL, ORDERED, lock, nothing, unlock};
+use crate::work::{over, wait};
 use crate::{concerns, observer, tasks};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
@@ -99,26 +100,26 @@ around! {
     GOMP_sections_end(), tasks::arrive(), tasks::depart();
     GOMP_sections_end_cancel() -> u8, tasks::arrive(), tasks::depart();
     GOMP_workshare_task_reduction_unregister(cancelled), tasks::arrive(), tasks::depart();
-    GOMP_critical_start(), nothing(), lock(CRITICAL);
+    GOMP_critical_start(), wait(), lock(CRITICAL);
     GOMP_critical_end(), unlock(CRITICAL), nothing();
-    GOMP_critical_name_start(name), nothing(), lock(name as u64);
+    GOMP_critical_name_start(name), wait(), lock(name as u64);
     GOMP_critical_name_end(name), unlock(name as u64), nothing();
     GOMP_atomic_start(), nothing(), lock(ATOMIC);
     GOMP_atomic_end(), unlock(ATOMIC), nothing();
-    GOMP_ordered_start(), nothing(), lock(ORDERED);
+    GOMP_ordered_start(), wait(), lock(ORDERED);
     GOMP_ordered_end(), unlock(ORDERED), nothing();
-    GOMP_taskwait(), nothing(), tasks::wait_for_children();
-    GOMP_taskwait_depend(list), nothing(), tasks::wait_for_children();
-    GOMP_taskgroup_end(), nothing(), tasks::wait_for_group();
-    omp_set_lock(lock_at), nothing(), lock(lock_at as u64);
+    GOMP_taskwait(), wait(), tasks::wait_for_children();
+    GOMP_taskwait_depend(list), wait(), tasks::wait_for_children();
+    GOMP_taskgroup_end(), wait(), tasks::wait_for_group();
+    omp_set_lock(lock_at), wait(), lock(lock_at as u64);
     omp_unset_lock(lock_at), unlock(lock_at as u64), nothing();
-    omp_set_nest_lock(lock_at), nothing(), lock(lock_at as u64);
+    omp_set_nest_lock(lock_at), wait(), lock(lock_at as u64);
     omp_unset_nest_lock(lock_at), unlock(lock_at as u64), nothing();
     omp_test_lock(lock_at) -> c_int, nothing(), lock(lock_at as u64);
     omp_test_nest_lock(lock_at) -> c_int, nothing(), lock(lock_at as u64);
-    omp_set_lock_(lock_at), nothing(), lock(lock_at as u64);
+    omp_set_lock_(lock_at), wait(), lock(lock_at as u64);
     omp_unset_lock_(lock_at), unlock(lock_at as u64), nothing();
-    omp_set_nest_lock_(lock_at), nothing(), lock(lock_at as u64);
+    omp_set_nest_lock_(lock_at), wait(), lock(lock_at as u64);
     omp_unset_nest_lock_(lock_at), unlock(lock_at as u64), nothing();
     omp_test_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
     omp_test_nest_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
@@ -141,9 +142,10 @@ pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
         // SAFETY: no arguments.
         return unsafe { next() };
     }
-    tasks::arrive();
+    let waits = tasks::arrive();
     // SAFETY: no arguments.
     let copied = unsafe { next() };
+    over(waits);
     if !copied.is_null() {
         tasks::depart();
     }

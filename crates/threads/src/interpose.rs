@@ -48,9 +48,10 @@ macro_rules! around {
                 // SAFETY: the program's arguments.
                 return unsafe { next($($arg),*) };
             }
-            $before;
+            let waits = $before;
             // SAFETY: the program's arguments.
             let result = unsafe { next($($arg),*) };
+            crate::work::over(waits);
             $after;
             result
         }

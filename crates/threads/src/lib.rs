@@ -28,6 +28,7 @@ mod kmp;
 mod ompt;
 mod posix;
 mod tasks;
+pub mod work;
 
 pub use here::Here;
 
@@ -49,9 +50,10 @@ static OBSERVER: OnceLock<Observer> = OnceLock::new();
 
 /// Begins to follow threads, and to tell `observer`.
 ///
-/// The memory shared with hooks must be mapped.
+/// The memory shared with hooks must be mapped, and the calling thread the process's first.
 pub fn connect(observer: Observer) {
     posix::prepare();
+    work::first();
     let _ = OBSERVER.set(observer);
     agents::publish_stamp();
 }

@@ -5,7 +5,7 @@
 
 use crate::agents::{Kind, cell, meet, meet_all};
 use crate::tasks::{self, Task, Team};
-use crate::{concerns, observer};
+use crate::{concerns, observer, work};
 use commsan_sense::next::Next;
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -106,12 +106,6 @@ unsafe extern "C" fn parallel_end(
     tasks::close(region);
 }
 
-/// Whether this thread has opened the region it works in.
-fn leads() -> bool {
-    let region = tasks::region();
-    OPENED.with_borrow(|opened| opened.last().is_some_and(|(last, _)| *last == region))
-}
-
 const BEGIN: c_int = 1;
 const END: c_int = 2;
 
@@ -157,14 +151,24 @@ unsafe extern "C" fn sync_region(
     const REDUCTION: c_int = 7;
     const END_OF_REGION: c_int = 9;
     match (kind, endpoint) {
-        (REDUCTION, _) | (TASKWAIT | TASKGROUP, BEGIN) => {}
-        (TASKWAIT, _) => tasks::wait_for_children(),
-        (TASKGROUP, _) => tasks::wait_for_group(),
+        (REDUCTION, _) => {}
+        (TASKWAIT | TASKGROUP, BEGIN) => work::wait().lasts(),
+        (TASKWAIT, _) => {
+            work::resume();
+            tasks::wait_for_children();
+        }
+        (TASKGROUP, _) => {
+            work::resume();
+            tasks::wait_for_group();
+        }
         // Those that did not open the region stay in this barrier until the next one.
-        (END_OF_REGION, BEGIN) if !leads() => tasks::leave(),
+        (END_OF_REGION, BEGIN) => tasks::leave(),
         (END_OF_REGION, _) => {}
-        (_, BEGIN) => tasks::arrive(),
-        _ => tasks::depart(),
+        (_, BEGIN) => tasks::arrive().lasts(),
+        _ => {
+            work::resume();
+            tasks::depart();
+        }
     }
 }
 

@@ -6,10 +6,13 @@
 
 use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
 use crate::tasks::{lock, nothing, unlock};
+use crate::work::{self, Wait, over};
 use crate::{concerns, from_program};
 use commsan_sense::{caller, modules};
 use std::cell::Cell as Local;
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -26,6 +29,7 @@ impl Drop for Agent {
     fn drop(&mut self) {
         if let Some(suspended) = self.0.take() {
             end(&[ended(this())], suspended);
+            work::end();
             agents::gather();
         }
     }
@@ -33,6 +37,25 @@ impl Drop for Agent {
 
 thread_local! {
     static AGENT: Agent = const { Agent(Local::new(None)) };
+}
+
+/// Threads that are not followed, as many as fit.
+static STRANGERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+/// There were more.
+static MORE: AtomicBool = AtomicBool::new(false);
+
+fn note_stranger(thread: libc::pthread_t) {
+    let takes = |slot: &&AtomicU64| slot.compare_exchange(0, thread, AcqRel, Relaxed).is_ok();
+    if STRANGERS.iter().find(takes).is_none() {
+        MORE.store(true, Relaxed);
+    }
+}
+
+/// Whoever had this thread's number before has ended.
+fn forget_stranger() {
+    for slot in &STRANGERS {
+        let _ = slot.compare_exchange(this(), 0, AcqRel, Relaxed);
+    }
 }
 
 fn this() -> libc::pthread_t {
@@ -47,6 +70,8 @@ fn ended(thread: libc::pthread_t) -> agents::Cell {
 extern "C" fn run(start: *mut c_void) -> *mut c_void {
     // SAFETY: the box that was made for this thread.
     let start = unsafe { Box::from_raw(start.cast::<Start>()) };
+    work::begin();
+    forget_stranger();
     let suspended = begin(cell(Kind::Begin, start.id));
     AGENT.with(|agent| agent.0.set(Some(suspended)));
     // Whoever had this stack before had nothing to do with it.
@@ -75,17 +100,24 @@ pub unsafe extern "C" fn pthread_create(
     let caller = caller!();
     if !from_program() || agents::current().is_none() || !modules::is_the_programs(caller.pc) {
         // SAFETY: the program's arguments.
-        return unsafe { next(thread, attributes, routine, argument) };
+        let code = unsafe { next(thread, attributes, routine, argument) };
+        if code == 0 {
+            // SAFETY: the call has stored the thread's number there.
+            note_stranger(unsafe { *thread });
+        }
+        return code;
     }
     let id = agents::new_id();
     agents::spread();
     agents::expect(1);
+    work::announce(1);
     release(cell(Kind::Begin, id));
     let start = Box::into_raw(Box::new(Start { routine, argument, id }));
     // SAFETY: the program's arguments, and what to run instead.
     let code = unsafe { next(thread, attributes, run, start.cast()) };
     if code != 0 {
         agents::expect(-1);
+        work::announce(-1);
         agents::gather();
         // SAFETY: no thread has it.
         drop(unsafe { Box::from_raw(start) });
@@ -108,9 +140,10 @@ macro_rules! on_success {
                 // SAFETY: the program's arguments.
                 return unsafe { next($($arg),*) };
             }
-            $before;
+            let waits = $before;
             // SAFETY: the program's arguments.
             let code = unsafe { next($($arg),*) };
+            over(waits);
             if code == 0 || code == libc::EOWNERDEAD {
                 $after;
             }
@@ -133,10 +166,9 @@ pub fn prepare() {
 }
 
 on_success! {
-    pthread_join(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
+    pthread_join(thread, value), wait_for(thread as libc::pthread_t), acquire(ended(thread as libc::pthread_t));
     pthread_tryjoin_np(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
     pthread_timedjoin_np(thread, value, until), nothing(), acquire(ended(thread as libc::pthread_t));
-    pthread_mutex_lock(mutex), nothing(), lock(mutex as u64);
     pthread_mutex_trylock(mutex), nothing(), lock(mutex as u64);
     pthread_mutex_timedlock(mutex, until), nothing(), lock(mutex as u64);
     pthread_mutex_clocklock(mutex, clock, until), nothing(), lock(mutex as u64);
@@ -161,7 +193,7 @@ on_success! {
 
 around! {
     // All before all: who is late for one barrier may order itself after the next, too.
-    pthread_barrier_wait(barrier) -> c_int, unlock(barrier as u64), lock(barrier as u64);
+    pthread_barrier_wait(barrier) -> c_int, meet(barrier), lock(barrier as u64);
     // The mutex is locked again whether or not the time is over.
     pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex) -> c_int,
         unlock(mutex as u64), lock(mutex as u64);
@@ -172,6 +204,46 @@ around! {
     // Static variables of C++ functions: who finds one ready reads a byte of its guard, atomically.
     __cxa_guard_acquire(guard) -> c_int, nothing(), lock(guard as u64);
     __cxa_guard_release(guard), ready(guard), nothing();
+}
+
+fn meet(barrier: usize) -> Wait {
+    unlock(barrier as u64);
+    work::wait()
+}
+
+/// The end of a thread, which is waited for if it is known when that works.
+fn wait_for(thread: libc::pthread_t) -> Option<Wait> {
+    let is_stranger = STRANGERS.iter().any(|slot| slot.load(Relaxed) == thread);
+    (!is_stranger && !MORE.load(Relaxed)).then(work::wait)
+}
+
+/// Interposes the function of the C library. Only who finds the mutex locked waits.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_mutex_lock(mutex: usize) -> c_int {
+    let next = next!(pthread_mutex_lock, fn(usize) -> c_int);
+    if !concerns() {
+        // SAFETY: the program's argument.
+        return unsafe { next(mutex) };
+    }
+    if agents::current().is_none() {
+        work::doubt_if_by_program(caller!().pc);
+    }
+    let is_free = next!(pthread_mutex_trylock, fn(usize) -> c_int);
+    // SAFETY: the program's argument.
+    let mut code = unsafe { is_free(mutex) };
+    if code == libc::EBUSY {
+        let waits = work::wait();
+        // SAFETY: as above.
+        code = unsafe { next(mutex) };
+        over(waits);
+    }
+    if code == 0 || code == libc::EOWNERDEAD {
+        lock(mutex as u64);
+    }
+    code
 }
 
 fn ready(guard: usize) {

@@ -1,6 +1,7 @@
 //! Parallel regions and tasks, as both OpenMP runtimes have them.
 
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
+use crate::work::{self, Doing, Wait};
 use std::cell::{Cell as Local, RefCell};
 
 /// A parallel region that this thread has opened or works in.
@@ -29,7 +30,15 @@ thread_local! {
         Local::new(Team { region: 0, barriers: 0, worker: None })
     };
     static TASK: Local<u64> = const { Local::new(0) };
-    static STACK: RefCell<Vec<(Task, Suspended, u64)>> = const { RefCell::new(Vec::new()) };
+    static STACK: RefCell<Vec<Begun>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A task that this thread has begun, and what it was before.
+struct Begun {
+    task: Task,
+    suspended: Suspended,
+    before: u64,
+    doing: Doing,
 }
 
 /// More threads than a team can have: how many it will be, its first member tells.
@@ -47,19 +56,23 @@ pub fn open() -> u64 {
 /// The thread that has opened the region is its first member, of so many.
 pub fn lead(region: u64, members: u32) -> Team {
     expect(i64::from(members) - 1 - MANY);
+    work::announce(i64::from(members) - 1);
     TEAM.replace(Team { region, ..Team::default() })
 }
 
 /// A thread becomes another member. What it did for another team before is none of this one's.
 pub fn follow(region: u64) -> Team {
+    work::begin();
     let worker = Some(begin(cell(Kind::Begin, region)));
     crate::popped();
     TEAM.replace(Team { region, barriers: 0, worker })
 }
 
-/// A member of a team is done; nothing happens if it is the first, or has been done before.
+/// A member of a team is done, and waits for the others if it is the first; nothing happens if it has been done
+/// before.
 pub fn leave() {
     let team = TEAM.get();
+    work::end();
     if let Some(suspended) = team.worker {
         TEAM.set(Team { worker: None, ..team });
         end(&[cell(Kind::End, team.region)], suspended);
@@ -73,6 +86,7 @@ pub fn restore(team: Team) {
 
 /// All members of a region are done.
 pub fn close(region: u64) {
+    work::resume();
     acquire(cell(Kind::End, region));
     acquire(cell(Kind::Tasks, region));
     agents::gather();
@@ -89,8 +103,9 @@ pub fn task() -> u64 {
 }
 
 /// This thread has come to a barrier.
-pub fn arrive() {
+pub fn arrive() -> Wait {
     release(barrier(TEAM.get()));
+    work::wait()
 }
 
 /// All have.
@@ -148,7 +163,8 @@ pub fn run(task: Task) {
     if task.depends {
         acquire(cell(Kind::Depend, task.parent));
     }
-    STACK.with_borrow_mut(|stack| stack.push((task, suspended, TASK.replace(task.id))));
+    let (before, doing) = (TASK.replace(task.id), work::resume());
+    STACK.with_borrow_mut(|stack| stack.push(Begun { task, suspended, before, doing }));
 }
 
 /// The task that this thread runs now was begun by another one.
@@ -165,30 +181,36 @@ pub fn interrupt(task: Task) {
 
 /// The task this thread has begun last.
 pub fn innermost() -> Option<u64> {
-    STACK.with_borrow(|stack| stack.last().map(|(task, ..)| task.id))
+    STACK.with_borrow(|stack| stack.last().map(|begun| begun.task.id))
 }
 
 /// Whether this thread has begun a task, or taken it over, and has not ended it.
 pub fn has_begun_here(id: u64) -> bool {
-    STACK.with_borrow(|stack| stack.iter().any(|(task, ..)| task.id == id))
+    STACK.with_borrow(|stack| stack.iter().any(|begun| begun.task.id == id))
 }
 
 /// This thread leaves the task it has begun last, which is not done.
 pub fn suspend() {
-    let Some((task, suspended, before)) = STACK.with_borrow_mut(Vec::pop) else { return };
+    let Some(Begun { task, suspended, before, doing }) = STACK.with_borrow_mut(Vec::pop) else {
+        return;
+    };
     end(&[cell(Kind::Resume, task.id)], suspended);
     TASK.set(before);
+    work::restore(doing);
 }
 
 /// That task has ended.
 pub fn finish() {
-    let Some((task, suspended, before)) = STACK.with_borrow_mut(Vec::pop) else { return };
+    let Some(Begun { task, suspended, before, doing }) = STACK.with_borrow_mut(Vec::pop) else {
+        return;
+    };
     let mut told = vec![cell(Kind::Children, task.parent), cell(Kind::Tasks, region())];
     if task.depends {
         told.push(cell(Kind::Depend, task.parent));
     }
     end(&told, suspended);
     TASK.set(before);
+    work::restore(doing);
     crate::popped();
     if task.undeferred {
         wait_for_children();
