@@ -14,8 +14,8 @@
 //! A launcher, too, is ended that sleeps for [`LIMIT_OF_SLEEP`] though all its ranks have ended and it has not taken note
 //! of it: Open MPI's does after some of the jobs that end in an error.
 //!
-//! Missed are deadlocks while some rank runs outside of MPI for ever, asks again and again (`MPI_Test`), or
-//! has several threads at work; and those of jobs on several nodes.
+//! Missed are deadlocks while some thread of a rank runs outside of MPI for ever, asks again and again (`MPI_Test`), or
+//! waits for others by what is not followed (`threads/work.rs`); and those of jobs on several nodes.
 
 use crate::child;
 use crate::failure::{note, warn};

@@ -132,6 +132,8 @@ codes! {
         "threads in collectives of one communicator at once", "CS-THR-04.md";
     RequestShared = "CS-THR-05", Error,
         "threads complete one request at once", "CS-THR-05.md";
+    FinalizedElsewhere = "CS-THR-06", Warning,
+        "MPI_Finalize by another thread than the main thread", "CS-THR-06.md";
     ForbiddenNesting = "CS-OMP-01", Error,
         "OpenMP construct where it must not be nested", "CS-OMP-01.md";
     StreamsRace = "CS-GPU-01", Error,

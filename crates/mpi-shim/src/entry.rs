@@ -234,6 +234,9 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
 #[inline]
 fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     let lessons = rank.ordered().then(|| order::before(rank, args, here));
+    if args.call.effect == Effect::Finalize {
+        levels::finalize(rank, args, here);
+    }
     let freed = objects::to_be_freed(args);
     let mut before = Before::default();
     before.look(rank, args, here);

@@ -79,6 +79,11 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Called {
     if SERIALISED.load(Acquire) != 0 {
         rank.with(here.thread, &mut |tracker, out| tracker.serialised(args.call, here, out));
     }
+    if is_only(here.thread) && commsan_threads::is_in_team() {
+        rank.with(here.thread, &mut |tracker, out| {
+            tracker.called_in_region(args.call, here, out);
+        });
+    }
     let mut called = Called { tokens: Tokens::new(), on: collectives::subject(args) };
     if completes(args.call.effect) {
         called.tokens = effects::tokens(args, rank.now());
@@ -87,6 +92,13 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Called {
         });
     }
     called
+}
+
+/// MPI is about to be finalised.
+pub(crate) fn finalize(rank: &dyn Rank, args: &Args, here: &Here) {
+    rank.with(here.thread, &mut |tracker, out| {
+        tracker.finalized_elsewhere(args.call, here, out);
+    });
 }
 
 /// The call has returned.

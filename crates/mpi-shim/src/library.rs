@@ -85,16 +85,18 @@ impl Library for Mpi {
         }
     }
 
-    fn datatype_at(&self, array: usize, index: usize, fortran: bool) -> Datatype {
+    fn handle_at(&self, array: usize, index: usize, fortran: bool) -> usize {
         let size = if fortran { size_of::<c_int>() } else { size_of::<sys::MPI_Datatype>() };
         let address = array + index * size;
         // SAFETY: an element of an array of handles, one for each rank.
-        let handle =
-            unsafe { handle_at::<sys::MPI_Datatype>(address, fortran, datatype_from_fortran) };
-        datatypes::describe(handle)
+        unsafe { handle_at::<sys::MPI_Datatype>(address, fortran, datatype_from_fortran) }
     }
 
     fn signature(&self, handle: usize) -> Signature {
+        datatypes::signature(handle)
+    }
+
+    fn lasting_signature(&self, handle: usize) -> Signature {
         match datatypes::is_steady(handle) {
             true => datatypes::signature(handle),
             false => Signature::vague(1),

@@ -76,10 +76,12 @@ pub trait Library {
     /// Element of an array of `int` (`MPI_Count` if `large`).
     fn int_at(&self, array: usize, index: usize, large: bool) -> i64;
     /// Element of an array of datatype handles.
-    fn datatype_at(&self, array: usize, index: usize, fortran: bool) -> Datatype;
-    /// The type signature of one element of a datatype; vague where the handle may come to mean another type
-    /// unseen.
+    fn handle_at(&self, array: usize, index: usize, fortran: bool) -> usize;
+    /// The type signature of one element of a datatype, as it is now.
     fn signature(&self, handle: usize) -> Signature;
+    /// The same for as long as the program is not seen to free the handle; vague where it may come to mean
+    /// another type unseen.
+    fn lasting_signature(&self, handle: usize) -> Signature;
 }
 
 /// The accesses of a call, at most three.
@@ -229,7 +231,8 @@ fn placed<L: Library>(
             }
             None if count == 0 => (0, Pattern::empty()),
             None => {
-                let element = library.datatype_at(args.words[rule.datatype], i, args.fortran);
+                let element = library.handle_at(args.words[rule.datatype], i, args.fortran);
+                let element = library.datatype(element);
                 (displacement, element.pattern.repeat(count, element.extent))
             }
         }

@@ -303,7 +303,10 @@ impl<L: Library> Collective<'_, L> {
         let empty = || Footprint::new(base, Pattern::empty());
         let many_types = call.params[rule.datatype].role == Role::Datatypes;
         let element = || match many_types {
-            true => self.library.datatype_at(args.words[rule.datatype], n, args.fortran),
+            true => {
+                let types = args.words[rule.datatype];
+                self.library.datatype(self.library.handle_at(types, n, args.fortran))
+            }
             false => self.library.datatype(args.words[rule.datatype]),
         };
         let (counts, displacement) = match rule.extent {

@@ -30,8 +30,9 @@ pub(crate) struct Entry {
     /// The first of the calls.
     pub site: Site,
     pub calls: u64,
-    /// What all elements are, unless there are several, or some that are not known.
-    pub element: Option<Signature>,
+    /// What all elements are, once there are any; `None` within if there are several, or some that are not
+    /// known.
+    pub element: Option<Option<Signature>>,
     /// The ranks of the communicator, as ranks of the job.
     pub members: Arc<[u32]>,
     /// For each of them.
@@ -50,10 +51,12 @@ pub(crate) struct Parts {
     left_out: Vec<u64>,
 }
 
-/// One call's part in a sort.
-pub(crate) struct Amounts {
-    /// The collective's number on the communicator.
-    pub number: u32,
+/// What one rank passes to another in one call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Amount {
+    /// The rank of the communicator.
+    pub rank: usize,
+    pub count: u64,
     /// The type of the elements.
     pub datatype: Signature,
 }
@@ -102,24 +105,20 @@ impl Entry {
         Entry { sort, call, on, site, calls: 0, element: None, members, parts }
     }
 
-    /// Adds what one call passes to or gets from ranks of the communicator, in elements.
-    pub fn add(&mut self, amounts: &Amounts, counts: impl Iterator<Item = (usize, u64)>) {
-        let element = amounts.datatype.element();
-        let is_first = self.calls == 0;
+    /// Adds what one call passes to or gets from ranks of the communicator; it is the collective of that number.
+    pub fn add(&mut self, number: u32, amounts: impl Iterator<Item = Amount>) {
         self.calls += 1;
-        if is_first {
-            self.element = element;
-        }
-        // Of a type that is not known only the size counts.
-        let kind = element.map_or(0, |one| one.to_words()[2]);
-        for (rank, count) in counts.filter(|(_, count)| *count > 0) {
-            let bytes = amounts.datatype.bytes.wrapping_mul(count);
+        for Amount { rank, count, datatype } in amounts.filter(|amount| amount.count > 0) {
+            let element = datatype.element();
+            // Of a type that is not known only the size counts.
+            let kind = element.map_or(0, |one| one.to_words()[2]);
+            let bytes = datatype.bytes.wrapping_mul(count);
             let Some(part) = self.parts.get_mut(rank) else { continue };
             part.bytes = part.bytes.wrapping_add(bytes);
-            part.mark = part.mark.wrapping_add(mark(amounts.number, kind, bytes));
+            part.mark = part.mark.wrapping_add(mark(number, kind, bytes));
             part.vague |= element.is_none();
-            if self.element != element {
-                self.element = None;
+            if *self.element.get_or_insert(element) != element {
+                self.element = Some(None);
             }
         }
     }
@@ -160,7 +159,7 @@ mod tests {
                 all.begin(entry(sort, 3));
             }
             let entry = all.entry(&sort).unwrap();
-            entry.add(&Amounts { number: number as u32, datatype }, [(1, count)].into_iter());
+            entry.add(number as u32, [Amount { rank: 1, count, datatype }].into_iter());
         }
         let parts = all.entries().iter().map(|entry| entry.parts[1]);
         parts.fold((0, 0), |(bytes, mark), part| (bytes + part.bytes, mark.wrapping_add(part.mark)))

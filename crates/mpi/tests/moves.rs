@@ -62,11 +62,15 @@ impl Library for Mpi {
         i64::from(unsafe { *(array as *const i32).add(index) })
     }
 
-    fn datatype_at(&self, _: usize, _: usize, _: bool) -> Datatype {
-        self.datatype(0)
+    fn handle_at(&self, _: usize, _: usize, _: bool) -> usize {
+        0
     }
 
     fn signature(&self, _: usize) -> Signature {
+        Signature::vague(1)
+    }
+
+    fn lasting_signature(&self, _: usize) -> Signature {
         Signature::vague(1)
     }
 }

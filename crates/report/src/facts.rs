@@ -31,6 +31,8 @@ pub enum Case {
     Threads,
     /// The memory is not there yet.
     NotYet,
+    /// The main thread calls beside others.
+    MainThread,
 }
 
 /// One observation, seen as a source of phrases.
@@ -88,6 +90,7 @@ impl<'o> Facts<'o> {
                 Case::Accumulates
             }
             Code::TargetRace if first.rank == operation.rank => Case::SameOrigin,
+            Code::ThreadExcluded if first.thread == operation.thread => Case::MainThread,
             Code::FreedDeviceMemory if operation.role == Role::Operation => Case::NotYet,
             // Another epoch that a fence comes into is none of a fence.
             Code::EpochMismatch

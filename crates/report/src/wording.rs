@@ -618,6 +618,16 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::ThreadExcluded,
+        case: Case::MainThread,
+        message: "{who} is called in a parallel region of several threads, which {provided} excludes",
+        offence: "{by}",
+        operation: "{starter} provides {provided}",
+        why: "with MPI_THREAD_SINGLE, which MPI_Init asks for, there is to be no thread beside the one that calls MPI",
+        help: "ask for MPI_THREAD_FUNNELED by MPI_Init_thread, and compare what is provided; or call MPI outside of the parallel region",
+        fortran: "",
+    },
+    Wording {
         code: Code::CallsConcurrent,
         case: Case::Usual,
         message: "{who} in thread {thread} is not ordered after {starter} in thread {partner}",
@@ -655,6 +665,16 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{starter}",
         why: "a request is freed by the call that completes it, and nothing orders {by} at {here} after {starter} at {started}",
         help: "let one thread complete the request and the others wait for that thread, or give each thread requests of its own",
+        fortran: "",
+    },
+    Wording {
+        code: Code::FinalizedElsewhere,
+        case: Case::Usual,
+        message: "{who} is called in thread {thread}, but {starter} in thread {partner}",
+        offence: "{by}",
+        operation: "{starter} makes this the main thread",
+        why: "the thread that has initialised MPI is its main thread, and is to end it, whatever the thread level",
+        help: "call MPI_Finalize after the parallel region, or after the thread has been joined",
         fortran: "",
     },
     // Found by lint alone, which has words of its own.

@@ -5,7 +5,7 @@
 
 use crate::agents::meet_all;
 use crate::tasks::{ATOMIC, CRITICAL, ORDERED, lock, nothing, unlock};
-use crate::work::{over, wait};
+use crate::work::{self, over, wait};
 use crate::{concerns, observer, tasks};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
@@ -234,6 +234,10 @@ pub unsafe extern "C" fn GOMP_task(
         return call(work, data, copies, size, align);
     }
     const DEPEND: c_uint = 1 << 3;
+    const DETACH: c_uint = 1 << 13;
+    if flags & DETACH != 0 {
+        work::doubt();
+    }
     let align = (align.max(1) as usize).max(align_of::<Wrapped>());
     let mut wrapped = Wrapped {
         work,
@@ -273,6 +277,10 @@ macro_rules! taskloops {
                 Work, *mut c_void, Option<CopyData>, c_long, c_long, c_uint, std::ffi::c_ulong, c_int,
                 $number, $number, $number
             ));
+            const NO_GROUP: c_uint = 1 << 11;
+            if flags & NO_GROUP != 0 {
+                crate::work::doubt();
+            }
             if concerns() {
                 meet_all();
             }

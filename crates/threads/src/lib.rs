@@ -58,6 +58,11 @@ pub fn connect(observer: Observer) {
     agents::publish_stamp();
 }
 
+/// Whether this thread works in a parallel region that it has opened, beside others.
+pub fn is_in_team() -> bool {
+    tasks::members() > 1
+}
+
 fn observer() -> Option<&'static Observer> {
     OBSERVER.get()
 }

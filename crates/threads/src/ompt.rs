@@ -222,7 +222,11 @@ unsafe extern "C" fn task_create(
 unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     const YIELD: c_int = 2;
     const SWITCH: c_int = 7;
+    const DETACHED: c_int = 4;
     const FULFILLED: [c_int; 2] = [5, 6];
+    if status == DETACHED {
+        work::doubt();
+    }
     if FULFILLED.contains(&status) {
         return;
     }

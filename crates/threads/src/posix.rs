@@ -193,7 +193,7 @@ on_success! {
 
 around! {
     // All before all: who is late for one barrier may order itself after the next, too.
-    pthread_barrier_wait(barrier) -> c_int, meet(barrier), lock(barrier as u64);
+    pthread_barrier_wait(barrier) -> c_int, meet(barrier, caller!().pc), lock(barrier as u64);
     // The mutex is locked again whether or not the time is over.
     pthread_cond_wait [c"GLIBC_2.3.2"] (condition, mutex) -> c_int,
         unlock(mutex as u64), lock(mutex as u64);
@@ -206,9 +206,9 @@ around! {
     __cxa_guard_release(guard), ready(guard), nothing();
 }
 
-fn meet(barrier: usize) -> Wait {
+fn meet(barrier: usize, caller: usize) -> Option<Wait> {
     unlock(barrier as u64);
-    work::wait()
+    work::is_program(caller).then(work::wait)
 }
 
 /// The end of a thread, which is waited for if it is known when that works.
@@ -228,14 +228,16 @@ pub unsafe extern "C" fn pthread_mutex_lock(mutex: usize) -> c_int {
         // SAFETY: the program's argument.
         return unsafe { next(mutex) };
     }
-    if agents::current().is_none() {
-        work::doubt_if_by_program(caller!().pc);
+    // Libraries and their threads have locks of their own.
+    let is_program = work::is_program(caller!().pc);
+    if is_program && agents::current().is_none() {
+        work::doubt();
     }
     let is_free = next!(pthread_mutex_trylock, fn(usize) -> c_int);
     // SAFETY: the program's argument.
     let mut code = unsafe { is_free(mutex) };
     if code == libc::EBUSY {
-        let waits = work::wait();
+        let waits = is_program.then(work::wait);
         // SAFETY: as above.
         code = unsafe { next(mutex) };
         over(waits);

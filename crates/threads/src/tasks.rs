@@ -8,6 +8,8 @@ use std::cell::{Cell as Local, RefCell};
 #[derive(Clone, Copy, Default)]
 pub struct Team {
     pub region: u64,
+    /// Threads that work in it, if this one has opened it.
+    members: u32,
     /// Barriers that this thread has passed.
     barriers: u64,
     /// What this thread was before, if it is not the one that opened the region.
@@ -27,7 +29,7 @@ pub struct Task {
 
 thread_local! {
     static TEAM: Local<Team> = const {
-        Local::new(Team { region: 0, barriers: 0, worker: None })
+        Local::new(Team { region: 0, members: 0, barriers: 0, worker: None })
     };
     static TASK: Local<u64> = const { Local::new(0) };
     static STACK: RefCell<Vec<Begun>> = const { RefCell::new(Vec::new()) };
@@ -57,7 +59,7 @@ pub fn open() -> u64 {
 pub fn lead(region: u64, members: u32) -> Team {
     expect(i64::from(members) - 1 - MANY);
     work::announce(i64::from(members) - 1);
-    TEAM.replace(Team { region, ..Team::default() })
+    TEAM.replace(Team { region, members, ..Team::default() })
 }
 
 /// A thread becomes another member. What it did for another team before is none of this one's.
@@ -65,7 +67,7 @@ pub fn follow(region: u64) -> Team {
     work::begin();
     let worker = Some(begin(cell(Kind::Begin, region)));
     crate::popped();
-    TEAM.replace(Team { region, barriers: 0, worker })
+    TEAM.replace(Team { region, worker, ..Team::default() })
 }
 
 /// A member of a team is done, and waits for the others if it is the first; nothing happens if it has been done
@@ -95,6 +97,11 @@ pub fn close(region: u64) {
 /// The region this thread works in; 0 outside.
 pub fn region() -> u64 {
     TEAM.get().region
+}
+
+/// The threads that work in a region that this one has opened; 0 elsewhere.
+pub fn members() -> u32 {
+    TEAM.get().members
 }
 
 /// The number of the task this thread runs.

@@ -7,7 +7,10 @@
 //!
 //! **Soundness.** A thread is at work as long as it is not known to wait. So are those that wait by condition
 //! variables, semaphores and the like, which other processes and libraries may end, and all in which a thread that
-//! commsan has not seen being created takes part: has called MPI, or locked a mutex from the program's code.
+//! commsan has not seen being created takes part: has called MPI, or locked a mutex from the program's code. What
+//! libraries wait for may come from threads of their own: their mutexes and barriers do not count. Tasks that cannot be
+//! followed (of gcc's `taskloop nogroup`), or are ended by others (`detach`), make a process count as being at work for
+//! ever.
 
 use commsan_sense::modules;
 use std::cell::Cell;
@@ -62,11 +65,9 @@ pub fn hide() {
     WORD.store(null_mut(), Release);
 }
 
-/// A thread that is not known takes a lock; libraries have locks of their own.
-pub(crate) fn doubt_if_by_program(pc: usize) {
-    if TEXT.get().is_some_and(|text| text.iter().any(|code| code.contains(&pc))) {
-        doubt();
-    }
+/// Whether code is the program's, and counts.
+pub(crate) fn is_program(pc: usize) -> bool {
+    TEXT.get().is_some_and(|text| text.iter().any(|code| code.contains(&pc)))
 }
 
 /// Whether it is.

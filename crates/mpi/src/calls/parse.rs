@@ -94,9 +94,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     enters,
                     waits,
                     fit: if collective { Fit::of(family) } else { Fit::Nothing },
-                    parts: collective
-                        && !matches!(effect, Effect::Init)
-                        && matches!(family, "Gatherv" | "Scatterv" | "Alltoallv"),
+                    parts: collective && !matches!(effect, Effect::Init) && has_parts(family),
                     at,
                     simple,
                     demands,
@@ -180,6 +178,12 @@ fn waits(kind: &str, effect: Effect, at: &Positions) -> bool {
         Block => at.flag.is_none() && (at.comm.is_some() || at.message.is_some()),
         _ => false,
     }
+}
+
+/// Whether each pair of ranks has amounts of its own.
+fn has_parts(family: &str) -> bool {
+    matches!(family, "Gatherv" | "Scatterv" | "Alltoallv" | "Alltoallw")
+        || family.starts_with("Neighbor_")
 }
 
 /// Whether a call copies or deletes attributes.

@@ -2,6 +2,8 @@
 //!
 //! **Soundness.** What counts is the level that MPI provides, not the one that was asked for.
 //! - `MPI_THREAD_SINGLE`, `_FUNNELED`: another thread has called than the one that initialised MPI.
+//! - `MPI_THREAD_SINGLE`: that one has called in a parallel region in which there are others.
+//! - `MPI_Finalize`: another thread has called it than the one that initialised MPI (§11.6.1).
 //! - `MPI_THREAD_SERIALIZED`: two threads were in MPI at once, or nothing that the later one has done orders
 //!   it after the other's call, so that the schedule alone kept them apart.
 //! - Collectives of one communicator: two threads call them, and neither the program's
@@ -17,7 +19,7 @@
 //! of calls with `MPI_THREAD_SERIALIZED` all but the last before each.
 
 use super::{Operation, Tracker};
-use crate::calls::Call;
+use crate::calls::{Call, Effect};
 use crate::collective::communicators::On;
 use crate::requests::Token;
 use commsan_engine::Stamp;
@@ -115,6 +117,42 @@ impl Tracker {
         if !out.again(code, place.pc(), initialised.site.pc) {
             let site = place.site(Some(&call.name), &mut self.stacks);
             self.report_threads(code, site, initialised.site, initialised.about(), out);
+        }
+    }
+
+    /// The main thread calls in a parallel region of several, which there must not be.
+    pub fn called_in_region(
+        &mut self,
+        call: &'static Call,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(initialised) = self.levels.initialised else { return };
+        if initialised.provided > ThreadLevel::Single || call.effect == Effect::Abort {
+            return;
+        }
+        let code = match initialised.required > ThreadLevel::Single {
+            true => Code::LevelNotProvided,
+            false => Code::ThreadExcluded,
+        };
+        if !out.again(code, place.pc(), initialised.site.pc) {
+            let site = place.site(Some(&call.name), &mut self.stacks);
+            self.report_threads(code, site, initialised.site, initialised.about(), out);
+        }
+    }
+
+    /// Another thread than the main thread ends MPI.
+    pub fn finalized_elsewhere(
+        &mut self,
+        call: &'static Call,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(initialised) = self.levels.initialised else { return };
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        if site.thread != initialised.site.thread {
+            let (code, about) = (Code::FinalizedElsewhere, initialised.about());
+            self.report_threads(code, site, initialised.site, about, out);
         }
     }
 

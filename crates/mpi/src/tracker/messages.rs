@@ -105,7 +105,8 @@ impl Tracker {
             Ok(peer) => Some(*known.members.get(peer)?),
             Err(_) => None,
         };
-        let element = (!key.empty).then(|| library.signature(key.datatype).element()).flatten();
+        let element =
+            (!key.empty).then(|| library.lasting_signature(key.datatype).element()).flatten();
         let Key { sends, row, pc, .. } = *key;
         Some(Sort { name: known.name, sends, peer, element, row, pc })
     }

@@ -1,20 +1,19 @@
-//! Collectives of which each pair of ranks has amounts of its own: `MPI_Gatherv`, `MPI_Scatterv`, `MPI_Alltoallv`;
-//! `report/parts.rs` compares what both of a pair say.
+//! Collectives of which each pair of ranks has amounts of its own: `MPI_Gatherv`, `MPI_Scatterv`, `MPI_Alltoallv`,
+//! `MPI_Alltoallw` and those of neighbours; `report/parts.rs` compares what both of a pair say.
 //!
 //! **Soundness.** Amounts are added when a call has succeeded, where all ranks of the communicator are known to be
-//! those of this job. They must be equal on both sides (MPI 4.1 §6.5-6.8). Not looked at are
-//! intercommunicators, `MPI_Alltoallw`, neighbourhood and persistent collectives, and what a root keeps for itself.
+//! those of this job. They must be equal on both sides (MPI 4.1 §6.5-6.8, §8.6). Not looked at are
+//! intercommunicators, persistent collectives, and what a root keeps for itself.
 
 use super::Tracker;
 use crate::buffers::{Args, Library, takes_place};
-use crate::calls::{Extent, Rule};
+use crate::calls::{Extent, Flow, Role, Rule};
 use crate::collective::communicators::On;
 use crate::collective::signature::Signature;
-use crate::parts::{Amounts, Entry, Sort};
+use crate::parts::{Amount, Entry, Sort};
 use commsan_engine::Mode;
 use commsan_place::{Findings, Parted, Place};
 use smallvec::SmallVec;
-use std::ops::Range;
 
 /// What a process passes to each rank in a collective, or gets from each.
 pub struct Passed<'a> {
@@ -22,12 +21,23 @@ pub struct Passed<'a> {
     /// Where the counts are.
     rule: &'a Rule,
     sends: bool,
-    /// Ranks of the communicator, and how many it has.
-    with: Range<usize>,
-    ranks: usize,
+    with: With,
     /// A root keeps its own part.
     but: Option<usize>,
-    datatype: Signature,
+    /// How many ranks the communicator has.
+    ranks: usize,
+    /// What all elements are, if it is the same for all ranks.
+    datatype: Option<Signature>,
+}
+
+/// With which ranks, in the order of the call's arrays.
+enum With {
+    /// A root.
+    One(usize),
+    /// All.
+    All,
+    /// Those, negative ones being none.
+    Neighbours(Vec<i32>),
 }
 
 impl Tracker {
@@ -50,8 +60,7 @@ impl Tracker {
                 self.parts.begin(Entry::new(sort, &call.name, on, site, members));
             }
             if let Some(entry) = self.parts.entry(&sort) {
-                let amounts = Amounts { number, datatype: passed.datatype };
-                entry.add(&amounts, passed.counts(library));
+                entry.add(number, passed.amounts(library));
             }
         }
     }
@@ -68,7 +77,7 @@ impl Tracker {
                 call: entry.call,
                 sends: entry.sort.sends,
                 calls: entry.calls,
-                element: entry.element.and_then(Signature::elements),
+                element: entry.element.flatten().and_then(Signature::elements),
                 site: entry.site,
                 parts: parts.collect(),
             };
@@ -109,34 +118,56 @@ impl<'a> Passed<'a> {
         }
         let (root, ranks) = (call.at.root.map(|index| args.int(index)), library.size(comm));
         let with = match (rule.extent, root) {
-            (Extent::Placed { .. }, _) => 0..ranks,
-            (Extent::Blocks { .. }, Some(root)) => {
-                let root = usize::try_from(root).ok()?;
-                root..root + 1
+            _ if call.flow == Flow::Neighbours => {
+                let (sources, destinations) = library.neighbours(comm);
+                With::Neighbours(if sends { destinations } else { sources })
             }
+            (Extent::Placed { .. }, _) => With::All,
+            (Extent::Blocks { .. }, Some(root)) => With::One(usize::try_from(root).ok()?),
             _ => return None,
         };
         let but = root.and_then(|_| usize::try_from(library.rank(comm)).ok());
-        let datatype = Signature::EMPTY;
-        let passed = Passed { args, rule, sends, with, ranks, but, datatype };
-        // The type of nothing need not be one.
-        let any = passed.counts(library).any(|(_, count)| count > 0);
-        let handle = args.words[rule.datatype];
-        let datatype = if any { library.signature(handle) } else { Signature::EMPTY };
-        Some(Passed { datatype, ..passed })
+        let mut passed = Passed { args, rule, sends, with, ranks, but, datatype: None };
+        if call.params[rule.datatype].role == Role::Datatype {
+            // The type of nothing need not be one.
+            let any = passed.counts(library).any(|(.., count)| count > 0);
+            let one = any.then(|| library.signature(args.words[rule.datatype]));
+            passed.datatype = Some(one.unwrap_or(Signature::EMPTY));
+        }
+        Some(passed)
     }
 
-    /// For each rank how many elements.
-    fn counts<L: Library>(&self, library: &L) -> impl Iterator<Item = (usize, u64)> {
+    /// What goes to or comes from each rank.
+    fn amounts<L: Library>(&self, library: &L) -> impl Iterator<Item = Amount> {
+        let types = self.args.words[self.rule.datatype];
+        let of = move |index| library.signature(library.handle_at(types, index, self.args.fortran));
+        let counts = self.counts(library).filter(|(.., count)| *count > 0);
+        counts.map(move |(index, rank, count)| {
+            let datatype = self.datatype.unwrap_or_else(|| of(index));
+            Amount { rank, count, datatype }
+        })
+    }
+
+    /// For each rank its place in the call's arrays, and how many elements.
+    fn counts<L: Library>(&self, library: &L) -> impl Iterator<Item = (usize, usize, u64)> {
         let Passed { args, rule, .. } = *self;
-        let count = move |rank: usize| match rule.extent {
+        let count = move |index: usize| match rule.extent {
             Extent::Placed { counts, .. } => {
-                library.int_at(args.words[counts], rank, args.call.large)
+                library.int_at(args.words[counts], index, args.call.large)
             }
             Extent::Blocks { count, .. } => args.count(count) as i64,
             _ => 0,
         };
-        let ranks = self.with.clone().filter(|rank| Some(*rank) != self.but);
-        ranks.map(move |rank| (rank, count(rank).max(0) as u64))
+        let with = match &self.with {
+            With::One(rank) => 0..usize::from(self.but != Some(*rank)),
+            With::All => 0..self.ranks,
+            With::Neighbours(ranks) => 0..ranks.len(),
+        };
+        let rank = |index: usize| match &self.with {
+            With::One(rank) => Some(*rank),
+            With::All => Some(index).filter(|rank| self.but != Some(*rank)),
+            With::Neighbours(ranks) => usize::try_from(ranks[index]).ok(),
+        };
+        with.filter_map(move |index| Some((index, rank(index)?, count(index).max(0) as u64)))
     }
 }

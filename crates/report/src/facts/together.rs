@@ -87,6 +87,7 @@ pub(crate) mod tests {
             Code::ThreadExcluded | Code::LevelNotProvided => ("MPI_Send", "MPI_Init_thread", None),
             Code::CallsConcurrent => ("MPI_Send", "MPI_Recv", None),
             Code::CollectivesConcurrent => ("MPI_Barrier", "MPI_Allreduce", None),
+            Code::FinalizedElsewhere => ("MPI_Finalize", "MPI_Init_thread", None),
             _ => ("MPI_Wait", "MPI_Waitall", None),
         };
         let ranks = code < Code::ThreadExcluded;
@@ -103,10 +104,11 @@ pub(crate) mod tests {
         if ranks {
             (observation.rank, second.rank) = (1, Some(0));
         } else {
-            first.thread = 1;
+            first.thread = u32::from(case != Case::MainThread);
             finding.level = Some(RawLevel {
                 required: "MPI_THREAD_MULTIPLE".into(),
                 provided: match code {
+                    _ if case == Case::MainThread => "MPI_THREAD_SINGLE".into(),
                     Code::ThreadExcluded => "MPI_THREAD_FUNNELED".into(),
                     _ => "MPI_THREAD_SERIALIZED".into(),
                 },
