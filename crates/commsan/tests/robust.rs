@@ -5,6 +5,7 @@
 mod built;
 
 use built::{Mpi, Run, Work};
+use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -290,6 +291,47 @@ fn what_a_module_needs_may_be_for_itself_alone() {
         let run = work.run(&[], 2, &program, &modules);
         run.ends_with(0).finds(&[]);
         assert_eq!(run.out.matches("sum 499503").count(), 4, "{}", run.text());
+    }
+}
+
+/// Python's frames are known of CPython 3.11, Debian 12's.
+#[test]
+fn findings_name_lines_of_scripts() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/robust/script.py");
+    let script = script.canonicalize().unwrap();
+    let text = fs::read_to_string(&script).unwrap();
+    let at = |mark: &str| text.lines().position(|line| line.ends_with(mark)).unwrap() as u64 + 1;
+    for mpi in Mpi::ALL {
+        let work = Work::new("script", mpi);
+        let run = |options: &[&str], mistake: &str| {
+            let script = script.to_str().unwrap();
+            work.run_job(options, &[&mpi.tool("mpirun"), "-n", "2", "python3", script, mistake])
+        };
+        let lines = |run: &Run, finding: usize| {
+            let site = |site: &Value| {
+                assert!(site["file"].as_str().unwrap().ends_with("script.py"), "{}", run.text());
+                site["line"].as_u64().unwrap()
+            };
+            let report = run.report();
+            let sites = report["findings"][finding]["sites"].as_array().unwrap();
+            sites.iter().map(site).collect::<Vec<_>>()
+        };
+        // What differs in the script's line alone is another finding.
+        let overlaps = run(&[], "overlap");
+        overlaps.ends_with(66).finds(&["CS-BUF-04 overlap"; 2]);
+        let mut both = [lines(&overlaps, 0), lines(&overlaps, 1)];
+        both.sort();
+        let expected = [["# first", "# second"], ["# third", "# fourth"]];
+        for (found, expected) in both.iter_mut().zip(expected.map(|marks| marks.map(at))) {
+            found.sort_unstable();
+            assert_eq!(found.first_chunk(), Some(&expected), "{}", overlaps.text());
+        }
+        // The thread that tells of a wait is another one.
+        let waits = run(&["--stuck-after", "1"], "wait");
+        waits.finds(&["CS-DLK-01 wait"]);
+        assert_eq!(lines(&waits, 0), [at("# waits"); 2], "{}", waits.text());
+        let stack = waits.report()["findings"][0]["sites"][0]["stack"].to_string();
+        assert!(stack.contains("<module>"), "{stack}");
     }
 }
 

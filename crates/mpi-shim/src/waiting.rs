@@ -21,9 +21,9 @@ use crate::rank::Rank;
 use commsan_fabric::{Answer, Board};
 use commsan_mpi::collective::reduction::OTHER;
 use commsan_mpi::{Args, Asked, Effect, Facts, Library};
-use commsan_place::Place;
 use commsan_sense::fence;
 use commsan_sense::inside::Inside;
+use commsan_sense::python;
 use commsan_sense::thread::Thread;
 use commsan_threads::{Here, agents, work};
 use std::ffi::c_int;
@@ -65,7 +65,7 @@ pub(crate) fn called(args: &Args, here: &Here) {
         STRANGER.store(true, Relaxed);
         work::doubt();
     }
-    LATEST.store(here.pc() as u64 | u64::from(args.call.row) << ADDRESS, Relaxed);
+    LATEST.store(here.return_address() as u64 | u64::from(args.call.row) << ADDRESS, Relaxed);
     CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
 }
 
@@ -121,10 +121,18 @@ pub(crate) fn begin_to_wait(thread: &Thread) {
     if !is_alone(thread) {
         return wait_beside_others(thread);
     }
-    // Known from now on, for it can be asked by this thread only.
-    thread.stack_bounds();
+    prepare(thread);
     BLOCKED[ALONE].store(thread.calling.get() as *mut Calling, Release);
     board.enter(*me);
+}
+
+/// What can be asked by this thread only is known from now on.
+#[inline]
+fn prepare(thread: &Thread) {
+    thread.stack_bounds();
+    if python::is_there() {
+        thread.python.set(python::state());
+    }
 }
 
 #[cold]
@@ -132,7 +140,7 @@ fn wait_beside_others(thread: &Thread) {
     if STRANGER.load(Relaxed) || !work::is_shown() || agents::current().is_none() {
         return;
     }
-    thread.stack_bounds();
+    prepare(thread);
     let (calling, nobody) = (thread.calling.get() as *mut Calling, std::ptr::null_mut());
     let takes =
         |place: &usize| BLOCKED[*place].compare_exchange(nobody, calling, AcqRel, Relaxed).is_ok();

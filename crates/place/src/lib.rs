@@ -149,7 +149,7 @@ fn hash(frames: &[usize]) -> usize {
 /// Where control is now. Asking for more than the address costs time, so nobody asks before
 /// there is something to say.
 pub trait Place {
-    /// The innermost return address in the program.
+    /// What tells places apart: the innermost return address in the program, or the number of a script's line.
     fn pc(&self) -> usize;
     /// Thread within the process.
     fn thread(&self) -> u32;

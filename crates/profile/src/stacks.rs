@@ -4,7 +4,7 @@ use crate::api::Frame;
 use crate::merge::{Merged, Table};
 use crate::model::SourceLine;
 use commsan_model::Frame as Found;
-use commsan_report::stack::users;
+use commsan_report::stack::{is_interpreter, users};
 use commsan_report::symbols::Symbols;
 use commsan_trace::traffic;
 use std::collections::BTreeSet;
@@ -102,12 +102,6 @@ fn frames(stack: &[traffic::Frame], merged: &Merged, symbols: &Symbols) -> Vec<F
     let below = below.take_while(|frame| leading == 0 || !is_interpreter(&frame.module));
     frames.extend(users(below.collect()));
     frames
-}
-
-/// Whether a module is Python.
-fn is_interpreter(module: &str) -> bool {
-    let name = module.rsplit('/').next().unwrap_or_default();
-    name.starts_with("python") || name.starts_with("libpython")
 }
 
 fn named(frame: &Found, files: &[String]) -> Frame {

@@ -49,6 +49,31 @@ const CUDA_HEADERS: &[&str] =
 /// Functions of ours that are linked into the program itself.
 const HOOKS: &[&str] = &["__tsan_", "commsan_", "__commsan_"];
 
+/// Libraries by which scripts call MPI: what they do is the script's doing.
+const BINDINGS: &[&str] = &["/mpi4py/"];
+
+/// The user's frames where a script calls code, whose lines are known beforehand. They come first, unless the code
+/// has lines of its own: then it is a library of the user's.
+pub(crate) fn with_lines(lines: Vec<Frame>, code: Vec<Frame>) -> Vec<Frame> {
+    if lines.is_empty() {
+        return users(code);
+    }
+    let called = code.into_iter().take_while(|frame| !is_interpreter(&frame.module));
+    let mut called: Vec<_> = called.skip_while(is_infrastructure).collect();
+    let is_binding = |frame: &Frame| BINDINGS.iter().any(|part| frame.module.contains(part));
+    if called.first().is_none_or(|frame| frame.line.is_none() || is_binding(frame)) {
+        return lines;
+    }
+    called.extend(lines);
+    called
+}
+
+/// Whether a module is Python's interpreter.
+pub fn is_interpreter(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or_default();
+    name.starts_with("python") || name.starts_with("libpython")
+}
+
 /// Takes off what lies above the user's innermost frame and below `main`.
 ///
 /// A stack that would lose every frame keeps its first, so that a site always has a place.
@@ -136,6 +161,34 @@ mod tests {
             }
         });
         users(frames.collect()).into_iter().filter_map(|frame| frame.function).collect()
+    }
+
+    #[test]
+    fn scripts_come_before_what_they_call_unless_that_has_lines() {
+        let frame = |function: &str, module: &str, line: Option<u32>| Frame {
+            function: Some(function.to_owned()),
+            file: line.map(|_| "f".to_owned()),
+            line,
+            column: None,
+            module: module.to_owned(),
+            offset: 0,
+            inlined: false,
+        };
+        let told = |module: &str, line| {
+            let code = vec![
+                frame("PMPI_Send", "/lib/libmpi.so.40", None),
+                frame("send", module, line),
+                frame("_PyEval", "/usr/bin/python3.11", Some(7)),
+                frame("main", "/usr/bin/python3.11", Some(9)),
+            ];
+            let found =
+                with_lines(vec![frame("step", "", Some(3)), frame("<module>", "", Some(5))], code);
+            found.iter().map(|frame| frame.function.clone().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(told("/site-packages/mpi4py/MPI.so", Some(4)), "step <module>");
+        assert_eq!(told("/lib/_ctypes.so", None), "step <module>");
+        assert_eq!(told("/home/me/solver.so", Some(4)), "send step <module>");
+        assert_eq!(with_lines(vec![], vec![frame("main", "/app", Some(1))]).len(), 1);
     }
 
     #[test]

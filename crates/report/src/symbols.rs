@@ -41,7 +41,8 @@ impl Symbols {
                 RawVariable::Local { at, .. } => Some(at),
                 RawVariable::Static { .. } => None,
             });
-            frames.chain(locals).map(move |(module, offset)| (module_path(log, *module), *offset))
+            let code = frames.chain(locals).filter(|(module, _)| function(log, *module).is_none());
+            code.map(move |(module, offset)| (module_path(log, *module), *offset))
         });
         Symbols::of_places(sites)
     }
@@ -68,10 +69,21 @@ impl Symbols {
 
     /// The call stack of a site of `log`, without frames that are not the user's.
     pub(crate) fn stack(&self, log: &RankLog, site: &RawSite<'_>) -> Vec<Frame> {
-        let frames = site.frames.iter().flat_map(|(module, offset)| {
+        let is_line = |(module, _): &&(u32, u64)| function(log, *module).is_some();
+        let lines = site.frames.iter().take_while(is_line).map(|(module, line)| Frame {
+            function: function(log, *module).map(ToOwned::to_owned),
+            file: Some(module_path(log, *module).to_string_lossy().into_owned()),
+            line: u32::try_from(*line).ok(),
+            column: None,
+            module: String::new(),
+            offset: 0,
+            inlined: false,
+        });
+        let lines: Vec<_> = lines.collect();
+        let code = site.frames[lines.len()..].iter().flat_map(|(module, offset)| {
             self.frames(module_path(log, *module), *offset).iter().cloned()
         });
-        crate::stack::users(frames.collect())
+        crate::stack::with_lines(lines, code.collect())
     }
 
     /// What to do about `module` when its places have no source line.
@@ -108,7 +120,12 @@ impl Symbols {
 
 pub(crate) fn module_path(log: &RankLog, module: u32) -> &Path {
     // The reader gives every frame a valid index.
-    log.modules.get(module as usize).map_or(Path::new(""), PathBuf::as_path)
+    log.modules.get(module as usize).map_or(Path::new(""), |origin| &origin.path)
+}
+
+/// The function that a module stands for, if it is one of a script.
+fn function(log: &RankLog, module: u32) -> Option<&str> {
+    log.modules.get(module as usize)?.function.as_deref()
 }
 
 /// The frames of one address, innermost first: inlined functions, then the one that holds them.

@@ -79,7 +79,8 @@ fn write_log(run: &RunDirectory, rank: u32, executable: &Path, record: &Record<'
         instrumented: true,
     });
     let mut log = std::fs::File::create(run.rank_log(rank)).unwrap();
-    for record in [&start, &Record::Module(Module { id: 3, path: program }), record] {
+    for record in [&start, &Record::Module(Module { id: 3, path: program, function: None }), record]
+    {
         writer::append(&mut log, record, &mut [0; 4096]).unwrap();
     }
 }

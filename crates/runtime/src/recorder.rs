@@ -14,6 +14,7 @@ use commsan_place::{
 };
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
+use commsan_sense::python::{self, Line};
 use commsan_trace::record::{
     End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawElements, RawFinding,
     RawLevel, RawMessages, RawNeed, RawOperation, RawParts, RawSite, RawUse, RawVariable,
@@ -42,6 +43,8 @@ pub struct Recorder {
     options: Options,
     known: HashMap<(Code, usize, usize), Count>,
     modules: Modules,
+    /// Functions of scripts, by file and name.
+    scripts: HashMap<(String, String), u32>,
     next: u32,
     dropped: u64,
 }
@@ -74,6 +77,7 @@ impl Recorder {
             options,
             known: HashMap::with_capacity(options.max_findings.min(10_000)),
             modules: Modules::default(),
+            scripts: HashMap::new(),
             next: 0,
             dropped: 0,
         }
@@ -141,13 +145,21 @@ impl Recorder {
 
     /// The frames of a site as modules and offsets.
     fn frames(&mut self, site: &Site, stacks: &Stacks) -> Vec<(u32, u64)> {
-        let (modules, log) = (&mut self.modules, &mut self.log);
+        let (modules, scripts, log) = (&mut self.modules, &mut self.scripts, &mut self.log);
         let frames = stacks.frames(site.stack).iter().take(self.options.stack_depth);
         let located = frames.filter_map(|pc| {
+            if let Some(Line { function, file, line }) = python::line(*pc) {
+                // Those of code are numbered from below.
+                let next = u32::MAX - scripts.len() as u32;
+                let id = *scripts.entry((file, function)).or_insert_with_key(|(file, function)| {
+                    let function = Some(function.into());
+                    log.write(&Record::Module(Module { id: next, path: file.into(), function }));
+                    next
+                });
+                return Some((id, u64::from(line)));
+            }
             // A return address may belong to the next line; the byte before is in the call.
-            modules.locate(pc.wrapping_sub(1), |id, path| {
-                log.write(&Record::Module(Module { id, path: path.to_string_lossy() }));
-            })
+            locate(modules, log, pc.wrapping_sub(1))
         });
         located.collect()
     }
@@ -211,6 +223,14 @@ impl Recorder {
     }
 }
 
+/// The module that holds an address, and the offset in it.
+fn locate(modules: &mut Modules, log: &mut Log, address: usize) -> Option<(u32, u64)> {
+    modules.locate(address, |id, path| {
+        let path = path.to_string_lossy();
+        log.write(&Record::Module(Module { id, path, function: None }));
+    })
+}
+
 impl Findings for Recorder {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
         let Some(count) = self.known.get_mut(&(code, offender, operation)) else { return false };
@@ -250,11 +270,7 @@ impl Findings for Recorder {
 
     fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks) {
         let (modules, log) = (&mut self.modules, &mut self.log);
-        let mut locate = |address: usize| {
-            modules.locate(address, |id, path| {
-                log.write(&Record::Module(Module { id, path: path.to_string_lossy() }));
-            })
-        };
+        let mut locate = |address: usize| locate(modules, log, address);
         let variable = match used.variable {
             Variable::Local { pc, offset } => locate(pc.wrapping_sub(1))
                 .map(|at| RawVariable::Local { at, offset: offset as i64 }),

@@ -5,11 +5,12 @@
 //! while it is in a call, so they are read as they lie in memory. How they lie, versions differ in: those of
 //! CPython 3.11 are known here; with others there are no Python frames, and nothing is read.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 /// Frames that are looked at, innermost first.
-const MOST: usize = 8;
+pub const MOST: usize = 8;
 
 /// A place in a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -99,6 +100,88 @@ fn find() -> Option<Python> {
     Some(Python { thread_state, line_of, code_type, text_type })
 }
 
+/// A line of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The function that it is in.
+    pub function: String,
+    /// The file.
+    pub file: String,
+    /// Its number, from 1.
+    pub line: u32,
+}
+
+/// Lines that were met, each with code that was called there. Their numbers stand beside addresses of code: they are
+/// below what the system maps.
+#[derive(Default)]
+struct Lines {
+    numbers: HashMap<(Frame, [usize; 2], usize), usize>,
+    lines: Vec<Line>,
+}
+
+/// Addresses below are none.
+const UNMAPPED: usize = 1 << 16;
+
+static LINES: LazyLock<Mutex<Lines>> = LazyLock::new(Mutex::default);
+
+/// The line with a number.
+pub fn line(number: usize) -> Option<Line> {
+    if number == 0 || number >= UNMAPPED {
+        return None;
+    }
+    LINES.lock().unwrap_or_else(|e| e.into_inner()).lines.get(number - 1).cloned()
+}
+
+/// Whether there is an interpreter in this process of which frames are known.
+#[inline]
+pub fn is_there() -> bool {
+    python().is_some()
+}
+
+/// The interpreter's state of this thread; 0 if it has none.
+pub fn state() -> usize {
+    // SAFETY: may be called by any thread at any time, and tells null where there is no Python.
+    python().map_or(0, |python| unsafe { (python.thread_state)() } as usize)
+}
+
+/// The numbers of the lines at which the thread with this state calls code at `pc`, innermost first, and how
+/// many there are. The thread is this one, or does not move.
+#[cold]
+pub fn lines(state: usize, pc: usize) -> ([usize; MOST], usize) {
+    let (mut numbers, mut count) = ([0; MOST], 0);
+    let Some(python) = python() else { return (numbers, 0) };
+    let (frames, depth) = python.frames_of(state);
+    let mut lines = LINES.lock().unwrap_or_else(|e| e.into_inner());
+    for frame in &frames[..depth] {
+        // Only the innermost line calls code.
+        let pc = if count == 0 { pc } else { 0 };
+        if let Some(number) = lines.number(*frame, pc) {
+            numbers[count] = number;
+            count += 1;
+        }
+    }
+    (numbers, count)
+}
+
+impl Lines {
+    fn number(&mut self, frame: Frame, pc: usize) -> Option<usize> {
+        // Another function may come to lie where one was, but hardly one that shares its names.
+        // SAFETY: a code object that the frame keeps.
+        let names = unsafe { [word(frame.code + layout::NAME), word(frame.code + layout::FILE)] };
+        let key = (frame, names, pc);
+        if let Some(number) = self.numbers.get(&key) {
+            return Some(*number);
+        }
+        let (function, file, line) = frame.describe()?;
+        if self.lines.len() + 1 >= UNMAPPED {
+            return None;
+        }
+        self.lines.push(Line { function, file, line });
+        self.numbers.insert(key, self.lines.len());
+        Some(self.lines.len())
+    }
+}
+
 /// The word at an address.
 ///
 /// # Safety
@@ -119,9 +202,12 @@ pub fn frames() -> ([Frame; MOST], usize) {
 
 impl Python {
     fn frames(&self) -> ([Frame; MOST], usize) {
-        let (mut frames, mut count) = ([Frame::default(); MOST], 0);
         // SAFETY: may be called by any thread at any time, and tells null where there is no Python.
-        let state = unsafe { (self.thread_state)() } as usize;
+        self.frames_of(unsafe { (self.thread_state)() } as usize)
+    }
+
+    fn frames_of(&self, state: usize) -> ([Frame; MOST], usize) {
+        let (mut frames, mut count) = ([Frame::default(); MOST], 0);
         if state == 0 {
             return (frames, 0);
         }

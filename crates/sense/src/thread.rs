@@ -16,6 +16,8 @@ pub struct Thread {
     pub(crate) inside: Cell<usize>,
     /// Where the call that it has entered last is described, for as long as it is inside; 0 if nowhere.
     pub calling: Cell<usize>,
+    /// Python's state of it, while it waits, for other threads to look at; 0 if it is not in Python.
+    pub python: Cell<usize>,
     /// Whether the call that it is in may call back functions that call MPI as the program does.
     pub calls_back: Cell<bool>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
@@ -29,6 +31,7 @@ thread_local! {
             stack: Cell::new((0, 0)),
             inside: Cell::new(0),
             calling: Cell::new(0),
+            python: Cell::new(0),
             calls_back: Cell::new(false),
             outer: Cell::new(None),
         }

@@ -2,9 +2,10 @@
 
 use crate::agents;
 use commsan_engine::Stamp;
-use commsan_place::{DEPTH, Place};
+use commsan_place::{DEPTH, Place, StackId, Stacks};
+use commsan_sense::python;
 use commsan_sense::stack::Caller;
-use commsan_sense::thread::Thread;
+use commsan_sense::thread::{self, Thread};
 use std::ffi::CStr;
 
 /// The program's place in a call.
@@ -20,11 +21,42 @@ impl<'t> Here<'t> {
     pub fn new(caller: Caller, thread: &'t Thread) -> Here<'t> {
         Here { caller, thread }
     }
+
+    /// The innermost return address in the program.
+    pub fn return_address(&self) -> usize {
+        self.caller.pc
+    }
+
+    /// The lines of Python that lead here, as numbers, innermost first, and how many there are.
+    #[cold]
+    fn lines(&self) -> ([usize; python::MOST], usize) {
+        let is_this = thread::with(|thread| std::ptr::eq(thread, self.thread));
+        let state = if is_this { python::state() } else { self.thread.python.get() };
+        python::lines(state, self.caller.pc)
+    }
 }
 
 impl Place for Here<'_> {
+    #[inline]
     fn pc(&self) -> usize {
-        self.caller.pc
+        match python::is_there() {
+            true => match self.lines() {
+                ([first, ..], 1..) => first,
+                _ => self.caller.pc,
+            },
+            false => self.caller.pc,
+        }
+    }
+
+    #[inline]
+    fn stack(&self, stacks: &mut Stacks) -> StackId {
+        let mut frames = [0; DEPTH];
+        let depth = self.frames(&mut frames);
+        if !python::is_there() {
+            return stacks.intern(&frames[..depth]);
+        }
+        let (lines, count) = self.lines();
+        stacks.intern(&[&lines[..count], &frames[..depth]].concat())
     }
 
     fn thread(&self) -> u32 {

@@ -8,6 +8,7 @@ use crate::record::{
     self, End, RawFinding, RawMessages, RawParts, RawSite, RawUse, RawVariable, RawWaiting, Record,
     Start,
 };
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -17,6 +18,21 @@ use std::path::{Path, PathBuf};
 /// as some file systems leave after a crash, would be read into memory as one line.
 const LONGEST_LINE: usize = 1 << 20;
 
+/// An executable or library, or a function of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub path: PathBuf,
+    /// The function, if it is a script: frames have lines for offsets.
+    pub function: Option<String>,
+}
+
+impl From<&str> for Origin {
+    fn from(path: &str) -> Origin {
+        Origin { path: PathBuf::from(path), function: None }
+    }
+}
+
 /// Everything one rank wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RankLog {
@@ -24,8 +40,8 @@ pub struct RankLog {
     pub rank: u32,
     /// Who wrote the log; absent when the rank never got through `MPI_Init`.
     pub start: Option<Start<'static>>,
-    /// Paths of executables and libraries; frames index it.
-    pub modules: Vec<PathBuf>,
+    /// Where code is; frames index it.
+    pub modules: Vec<Origin>,
     /// Findings in the order of their first observation.
     pub findings: Vec<Observed>,
     /// RMA calls that findings of other ranks refer to, by number.
@@ -122,7 +138,9 @@ impl RankLog {
                 self.start = Some(start);
             }
             Record::Module(module) => {
-                ids.modules.insert(module.id, self.add_module(PathBuf::from(&*module.path)));
+                let function = module.function.map(Cow::into_owned);
+                let origin = Origin { function, ..Origin::from(&*module.path) };
+                ids.modules.insert(module.id, self.add_module(origin));
             }
             Record::Finding(mut finding) => {
                 for site in finding.sites.to_mut() {
@@ -186,17 +204,17 @@ impl RankLog {
         }
     }
 
-    fn add_module(&mut self, path: PathBuf) -> u32 {
-        self.modules.push(path);
+    fn add_module(&mut self, origin: Origin) -> u32 {
+        self.modules.push(origin);
         // One entry a record of at least ten bytes: a log of 2^32 modules has over 40 GiB.
         u32::try_from(self.modules.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// The index of the module at `path`.
-    pub(crate) fn module(&mut self, path: PathBuf) -> u32 {
-        match self.modules.iter().position(|module| *module == path) {
+    /// The index of this module.
+    pub(crate) fn module(&mut self, origin: Origin) -> u32 {
+        match self.modules.iter().position(|module| *module == origin) {
             Some(index) => index as u32,
-            None => self.add_module(path),
+            None => self.add_module(origin),
         }
     }
 
@@ -208,7 +226,7 @@ impl RankLog {
 
     fn resolve_module(&mut self, module: u32, ids: &mut Ids) -> u32 {
         ids.modules.get(&module).copied().unwrap_or_else(|| {
-            let index = self.add_module(PathBuf::from(format!("unknown-module-{module}")));
+            let index = self.add_module(Origin::from(&*format!("unknown-module-{module}")));
             ids.modules.insert(module, index);
             index
         })
@@ -411,7 +429,7 @@ mod tests {
         let log = read(&[START, module, FINDING, again, done, END, ""]);
         assert_eq!(log.problems, []);
         assert_eq!(log.rank, 2);
-        assert_eq!(log.modules, [PathBuf::from("/bin/app")]);
+        assert_eq!(log.modules, [Origin::from("/bin/app")]);
         assert_eq!(log.findings[0].count, 64);
         assert_eq!(log.findings[0].finding.sites[0].frames, [(0, 4096)].as_slice());
         assert_eq!(log.findings[0].completed.as_ref().unwrap().frames, [(0, 8192)].as_slice());
@@ -447,7 +465,7 @@ mod tests {
         let log = read(&[START, &one, FINDING, END, START, &two, FINDING]);
         let places: Vec<_> = log.findings.iter().map(|f| f.finding.sites[0].frames[0].0).collect();
         assert_eq!(places, [0, 1]);
-        assert_eq!(log.modules, [PathBuf::from("/one"), PathBuf::from("/two")]);
+        assert_eq!(log.modules, [Origin::from("/one"), Origin::from("/two")]);
         assert_eq!(log.end, None);
     }
 

@@ -93,13 +93,16 @@ pub struct Start<'a> {
     pub instrumented: bool,
 }
 
-/// An executable or library mapped into the rank.
+/// An executable or library mapped into the rank, or a function of a script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module<'a> {
     /// Number that frames use.
     pub id: u32,
     /// Path of the file.
     pub path: Cow<'a, str>,
+    /// Of a script, a function of it: frames have lines for offsets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<Cow<'a, str>>,
 }
 
 /// A finding as a rank sees it: addresses instead of lines.

@@ -3,11 +3,11 @@
 //! What that log lacks, because the rank was killed or its log is gone, stays a site without
 //! frames: it costs the place, never the finding.
 
+use crate::Origin;
 use crate::RankLog;
 use crate::reader::Job;
 use crate::record::RawSite;
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 /// Fills in the sites of all findings that lie in other ranks. [`RawSite::reference`] remains
 /// where the place is not known.
@@ -32,7 +32,7 @@ pub fn resolve(logs: &mut [RankLog]) {
 /// A site whose modules are named, so that it means the same in every log.
 struct Place {
     site: RawSite<'static>,
-    modules: Vec<PathBuf>,
+    modules: Vec<Origin>,
 }
 
 fn place(log: &RankLog, job: Job, site: &RawSite<'_>) -> Option<Place> {
@@ -44,8 +44,8 @@ fn place(log: &RankLog, job: Job, site: &RawSite<'_>) -> Option<Place> {
 
 fn fill(log: &mut RankLog, site: &mut RawSite<'static>, place: Place) {
     let mut frames = place.site.frames.into_owned();
-    for ((module, _), path) in frames.iter_mut().zip(place.modules) {
-        *module = log.module(path);
+    for ((module, _), origin) in frames.iter_mut().zip(place.modules) {
+        *module = log.module(origin);
     }
     site.call = place.site.call.or_else(|| site.call.take());
     site.thread = place.site.thread;
@@ -92,7 +92,7 @@ mod tests {
         let site = &logs[0].findings[0].finding.sites[1];
         assert_eq!((site.call.as_deref(), site.thread), (Some("MPI_Rput"), 2));
         assert_eq!((site.rank, site.reference), (Some(1), None));
-        assert_eq!(logs[0].modules, [PathBuf::from("/app"), PathBuf::from("/lib/halo.so")]);
+        assert_eq!(logs[0].modules, [Origin::from("/app"), Origin::from("/lib/halo.so")]);
         assert_eq!(*site.frames, [(1, 64), (0, 7)]);
     }
 

@@ -101,7 +101,8 @@ fn record() -> impl Strategy<Value = Record<'static>> {
                 Record::Start(Start { version, rank, size, pid, host, mpi, program, instrumented })
             }
         ),
-        (any::<u32>(), text()).prop_map(|(id, path)| Record::Module(Module { id, path })),
+        (any::<u32>(), text(), prop::option::of(text()))
+            .prop_map(|(id, path, function)| Record::Module(Module { id, path, function })),
         finding().prop_map(Record::Finding),
         (any::<u32>(), any::<u64>()).prop_map(|(id, count)| Record::Again { id, count }),
         (any::<u32>(), site()).prop_map(|(id, site)| Record::Completed { id, site }),
