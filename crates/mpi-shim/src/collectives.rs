@@ -11,7 +11,7 @@ use commsan_mpi::buffers::takes_place;
 use commsan_mpi::calls::{Extent, Fit, Flow, On as At, Rule};
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
-use commsan_mpi::{Args, Effect, Entering, Library};
+use commsan_mpi::{Args, Effect, Entering, Library, Object};
 use commsan_threads::Here;
 use commsan_threads::agents;
 use smallvec::SmallVec;
@@ -117,14 +117,34 @@ fn made(args: &Args) -> Option<(On, commsan_mpi::rma::Group)> {
         let New { handle, comm, .. } = unsafe { windows::new(args) };
         return Some((On::Window(handle), groups::of_comm(comm)));
     }
-    if args.call.effect != Effect::Block {
-        return None;
-    }
-    let comm = args.words[args.call.named("comm_out")?];
-    // SAFETY: the call has stored a handle there.
-    let comm = unsafe { handle_at::<sys::MPI_Comm>(comm, args.fortran, comm_from_fortran) };
-    let group = groups::of_comm(comm);
+    let comm = new_comm(args)?;
+    // Of a copy that is not complete nothing can be asked.
+    let asked = match args.call.effect {
+        Effect::Start => args.words[args.call.at.comm?],
+        _ => comm,
+    };
+    let group = groups::of_comm(asked);
     (!group.members.is_empty()).then_some((On::Comm(comm), group))
+}
+
+/// The communicator that the call has made.
+fn new_comm(args: &Args) -> Option<usize> {
+    let (_, at) = args.call.makes.filter(|(object, _)| *object == Object::Comm)?;
+    // SAFETY: the call has stored a handle there.
+    Some(unsafe { handle_at::<sys::MPI_Comm>(args.words[at], args.fortran, comm_from_fortran) })
+}
+
+/// Those of a group have made a communicator, without the others of the old one.
+#[cold]
+pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
+    let (Some(comm), Some(parent)) = (new_comm(args), args.call.at.comm) else { return };
+    let group = groups::of_comm(comm);
+    let (parent, tag) = (args.words[parent], args.call.at.tag.map_or(0, |index| args.int(index)));
+    if !group.members.is_empty() {
+        rank.with(here.thread, &mut |tracker, _| {
+            tracker.made_by_group(parent, tag, On::Comm(comm), &group);
+        });
+    }
 }
 
 /// The root as rank in the job.

@@ -1,5 +1,6 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
+use crate::collectives;
 use crate::datatypes;
 use crate::ending;
 use crate::groups;
@@ -251,6 +252,9 @@ impl After<'_> {
     /// A call that touched its buffers before it returned.
     fn block(&self) {
         let call = self.args.call;
+        if call.makes.is_some() && !call.collective {
+            collectives::made_by_group(self.rank, self.args, self.here);
+        }
         if call.parts {
             self.pass_parts();
         }

@@ -201,7 +201,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
 fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     let lessons = rank.ordered().then(|| order::before(rank, args, here));
     let entered = collectives::enter(rank, args, here);
-    let code = call();
+    let code = callbacks::during(args.call, here.thread, call);
     if code == 0 {
         After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
     } else {
@@ -209,6 +209,9 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
     }
     if let Some(entered) = entered {
         collectives::leave(rank, args, here, entered, code == 0);
+    }
+    if objects::are_followed() && code == 0 {
+        objects::changed(rank, args, here, None);
     }
     code
 }

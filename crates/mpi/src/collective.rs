@@ -10,8 +10,8 @@
 //!   pass the same. A signature that is not known for certain, or has `MPI_BYTE` or `MPI_PACKED` in it,
 //!   is compared by its size alone. Operations of the program's own are not compared.
 //! - [`communicators`]: who has which name on all ranks follows from how it was made, which is a
-//!   collective of its parent. What was made in another way has no name and is not compared:
-//!   inter-communicators, `MPI_Comm_create_group`, `MPI_Comm_idup`, sessions, spawned processes.
+//!   collective of its parent, or of a group of it. What was made in another way has no name and is not compared:
+//!   inter-communicators, sessions, spawned processes.
 //!   Nor is a communicator any more after a call on it has failed, or threads have called collectives
 //!   on it without an order.
 //!

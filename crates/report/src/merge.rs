@@ -83,23 +83,28 @@ fn preference(observation: &Observation) -> (bool, u32, usize) {
     (observation.completed.is_none(), observation.rank, observation.sequence)
 }
 
-/// File and line, or module and offset.
-type Place = (String, Option<u32>, u64);
+/// File and line, or module and offset, and the call: one line of a script may make any.
+type Place = (String, Option<u32>, u64, Option<String>);
 
 fn places(observation: &Observation) -> Vec<(Role, Place)> {
-    let roles = observation.finding.sites.iter().map(|site| site.role);
-    let mut places: Vec<_> = observation.stacks.iter().map(|stack| place(stack)).collect();
+    let sites = observation.finding.sites.iter();
+    let roles = sites.clone().map(|site| site.role);
+    let mut places: Vec<_> =
+        sites.zip(&observation.stacks).map(|(site, stack)| place(site, stack)).collect();
     if observation.finding.code.is_symmetric() {
         places.sort();
     }
     roles.zip(places).collect()
 }
 
-fn place(stack: &[Frame]) -> Place {
+fn place(site: &RawSite<'_>, stack: &[Frame]) -> Place {
+    let call = site.call.as_deref().map(ToOwned::to_owned);
     match stack.first() {
-        Some(Frame { file: Some(file), line: Some(line), .. }) => (file.clone(), Some(*line), 0),
-        Some(frame) => (frame.module.clone(), None, frame.offset),
-        None => (String::new(), None, 0),
+        Some(Frame { file: Some(file), line: Some(line), .. }) => {
+            (file.clone(), Some(*line), 0, call)
+        }
+        Some(frame) => (frame.module.clone(), None, frame.offset, call),
+        None => (String::new(), None, 0, call),
     }
 }
 
@@ -216,9 +221,15 @@ mod tests {
         let one = facts::tests::one_sided(Code::TargetRace, Case::Usual);
         let mut other = one.clone();
         other.stacks.swap(0, 1);
+        if let [first, second] = &mut other.finding.sites.to_mut()[..] {
+            std::mem::swap(&mut first.call, &mut second.call);
+        }
         assert_eq!(merge([one.clone(), other.clone()]).len(), 1);
         other.stacks[0][0].line = Some(41);
-        assert_eq!(merge([one, other]).len(), 2);
+        assert_eq!(merge([one.clone(), other]).len(), 2);
+        let mut other = one.clone();
+        other.finding.sites.to_mut()[0].call = Some("MPI_Rput".into());
+        assert_eq!(merge([one, other]).len(), 2, "two calls on one line");
     }
 
     #[test]

@@ -111,15 +111,15 @@ pub struct Line {
     pub line: u32,
 }
 
-/// Lines that were met, each with code that was called there. Their numbers stand beside addresses of code: they are
-/// below what the system maps.
+/// Lines that were met, each with code that was called there. Their numbers stand beside addresses of code, which is
+/// never as low.
 #[derive(Default)]
 struct Lines {
     numbers: HashMap<(Frame, [usize; 2], usize), usize>,
     lines: Vec<Line>,
 }
 
-/// Addresses below are none.
+/// Addresses below are none of code.
 const UNMAPPED: usize = 1 << 16;
 
 static LINES: LazyLock<Mutex<Lines>> = LazyLock::new(Mutex::default);
@@ -145,14 +145,14 @@ pub fn state() -> usize {
 }
 
 /// The numbers of the lines at which the thread with this state calls code at `pc`, innermost first, and how
-/// many there are. The thread is this one, or does not move.
+/// many there are, up to `most`. The thread is this one, or does not move.
 #[cold]
-pub fn lines(state: usize, pc: usize) -> ([usize; MOST], usize) {
+pub fn lines(state: usize, pc: usize, most: usize) -> ([usize; MOST], usize) {
     let (mut numbers, mut count) = ([0; MOST], 0);
     let Some(python) = python() else { return (numbers, 0) };
     let (frames, depth) = python.frames_of(state);
     let mut lines = LINES.lock().unwrap_or_else(|e| e.into_inner());
-    for frame in &frames[..depth] {
+    for frame in &frames[..depth.min(most)] {
         // Only the innermost line calls code.
         let pc = if count == 0 { pc } else { 0 };
         if let Some(number) = lines.number(*frame, pc) {

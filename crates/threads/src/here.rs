@@ -27,12 +27,12 @@ impl<'t> Here<'t> {
         self.caller.pc
     }
 
-    /// The lines of Python that lead here, as numbers, innermost first, and how many there are.
+    /// The lines of Python that lead here, as numbers, innermost first, and how many there are, up to `most`.
     #[cold]
-    fn lines(&self) -> ([usize; python::MOST], usize) {
+    fn lines(&self, most: usize) -> ([usize; python::MOST], usize) {
         let is_this = thread::with(|thread| std::ptr::eq(thread, self.thread));
         let state = if is_this { python::state() } else { self.thread.python.get() };
-        python::lines(state, self.caller.pc)
+        python::lines(state, self.caller.pc, most)
     }
 }
 
@@ -40,7 +40,7 @@ impl Place for Here<'_> {
     #[inline]
     fn pc(&self) -> usize {
         match python::is_there() {
-            true => match self.lines() {
+            true => match self.lines(1) {
                 ([first, ..], 1..) => first,
                 _ => self.caller.pc,
             },
@@ -55,7 +55,7 @@ impl Place for Here<'_> {
         if !python::is_there() {
             return stacks.intern(&frames[..depth]);
         }
-        let (lines, count) = self.lines();
+        let (lines, count) = self.lines(python::MOST);
         stacks.intern(&[&lines[..count], &frames[..depth]].concat())
     }
 

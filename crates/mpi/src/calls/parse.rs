@@ -63,7 +63,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let rules = accesses.split(',').map(str::trim).filter(|a| !a.is_empty());
                 let accesses = rules.map(|a| rule(a, &params)).collect::<Result<Vec<_>, _>>()?;
                 let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
-                let collective = matches!(kind, "coll" | "meet");
+                let collective = matches!(kind, "coll" | "meet" | "imeet");
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
                 let demands = Demand::of(&params);
@@ -117,7 +117,7 @@ fn effect(kind: &str) -> Result<Effect, String> {
     Ok(match kind {
         "block" | "meet" => Effect::Block,
         "local" => Effect::Local,
-        "start" => Effect::Start,
+        "start" | "imeet" => Effect::Start,
         "psend" | "precv" => Effect::InitPartitioned,
         "pready" => Effect::Pready,
         "pready_range" => Effect::PreadyRange,
@@ -189,8 +189,10 @@ fn has_parts(family: &str) -> bool {
 /// Whether a call copies or deletes attributes.
 fn calls_back(family: &str, effect: Effect) -> bool {
     use Effect::{CommFree, Finalize, TypeFree, WindowFree};
-    matches!(family, "Comm_dup" | "Comm_dup_with_info" | "Type_dup")
-        || matches!(effect, CommFree | Finalize | TypeFree | WindowFree)
+    matches!(
+        family,
+        "Comm_dup" | "Comm_dup_with_info" | "Comm_idup" | "Comm_idup_with_info" | "Type_dup"
+    ) || matches!(effect, CommFree | Finalize | TypeFree | WindowFree)
 }
 
 fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {

@@ -1,7 +1,8 @@
 //! What collectives are called on, and how far this rank has come on each.
 //!
 //! A communicator has a name that its members know without asking each other: it was made by the n-th
-//! collective of a communicator that has a name, and consists of these ranks.
+//! collective of a communicator that has a name, and consists of these ranks; or these have made it as their n-th with
+//! one tag (`MPI_Comm_create_group`).
 
 use super::entry::{Progress, TOLD};
 use crate::rma::Group;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 const WORLD: u64 = 0x3057_0a1d;
 const OF_WINDOWS: u64 = 0x77_1d05;
+const OF_GROUPS: u64 = 0x6_2009;
 
 /// A handle on which collectives are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +68,8 @@ pub struct Communicators {
     /// All names that were given, and those that were taken back.
     given: Vec<u64>,
     distrusted: Vec<u64>,
+    /// How many communicators groups have made by themselves: by name of the old one, tag and group.
+    of_groups: FxHashMap<(u64, i32, u64), u64>,
 }
 
 impl Communicators {
@@ -84,14 +88,28 @@ impl Communicators {
     pub fn add_child(&mut self, parent: usize, child: On, group: &Group) {
         let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0);
         let Some(maker) = parent.map(|parent| parent.key(parent.entered)) else {
-            self.forget(child);
-            let members = group.members.clone();
-            let nameless = Known { size: members.len(), members, ..Known::default() };
-            self.all.insert(child, nameless);
-            return;
+            return self.add_nameless(child, group);
         };
         let salt = if matches!(child, On::Window(_)) { OF_WINDOWS } else { 0 };
         self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.clone());
+    }
+
+    /// Those of a group have made a communicator by themselves: as the n-th of this tag and group.
+    pub fn add_of_group(&mut self, parent: usize, tag: i32, child: On, group: &Group) {
+        let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0);
+        let Some(parent) = parent.map(|parent| parent.name) else {
+            return self.add_nameless(child, group);
+        };
+        let number = self.of_groups.entry((parent, tag, group.name)).or_default();
+        *number += 1;
+        let maker = mixed(mixed(parent ^ OF_GROUPS, tag as u64), *number);
+        self.add(child, mixed(maker, group.name) | 1, group.members.clone());
+    }
+
+    fn add_nameless(&mut self, child: On, group: &Group) {
+        self.forget(child);
+        let members = group.members.clone();
+        self.all.insert(child, Known { size: members.len(), members, ..Known::default() });
     }
 
     fn add(&mut self, on: On, name: u64, members: Arc<[u32]>) {

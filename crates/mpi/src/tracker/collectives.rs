@@ -65,6 +65,11 @@ impl Tracker {
         self.together.on.add_child(parent, child, group);
     }
 
+    /// Those of a group have made a communicator by themselves out of `parent`.
+    pub fn made_by_group(&mut self, parent: usize, tag: i32, child: On, group: &Group) {
+        self.together.on.add_of_group(parent, tag, child, group);
+    }
+
     /// The handle may come to mean something else.
     pub fn unmade(&mut self, on: On) {
         self.together.on.forget(on);

@@ -18,9 +18,14 @@ int main(int argc, char **argv) {
   MPI_Comm dup, part;
   MPI_Comm_dup(MPI_COMM_WORLD, &dup);                 //~ CS-OBJ-01 operation
   MPI_Comm_split(dup, rank, 0, &part);                //~ CS-OBJ-01 operation
+  MPI_Comm copy, same;
+  MPI_Request made;
+  MPI_Comm_idup(dup, &copy, &made);                   //~ CS-OBJ-01 operation
+  MPI_Wait(&made, MPI_STATUS_IGNORE);
   MPI_Group all, one;
   MPI_Comm_group(dup, &all);                          //~ CS-OBJ-01 operation
   MPI_Group_incl(all, 1, &chosen, &one);              //~ CS-OBJ-01 operation
+  MPI_Comm_create_group(dup, all, 0, &same);          //~ CS-OBJ-01 operation
   MPI_Op op;
   MPI_Op_create(largest, 1, &op);                     //~ CS-OBJ-01 operation
   MPI_Allreduce(&value, &result, 1, MPI_INT, op, dup);

@@ -38,6 +38,11 @@ int main(int argc, char **argv) {
   }
   MPI_Comm_split(dup, rank, 0, &part);
   MPI_Comm_disconnect(&part);
+  MPI_Comm copy;
+  MPI_Request made;
+  MPI_Comm_idup(dup, &copy, &made);
+  MPI_Wait(&made, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&copy);
   // One group that is asked for twice is freed twice.
   MPI_Group all, again, one, empty;
   MPI_Comm_group(dup, &all);
