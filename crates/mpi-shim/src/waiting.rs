@@ -214,8 +214,13 @@ fn answer(rank: &'static dyn Rank, board: Board, me: usize, mut before: u32) {
             moves = board.moves_of(me);
             let blocked = BLOCKED.iter().map(|place| place.load(Acquire));
             let blocked = blocked.filter(|call| moves % 2 == 1 && !call.is_null());
-            // SAFETY: threads that have called do not return from there while they are looked at.
-            let answers = blocked.map(|call| unsafe { look(rank, &*call, moves, &inside) });
+            let others = if work::is_shown() { work::known() } else { 0 };
+            let beside = others.saturating_sub(blocked.clone().count() as u32);
+            let look = |call: *mut Calling| {
+                // SAFETY: threads that have called do not return from there while they are looked at.
+                unsafe { look(rank, &*call, (moves, beside), &inside) }
+            };
+            let answers = blocked.map(look);
             if let Some(answer) = answers.reduce(Answer::and) {
                 board.answer(me, moves, answer);
             }
@@ -253,7 +258,12 @@ fn facts() -> Facts<'static> {
 
 /// # Safety
 /// The call has not returned.
-unsafe fn look(rank: &dyn Rank, blocked: &Calling, moves: u64, inside: &Inside) -> Answer {
+unsafe fn look(
+    rank: &dyn Rank,
+    blocked: &Calling,
+    (moves, beside): (u64, u32),
+    inside: &Inside,
+) -> Answer {
     // SAFETY: by the caller.
     let (args, here) = unsafe { blocked.parts() };
     let waits_for_requests =
@@ -264,7 +274,7 @@ unsafe fn look(rank: &dyn Rank, blocked: &Calling, moves: u64, inside: &Inside) 
             true => tokens(args, tracker.now()),
             false => Tokens::new(),
         };
-        let asked = Asked { moves, args, tokens: &tokens, on: collectives::subject(args) };
+        let asked = Asked { moves, args, tokens: &tokens, on: collectives::subject(args), beside };
         answer = tracker.waits(&asked, &facts(), here, out);
     });
     answer

@@ -323,6 +323,8 @@ pub struct Waiting {
     pub site: Site,
     /// Whether it does not wait, but calls again and again.
     pub again: bool,
+    /// Other threads of the process, which wait for each other or for those that are in MPI.
+    pub beside: u32,
     /// Whether one of the needs is enough.
     pub any: bool,
     /// What it waits for.

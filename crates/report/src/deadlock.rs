@@ -279,8 +279,13 @@ impl<'r> Job<'r> {
 
     fn why(&self, links: &[Link]) -> String {
         let shown = links.iter().take(SHOWN).map(|link| {
+            let beside = match link.waiting.beside {
+                0 => String::new(),
+                1 => ", and its other thread for threads of the rank".to_owned(),
+                others => format!(", and its {others} other threads for threads of the rank"),
+            };
             format!(
-                "rank {} waits in {}{} for {}",
+                "rank {} waits in {}{} for {}{beside}",
                 link.rank,
                 link.call(),
                 at(&link.stack),
@@ -327,6 +332,11 @@ impl<'r> Job<'r> {
     fn help(&self, links: &[Link]) -> String {
         if let Some(help) = links.iter().find_map(|link| self.near_miss(link)) {
             return help;
+        }
+        if links.iter().any(|link| link.waiting.beside > 0) {
+            return "let no thread wait for one that is in MPI, at a barrier, for a lock or for its end, before it has \
+                    made the call that another rank waits for"
+                .to_owned();
         }
         let kinds = |kind| links.iter().filter(|link| link.need.kind == kind).count();
         let all = links.len();

@@ -348,6 +348,7 @@ impl Findings for Recorder {
             moves: waiting.moves,
             site,
             again: waiting.again,
+            beside: waiting.beside,
             any: waiting.any,
             needs: Cow::Owned(needs),
             pending: Cow::Owned(pending),

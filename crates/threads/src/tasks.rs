@@ -74,10 +74,13 @@ pub fn follow(region: u64) -> Team {
 /// before.
 pub fn leave() {
     let team = TEAM.get();
-    work::end();
-    if let Some(suspended) = team.worker {
-        TEAM.set(Team { worker: None, ..team });
-        end(&[cell(Kind::End, team.region)], suspended);
+    match team.worker {
+        Some(suspended) => {
+            TEAM.set(Team { worker: None, ..team });
+            work::end();
+            end(&[cell(Kind::End, team.region)], suspended);
+        }
+        None => _ = work::pause(),
     }
 }
 

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64};
 
 /// One thread at work, in the word.
 const ONE: u64 = 1 << 48;
@@ -27,6 +27,9 @@ const MOVE: u64 = 2;
 
 /// The word, once somebody wants to know.
 static WORD: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+
+/// Threads that are known, at work or not.
+static KNOWN: AtomicI64 = AtomicI64::new(1);
 
 /// The program's code.
 static TEXT: OnceLock<Vec<Range<usize>>> = OnceLock::new();
@@ -89,8 +92,14 @@ fn change(threads: i64) {
 /// So many threads begin to work soon, or some will not after all.
 pub(crate) fn announce(threads: i64) {
     if threads != 0 {
+        KNOWN.fetch_add(threads, Relaxed);
         change(threads);
     }
+}
+
+/// How many threads of the process are known, at work or not.
+pub fn known() -> u32 {
+    u32::try_from(KNOWN.load(Relaxed)).unwrap_or(1)
 }
 
 /// This thread is one of them.
@@ -100,6 +109,7 @@ pub(crate) fn begin() {
 
 /// Its work is done.
 pub(crate) fn end() {
+    KNOWN.fetch_sub(1, Relaxed);
     pause();
 }
 
@@ -197,6 +207,7 @@ mod tests {
             restore(Doing::Waits);
             assert!(waits());
             restore(Doing::Works);
+            assert_eq!(known(), 2);
             end();
         })
         .join()

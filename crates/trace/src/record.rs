@@ -359,6 +359,9 @@ pub struct RawWaiting<'a> {
     /// Whether it does not wait, but calls again and again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// Other threads of the rank, which wait for each other or for those that are in MPI.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub beside: u32,
     /// Whether one of the needs is enough: `MPI_Waitany`, `MPI_Waitsome`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub any: bool,
@@ -370,6 +373,10 @@ pub struct RawWaiting<'a> {
     /// Collectives entered on each communicator or window, by its name.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub entered: Cow<'a, [(u64, u32)]>,
+}
+
+fn is_none(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What others must do for an operation to complete.

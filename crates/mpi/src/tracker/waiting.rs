@@ -44,6 +44,8 @@ pub struct Asked<'a> {
     pub tokens: &'a [Token],
     /// What it is called on, if it is a collective.
     pub on: Option<On>,
+    /// Other threads of the process, which wait for each other or for those that are in MPI.
+    pub beside: u32,
 }
 
 /// What is known without calling MPI, which is not this thread's to call.
@@ -105,8 +107,8 @@ impl Tracker {
         }
         let site = place.site(Some(&call.name), &mut self.stacks);
         let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
-        let moves = asked.moves;
-        let waiting = Waiting { moves, site, again: false, any, needs, pending, entered };
+        let Asked { moves, beside, .. } = *asked;
+        let waiting = Waiting { moves, site, again: false, beside, any, needs, pending, entered };
         out.waits(&waiting, &self.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
     }
@@ -126,7 +128,8 @@ impl Tracker {
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut RANKS.clone());
         let (any, needs, entered) = (false, Vec::new(), Vec::new());
-        out.waits(&Waiting { moves, site, again, any, needs, pending, entered }, &self.stacks);
+        let waiting = Waiting { moves, site, again, beside: 0, any, needs, pending, entered };
+        out.waits(&waiting, &self.stacks);
     }
 
     fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {

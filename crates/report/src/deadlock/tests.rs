@@ -47,6 +47,7 @@ fn waits(call: &'static str, needs: &[RawNeed<'static>]) -> RawWaiting<'static> 
         moves: 9,
         site: site(Role::Wait, call),
         again: false,
+        beside: 0,
         any: false,
         needs: needs.to_vec().into(),
         pending: vec![].into(),
@@ -120,6 +121,13 @@ fn each_kind_of_deadlock_is_explained() {
         ("ended", vec![None, alone(receive(&[0], 0)), None]),
         ("itself", vec![alone(receive(&[0], 0))]),
         ("any", vec![Some(either), alone(barrier(&[0, 2])), alone(barrier(&[0, 1]))]),
+        (
+            "threads",
+            vec![
+                Some(RawWaiting { beside: 1, ..waits("MPI_Recv", &[receive(&[1], 4)]) }),
+                Some(RawWaiting { beside: 2, ..waits("MPI_Recv", &[receive(&[0], 4)]) }),
+            ],
+        ),
         (
             "window",
             vec![
