@@ -4,7 +4,8 @@
 //! a clock ([`agents`]); what passes between them goes through cells, one for each lock, barrier,
 //! region or task: who releases adds its clock to the cell, who acquires takes the cell's over.
 //! Three sensors see where that happens: POSIX threads ([`posix`]) and gcc's OpenMP runtime
-//! ([`gomp`]) by their functions, LLVM's by OMPT ([`ompt`]); hooks tell of atomics and fences.
+//! ([`gomp`]) by their functions, LLVM's by OMPT ([`ompt`]); hooks tell of atomics and fences. The same sensors
+//! see which threads are at work ([`work`]).
 //!
 //! **Soundness.** Two things are called concurrent only if no chain of these leads from one to the
 //! other. Whatever is not known for certain counts as ordered:

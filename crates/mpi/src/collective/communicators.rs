@@ -227,6 +227,28 @@ mod tests {
     }
 
     #[test]
+    fn what_groups_make_is_named_by_tag_group_and_turn() {
+        let make = |before: u32, turns: usize, tag: i32, members: Vec<u32>| {
+            let mut all = world();
+            // Others of the old communicator do not take part.
+            all.get(PARENT).entered = before;
+            let group = Group::new(members);
+            all.add_of_group(1, 7, On::Comm(8), &Group::new(vec![0, 1]));
+            (0..turns).for_each(|_| all.add_of_group(1, tag, On::Comm(9), &group));
+            all.get(On::Comm(9)).name
+        };
+        let first = make(1, 1, 3, vec![0, 2]);
+        assert_eq!(first, make(5, 1, 3, vec![0, 2]));
+        let others =
+            [make(1, 2, 3, vec![0, 2]), make(1, 1, 4, vec![0, 2]), make(1, 1, 3, vec![0, 3])];
+        assert!(others.iter().all(|name| *name != first && *name != 0), "{others:x?}");
+        let mut all = world();
+        all.distrust(PARENT);
+        all.add_of_group(1, 3, On::Comm(9), &Group::new(vec![0, 2]));
+        assert_eq!(all.get(On::Comm(9)).name, 0);
+    }
+
+    #[test]
     fn what_comes_from_elsewhere_has_no_name() {
         let mut all = world();
         all.add_child(5, On::Comm(6), &Group::new(vec![0, 1]));
