@@ -191,21 +191,7 @@ unsafe fn word(address: usize) -> usize {
     unsafe { *(address as *const usize) }
 }
 
-/// The frames of this thread, innermost first; none if it is not in Python.
-#[inline]
-pub fn frames() -> ([Frame; MOST], usize) {
-    match python() {
-        Some(python) => python.frames(),
-        None => Default::default(),
-    }
-}
-
 impl Python {
-    fn frames(&self) -> ([Frame; MOST], usize) {
-        // SAFETY: may be called by any thread at any time, and tells null where there is no Python.
-        self.frames_of(unsafe { (self.thread_state)() } as usize)
-    }
-
     fn frames_of(&self, state: usize) -> ([Frame; MOST], usize) {
         let (mut frames, mut count) = ([Frame::default(); MOST], 0);
         if state == 0 {

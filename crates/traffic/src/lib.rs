@@ -11,7 +11,6 @@
 mod clock;
 mod extents;
 mod objects;
-mod paths;
 mod repeats;
 mod rows;
 mod snapshot;
@@ -31,7 +30,6 @@ use commsan_engine::Footprint;
 use commsan_place::{Place as Here, StackId, Stacks};
 use commsan_sense::modules;
 use commsan_trace::traffic::{Bin, Frame, Memory, Place};
-use paths::Paths;
 use repeats::Repeats;
 use rows::Rows;
 use rustc_hash::FxHashMap;
@@ -118,7 +116,6 @@ pub struct Traffic {
     handles: FxHashMap<usize, u32>,
     lines: Vec<Frame>,
     line_numbers: FxHashMap<Frame, u32>,
-    paths: Paths,
     rows: Rows,
     calls: Vec<Calls>,
     call_numbers: FxHashMap<(u32, StackId), u32>,
@@ -146,7 +143,6 @@ impl Traffic {
             handles: FxHashMap::default(),
             lines: Vec::new(),
             line_numbers: FxHashMap::default(),
-            paths: Paths::default(),
             rows: Rows::default(),
             calls: Vec::new(),
             call_numbers: FxHashMap::default(),
@@ -202,7 +198,13 @@ impl Traffic {
         self.repeats.forget();
     }
 
-    /// The number of a line in a kernel, or in Python.
+    /// How control came here.
+    #[inline]
+    pub fn path(&mut self, here: &impl Here) -> StackId {
+        here.stack(&mut self.stacks)
+    }
+
+    /// The number of a line in a kernel.
     pub fn line(&mut self, function: &str, file: &str, line: u32) -> u32 {
         let frame = Frame::Line(self.strings.number(function), self.strings.number(file), line);
         let next = self.lines.len() as u32;

@@ -3,6 +3,7 @@
 use crate::{Calls, HOST, Traffic, now};
 use commsan_place::{StackId, Stacks};
 use commsan_sense::modules::Modules;
+use commsan_sense::python;
 use commsan_trace::traffic::{Frame, Memory, Object, Place, Snapshot, Transfer};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -187,8 +188,15 @@ impl Tables<'_> {
         let traffic = self.traffic;
         let mut frames = Vec::new();
         frames.extend(line.map(|line| traffic.lines[line as usize]));
-        let (lines, code) = traffic.paths.split(stack, traffic.stacks.frames(stack));
-        frames.extend(lines.into_iter().map(|line| traffic.lines[line]));
+        let mut code = traffic.stacks.frames(stack);
+        // Lines of Python come first.
+        while let Some((line, rest)) =
+            code.split_first().and_then(|(first, rest)| Some((python::line(*first)?, rest)))
+        {
+            let (function, file) = (self.string(&line.function), self.string(&line.file));
+            frames.push(Frame::Line(function, file, line.line));
+            code = rest;
+        }
         for pc in code {
             // A return address may belong to the next line; the byte before is in the call.
             let mut path = None;
