@@ -187,7 +187,7 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
          {}\
          \x20   let words = [{}];\n\
          \x20   // SAFETY: the program's own arguments, passed on.\n\
-         \x20   around({index}, &words, Language::C, caller, || unsafe {{ {next} }})\n\
+         \x20   around({index}, &words, Sum::of(&words), Language::C, caller, || unsafe {{ {next} }})\n\
          }}",
         params.join(", "),
         own.unwrap_or_default(),

@@ -265,7 +265,7 @@ fn for_each_page(range: Range<usize>, mut f: impl FnMut(usize, usize)) {
 }
 
 /// Calls `f` with each granule word of the page that `at..end` touches, and the touched bits.
-#[inline]
+#[inline(always)]
 fn for_each_word(at: usize, end: usize, mut f: impl FnMut(usize, u64)) {
     let first = (at & (PAGE - 1)) >> GRANULE_SHIFT;
     let last = ((end - 1) & (PAGE - 1)) >> GRANULE_SHIFT;

@@ -61,8 +61,12 @@ pub(crate) fn await_all(comm: usize) {
 }
 
 /// Before the call: tells others of it, and compares it with theirs.
+#[inline(always)]
 pub(crate) fn enter(rank: &dyn Rank, args: &Args, here: &Here) -> Option<Entered> {
-    let on = subject(args)?;
+    if args.call.enters { enter_on(rank, args, subject(args)?, here) } else { None }
+}
+
+fn enter_on(rank: &dyn Rank, args: &Args, on: On, here: &Here) -> Option<Entered> {
     let parallel = agents::is_parallel();
     let blocking = args.call.blocks();
     let op = args.call.at.op.map_or(0, |index| reduction(args.words[index]));

@@ -1,5 +1,6 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
+use crate::again;
 use crate::collectives;
 use crate::datatypes;
 use crate::ending;
@@ -181,11 +182,13 @@ impl After<'_> {
                 self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
             Effect::TypeFree if self.ok => {
+                again::freed();
                 datatypes::forget(before.word);
                 self.with(|tracker, _| tracker.handle_gone(before.word));
             }
             Effect::TypeCommit if self.ok => datatypes::committed(by_reference(self.args)),
             Effect::CommFree if self.ok => {
+                again::freed();
                 groups::forget(before.word);
                 self.with(|tracker, _| {
                     tracker.comm_freed(before.word);

@@ -1,5 +1,6 @@
 //! What every entry point does: note who calls, call the library, tell the semantics.
 
+use crate::again::{Again, Sum};
 use crate::arguments;
 use crate::callbacks;
 use crate::calling::{self, Calling};
@@ -92,6 +93,7 @@ pub fn collect_strictly() {
 pub(crate) fn around(
     row: usize,
     words: &[usize],
+    sum: Sum,
     language: Language,
     caller: Caller,
     call: impl FnOnce() -> c_int,
@@ -99,7 +101,7 @@ pub(crate) fn around(
     let Some(rank) = rank() else { return call() };
     let Some(inside) = Inside::enter() else {
         return match callbacks::count(row) {
-            true => callbacks::like_any_other(|| around(row, words, language, caller, call)),
+            true => callbacks::like_any_other(|| around(row, words, sum, language, caller, call)),
             false => call(),
         };
     };
@@ -113,8 +115,8 @@ pub(crate) fn around(
         return code;
     }
     match rank.counts() {
-        true => counted(rank, &args, &here, call),
-        false => checked(rank, &args, &here, call),
+        true => counted(rank, &args, sum, &here, call),
+        false => checked(rank, &args, sum, &here, call),
     }
 }
 
@@ -123,19 +125,23 @@ pub(crate) fn around(
 pub(crate) fn checked(
     rank: &dyn Rank,
     args: &Args,
+    sum: Sum,
     here: &Here,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     // The library may end the program when it is asked about a handle that it does not know.
     let calling = Calling::new(args, here);
     here.thread.calling.set(&raw const calling as usize);
-    if arguments::are_wrong(rank, args, here) {
+    let again = Again::find(args, sum, here);
+    if !again.is_in_order() && arguments::are_wrong(rank, args, here) {
         // If the library ends the program, that has been told.
         here.thread.calling.set(0);
         lose_count(rank, here);
         return call();
     }
-    room::look(rank, args, here);
+    if !again.has_room() {
+        again.remember(room::look(rank, args, here));
+    }
     waiting::called(args, here);
     if levels::excludes(here.thread) {
         levels::excluded(rank, args, here);

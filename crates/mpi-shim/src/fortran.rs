@@ -4,6 +4,7 @@
 //! are read into the form the C binding would have; the library's own Fortran function does the
 //! work.
 
+use crate::again::Sum;
 use crate::entry::{Language, around};
 use crate::library::{
     comm_from_fortran, datatype_from_fortran, group_from_fortran, info_from_fortran,
@@ -50,7 +51,8 @@ pub(crate) unsafe fn fortran<const N: usize>(
         words[index] = raw[index];
     }
     let error = raw[N - 1];
-    around(row, &words[..table_row.params.len()], Language::Fortran, caller, || {
+    let words = &words[..table_row.params.len()];
+    around(row, words, Sum::of(words), Language::Fortran, caller, || {
         call(raw);
         // SAFETY: the call has set it.
         unsafe { *(error as *const c_int) }

@@ -9,6 +9,8 @@
 //! programs without MPI.
 
 #[cfg(has_mpi)]
+mod again;
+#[cfg(has_mpi)]
 mod arguments;
 #[cfg(has_mpi)]
 mod callbacks;
@@ -87,6 +89,7 @@ mod sys {
 )]
 #[cfg(has_mpi)]
 mod entries {
+    use crate::again::Sum;
     use crate::entry::{Language, Word, around, calling, is_strict};
     use crate::fortran::fortran;
     use crate::sys::*;

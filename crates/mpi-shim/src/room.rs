@@ -28,19 +28,22 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Parts of a buffer that are looked at from either end.
 const PARTS: usize = 32;
 
-/// Looks at the memory of a call that is about to be made.
+/// Looks at the memory of a call that is about to be made. Returns whether it will be the same if the call is
+/// made again.
 #[inline]
-pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) {
-    match contiguous(args, &Mpi) {
-        Some(bytes) => {
-            if let Some(rule) = args.call.accesses.first() {
-                look_at(rank, args, rule.buffer, rule.mode, Some(rule), bytes, here);
-            } else if let Effect::Window | Effect::Attach = args.call.effect {
-                window(rank, args, here);
-            }
+pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    if args.call.accesses.is_empty() {
+        if let Effect::Window | Effect::Attach = args.call.effect {
+            window(rank, args, here);
+            return false;
         }
-        None => parts(rank, args, here),
+        return true;
     }
+    let (Some(bytes), [rule]) = (contiguous(args, &Mpi), &*args.call.accesses) else {
+        parts(rank, args, here);
+        return false;
+    };
+    look_at(rank, args, rule.buffer, rule.mode, Some(rule), bytes, here)
 }
 
 fn parts(rank: &dyn Rank, args: &Args, here: &Here) {
@@ -67,6 +70,7 @@ fn window(rank: &dyn Rank, args: &Args, here: &Here) {
     }
 }
 
+/// Returns whether it is a variable, or nothing.
 #[inline]
 fn look_at(
     rank: &dyn Rank,
@@ -76,18 +80,21 @@ fn look_at(
     rule: Option<&Rule>,
     bytes: Range<usize>,
     here: &Here,
-) {
+) -> bool {
     if bytes.is_empty() || bytes.start == 0 {
-        return;
+        return true;
     }
     let parameter = &*args.call.params[parameter].name;
     match heap::block_of(bytes.start) {
-        Some(block) if bytes.end <= block.end => {}
-        Some(block) => too_long(rank, args, &Used { parameter, mode, bytes }, &block, here),
-        None if is_new(here.pc(), &bytes) => {
-            variable(rank, args, &Used { parameter, mode, bytes }, rule, here);
+        Some(block) if bytes.end <= block.end => false,
+        Some(block) => {
+            too_long(rank, args, &Used { parameter, mode, bytes }, &block, here);
+            false
         }
-        None => {}
+        None if is_new(here.pc(), &bytes) => {
+            variable(rank, args, &Used { parameter, mode, bytes }, rule, here)
+        }
+        None => here.thread.stack_bounds().contains(&bytes.start),
     }
 }
 
@@ -112,12 +119,14 @@ fn is_new(pc: usize, bytes: &Range<usize>) -> bool {
     }
 }
 
+/// Returns whether it is one.
 #[cold]
-fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here: &Here) {
-    let Some(variable) = find(used.bytes.start, here) else { return };
+fn variable(rank: &dyn Rank, args: &Args, used: &Used, rule: Option<&Rule>, here: &Here) -> bool {
+    let Some(variable) = find(used.bytes.start, here) else { return false };
     let elements = rule.and_then(|rule| elements(args, rule));
     let by = Use { variable, elements };
     rank.with(here.thread, &mut |tracker, out| tracker.uses(args, used, &by, here, out));
+    true
 }
 
 /// The variable that an address is in.

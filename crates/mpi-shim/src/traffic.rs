@@ -3,6 +3,7 @@
 //! What is sent counts when it is sent: when the call starts it, whenever it completes. What is received is
 //! told beside, by whoever receives, so that both ends' places and memory are known.
 
+use crate::again::Sum;
 use crate::callbacks;
 use crate::datatypes;
 use crate::effects::{arrived, by_reference, request_at, tokens};
@@ -58,13 +59,14 @@ static WINDOWS: LazyLock<Mutex<HashMap<usize, Window>>> = LazyLock::new(Mutex::d
 pub(crate) fn counted(
     rank: &dyn Rank,
     args: &Args,
+    sum: Sum,
     here: &Here,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     let ahead = Ahead::of(args);
     let begin = rank.keep(here.thread, ticks());
     let code = match rank.checks() {
-        true => checked(rank, args, here, call),
+        true => checked(rank, args, sum, here, call),
         false => plain(rank, args, here, call),
     };
     let end = ticks();

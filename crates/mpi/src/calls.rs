@@ -52,6 +52,10 @@ pub struct Call {
     pub at: Positions,
     /// Whether the only access is one run of elements, on every rank.
     pub simple: bool,
+    /// The message that it sends.
+    pub sent: Option<Message>,
+    /// The message that it receives.
+    pub received: Option<Message>,
     /// What it demands of single arguments.
     pub demands: Vec<(usize, Demand)>,
     /// What it makes, and the parameter where it stores the handle.
@@ -61,6 +65,30 @@ pub struct Call {
     /// Whether it calls functions of the program that may call MPI as they like: those that attributes are
     /// copied and deleted by (MPI 4.1 §7.7).
     pub calls_back: bool,
+}
+
+/// Where a call says what message it sends or receives: indices of parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The communicator.
+    pub comm: usize,
+    /// The other rank.
+    pub peer: usize,
+    /// The number of elements.
+    pub count: usize,
+    /// Their datatype.
+    pub datatype: usize,
+}
+
+impl Message {
+    /// One that is sent from, or received into, the first buffer that is accessed so. Those that a request
+    /// stands for part by part are no such message.
+    fn of(comm: Option<usize>, peer: Option<usize>, buffer: Option<&Rule>) -> Option<Message> {
+        let Rule { extent: Extent::Blocks { count, .. }, datatype, .. } = *buffer? else {
+            return None;
+        };
+        Some(Message { comm: comm?, peer: peer?, count, datatype })
+    }
 }
 
 /// A kind of object that programs make, and free when they need it no more.

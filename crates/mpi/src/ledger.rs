@@ -47,8 +47,8 @@ pub(crate) struct Entry {
     pub count: u64,
 }
 
-/// Entries looked up by their keys.
-const SLOTS: usize = 64;
+/// Entries looked up by their keys, each in one of two neighbouring slots.
+const SLOTS: usize = 256;
 /// More sorts are not told apart: then nothing is.
 const MOST: usize = 20_000;
 /// A slot of messages that are not counted.
@@ -80,10 +80,13 @@ impl Ledger {
     /// Counts a message whose sort was asked for before; returns whether it was.
     #[inline(always)]
     pub fn count(&mut self, key: Key) -> bool {
-        match &self.slots[slot(&key)] {
-            Some((known, NOT)) if *known == key => true,
-            Some((known, index)) if *known == key => {
-                self.entries[*index as usize].count += 1;
+        let home = slot(&key);
+        let is_known = |slot: &Option<(Key, u32)>| slot.is_some_and(|(known, _)| known == key);
+        let at = if is_known(&self.slots[home]) { home } else { home ^ 1 };
+        match self.slots[at] {
+            Some((known, NOT)) => known == key,
+            Some((known, index)) if known == key => {
+                self.entries[index as usize].count += 1;
                 true
             }
             _ => false,
@@ -93,7 +96,8 @@ impl Ledger {
     /// Counts a message of a new key; one that is `None` is not counted, now or later.
     pub fn count_new(&mut self, key: &Key, entry: Option<Entry>) {
         let index = entry.map_or(NOT, |entry| self.add(entry));
-        self.slots[slot(key)] = Some((*key, index));
+        let home = slot(key);
+        self.slots[home ^ 1] = self.slots[home].replace((*key, index));
     }
 
     /// Counts the messages of an entry with others of the same sort.
@@ -143,8 +147,9 @@ impl Ledger {
 
 #[inline(always)]
 fn slot(key: &Key) -> usize {
-    let mixed = key.pc ^ (key.peer as usize).wrapping_mul(0x9e37_79b9) ^ usize::from(key.sends);
-    (mixed ^ mixed >> 7) % SLOTS
+    const MIX: usize = 0x9e37_79b9_7f4a_7c15;
+    let what = key.pc ^ (key.peer as usize) << 32 ^ usize::from(key.sends) << 31;
+    what.wrapping_mul(MIX) >> (usize::BITS - SLOTS.ilog2())
 }
 
 #[cfg(test)]

@@ -28,8 +28,8 @@ pub(crate) struct Young {
     pub variable: usize,
     pub sequence: u64,
     pub call: &'static Call,
-    pub peer: Option<i32>,
-    pub tag: Option<i32>,
+    /// The first tag, as the call names it; -1 if it names none.
+    pub tag: i32,
     /// What it is one of.
     pub of: Of,
     pub thread: u32,
@@ -91,7 +91,10 @@ impl Nursery {
         let touched = (young.call, young.pc, young.mode, young.bytes.clone());
         self.on_stack -= usize::from(young.frame.is_some());
         self.ranges -= usize::from(!young.bytes.is_empty());
-        self.young.swap_remove(index);
+        match index + 1 == self.young.len() {
+            true => self.young.truncate(index),
+            false => drop(self.young.swap_remove(index)),
+        }
         Some(touched)
     }
 

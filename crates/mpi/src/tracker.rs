@@ -61,7 +61,7 @@ pub(crate) use concurrent::Threads;
 use levels::Levels;
 pub(crate) use messages::Repeated;
 use objects::Objects;
-use operation::envelope;
+use operation::{envelope, telling};
 use room::Uses;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -286,7 +286,8 @@ impl Tracker {
         (key, variable): (usize, usize),
         place: &impl Place,
     ) -> bool {
-        let strange = self.requests.hold(variable) || !self.requests.lack(key);
+        let strange =
+            !self.requests.is_empty() && (self.requests.hold(variable) || !self.requests.lack(key));
         if self.threads.actor.is_some() || strange || !self.nursery.has_room(key, variable) {
             return false;
         }
@@ -294,22 +295,24 @@ impl Tracker {
         if !self.pages.claim(bytes, mode) {
             return false;
         }
-        let (peer, tag) = envelope(args);
-        let of = self.of(args);
+        let (of, tag) = (self.of(args), args.call.at.tag.map_or(-1, |index| args.int(index)));
+        let (stack, frame) = match bytes.is_empty() {
+            true => (place.stack(&mut self.stacks), None),
+            false => place.stack_around(bytes.start, &mut self.stacks),
+        };
         self.nursery.push(Young {
             key,
             variable,
             sequence: self.requests.take_sequence(),
             call: args.call,
-            peer,
             tag,
             of,
             thread: place.thread(),
-            stack: place.stack(&mut self.stacks),
+            stack,
             pc: place.pc(),
             mode,
             bytes: bytes.clone(),
-            frame: if bytes.is_empty() { None } else { place.frame_of(bytes.start) },
+            frame,
         });
         true
     }
@@ -320,7 +323,9 @@ impl Tracker {
             return;
         }
         for young in self.nursery.leave() {
-            let Young { call, peer, tag, of, thread, stack, pc, frame, .. } = young;
+            let Young { call, of, thread, stack, pc, frame, .. } = young;
+            let peer = call.at.peer.and_then(|_| telling(of.peer));
+            let tag = telling(young.tag);
             let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
             let on_stack = young.bytes.start;
             let operation =

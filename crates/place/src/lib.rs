@@ -179,6 +179,12 @@ pub trait Place {
         stacks.intern(&frames[..depth])
     }
 
+    /// The call stack, and [`frame_of`](Self::frame_of) an address.
+    #[inline]
+    fn stack_around(&self, address: usize, stacks: &mut Stacks) -> (StackId, Option<usize>) {
+        (self.stack(stacks), self.frame_of(address))
+    }
+
     /// The place as a record.
     fn site(&self, call: Option<&'static str>, stacks: &mut Stacks) -> Site {
         let stack = self.stack(stacks);

@@ -70,21 +70,14 @@ impl Caller {
     /// holds it, or 0 where the chain does not tell.
     #[inline]
     pub fn frame_of(self, thread: &Thread, address: usize) -> Option<usize> {
-        let bounds = thread.stack_bounds();
-        let here = &raw const bounds as usize;
-        if address < here || address >= bounds.end {
-            return None;
+        let mut search = Search::of(thread, address);
+        if !search.is_over() {
+            self.walk(thread, |_, frame| {
+                search.look_at(frame);
+                !search.is_over()
+            });
         }
-        let (mut holding, mut last) = (0, 0);
-        self.walk(thread, |_, frame| {
-            // What does not lie further up is no frame pointer.
-            if frame > address && frame > last {
-                holding = frame;
-            }
-            last = last.max(frame);
-            holding == 0
-        });
-        Some(holding)
+        search.found()
     }
 
     /// Whether `address` is on this thread's stack below what the caller uses: in memory of a
@@ -92,5 +85,50 @@ impl Caller {
     pub fn is_popped(self, thread: &Thread, address: usize) -> bool {
         let bounds = thread.stack_bounds();
         bounds.contains(&self.sp) && address >= bounds.start && address < self.sp
+    }
+}
+
+/// The search for the frame that an address lies in, from the innermost frame outwards.
+pub struct Search {
+    address: usize,
+    is_on_stack: bool,
+    /// The highest frame so far.
+    last: usize,
+    /// The one that was searched for, or 0.
+    holding: usize,
+}
+
+impl Search {
+    /// One for an address that may lie on this thread's stack.
+    #[inline]
+    pub fn of(thread: &Thread, address: usize) -> Search {
+        let bounds = thread.stack_bounds();
+        let here = &raw const bounds as usize;
+        let is_on_stack = (here..bounds.end).contains(&address);
+        Search { address, is_on_stack, last: 0, holding: 0 }
+    }
+
+    /// The next frame outwards, if it is one: what does not lie further up is not.
+    #[inline]
+    pub fn look_at(&mut self, frame: usize) {
+        if self.holding != 0 {
+            return;
+        }
+        if frame > self.address && frame > self.last {
+            self.holding = frame;
+        }
+        self.last = self.last.max(frame);
+    }
+
+    /// Whether it need not go on.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        !self.is_on_stack || self.holding != 0
+    }
+
+    /// As of [`Caller::frame_of`].
+    #[inline]
+    pub fn found(&self) -> Option<usize> {
+        self.is_on_stack.then_some(self.holding)
     }
 }

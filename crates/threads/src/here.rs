@@ -4,7 +4,7 @@ use crate::agents;
 use commsan_engine::Stamp;
 use commsan_place::{DEPTH, Place, StackId, Stacks};
 use commsan_sense::python;
-use commsan_sense::stack::Caller;
+use commsan_sense::stack::{Caller, Search};
 use commsan_sense::thread::{self, Thread};
 use std::ffi::CStr;
 
@@ -57,6 +57,27 @@ impl Place for Here<'_> {
         }
         let (lines, count) = self.lines(python::MOST);
         stacks.intern(&[&lines[..count], &frames[..depth]].concat())
+    }
+
+    /// Both in one go.
+    #[inline]
+    fn stack_around(&self, address: usize, stacks: &mut Stacks) -> (StackId, Option<usize>) {
+        if python::is_there() {
+            return (self.stack(stacks), self.frame_of(address));
+        }
+        let mut frames = [0; DEPTH];
+        let (mut depth, mut search) = (0, Search::of(self.thread, address));
+        self.caller.walk(self.thread, |pc, frame| {
+            frames[depth] = pc;
+            depth += 1;
+            search.look_at(frame);
+            depth < DEPTH
+        });
+        let frame = match depth < DEPTH || search.is_over() {
+            true => search.found(),
+            false => self.frame_of(address),
+        };
+        (stacks.intern(&frames[..depth]), frame)
     }
 
     fn thread(&self) -> u32 {

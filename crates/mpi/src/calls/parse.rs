@@ -1,7 +1,8 @@
 //! From a line of the table to the calls that it stands for.
 
 use super::{
-    Call, Demand, Effect, Extent, Fit, Flow, Object, On, Param, Positions, Role, Rule, Times,
+    Call, Demand, Effect, Extent, Fit, Flow, Message, Object, On, Param, Positions, Role, Rule,
+    Times,
 };
 use commsan_engine::Mode;
 
@@ -79,6 +80,15 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     &*accesses,
                     [Rule { extent: Extent::Blocks { times: Times::Once, .. }, on: On::All, .. }]
                 );
+                let buffer = |mode: Mode| accesses.iter().find(|rule| rule.mode == mode);
+                let message = |peer: Option<usize>, buffer: Option<&Rule>| {
+                    let is_one = effect != Effect::InitPartitioned && !collective;
+                    Message::of(at.comm, peer, buffer).filter(|_| is_one)
+                };
+                // MPI_Sendrecv_replace sends what it overwrites.
+                let sends = buffer(Mode::Read).or_else(|| buffer(Mode::Write));
+                let sent = message(at.dest, sends);
+                let received = message(at.source, buffer(Mode::Write));
                 let waits = waits(kind, effect, &at);
                 calls.push(Call {
                     name,
@@ -97,6 +107,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     parts: collective && !matches!(effect, Effect::Init) && has_parts(family),
                     at,
                     simple,
+                    sent,
+                    received,
                     demands,
                     makes,
                     frees,

@@ -8,11 +8,10 @@
 
 use super::Tracker;
 use crate::buffers::{Args, Library};
-use crate::calls::{Call, Effect, Extent, Rule};
+use crate::calls::Message;
 use crate::collective::communicators::On;
 use crate::ledger::{Entry, Key, Sort};
 use crate::requests::{State, Token};
-use commsan_engine::Mode;
 use commsan_place::{Counted, Findings, Place};
 use smallvec::SmallVec;
 
@@ -157,37 +156,25 @@ impl Tracker {
 /// The message that a call sends.
 #[inline(always)]
 fn sent<L: Library>(args: &Args, pc: usize) -> Option<Key> {
-    let dest = args.call.at.dest?;
-    let rule = rule(args.call, Mode::Read).or_else(|| rule(args.call, Mode::Write))?;
-    key::<L>(args, rule, dest, true, pc)
+    key::<L>(args, args.call.sent?, true, pc)
 }
 
 /// The message that it receives.
 #[inline(always)]
 fn received<L: Library>(args: &Args, pc: usize) -> Option<Key> {
-    let source = args.call.at.source?;
-    key::<L>(args, rule(args.call, Mode::Write)?, source, false, pc)
-}
-
-#[inline]
-fn rule(call: &Call, mode: Mode) -> Option<&Rule> {
-    call.accesses.iter().find(|rule| rule.mode == mode)
+    key::<L>(args, args.call.received?, false, pc)
 }
 
 #[inline(always)]
-fn key<L: Library>(args: &Args, rule: &Rule, peer: usize, sends: bool, pc: usize) -> Option<Key> {
-    let call = args.call;
-    let is_counted = call.effect != Effect::InitPartitioned && !call.collective;
-    let comm = call.at.comm.filter(|_| is_counted)?;
-    let Extent::Blocks { count, .. } = rule.extent else { return None };
-    let (peer, empty) = (args.int(peer), args.count(count) == 0);
+fn key<L: Library>(args: &Args, message: Message, sends: bool, pc: usize) -> Option<Key> {
+    let (peer, empty) = (args.int(message.peer), args.count(message.count) == 0);
     (peer != L::PROC_NULL).then_some(Key {
         pc,
-        comm: args.words[comm],
+        comm: args.words[message.comm],
         // That of nothing does not matter.
-        datatype: if empty { 0 } else { args.words[rule.datatype] },
+        datatype: if empty { 0 } else { args.words[message.datatype] },
         peer,
-        row: call.row,
+        row: args.call.row,
         sends,
         empty,
     })

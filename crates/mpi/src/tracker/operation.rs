@@ -90,8 +90,13 @@ impl Operation {
     }
 }
 
-/// The peer and tag a call names; negative values are wildcards and not worth telling.
+/// The peer and tag a call names, if they are worth telling.
 pub(super) fn envelope(args: &Args) -> (Option<i32>, Option<i32>) {
-    let value = |at: Option<usize>| at.map(|index| args.int(index)).filter(|value| *value >= 0);
+    let value = |at: Option<usize>| at.map(|index| args.int(index)).and_then(telling);
     (value(args.call.at.peer), value(args.call.at.tag))
+}
+
+/// Of a peer or tag, what is worth telling: negative values are wildcards.
+pub(super) fn telling(value: i32) -> Option<i32> {
+    (value >= 0).then_some(value)
 }

@@ -65,6 +65,7 @@ struct Unsure;
 
 impl Tracker {
     /// What an operation of this call is one of.
+    #[inline]
     pub(super) fn of(&self, args: &Args) -> Of {
         let at = &args.call.at;
         let comm = at.comm.map_or(0, |index| args.words[index]);
