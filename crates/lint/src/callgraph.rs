@@ -4,6 +4,7 @@ use crate::memory::Memory;
 use crate::openmp::{Runtime, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 /// The calls of each function.
 pub struct CallGraph {
@@ -54,6 +55,16 @@ pub fn with(
     kind: impl Fn(FunctionId, &Body) -> bool,
 ) -> impl Iterator<Item = FunctionId> {
     program.defined().filter(move |(id, _, body)| kind(*id, body)).map(|(id, ..)| id)
+}
+
+/// The functions one of which an instruction calls: several where it does so through a pointer, none where
+/// nothing is known of that.
+pub fn callees(memory: &Memory, function: FunctionId, inst: &Inst) -> SmallVec<[FunctionId; 1]> {
+    match inst.op {
+        Op::Call(Callee::Direct(callee)) => smallvec![callee],
+        Op::Call(Callee::Indirect) => memory.callees(function, inst).unwrap_or_default().into(),
+        _ => SmallVec::new(),
+    }
 }
 
 /// Whom an instruction calls, or starts in other threads.

@@ -39,7 +39,7 @@ use uniform::Differing;
 /// Finds collectives that do not match.
 pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
     let mut comms = Comms::new(program, calls, memory);
-    let roots = levels::roots(program);
+    let roots = levels::roots(program, memory);
     let differing = uniform::differing(&mut comms, &roots);
     if differing.conditions.is_empty() && differing.roots.is_empty() {
         return;

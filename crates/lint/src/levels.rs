@@ -11,11 +11,12 @@
 //! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical` and
 //! locks, also taken and given back by functions of the program, explicit tasks, tests of
 //! `omp_get_thread_num`, `omp_in_parallel` and `MPI_Is_thread_main`, threads of POSIX and C; through calls
-//! of functions of the program, in every context that they are called in. Threads of C++ are other threads
+//! of functions of the program, in every context that they are called in. Where a pointer may be to several
+//! functions, what follows from calling one of them is possible, not certain. Threads of C++ are other threads
 //! than the first; which of their calls run at once is not known.
 //!
-//! **What is missed.** Functions called through pointers, threads of other libraries, barriers that only
-//! some threads of a team reach. An `if` clause or a team's size that is not constant counts as many
+//! **What is missed.** Functions called through pointers that come from outside of the program, threads of other
+//! libraries, barriers that only some threads of a team reach. An `if` clause or a team's size that is not constant counts as many
 //! threads.
 //!
 //! **What is never reported.** Calls that two threads may only make one after the other for these reasons:
@@ -34,6 +35,7 @@ mod report;
 mod shape;
 mod word;
 
+use crate::memory::Memory;
 use crate::mpi::Calls;
 use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
@@ -113,15 +115,21 @@ struct Asked {
 const OUTSIDE: Spot = Spot { function: FunctionId(u32::MAX), inst: InstId(u32::MAX) };
 
 /// Finds violations and says which level the program needs.
-pub fn check(program: &Program, calls: &Calls, options: &Options, analysis: &mut Analysis) {
+pub fn check(
+    program: &Program,
+    calls: &Calls,
+    memory: &Memory,
+    options: &Options,
+    analysis: &mut Analysis,
+) {
     let context = if is_program(program) { Context::Main } else { options.context };
     let enter = |root| (root, entered(program, root, context));
-    let roots: Vec<_> = roots(program).into_iter().map(enter).collect();
-    let relevant = instances::relevant(program, calls);
+    let roots: Vec<_> = roots(program, memory).into_iter().map(enter).collect();
+    let relevant = instances::relevant(program, calls, memory);
     let threads: Vec<_> = roots.iter().filter(|(_, word)| !word.is_empty()).map(|r| r.0).collect();
-    let kinds = Kinds::of(program, calls, &relevant, &threads);
-    let shapes = Shapes::of(program, calls, &kinds, &relevant);
-    let instances = Instances::of(program, calls, &shapes, &roots, &context.word());
+    let kinds = Kinds::of(program, calls, memory, &relevant, &threads);
+    let shapes = Shapes::of(program, calls, memory, &kinds, &relevant);
+    let instances = Instances::of(program, calls, memory, &shapes, &roots, &context.word());
     if instances.events.is_empty() {
         return;
     }
@@ -141,10 +149,11 @@ fn is_program(program: &Program) -> bool {
 }
 
 /// Functions that nobody in the program calls or names.
-pub(crate) fn roots(program: &Program) -> Vec<FunctionId> {
+pub(crate) fn roots(program: &Program, memory: &Memory) -> Vec<FunctionId> {
     let mut called = FxHashSet::default();
     for (id, _, body) in program.defined() {
-        for callee in body.code.iter().flat_map(instances::mentioned) {
+        let mentioned = |inst| instances::mentioned(memory, id, inst);
+        for callee in body.code.iter().flat_map(mentioned) {
             if callee != id {
                 called.insert(callee);
             }

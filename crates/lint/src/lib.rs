@@ -47,7 +47,7 @@ pub fn analyse(program: &Program, options: &Options) -> Analysis {
     let calls = Calls::of(program);
     let mut analysis = Analysis::default();
     let memory = memory::Memory::of(program, &calls);
-    levels::check(program, &calls, options, &mut analysis);
+    levels::check(program, &calls, &memory, options, &mut analysis);
     collectives::check(program, &calls, &memory, &mut analysis);
     pending::check(program, &calls, &memory, &mut analysis);
     let place = |finding: &Finding| {

@@ -124,6 +124,11 @@ fn through(instances: &Instances) -> Vec<bool> {
     }
 }
 
+/// Whether whoever is called of these, a way to its end leads over a barrier.
+fn are_barriers(callees: &[(Number, Entered)], through: &[bool]) -> bool {
+    callees.iter().all(|(callee, how)| *how == Entered::Called && !through[*callee])
+}
+
 fn passes(instances: &Instances, number: Number, through: &[bool]) -> bool {
     let body = instances.body(number);
     let mut seen = FxHashSet::default();
@@ -133,9 +138,9 @@ fn passes(instances: &Instances, number: Number, through: &[bool]) -> bool {
             continue;
         }
         let stops = body.instructions(block).any(|(id, inst)| {
-            let callee = instances.all[number].calls.get(&id);
+            let callees = instances.all[number].calls.get(&id);
             runtime(instances.program, inst) == Some(Runtime::Barrier)
-                || callee.is_some_and(|(callee, how)| *how == Entered::Called && !through[*callee])
+                || callees.is_some_and(|callees| are_barriers(callees, through))
         });
         if stops {
             continue;
@@ -222,8 +227,8 @@ impl<'s, 'p> Search<'s, 'p> {
             let body = self.instances.body(*number);
             let asked = runtime(self.instances.program, &body[spot.inst]);
             // The tasks of a `taskloop` run beside each other, too.
-            let own = self.instances.all[*number].calls.get(&spot.inst);
-            if let (Some(Runtime::TaskLoop(_)), Some((instance, _))) = (asked, own) {
+            let own = self.instances.all[*number].calls.get(&spot.inst).map(|own| &**own);
+            if let (Some(Runtime::TaskLoop(_)), Some([(instance, _)])) = (asked, own) {
                 let (instance, block) = (*instance, BlockId(0));
                 self.push(Step { instance, block, from: 0, begun: false, down: true, left: true });
             }
@@ -270,14 +275,14 @@ impl<'s, 'p> Search<'s, 'p> {
                 continue;
             }
             left = left || self.has_left(instance, &state);
-            if self.stops(inst) {
+            if self.stops(instance, inst) {
                 return;
             }
             if left && self.instances.mpi.at(inst).is_some() {
                 self.reached.insert((instance, id));
             }
-            let called = known.calls.get(&id).copied();
-            if let Some((callee, how)) = called {
+            let Some(called) = known.calls.get(&id) else { continue };
+            for (callee, how) in called.iter().copied() {
                 // A team is waited for; what it does meanwhile is done by other teams.
                 let enters = how != Entered::Forked || self.ends == Ends::Thread;
                 if enters {
@@ -291,9 +296,9 @@ impl<'s, 'p> Search<'s, 'p> {
                         left,
                     });
                 }
-                if how == Entered::Called && !self.through[callee] && self.ends != Ends::Thread {
-                    return;
-                }
+            }
+            if are_barriers(called, self.through) && self.ends != Ends::Thread {
+                return;
             }
         }
         if body.end(block).is_some_and(|end| end.op == Op::Return) && !down {
@@ -306,7 +311,7 @@ impl<'s, 'p> Search<'s, 'p> {
 
     fn ascend(&mut self, instance: Number, left: bool) {
         for (caller, call) in &self.instances.all[instance].callers {
-            let how = self.instances.all[*caller].calls.get(call).map(|(_, how)| *how);
+            let how = self.instances.entered(*caller, *call, instance);
             // The end of a team is a barrier, a task or thread goes nowhere.
             if how != Some(Entered::Called) {
                 continue;
@@ -317,12 +322,12 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    fn stops(&self, inst: &Inst) -> bool {
+    fn stops(&self, instance: Number, inst: &Inst) -> bool {
         let asked = runtime(self.instances.program, inst);
         match self.ends {
             Ends::Barrier => asked == Some(Runtime::Barrier),
             Ends::Task => matches!(asked, Some(Runtime::Barrier | Runtime::TaskWait)),
-            Ends::Thread => self.instances.waits_at(inst),
+            Ends::Thread => self.instances.waits_at(instance, inst),
         }
     }
 

@@ -4,11 +4,12 @@
 use super::shape::{Shape, Shapes, State};
 use super::word::{Letter, Spot, forbids, settled};
 use crate::callgraph::{self, CallGraph};
+use crate::memory::Memory;
 use crate::openmp::{Runtime, Scope, runtime, task_entry};
 use crate::{Calls, Mpi};
-use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_ir::{BlockId, Body, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Words longer than this come from recursion.
 const LONGEST: usize = 12;
@@ -22,8 +23,10 @@ pub struct Instance {
     pub function: FunctionId,
     /// The word at its entry.
     pub entry: Vec<Letter>,
+    /// Whether it is called so for sure: no pointer that leads to it may be to another function.
+    pub sure: bool,
     /// Instances that its calls enter, and how.
-    pub calls: FxHashMap<InstId, (Number, Entered)>,
+    pub calls: FxHashMap<InstId, SmallVec<[(Number, Entered); 1]>>,
     /// Calls that enter it.
     pub callers: Vec<(Number, InstId)>,
 }
@@ -61,11 +64,12 @@ pub struct Nested {
 pub struct Instances<'p> {
     pub program: &'p Program,
     pub mpi: &'p Calls,
+    memory: &'p Memory,
     pub all: Vec<Instance>,
     pub events: Vec<Event>,
     pub nested: Vec<Nested>,
     shapes: &'p Shapes<'p>,
-    numbers: FxHashMap<(FunctionId, Vec<Letter>), Number>,
+    numbers: FxHashMap<(FunctionId, Vec<Letter>, bool), Number>,
     of: FxHashMap<FunctionId, Vec<Number>>,
     waiting: FxHashSet<FunctionId>,
     open: Vec<Number>,
@@ -77,21 +81,33 @@ impl<'p> Instances<'p> {
     pub fn of(
         program: &'p Program,
         mpi: &'p Calls,
+        memory: &'p Memory,
         shapes: &'p Shapes<'p>,
         roots: &[(FunctionId, Vec<Letter>)],
         rest: &[Letter],
     ) -> Instances<'p> {
         let (all, events, nested, numbers, of, open) = Default::default();
-        let waiting = reaching(program, waits);
-        let mut instances =
-            Instances { program, mpi, all, events, nested, shapes, numbers, of, waiting, open };
+        let waiting = reaching(program, memory, waits);
+        let mut instances = Instances {
+            program,
+            mpi,
+            memory,
+            all,
+            events,
+            nested,
+            shapes,
+            numbers,
+            of,
+            waiting,
+            open,
+        };
         for (root, word) in roots {
-            instances.instance(*root, word.clone());
+            instances.instance(*root, word.clone(), true);
         }
         instances.look_at_all();
         for (function, ..) in program.defined() {
             if !instances.of.contains_key(&function) {
-                instances.instance(function, rest.to_vec());
+                instances.instance(function, rest.to_vec(), true);
                 instances.look_at_all();
             }
         }
@@ -125,12 +141,17 @@ impl<'p> Instances<'p> {
         self.waiting.contains(&function)
     }
 
-    /// The same of an instruction.
-    pub fn waits_at(&self, inst: &Inst) -> bool {
-        match inst.op {
-            Op::Call(Callee::Direct(callee)) if self.may_wait(callee) => true,
-            _ => waits(self.program, inst),
-        }
+    /// The same of an instruction of an instance.
+    pub fn waits_at(&self, number: Number, inst: &Inst) -> bool {
+        let function = self.all[number].function;
+        let callees = callgraph::callees(self.memory, function, inst);
+        callees.into_iter().any(|callee| self.may_wait(callee)) || waits(self.program, inst)
+    }
+
+    /// How a call of one instance enters another.
+    pub fn entered(&self, caller: Number, call: InstId, callee: Number) -> Option<Entered> {
+        let entered = self.all[caller].calls.get(&call)?;
+        entered.iter().find(|(number, _)| *number == callee).map(|(_, how)| *how)
     }
 
     /// What its function looks like.
@@ -150,16 +171,21 @@ impl<'p> Instances<'p> {
     }
 
     /// The instance of a function in a word.
-    fn instance(&mut self, function: FunctionId, mut entry: Vec<Letter>) -> Option<Number> {
+    fn instance(
+        &mut self,
+        function: FunctionId,
+        mut entry: Vec<Letter>,
+        sure: bool,
+    ) -> Option<Number> {
         self.shapes.get(function)?;
         entry.truncate(LONGEST);
-        let key = (function, entry);
+        let key = (function, entry, sure);
         if let Some(known) = self.numbers.get(&key) {
             return Some(*known);
         }
         let number = self.all.len();
         let (calls, callers) = Default::default();
-        self.all.push(Instance { function, entry: key.1.clone(), calls, callers });
+        self.all.push(Instance { function, entry: key.1.clone(), sure, calls, callers });
         self.of.entry(function).or_default().push(number);
         self.numbers.insert(key, number);
         self.open.push(number);
@@ -202,15 +228,20 @@ impl<'p> Instances<'p> {
             let word = word.clone();
             self.events.push(Event { spot, instance: number, block, word });
         }
-        if let Some((callee, entry, how)) = self.called(self.body(number), spot, inst, word, state)
-            && let Some(entered) = self.instance(callee, entry)
-        {
-            self.all[number].calls.insert(spot.inst, (entered, how));
-            self.all[entered].callers.push((number, spot.inst));
+        let Some((callees, entry, how)) = self.called(self.body(number), spot, inst, word, state)
+        else {
+            return;
+        };
+        let sure = self.all[number].sure && callees.len() == 1;
+        for callee in callees {
+            if let Some(entered) = self.instance(callee, entry.clone(), sure) {
+                self.all[number].calls.entry(spot.inst).or_default().push((entered, how));
+                self.all[entered].callers.push((number, spot.inst));
+            }
         }
     }
 
-    /// Whom an instruction calls, in which word.
+    /// The functions one of which an instruction calls, and in which word.
     fn called(
         &self,
         body: &Body,
@@ -218,7 +249,7 @@ impl<'p> Instances<'p> {
         inst: &Inst,
         word: Vec<Letter>,
         state: &State,
-    ) -> Option<(FunctionId, Vec<Letter>, Entered)> {
+    ) -> Option<(SmallVec<[FunctionId; 1]>, Vec<Letter>, Entered)> {
         let task = |task| task_entry(self.program, body, task);
         let (callee, letter, how) = match runtime(self.program, inst) {
             Some(Runtime::Fork(callee)) => {
@@ -236,13 +267,13 @@ impl<'p> Instances<'p> {
                 (callee?, Some(Letter::Thread(spot)), Entered::Spawned)
             }
             Some(_) => return None,
-            None => match inst.op {
-                Op::Call(Callee::Direct(callee)) => (callee, None, Entered::Called),
-                _ => return None,
-            },
+            None => {
+                let callees = callgraph::callees(self.memory, spot.function, inst);
+                return Some((callees, settled(word.into_iter())?, Entered::Called));
+            }
         };
         let word = settled(word.into_iter().chain(letter))?;
-        Some((callee, word, how))
+        Some((smallvec![callee], word, how))
     }
 
     fn note_nesting(&mut self, inst: &Inst, spot: Spot, word: &[Letter]) {
@@ -279,8 +310,8 @@ impl<'p> Instances<'p> {
 }
 
 /// Functions from which a call of MPI, or anything that matters here, is reached.
-pub fn relevant(program: &Program, mpi: &Calls) -> FxHashSet<FunctionId> {
-    reaching(program, |program, inst| {
+pub fn relevant(program: &Program, mpi: &Calls, memory: &Memory) -> FxHashSet<FunctionId> {
+    reaching(program, memory, |program, inst| {
         mpi.at(inst).is_some() || runtime(program, inst).is_some() || is_atomic(inst)
     })
 }
@@ -306,22 +337,26 @@ fn is_atomic(inst: &Inst) -> bool {
 }
 
 /// Functions from which such an instruction is reached.
-fn reaching(program: &Program, wanted: impl Fn(&Program, &Inst) -> bool) -> FxHashSet<FunctionId> {
-    let calls = CallGraph::of(program, |_, _, inst| mentioned(inst));
+fn reaching(
+    program: &Program,
+    memory: &Memory,
+    wanted: impl Fn(&Program, &Inst) -> bool,
+) -> FxHashSet<FunctionId> {
+    let calls = CallGraph::of(program, |function, _, inst| mentioned(memory, function, inst));
     let wanted = |_, body: &Body| body.code.iter().any(|inst| wanted(program, inst));
     calls.reaching(callgraph::with(program, wanted))
 }
 
 /// Functions that an instruction calls or names.
-pub fn mentioned(inst: &Inst) -> impl Iterator<Item = FunctionId> + use<> {
-    let callee = match inst.op {
-        Op::Call(Callee::Direct(callee)) => Some(callee),
-        _ => None,
-    };
+pub fn mentioned(
+    memory: &Memory,
+    function: FunctionId,
+    inst: &Inst,
+) -> impl Iterator<Item = FunctionId> + use<> {
     let named = |arg: &Value| match arg {
         Value::Function(id) => Some(*id),
         _ => None,
     };
     let args: SmallVec<[_; 2]> = inst.args.iter().filter_map(named).collect();
-    callee.into_iter().chain(args)
+    callgraph::callees(memory, function, inst).into_iter().chain(args)
 }

@@ -5,6 +5,8 @@
 //! MPI says; what is not known counts as different.
 
 use crate::Calls;
+use crate::callgraph::callees;
+use crate::memory::Memory;
 use crate::openmp::{Runtime, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -97,6 +99,7 @@ impl Kinds {
     pub fn of(
         program: &Program,
         mpi: &Calls,
+        memory: &Memory,
         wanted: &FxHashSet<FunctionId>,
         others: &[FunctionId],
     ) -> Kinds {
@@ -111,8 +114,8 @@ impl Kinds {
         let mut callers: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
         while let Some(function) = open.pop() {
             let Some(body) = program[function].body.as_ref() else { continue };
-            let changed = kinds.pass(program, mpi, function, body);
-            for (callee, args) in kinds.calls_in(program, function, body) {
+            let changed = kinds.pass(program, mpi, memory, function, body);
+            for (callee, args) in kinds.calls_in(program, memory, function, body) {
                 callers.entry(callee).or_default().insert(function);
                 let new = !kinds.of.contains_key(&callee);
                 if kinds.enter(program, callee, &args) || new {
@@ -183,21 +186,32 @@ impl Kinds {
     fn calls_in(
         &self,
         program: &Program,
+        memory: &Memory,
         function: FunctionId,
         body: &Body,
     ) -> Vec<(FunctionId, Vec<Param>)> {
         let Some(values) = self.of.get(&function) else { return Vec::new() };
-        let call = |inst: &Inst| match inst.op {
-            Op::Call(Callee::Direct(callee)) if program[callee].body.is_some() => {
-                Some((callee, inst.args.iter().map(|arg| values.passed(body, *arg)).collect()))
+        let mut found = Vec::new();
+        for inst in &body.code {
+            for callee in callees(memory, function, inst) {
+                if program[callee].body.is_some() {
+                    let args = inst.args.iter().map(|arg| values.passed(body, *arg));
+                    found.push((callee, args.collect()));
+                }
             }
-            _ => None,
-        };
-        body.code.iter().filter_map(call).collect()
+        }
+        found
     }
 
     /// Computes a function's values; says whether what it returns has changed.
-    fn pass(&mut self, program: &Program, mpi: &Calls, function: FunctionId, body: &Body) -> bool {
+    fn pass(
+        &mut self,
+        program: &Program,
+        mpi: &Calls,
+        memory: &Memory,
+        function: FunctionId,
+        body: &Body,
+    ) -> bool {
         let mut values = self.of.remove(&function).unwrap_or_default();
         values.insts.resize(body.code.len(), None);
         let mut result = None;
@@ -205,7 +219,10 @@ impl Kinds {
             let mut changed = false;
             for (index, inst) in body.code.iter().enumerate() {
                 changed |= fill(program, mpi, body, inst, &mut values);
-                let kind = self.result_of(program, mpi, body, inst, &values);
+                let kind = match inst.op {
+                    Op::Call(Callee::Indirect) => self.result_of_one(memory, function, inst),
+                    _ => self.result_of(program, mpi, body, inst, &values),
+                };
                 if inst.op == Op::Return {
                     result = join(inst.args.iter().map(|arg| values.of(*arg)).chain([result]));
                 }
@@ -219,6 +236,15 @@ impl Kinds {
         self.of.insert(function, values);
         let known = self.results.insert(function, result);
         known != Some(result)
+    }
+
+    /// Of what one of several functions returns.
+    fn result_of_one(&self, memory: &Memory, function: FunctionId, inst: &Inst) -> Option<Kind> {
+        let callees = callees(memory, function, inst);
+        if callees.is_empty() || callees.iter().any(|callee| !self.of.contains_key(callee)) {
+            return Some(Kind::Different);
+        }
+        join(callees.iter().map(|callee| self.results.get(callee).copied().flatten()))
     }
 
     fn result_of(

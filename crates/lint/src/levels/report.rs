@@ -61,15 +61,17 @@ impl<'r, 'p> Report<'r, 'p> {
     fn level(&self) -> Option<String> {
         let events = self.instances.events.iter();
         let single = events.filter(|event| !self.instances.mpi_of(event).is_free_of_levels());
-        let highest = single
-            .map(|event| (self.needed(event), event))
-            .max_by_key(|(level, event)| (*level, std::cmp::Reverse(self.at(event.spot))));
+        let highest =
+            single.map(|event| (self.needed(event), event)).max_by_key(|(level, event)| {
+                (*level, self.is_sure(event), std::cmp::Reverse(self.at(event.spot)))
+            });
         let (mut level, mut because) = highest?;
         if let Some(pair) = self.pairs.first() {
             level = Level::Multiple;
             because = &self.instances.events[pair.events[0]];
         }
-        let mut text = format!("the program needs {level}");
+        let needs = if self.is_sure(because) { "needs" } else { "may need" };
+        let mut text = format!("the program {needs} {level}");
         if level > Level::Single {
             text += &format!(" for `{}` at {}", self.name(because), self.line(because.spot));
         }
@@ -88,7 +90,7 @@ impl<'r, 'p> Report<'r, 'p> {
         let mut found = Vec::new();
         // Of several contexts the worst is told.
         let mut events: Vec<_> = self.instances.events.iter().collect();
-        events.sort_by_key(|event| std::cmp::Reverse(self.needed(event)));
+        events.sort_by_key(|event| (!self.is_sure(event), std::cmp::Reverse(self.needed(event))));
         for event in events {
             let level = self.needed(event);
             let free = self.instances.mpi_of(event).is_free_of_levels();
@@ -127,17 +129,26 @@ impl<'r, 'p> Report<'r, 'p> {
                 ),
             };
             let message = format!("`{name}` is called by {by}");
-            found.push(places::finding(Code::ThreadExcluded, message, sites, why.to_owned(), help));
+            let finding =
+                places::finding(Code::ThreadExcluded, message, sites, why.to_owned(), help);
+            found.push(Finding { possible: !self.is_sure(event), ..finding });
         }
         found
+    }
+
+    /// Whether a call is made in its word for sure.
+    fn is_sure(&self, event: &Event) -> bool {
+        self.instances.all[event.instance].sure
     }
 
     /// Calls by all threads of a team at once.
     fn crowds(&self) -> Vec<Finding> {
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
-        let events = self.instances.events.iter();
-        for event in events.filter(|event| who(&event.word) == Who::Many) {
+        let crowded = |event: &&Event| who(&event.word) == Who::Many;
+        let mut events: Vec<_> = self.instances.events.iter().filter(crowded).collect();
+        events.sort_by_key(|event| !self.is_sure(event));
+        for event in events {
             let name = self.name(event);
             let (code, why, help) = if self.is_collective(event) && self.is_shared(event) {
                 (
@@ -168,7 +179,8 @@ impl<'r, 'p> Report<'r, 'p> {
                 sites.extend(self.asked.and_then(|asked| self.asked_site(asked)));
             }
             let message = format!("{label}: no construct lets one thread in at a time");
-            found.push(places::finding(code, message, sites, why.to_owned(), help.to_owned()));
+            let finding = places::finding(code, message, sites, why.to_owned(), help.to_owned());
+            found.push(Finding { possible: !self.is_sure(event), ..finding });
         }
         found
     }
@@ -231,7 +243,8 @@ impl<'r, 'p> Report<'r, 'p> {
             Code::CallsConcurrent => format!("{help}; or ask for MPI_THREAD_MULTIPLE"),
             _ => format!("{help}; no thread level allows this on one communicator"),
         };
-        Some(places::finding(code, message, sites, why, help))
+        let possible = !(self.is_sure(first) && self.is_sure(second));
+        Some(Finding { possible, ..places::finding(code, message, sites, why, help) })
     }
 
     fn nested(&self, nested: &Nested) -> Finding {
@@ -279,8 +292,8 @@ impl<'r, 'p> Report<'r, 'p> {
             let frame = places::frame(self.instances.program, spot.function, self.at(spot));
             // What compilers put between a construct and its body is no step.
             let same = site.stack.last().is_some_and(|last| last.function == frame.function);
-            let entered = self.instances.all[*caller].calls.get(call);
-            if !same || entered.is_some_and(|(_, how)| *how != Entered::Called) {
+            let entered = self.instances.entered(*caller, *call, number);
+            if !same || entered.is_some_and(|how| how != Entered::Called) {
                 site.stack.push(frame);
             }
             if site.stack.len() > DEEPEST || *caller == number {

@@ -8,9 +8,11 @@ use super::facts::{Fact, Facts};
 use super::kinds::Kinds;
 use super::word::{Letter, Spot};
 use crate::Calls;
+use crate::callgraph::callees;
+use crate::memory::Memory;
 use crate::openmp::{Runtime, Scope, runtime};
 use commsan_ir::graph::{Flow, loops, post_dominators};
-use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, Op, Program, Value};
+use commsan_ir::{BlockId, Body, FunctionId, Inst, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The states of a function.
@@ -63,6 +65,7 @@ struct Effect {
 pub struct Shapes<'p> {
     program: &'p Program,
     mpi: &'p Calls,
+    memory: &'p Memory,
     kinds: &'p Kinds,
     shapes: FxHashMap<FunctionId, Shape>,
     effects: FxHashMap<FunctionId, Effect>,
@@ -73,17 +76,18 @@ impl<'p> Shapes<'p> {
     pub fn of(
         program: &'p Program,
         mpi: &'p Calls,
+        memory: &'p Memory,
         kinds: &'p Kinds,
         functions: &FxHashSet<FunctionId>,
     ) -> Shapes<'p> {
         let (shapes, effects) = Default::default();
-        let mut found = Shapes { program, mpi, kinds, shapes, effects };
+        let mut found = Shapes { program, mpi, memory, kinds, shapes, effects };
         let mut callers: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
         let mut open: Vec<_> = functions.iter().copied().collect();
         open.sort_unstable();
         for function in &open {
             for inst in program[*function].body.iter().flat_map(|body| &body.code) {
-                if let Op::Call(Callee::Direct(callee)) = inst.op {
+                for callee in callees(memory, *function, inst) {
                     callers.entry(callee).or_default().push(*function);
                 }
             }
@@ -182,8 +186,14 @@ impl<'p> Shapes<'p> {
 
     /// What a function of the program leaves to its caller.
     fn call(&self, spot: Spot, inst: &Inst, state: &mut State) {
-        let Op::Call(Callee::Direct(callee)) = inst.op else { return };
-        let Some(effect) = self.effects.get(&callee) else { return };
+        let callees = callees(self.memory, spot.function, inst);
+        let mut effects = callees.iter().filter_map(|callee| self.effects.get(callee));
+        let effect = match (effects.next(), callees.len()) {
+            (None, _) => return,
+            (Some(effect), 1) => effect,
+            // Which locks it takes depends on who is called.
+            (Some(_), _) => return state.take(None, spot, None),
+        };
         let here = |value: Value| match value {
             Value::Param(number) => {
                 let passed = inst.args.get(number as usize).copied().unwrap_or(Value::Opaque);

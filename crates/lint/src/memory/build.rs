@@ -22,6 +22,8 @@ pub struct Builder<'p> {
     /// Calls through pointers: caller, call, the set of the callee.
     indirect: Vec<(FunctionId, InstId, Node)>,
     bound: FxHashSet<(FunctionId, InstId, FunctionId)>,
+    /// Functions that threads begin with, whose arguments are known.
+    started: FxHashSet<FunctionId>,
     /// Functions that are known outside.
     called_back: FxHashSet<FunctionId>,
     /// A pointer to everything outside.
@@ -37,7 +39,7 @@ impl<'p> Builder<'p> {
         solver.outside();
         let values = Values::of(program);
         let (returns, apart, copies, indirect) = Default::default();
-        let (bound, called_back) = Default::default();
+        let (bound, started, called_back) = Default::default();
         Builder {
             program,
             calls,
@@ -48,6 +50,7 @@ impl<'p> Builder<'p> {
             copies,
             indirect,
             bound,
+            started,
             called_back,
             outside,
         }
@@ -73,10 +76,11 @@ impl<'p> Builder<'p> {
             self.join_parts(function, id);
         }
         // Without a caller in the program, others may call it.
-        for (id, ..) in
-            program.defined().filter(|(id, f, _)| !f.address_taken && !called[id.0 as usize])
-        {
-            self.pass_anything(id);
+        for (id, function, _) in program.defined() {
+            let is_started = self.started.contains(&id);
+            if !function.address_taken && !called[id.0 as usize] && !is_started {
+                self.pass_anything(id);
+            }
         }
         loop {
             self.solver.run();
@@ -390,6 +394,7 @@ impl<'p> Builder<'p> {
         };
         if let Some((entry, first, from)) = thread {
             let Value::Function(callee) = arg(entry) else { return false };
+            self.started.insert(callee);
             for (number, argument) in (first..).zip(inst.args.iter().skip(from)) {
                 let argument = self.value(function, *argument);
                 let param = self.value(callee, Value::Param(number));

@@ -1,4 +1,4 @@
-// Functions that are called through pointers: in which thread is not known.
+// A function that is called through a pointer, by the first thread.
 #include <mpi.h>
 
 static int value;
