@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use commsan_ir::Program;
 use commsan_lint::{Level, levels};
 use commsan_model::Severity;
-use commsan_report::{Analysed, Options as Preparation, Report, Sources, suppress};
+use commsan_report::{Analysed, Checks, Options as Preparation, Report, Sources, suppress};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -55,6 +55,9 @@ pub struct Arguments {
     /// Findings that are known: file of suppressions; can be given more than once
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<String>,
+    /// Also write down which calls `commsan run --checks FILE` is to look at
+    #[arg(long, value_name = "FILE")]
+    emit_checks: Option<PathBuf>,
     /// Print suppressions that would cover the findings
     #[arg(long)]
     gen_suppressions: bool,
@@ -155,10 +158,15 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
                 .to_owned(),
         );
     }
+    if let Some(file) = &arguments.emit_checks {
+        std::fs::write(file, Checks::of(&analysis.findings).to_toml()).map_err(|error| {
+            Failure::new(exit_code::REPORT, format!("cannot write {}: {error}", file.display()))
+        })?;
+    }
     analysis.findings.retain(|finding| !known.contains(finding));
     let analysed = Analysed { files: program.modules.len(), functions: program.defined().count() };
     let command = std::env::args().collect();
-    let preparation = Preparation { suppressions };
+    let preparation = Preparation { suppressions, checks: None };
     let (findings, notes) = (analysis.findings, analysis.notes);
     let report = Report::from_analysis(findings, notes, analysed, command, &preparation);
     show(&report, arguments, settings)

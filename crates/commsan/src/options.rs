@@ -130,6 +130,8 @@ options! {
         "Exit code when there are findings; 0 keeps the program's own";
     suppressions: Vec<PathBuf> = "", "FILE", Launcher,
         "Findings that are known: file of suppressions; can be given more than once";
+    checks: Option<PathBuf> = "", "FILE", Launcher,
+        "Limit checks of threads and collectives to the calls that `commsan lint --emit-checks FILE` has flagged";
     gen_suppressions: bool = "false", "BOOL", Launcher,
         "Print suppressions that would cover the findings";
     mpi: Flavour = "auto", "auto|openmpi|mpich|none", Launcher,
@@ -164,6 +166,10 @@ options! {
         "Standard sends wait for their receives, as MPI allows: finds deadlocks that buffering hides";
     strict_collectives: bool = "false", "BOOL", Rank,
         "Blocking collectives wait for all ranks, as MPI allows: finds deadlocks that depend on it";
+    thread_checks: bool = "true", "BOOL", Rank,
+        "Look for calls of threads that the thread level excludes, or that nothing orders";
+    collective_checks: bool = "true", "BOOL", Rank,
+        "Compare what different ranks pass to collectives, and in which order they enter them";
     leaks: bool = "false", "BOOL", Rank,
         "Look for communicators, datatypes and other objects that are never freed";
     profile: bool = "false", "BOOL", Rank,
@@ -489,7 +495,7 @@ mod tests {
     #[test]
     fn ranks_get_their_options_only() {
         let expected = "halt_on_error=false:max_findings=1000:stack_depth=16:memory_model=auto:\
-                        strict_sends=false:strict_collectives=false:leaks=false:profile=false:check=true:sample=1/1:objects_from=1024";
+                        strict_sends=false:strict_collectives=false:thread_checks=true:collective_checks=true:leaks=false:profile=false:check=true:sample=1/1:objects_from=1024";
         let mut options = Options::default();
         assert_eq!(options.for_ranks(), expected);
         options.set("only", "object:u,region:solve", Path::new("")).unwrap();

@@ -6,8 +6,10 @@ use crate::options::Options;
 use crate::output::{err, out};
 use crate::settings::Settings;
 use anstream::ColorChoice;
+use commsan_report::{
+    Checks, Report, Sources, Suppressions, github, html, json, junit, sarif, suppress,
+};
 use commsan_report::{Options as Preparation, terminal};
-use commsan_report::{Report, Sources, Suppressions, github, html, json, junit, sarif, suppress};
 use commsan_trace::RunDirectory;
 use std::io::IsTerminal;
 use std::os::fd::AsRawFd;
@@ -41,6 +43,9 @@ pub struct Arguments {
     /// Findings that are known; can be given more than once
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<String>,
+    /// Calls that checks of threads and collectives are limited to
+    #[arg(long, value_name = "FILE")]
+    checks: Option<String>,
     /// Print suppressions that would cover the findings, instead of the report
     #[arg(long)]
     gen_suppressions: bool,
@@ -57,9 +62,10 @@ impl Arguments {
     pub fn flags(&self) -> Vec<(String, String)> {
         let pair = |name: &str, value: &String| (name.to_owned(), value.clone());
         let suppressions = self.suppressions.iter().map(|value| pair("suppressions", value));
+        let checks = self.checks.iter().map(|value| pair("checks", value));
         let exit_code = self.exit_code.iter().map(|value| pair("exit_code", value));
         let color = self.color.iter().map(|value| pair("color", value));
-        suppressions.chain(exit_code).chain(color).collect()
+        suppressions.chain(checks).chain(exit_code).chain(color).collect()
     }
 }
 
@@ -94,13 +100,26 @@ pub fn suppressions(options: &Options) -> Result<Suppressions, Failure> {
     Ok(all)
 }
 
+/// The calls that checks are limited to, if they are.
+///
+/// # Errors
+/// When the file cannot be read or is no such file.
+pub fn checks(options: &Options) -> Result<Option<Checks>, Failure> {
+    let Some(file) = &options.checks else { return Ok(None) };
+    let checks = Checks::load(file).map_err(|error| {
+        Failure::new(exit_code::USAGE, error.to_string())
+            .help("let `commsan lint ./app --emit-checks FILE` write it")
+    })?;
+    Ok(Some(checks))
+}
+
 /// Reads the logs of `run`, prints the report, and writes the files that were asked for.
 ///
 /// # Errors
 /// When the logs cannot be read at all.
 pub fn finish(
     run: &RunDirectory,
-    suppressions: Suppressions,
+    preparation: &Preparation,
     options: &Options,
 ) -> Result<Summary, Failure> {
     let unreadable = |error: &dyn std::fmt::Display| {
@@ -108,7 +127,7 @@ pub fn finish(
     };
     let ranks = run.logs().map_err(|error| unreadable(&error))?.len();
     let notices = run.notices().map_err(|error| unreadable(&error))?;
-    let report = Report::from_run(run, &Preparation { suppressions });
+    let report = Report::from_run(run, preparation);
     let sources = Sources::load(&report);
     if ranks == 0 {
         // Nothing to report on; what is known of the reasons is all there is to say.
@@ -189,7 +208,8 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     let run = RunDirectory::open(&arguments.directory)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
     let suppressions = suppressions(&settings.options)?;
-    let report = Report::from_run(&run, &Preparation { suppressions });
+    let checks = checks(&settings.options)?;
+    let report = Report::from_run(&run, &Preparation { suppressions, checks });
     let sources = Sources::load(&report);
     let text = |format| match arguments.gen_suppressions {
         true => suppress::gen_suppressions(&report.findings),

@@ -12,11 +12,22 @@ use crate::program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
 use crate::watch::Watch;
+use commsan_report::{Checks, Options as Preparation};
 use commsan_trace::{RunDirectory, RunInfo};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where nothing is flagged, ranks need not look.
+fn limited(options: &Options, checks: Option<&Checks>) -> Options {
+    let mut options = options.clone();
+    if let Some(checks) = checks {
+        options.thread_checks &= checks.has_threads();
+        options.collective_checks &= checks.has_collectives();
+    }
+    options
+}
 
 /// Runs `command`, reports, and says how it went.
 pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failure> {
@@ -25,7 +36,8 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
             .help("put it after `--`: `commsan run -- mpirun -n 4 ./app`"));
     };
     child::find(first)?;
-    let options = &settings.options;
+    let checks = report::checks(&settings.options)?;
+    let options = &limited(&settings.options, checks.as_ref());
     // Says what is missing before anything is created.
     job_environment(Path::new(""), options)?;
     let suppressions = report::suppressions(options)?;
@@ -55,7 +67,7 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
     save(&run, &info);
 
     let mut summary = match options.check {
-        true => report::finish(&run, suppressions, options),
+        true => report::finish(&run, &Preparation { suppressions, checks }, options),
         false => profile::unchecked(&run),
     };
     if let Ok(summary) = summary.as_mut()

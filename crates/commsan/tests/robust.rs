@@ -444,3 +444,29 @@ fn more_operations_than_can_be_remembered() {
         assert!(has_note(&killed, 0, KILLED), "{}", killed.text());
     }
 }
+
+#[test]
+fn checks_can_be_limited_to_what_lint_has_flagged() {
+    // clang, whose objects lint can read.
+    let work = Work::new("flagged", Mpi::Mpich);
+    let program = work.compile("robust/flagged.c", &["-g"]);
+    work.run(&[], 2, &program, &[]).ends_with(66).finds(&["CS-COL-02 main", "CS-COL-04 main"]);
+    let file = work.path("checks.toml");
+    let checks = file.to_str().unwrap();
+    let linted = [Path::new("lint"), &program, Path::new("--emit-checks"), &file];
+    work.finish(&mut work.commsan(&linted)).ends_with(66);
+    let limited = ["--checks", checks];
+    work.run(&limited, 2, &program, &[]).ends_with(66).finds(&["CS-COL-02 main"]);
+    fs::write(&file, "schema = 1\nthreads = []\ncollectives = []\n").unwrap();
+    work.run(&limited, 2, &program, &[]).ends_with(0).finds(&[]);
+    fs::write(&file, "[[suppress]]\n").unwrap();
+    work.run(&limited, 2, &program, &[]).ends_with(2).says("--emit-checks");
+}
+
+#[test]
+fn checks_of_threads_can_be_left_out() {
+    let work = Work::new("threads-left-out", Mpi::OpenMpi);
+    let program = work.compile("cases/fail/threads/levels/region.c", &["-g", "-fopenmp"]);
+    work.run(&[], 2, &program, &[]).ends_with(66).finds(&["CS-THR-01 main (OpenMP region)"]);
+    work.run(&["--thread-checks=false"], 2, &program, &[]).ends_with(0).finds(&[]);
+}

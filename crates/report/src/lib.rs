@@ -8,6 +8,7 @@
 //! RunDirectory → RankLog → Symbols → merge → Suppressions → Report → terminal, html, json, …
 //! ```
 
+pub mod checks;
 mod deadlock;
 mod facts;
 pub mod github;
@@ -31,6 +32,7 @@ mod variables;
 mod wildcard;
 mod wording;
 
+pub use checks::Checks;
 pub use notes::{Level, Note};
 pub use sources::Sources;
 pub use suppress::{Suppressed, Suppressions};
@@ -95,6 +97,8 @@ pub struct Analysed {
 pub struct Options {
     /// Findings to set aside.
     pub suppressions: Suppressions,
+    /// Calls that checks of threads and of collectives are limited to.
+    pub checks: Option<Checks>,
 }
 
 impl Report {
@@ -131,6 +135,9 @@ impl Report {
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);
+        if let Some(checks) = &options.checks {
+            merged.retain(|finding| checks.keep(finding));
+        }
         let (findings, suppressed) = options.suppressions.apply(merged);
         notes.add_unused(&suppressed);
         let starts = || logs.iter().filter_map(|log| log.start.as_ref());

@@ -60,7 +60,7 @@ fn suppressed_and_unused_entries_are_told() {
     let entry = |code| format!("[[suppress]]\ncode = '{code}'\nreason = 'known'\n");
     let text = entry("CS-REQ-01") + &entry("CS-BUF-01");
     let suppressions = Suppressions::parse(&text, Path::new("supp.toml")).unwrap();
-    let report = Report::from_run(&run, &Options { suppressions });
+    let report = Report::from_run(&run, &Options { suppressions, ..Options::default() });
     assert_eq!(report.findings, []);
     assert_eq!(report.run.suppressed[0].findings, 1);
     let notes = notes(&report);

@@ -23,6 +23,10 @@ pub struct Options {
     pub strict_sends: bool,
     /// Blocking collectives wait for all ranks.
     pub strict_collectives: bool,
+    /// Look at calls of several threads.
+    pub thread_checks: bool,
+    /// Compare collectives of different ranks.
+    pub collective_checks: bool,
     /// Look for objects that are never freed.
     pub leaks: bool,
 }
@@ -37,6 +41,8 @@ impl Default for Options {
             memory_model: MemoryModel::AsIs,
             strict_sends: false,
             strict_collectives: false,
+            thread_checks: true,
+            collective_checks: true,
             leaks: false,
         }
     }
@@ -88,6 +94,8 @@ fn parse(text: &str) -> Options {
             "stack_depth" => options.stack_depth = value.parse().unwrap_or(options.stack_depth),
             "strict_sends" => options.strict_sends = is_true(value),
             "strict_collectives" => options.strict_collectives = is_true(value),
+            "thread_checks" => options.thread_checks = is_true(value),
+            "collective_checks" => options.collective_checks = is_true(value),
             "leaks" => options.leaks = is_true(value),
             "memory_model" => {
                 options.memory_model = match value {

@@ -70,7 +70,12 @@ enum Phase {
 
 impl Phase {
     fn of(number: u8) -> Phase {
-        [Phase::Fresh, Phase::Early, Phase::Active, Phase::Over][usize::from(number)]
+        match number {
+            0 => Phase::Fresh,
+            1 => Phase::Early,
+            2 => Phase::Active,
+            _ => Phase::Over,
+        }
     }
 
     /// Whether there is somebody to be told what happens.
@@ -292,6 +297,7 @@ impl State {
         };
         let mut tracker = tracker.unwrap_or_else(|| Tracker::new(pages));
         tracker.assume_memory_model(self.options.memory_model);
+        tracker.limit(self.options.thread_checks, self.options.collective_checks);
         tracker.sees_atomics(abi::abi().hooked.load(Ordering::Relaxed) > 0);
         match shared {
             Shared::Unneeded => {}

@@ -18,6 +18,8 @@ pub(crate) struct Together {
     /// Where ranks compare; `None` where they cannot.
     pub board: Option<(Board, u32)>,
     pub on: Communicators,
+    /// Collectives are counted, but not compared.
+    pub ignored: bool,
 }
 
 /// A collective that this rank is about to call.
@@ -87,6 +89,10 @@ impl Tracker {
         }
         let known = self.together.on.get(entering.on);
         known.entered += 1;
+        if self.together.ignored {
+            return self.together.on.touch(entering.on);
+        }
+        let known = self.together.on.get(entering.on);
         let Some((board, me)) = self.together.board.filter(|_| known.name != 0 && known.size > 1)
         else {
             return;
@@ -130,7 +136,10 @@ impl Tracker {
 
     /// `MPI_Finalize` is about to be called: nothing is entered any more.
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        let Some(call) = crate::calls::named("MPI_Finalize") else { return };
+        let Some(call) = crate::calls::named("MPI_Finalize").filter(|_| !self.together.ignored)
+        else {
+            return;
+        };
         let Some((board, me)) = self.together.board else { return };
         let site = place.site(Some(&call.name), &mut self.stacks);
         let number = self.number_of(&site, call, out);

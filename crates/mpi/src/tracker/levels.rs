@@ -59,6 +59,8 @@ const MOST: usize = 64;
 /// What there is to know about threads that call MPI.
 #[derive(Default)]
 pub(crate) struct Levels {
+    /// Nothing is looked at.
+    pub(super) ignored: bool,
     initialised: Option<Initialised>,
     /// The last call, while there are several threads and they must not call at once.
     last: Option<Calling>,
@@ -95,6 +97,12 @@ struct Completion {
 }
 
 impl Tracker {
+    /// What calls of several threads are looked at for, and whether collectives are compared between ranks.
+    pub fn limit(&mut self, threads: bool, collectives: bool) {
+        self.levels.ignored = !threads;
+        self.together.ignored = !collectives;
+    }
+
     /// MPI has been initialised.
     pub fn initialised(
         &mut self,
@@ -103,6 +111,9 @@ impl Tracker {
         provided: ThreadLevel,
         place: &impl Place,
     ) {
+        if self.levels.ignored {
+            return;
+        }
         let site = place.site(Some(&call.name), &mut self.stacks);
         self.levels.initialised = Some(Initialised { required, provided, site });
     }
@@ -184,6 +195,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
+        if self.levels.ignored {
+            return false;
+        }
         let now = self.threads.actor.as_ref().map(|actor| actor.stamp);
         let known = self.together.on.get(on);
         let before = known.by_thread.take();
@@ -233,6 +247,9 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(now) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
+        if self.levels.ignored {
+            return;
+        }
         let site = place.site(Some(&call.name), &mut self.stacks);
         for token in tokens.iter().filter(|token| token.variable != 0) {
             let active = self.knows(*token);

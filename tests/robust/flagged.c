@@ -1,0 +1,14 @@
+/* Two mistakes about collectives: that the roots differ is seen in the source, that the datatypes do is not. */
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+  int rank, *value = calloc(1, sizeof *value);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Bcast(value, 1, rank == 0 ? MPI_INT : MPI_FLOAT, 0, MPI_COMM_WORLD);
+  MPI_Bcast(value, 1, MPI_INT, rank, MPI_COMM_WORLD);
+  free(value);
+  MPI_Finalize();
+  return 0;
+}
