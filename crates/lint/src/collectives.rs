@@ -220,9 +220,12 @@ impl Check<'_, '_> {
         Some(Finding { possible, ..finding })
     }
 
-    /// Whether both ways are certain to be taken: the rank is compared with a constant.
+    /// Whether both ways are certain to be taken: the rank is compared with a constant, by all ranks.
     fn is_certain(&self, choice: &Choice) -> bool {
         const DEEPEST: usize = 4;
+        if self.differing.guarded.contains(&(choice.function, choice.inst)) {
+            return false;
+        }
         let asked = choice.question.map(Question::of);
         asked.is_some_and(|value| self.is_rank(choice.function, value, DEEPEST))
     }

@@ -33,6 +33,8 @@ const ROUNDS: usize = 40;
 pub struct Differing {
     /// Of conditions, by their branches, and of pointers that are called, by the calls.
     pub conditions: FxHashMap<(FunctionId, InstId), Labels>,
+    /// Of those, what other conditions on the way there depend on: not all ranks may get there.
+    pub guarded: FxHashSet<(FunctionId, InstId)>,
     /// Of the root that a collective names.
     pub roots: FxHashMap<(FunctionId, InstId), Labels>,
     /// Where `MPI_Comm_rank` has stored a rank.
@@ -244,8 +246,16 @@ impl Analysis<'_, '_> {
     }
 
     fn finish(&mut self, pass: Pass) {
-        let Pass { number, function, body, values, result, touched, exit, .. } = pass;
+        let Pass { number, function, body, shape, values, result, touched, exit, .. } = pass;
         for block in body.block_ids() {
+            let others = shape.controllers[block.0 as usize].iter().filter(|by| **by != block);
+            let mut guards = others.map(|by| {
+                let condition = body.end(*by).and_then(|end| end.args.first());
+                let params = &self.contexts[number].params;
+                condition.map_or(0, |condition| value(*condition, &values, params))
+            });
+            let is_guarded =
+                self.contexts[number].control != 0 || guards.any(|labels| labels != 0);
             for (id, inst) in body.instructions(block) {
                 let decides = match inst.op {
                     Op::Branch | Op::Switch(_) => inst.args.first(),
@@ -256,6 +266,9 @@ impl Analysis<'_, '_> {
                     .map_or(0, |decides| value(*decides, &values, &self.contexts[number].params));
                 if labels != 0 {
                     *self.found.conditions.entry((function, id)).or_default() |= labels;
+                    if is_guarded {
+                        self.found.guarded.insert((function, id));
+                    }
                 }
             }
         }

@@ -2,8 +2,8 @@
 #include <mpi.h>
 
 static void c(int rank, double *x, double *y) {
-  if (rank == 0) //~ CS-COL-01 cause
-    MPI_Reduce(x, y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); //~ CS-COL-01 access //~ CS-COL-01 access possible
+  if (rank == 1) //~ CS-COL-01 cause possible
+    MPI_Reduce(x, y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); //~ CS-COL-01 access possible //~ CS-COL-01 access possible
 }
 
 int main(int argc, char **argv) {

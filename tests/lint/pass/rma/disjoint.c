@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int peer = 1 - rank;
-  static int window[64];
+  static int window[48 + 8 * 16];
   MPI_Win win;
   MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     for (int j = 0; j < 16; j++) {
       rows[i][j] = i;
     }
-    MPI_Put(rows[i], 16, MPI_INT, peer, 48, 16, MPI_INT, win);
+    MPI_Put(rows[i], 16, MPI_INT, peer, 48 + 16 * i, 16, MPI_INT, win);
   }
   MPI_Win_unlock_all(win);
   printf("%d %d\n", values[4], pair.first + pair.second);

@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, window[4] = {0}, local[4] = {0};
+  int rank, window[8] = {0}, local[4] = {0};
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int peer = 1 - rank;
   MPI_Win win;
@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
 
   MPI_Win_lock_all(0, win);
   MPI_Put(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win);
-  MPI_Put(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win);
+  MPI_Put(local, 4, MPI_INT, peer, 4, 4, MPI_INT, win);
   MPI_Win_unlock_all(win);
 
   MPI_Win_free(&win);

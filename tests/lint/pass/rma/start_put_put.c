@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, window[4] = {0}, local[4] = {0};
+  int rank, window[8] = {0}, local[4] = {0};
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int peer = 1 - rank;
   MPI_Win win;
@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   MPI_Win_post(group, 0, win);
   MPI_Win_start(group, 0, win);
   MPI_Put(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win);
-  MPI_Put(local, 4, MPI_INT, peer, 0, 4, MPI_INT, win);
+  MPI_Put(local, 4, MPI_INT, peer, 4, 4, MPI_INT, win);
   MPI_Win_complete(win);
   MPI_Win_wait(win);
 
