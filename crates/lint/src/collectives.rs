@@ -31,6 +31,7 @@ use crate::{Analysis, Calls, levels, places};
 use comm::{Comms, Labels, OTHER};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_model::{Code, Finding, Role, Site};
+use commsan_mpi::Call;
 use fork::Fork;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
@@ -109,6 +110,7 @@ impl Check<'_, '_> {
         let fork = Fork { terms: self.terms, choice, labels, rest, whole };
         if fork.is_even(false, Only::Any) {
             self.settle(choice, rest);
+            self.arguments(&fork);
         } else if !fork.is_even_alone() && !self.is_chain(choice, after, labels) {
             self.found.extend(self.mismatch(&fork));
         }
@@ -218,6 +220,75 @@ impl Check<'_, '_> {
         let possible = !self.is_certain(choice) || fork.is_undecided();
         let finding = places::finding(Code::CollectivesDiffer, message, sites, why, help);
         Some(Finding { possible, ..finding })
+    }
+
+    /// Compares what calls are given that both ways have in common: roots and reductions that are constants.
+    fn arguments(&mut self, fork: &Fork) {
+        for [(one, comm), (two, _)] in fork.common() {
+            let same = (one.function, one.inst) == (two.function, two.inst);
+            if same || !self.comms.differ(one.function, comm, fork.labels) {
+                continue;
+            }
+            let code = match () {
+                () if self.differ_in(one, two, |call| call.at.root) => Code::RootsDiffer,
+                () if self.differ_in(one, two, |call| call.at.op) => Code::ReductionsDiffer,
+                () => continue,
+            };
+            let finding = self.different(fork.choice, code, one, two);
+            self.found.extend(finding);
+        }
+    }
+
+    /// Whether two calls pass different constants. Negative roots are those of intercommunicators.
+    fn differ_in(&self, one: &Event, two: &Event, at: impl Fn(&Call) -> Option<usize>) -> bool {
+        let passed = |event: &Event| {
+            let body = self.program[event.function].body.as_ref()?;
+            let inst = &body[event.inst];
+            let mpi = self.comms.calls.at(inst)?;
+            let index = at(mpi.call?)?;
+            match inst.args.get(index)? {
+                Value::Global(id, at) if !mpi.by_reference => Some(Value::Global(*id, *at)),
+                _ => mpi.integer(self.program, body, inst, index).map(Value::Int),
+            }
+        };
+        match (passed(one), passed(two)) {
+            (Some(Value::Int(..0)), _) | (_, Some(Value::Int(..0))) => false,
+            (Some(one), Some(two)) => one != two,
+            _ => false,
+        }
+    }
+
+    /// The same collective, with other arguments.
+    fn different(&self, choice: &Choice, code: Code, one: &Event, two: &Event) -> Option<Finding> {
+        let name = one.name;
+        let (what, why, help) = match code {
+            Code::RootsDiffer => (
+                "root",
+                "all ranks must name the same root (MPI 4.1 §6.1)",
+                "name the same root on both ways",
+            ),
+            _ => (
+                "reduction",
+                "all ranks must name the same reduction (MPI 4.1 §6.9.1)",
+                "pass the same reduction on both ways",
+            ),
+        };
+        let branch = self.program[choice.function].body.as_ref()?;
+        let cause = places::at(
+            self.program,
+            choice.function,
+            branch[choice.inst].at,
+            Role::Cause,
+            "which of them is called depends on this condition".to_owned(),
+        );
+        let sites = vec![
+            self.site(one, Role::Access, format!("`{name}` on some ranks")),
+            self.site(two, Role::Operation, format!("with another {what} on others")),
+            cause,
+        ];
+        let message = format!("`{name}` is called with different {what}s by different ranks");
+        let finding = places::finding(code, message, sites, why.to_owned(), help.to_owned());
+        Some(Finding { possible: !self.is_certain(choice), ..finding })
     }
 
     /// Whether both ways are certain to be taken: the rank is compared with a constant, by all ranks.

@@ -70,6 +70,15 @@ impl<'f> Fork<'f, '_> {
         first_difference(&called)
     }
 
+    /// Calls that two ways have in common, one after the other.
+    pub fn common(&self) -> Vec<[(&'f Event, Comm); 2]> {
+        let called = self.called(&[]);
+        let Some((first, others)) = called.split_first() else { return Vec::new() };
+        let same = |[(one, on), (two, at)]: &[(&Event, Comm); 2]| one.name == two.name && on == at;
+        let pairs = others.iter().flat_map(|other| first.iter().zip(other));
+        pairs.map(|(one, two)| [*one, *two]).take_while(same).collect()
+    }
+
     /// What each way calls, and then what follows.
     fn called(&self, rest: &[TermId]) -> Vec<Vec<(&'f Event, Comm)>> {
         let calls = |(number, way)| {

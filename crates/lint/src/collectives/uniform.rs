@@ -254,8 +254,7 @@ impl Analysis<'_, '_> {
                 let params = &self.contexts[number].params;
                 condition.map_or(0, |condition| value(*condition, &values, params))
             });
-            let is_guarded =
-                self.contexts[number].control != 0 || guards.any(|labels| labels != 0);
+            let is_guarded = self.contexts[number].control != 0 || guards.any(|labels| labels != 0);
             for (id, inst) in body.instructions(block) {
                 let decides = match inst.op {
                     Op::Branch | Op::Switch(_) => inst.args.first(),
@@ -463,12 +462,14 @@ impl Analysis<'_, '_> {
             let comm = self.comms.resolve(function, inst.args[0], mpi.by_reference);
             let label = match name {
                 "MPI_Group_rank" => RANK,
+                // Everybody is the first of a communicator of its own.
+                _ if comm == Comm::Own => 0,
                 _ => self.comms.label(function, comm),
             };
             for arg in inst.args.iter().take(to + 1).skip(from) {
                 let targets = self.targets(function, *arg);
                 pass.write(memory, &targets, label | control);
-                if name == "MPI_Comm_rank" {
+                if name == "MPI_Comm_rank" && comm != Comm::Own {
                     self.found.ranks.extend(targets.iter().copied());
                 }
             }

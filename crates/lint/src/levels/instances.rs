@@ -2,12 +2,12 @@
 //! them.
 
 use super::shape::{Shape, Shapes, State};
-use super::word::{Letter, Spot, forbids, settled};
+use super::word::{Letter, Spot, forbids, forbids_barrier, settled};
 use crate::callgraph::{self, CallGraph};
 use crate::memory::Memory;
 use crate::openmp::{Runtime, Scope, runtime, task_entry};
 use crate::{Calls, Mpi};
-use commsan_ir::{BlockId, Body, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
@@ -284,7 +284,11 @@ impl<'p> Instances<'p> {
             Some(Runtime::Critical(what)) => Letter::Critical(spot, what),
             // Where a loop's iterations are handed out, its own barrier comes after it.
             Some(Runtime::Barrier) => {
-                if let Some(outer) = forbids(word, Letter::Share(spot)) {
+                let outer = match is_barrier(self.program, inst) {
+                    true => forbids_barrier(word),
+                    false => forbids(word, Letter::Share(spot)),
+                };
+                if let Some(outer) = outer {
                     self.nested.push(Nested { inner: spot, outer, letter: None });
                 }
                 return;
@@ -306,6 +310,14 @@ impl<'p> Instances<'p> {
     pub fn mpi_of(&self, event: &Event) -> &'p Mpi {
         let body = self.body(event.instance);
         self.mpi.at(&body[event.spot.inst]).expect("events are calls of MPI")
+    }
+}
+
+/// Whether it is nothing else: reductions, too, end with one, which the runtime decides who gets to.
+fn is_barrier(program: &Program, inst: &Inst) -> bool {
+    match inst.op {
+        Op::Call(Callee::Direct(callee)) => program[callee].name == "__kmpc_barrier",
+        _ => false,
     }
 }
 

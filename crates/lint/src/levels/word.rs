@@ -251,6 +251,19 @@ pub fn forbids(word: &[Letter], inner: Letter) -> Option<Letter> {
     })
 }
 
+/// What lets only some threads of a team in, so that no barrier may be there: all must come to it (OpenMP 5.2 §15.3.1).
+pub fn forbids_barrier(word: &[Letter]) -> Option<Letter> {
+    let team = word.iter().rposition(|letter| letter.is_team())?;
+    let chosen = |outer: &Letter| {
+        matches!(outer, Letter::Numbered(..) | Letter::Others(..) | Letter::MainThread(_))
+    };
+    let inner = &word[team + 1..];
+    let by_test = || inner.iter().copied().find(chosen);
+    // The construct stands for any that all threads come to.
+    let construct = forbids(word, Letter::Share(word[team].spot()));
+    construct.or_else(|| by_test().filter(|_| matches!(word[team], Letter::Parallel(..))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,6 +331,17 @@ mod tests {
         assert_eq!(forbids(&[S], S), None);
         assert_eq!(forbids(&[P, S, THREAD], S), None);
         assert_eq!(forbids(&[P, Letter::Lock(SPOT, Value::Int(0))], S), None);
+        assert_eq!(forbids(&[P, number(Some(0))], S), None);
+    }
+
+    #[test]
+    fn barriers_where_not_all_threads_get_are_forbidden() {
+        assert_eq!(forbids_barrier(&[P, M]), Some(M));
+        assert_eq!(forbids_barrier(&[P, number(Some(0))]), Some(number(Some(0))));
+        assert_eq!(forbids_barrier(&[P, Letter::Lock(SPOT, Value::Int(0))]), None);
+        assert_eq!(forbids_barrier(&[P, number(Some(0)), P]), None);
+        assert_eq!(forbids_barrier(&[number(Some(0))]), None);
+        assert_eq!(forbids_barrier(&[P, number(Some(0)), THREAD]), None);
     }
 
     #[test]
