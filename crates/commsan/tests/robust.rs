@@ -470,3 +470,25 @@ fn checks_of_threads_can_be_left_out() {
     work.run(&[], 2, &program, &[]).ends_with(66).finds(&["CS-THR-01 main (OpenMP region)"]);
     work.run(&["--thread-checks=false"], 2, &program, &[]).ends_with(0).finds(&[]);
 }
+
+#[test]
+fn cmake_compiles_and_links_by_launchers() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("cmake", mpi);
+        let source = include_str!("../../../tests/robust/flagged.c");
+        fs::write(work.path("flagged.c"), source).unwrap();
+        let project = "cmake_minimum_required(VERSION 3.21)\nproject(flagged C)\n\
+                       add_executable(flagged flagged.c)\n";
+        fs::write(work.path("CMakeLists.txt"), project).unwrap();
+        let commsan = work.commsan::<&str>(&[]);
+        let wrapper = Path::new(commsan.get_program()).with_file_name("commsan-cc");
+        let compiler = format!("-DCMAKE_C_COMPILER={}", mpi.tool("mpicc"));
+        let launchers = ["COMPILER", "LINKER"]
+            .map(|what| format!("-DCMAKE_C_{what}_LAUNCHER={}", wrapper.display()));
+        let configure = ["-S", ".", "-B", "build", &compiler, &launchers[0], &launchers[1]];
+        work.finish(&mut work.command("cmake", &configure)).ends_with(0);
+        work.finish(&mut work.command("cmake", &["--build", "build"])).ends_with(0);
+        let program = work.path("build/flagged");
+        work.run(&[], 2, &program, &[]).ends_with(66).finds(&["CS-COL-02 main", "CS-COL-04 main"]);
+    }
+}
