@@ -21,6 +21,7 @@
 //! question, which together call the same on all ranks.
 
 mod comm;
+mod footprint;
 mod fork;
 mod reach;
 mod stored;

@@ -19,7 +19,7 @@
 
 mod build;
 mod library;
-mod set;
+pub(crate) mod set;
 mod solve;
 mod values;
 

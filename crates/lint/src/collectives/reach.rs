@@ -8,6 +8,7 @@ use crate::callgraph::{self, CallGraph, started};
 use crate::memory::{Memory, Object, Pointer};
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 /// What the quick look has found.
 pub struct Found {
@@ -16,6 +17,8 @@ pub struct Found {
     /// Places that are written by themselves, not only as some element of an array: variables, and
     /// fields of structures and common blocks.
     pub fields: FxHashSet<Pointer>,
+    /// Objects in which something may differ, in order.
+    pub objects: BTreeSet<Object>,
 }
 
 /// Looks at the whole program.
@@ -41,7 +44,11 @@ pub fn look(comms: &Comms) -> Found {
             reach.look(id, body);
         }
     }
-    Found { functions: reach.found(&comms.graph), fields: fields(program, calls, memory) }
+    Found {
+        functions: reach.found(&comms.graph),
+        fields: fields(program, calls, memory),
+        objects: reach.objects.into_iter().collect(),
+    }
 }
 
 fn fields(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Pointer> {

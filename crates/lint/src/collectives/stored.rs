@@ -1,8 +1,9 @@
 //! Labels of what is stored where.
 
 use super::comm::Labels;
-use crate::memory::{Object, Pointer};
-use rustc_hash::{FxHashMap, FxHashSet};
+use super::footprint::Place;
+use crate::memory::set::Set;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -11,17 +12,16 @@ type Entries = SmallVec<[(Option<i64>, Labels); 2]>;
 
 /// Labels of memory, by object. Most blocks change nothing: copies are one until one of them changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stored(Rc<FxHashMap<Object, Entries>>);
+pub struct Stored(Rc<FxHashMap<u32, Entries>>);
 
 impl Stored {
-    /// Labels of what is at these places. Of `fields` none is an element of an array.
-    pub fn read(&self, targets: &[Pointer], fields: &FxHashSet<Pointer>) -> Labels {
+    /// Labels of what is at these places.
+    pub fn read(&self, targets: &[Place]) -> Labels {
         let mut labels = 0;
         for target in targets {
             let Some(entries) = self.0.get(&target.object) else { continue };
-            let field = fields.contains(target);
             for (at, known) in entries {
-                if at.is_none() && !field || target.at.is_none() || *at == target.at {
+                if at.is_none() && !target.field || target.at.is_none() || *at == target.at {
                     labels |= known;
                 }
             }
@@ -30,7 +30,7 @@ impl Stored {
     }
 
     /// What was at a place is gone. Says whether any of it had labels, or has now.
-    pub fn replace(&mut self, place: Pointer, labels: Labels) -> bool {
+    pub fn replace(&mut self, place: Place, labels: Labels) -> bool {
         let entries = self.0.get(&place.object);
         let known = entries.into_iter().flatten().filter(|(at, _)| *at == place.at);
         let known = known.fold(0, |all, (_, labels)| all | labels);
@@ -44,7 +44,7 @@ impl Stored {
     }
 
     /// What is stored there may have these labels, too. Says whether that is new.
-    pub fn add(&mut self, place: Pointer, labels: Labels) -> bool {
+    pub fn add(&mut self, place: Place, labels: Labels) -> bool {
         let entries = self.0.get(&place.object);
         let mut known = entries.into_iter().flatten();
         let has = |(at, known): &(_, Labels)| *at == place.at && labels & !known == 0;
@@ -58,7 +58,7 @@ impl Stored {
 
     /// From a place of an object on, or everywhere, there are no labels any more. Says whether the
     /// object is known.
-    pub fn clear(&mut self, place: Pointer) -> bool {
+    pub fn clear(&mut self, place: Place) -> bool {
         let Some(entries) = self.0.get(&place.object) else { return false };
         let mut entries = entries.clone();
         entries.retain(|(at, _)| at.zip(place.at).is_some_and(|(at, begin)| at < begin));
@@ -67,17 +67,23 @@ impl Stored {
     }
 
     /// An object is as it is there.
-    pub fn take(&mut self, object: Object, from: &Stored) {
+    pub fn take(&mut self, object: u32, from: &Stored) {
         if self.0.get(&object) != from.0.get(&object) {
             self.set(object, from.0.get(&object).cloned().unwrap_or_default());
         }
     }
 
     /// An object may be as it is there.
-    pub fn take_also(&mut self, object: Object, from: &Stored) {
+    pub fn take_also(&mut self, object: u32, from: &Stored) {
         for (at, labels) in from.0.get(&object).into_iter().flatten() {
-            self.add(Pointer { object, at: *at }, *labels);
+            self.add(Place { object, at: *at, field: false }, *labels);
         }
+    }
+
+    /// What is in these objects.
+    pub fn within(&self, objects: &Set) -> Stored {
+        let inside = self.0.iter().filter(|(object, _)| objects.contains(**object));
+        Stored(Rc::new(inside.map(|(object, entries)| (*object, entries.clone())).collect()))
     }
 
     /// Whether this is a copy of the other, or the other way round, and neither has changed since.
@@ -97,13 +103,13 @@ impl Stored {
         let mut grown = false;
         for (object, entries) in &*from.0 {
             for (at, labels) in entries {
-                grown |= self.add(Pointer { object: *object, at: *at }, *labels);
+                grown |= self.add(Place { object: *object, at: *at, field: false }, *labels);
             }
         }
         grown
     }
 
-    fn set(&mut self, object: Object, entries: Entries) {
+    fn set(&mut self, object: u32, entries: Entries) {
         let map = Rc::make_mut(&mut self.0);
         if entries.is_empty() {
             map.remove(&object);
@@ -124,10 +130,9 @@ fn add(entries: &mut Entries, place: Option<i64>, labels: Labels) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_ir::GlobalId;
 
-    fn place(number: u32, at: Option<i64>) -> Pointer {
-        Pointer { object: Object::Global(GlobalId(number)), at }
+    fn place(object: u32, at: Option<i64>) -> Place {
+        Place { object, at, field: false }
     }
 
     #[test]
@@ -137,7 +142,7 @@ mod tests {
         let mut copy = first.clone();
         assert!(copy.is(&first) && !copy.join(&first));
         assert!(copy.add(place(0, Some(8)), 2) && !copy.add(place(0, Some(8)), 2));
-        let read = |stored: &Stored, at| stored.read(&[place(0, at)], &FxHashSet::default());
+        let read = |stored: &Stored, at| stored.read(&[place(0, at)]);
         assert_eq!((read(&first, Some(8)), read(&copy, Some(8))), (1, 3));
         assert!(first.join(&copy) && !first.join(&copy));
         assert_eq!(first, copy);

@@ -8,10 +8,11 @@
 //! function is called with. Of a function with many such combinations they are joined.
 
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
+use super::footprint::{Footprints, Targets};
 use super::reach;
 use super::stored::Stored;
 use crate::callgraph;
-use crate::memory::{Object, Pointer};
+use crate::memory::Pointer;
 use crate::mpi::stored;
 use crate::openmp::{Runtime, runtime};
 use commsan_engine::Mode;
@@ -27,6 +28,8 @@ use std::rc::Rc;
 const CONTEXTS: usize = 8;
 /// How often one combination is looked at again.
 const ROUNDS: usize = 40;
+/// Calls within calls that are looked at before who calls goes on.
+const DEEPEST: usize = 100;
 
 /// What differs between ranks, for a whole program.
 #[derive(Debug, Default)]
@@ -53,10 +56,14 @@ struct Context {
     entered: Stored,
     exit: Stored,
     /// Objects whose labels it changes.
-    touched: FxHashSet<Object>,
+    touched: FxHashSet<u32>,
     result: Labels,
-    callers: FxHashSet<usize>,
+    callers: BTreeSet<usize>,
     rounds: usize,
+    /// Whether it is being looked at.
+    busy: bool,
+    /// Whether it has gone by results of others that were not final.
+    preliminary: bool,
 }
 
 /// What is the same for all contexts of a function.
@@ -80,16 +87,18 @@ struct Analysis<'a, 'p> {
     order: Vec<u32>,
     /// Functions in which anything can differ.
     relevant: FxHashSet<FunctionId>,
-    /// Places that no element of an array is taken to be.
-    fields: FxHashSet<Pointer>,
-    targets: FxHashMap<(FunctionId, Value), Rc<[Pointer]>>,
+    footprints: Footprints,
+    /// Contexts being looked at, each called by the one before.
+    path: Vec<usize>,
     found: Differing,
 }
 
 /// Looks at everything that is reached from `roots`.
 pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
-    let (contexts, known, of_function, shapes, open, targets, found) = Default::default();
-    let reach::Found { functions: relevant, fields } = reach::look(comms);
+    let (contexts, known, of_function, shapes, open, path, found) = Default::default();
+    let reached = reach::look(comms);
+    let relevant = reached.functions.clone();
+    let footprints = Footprints::of(comms, reached);
     let order = callees_first(comms, roots);
     let mut analysis = Analysis {
         comms,
@@ -100,8 +109,8 @@ pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
         open,
         order,
         relevant,
-        fields,
-        targets,
+        footprints,
+        path,
         found,
     };
     for root in roots {
@@ -184,19 +193,34 @@ impl Analysis<'_, '_> {
     }
 
     fn queue(&mut self, number: usize) {
+        self.open.insert(self.entry(number));
+    }
+
+    /// Where a context is queued.
+    fn entry(&self, number: usize) -> (u32, usize) {
         let function = self.contexts[number].function;
-        let place = function.map_or(u32::MAX, |function| self.order[function.0 as usize]);
-        self.open.insert((place, number));
+        (function.map_or(u32::MAX, |function| self.order[function.0 as usize]), number)
     }
 
-    fn read(&self, memory: &Stored, targets: &[Pointer]) -> Labels {
-        memory.read(targets, &self.fields)
+    /// Looks at a context right away, so that who calls it goes on with what it does. Others wait if
+    /// it is being looked at already, or too deep in calls.
+    fn settle(&mut self, number: usize) {
+        let entry = self.entry(number);
+        if !self.open.contains(&entry) {
+            return;
+        }
+        if !self.contexts[number].busy && self.path.len() < DEEPEST {
+            self.open.remove(&entry);
+            return self.look(number);
+        }
+        let from = self.path.iter().position(|other| *other == number).unwrap_or(0);
+        for waiting in &self.path[from..] {
+            self.contexts[*waiting].preliminary = true;
+        }
     }
 
-    fn targets(&mut self, function: FunctionId, value: Value) -> Rc<[Pointer]> {
-        let memory = self.comms.memory;
-        let known = self.targets.entry((function, value));
-        Rc::clone(known.or_insert_with(|| memory.targets(function, value).into()))
+    fn targets(&mut self, function: FunctionId, value: Value) -> Rc<Targets> {
+        self.footprints.targets(self.comms, function, value)
     }
 
     fn shape(&mut self, function: FunctionId, body: &Body) -> Rc<Shape> {
@@ -212,6 +236,8 @@ impl Analysis<'_, '_> {
         }
         let program = self.comms.program;
         let Some(body) = program[function].body.as_ref() else { return };
+        self.contexts[number].busy = true;
+        self.path.push(number);
         let shape = self.shape(function, body);
         let mut pass = Pass {
             number,
@@ -242,6 +268,8 @@ impl Analysis<'_, '_> {
                 }
             }
         }
+        self.path.pop();
+        self.contexts[number].busy = false;
         self.finish(pass);
     }
 
@@ -274,8 +302,12 @@ impl Analysis<'_, '_> {
         let context = &mut self.contexts[number];
         if context.result != result || context.touched != touched || context.exit != exit {
             (context.result, context.touched, context.exit) = (result, touched, exit);
+            // Who is calling just now goes on with this.
+            let calling = self.path.last().copied().filter(|_| !context.preliminary);
             for caller in context.callers.clone() {
-                self.queue(caller);
+                if calling != Some(caller) {
+                    self.queue(caller);
+                }
             }
         }
     }
@@ -316,7 +348,7 @@ impl Analysis<'_, '_> {
         match &inst.op {
             Op::Load(_) => {
                 let targets = self.targets(pass.function, inst.args[0]);
-                of(&inst.args[0], pass) | self.read(memory, &targets)
+                of(&inst.args[0], pass) | memory.read(&targets.places)
             }
             Op::Store(_) => {
                 let labels = all(pass) | control;
@@ -326,7 +358,7 @@ impl Analysis<'_, '_> {
             }
             Op::Copy => {
                 let from = self.targets(pass.function, inst.args[1]);
-                let labels = all(pass) | control | self.read(memory, &from);
+                let labels = all(pass) | control | memory.read(&from.places);
                 let to = self.targets(pass.function, inst.args[0]);
                 pass.write(memory, &to, labels);
                 0
@@ -334,7 +366,7 @@ impl Analysis<'_, '_> {
             Op::Fill | Op::Atomic(_) => {
                 let labels = all(pass) | control;
                 let to = self.targets(pass.function, inst.args[0]);
-                let before = self.read(memory, &to);
+                let before = memory.read(&to.places);
                 pass.write(memory, &to, labels);
                 labels | before
             }
@@ -424,10 +456,12 @@ impl Analysis<'_, '_> {
             context.callers.insert(pass.number);
             if !context.entered.is(&before) {
                 context.entered = before.clone();
-                if context.entry.join(&before) {
+                let footprint = self.footprints.get(*callee);
+                if context.entry.join(&before.within(&footprint)) {
                     self.queue(number);
                 }
             }
+            self.settle(number);
             let context = &self.contexts[number];
             result |= context.result;
             for object in &context.touched {
@@ -470,7 +504,7 @@ impl Analysis<'_, '_> {
                 let targets = self.targets(function, *arg);
                 pass.write(memory, &targets, label | control);
                 if name == "MPI_Comm_rank" && comm != Comm::Own {
-                    self.found.ranks.extend(targets.iter().copied());
+                    self.found.ranks.extend(self.comms.memory.targets(function, *arg));
                 }
             }
             return 0;
@@ -490,7 +524,7 @@ impl Analysis<'_, '_> {
             let stored = match mpi.by_reference && !constant {
                 true => {
                     let targets = self.targets(function, at);
-                    self.read(memory, &targets)
+                    memory.read(&targets.places)
                 }
                 false => 0,
             };
@@ -533,7 +567,7 @@ struct Pass<'b> {
     /// By block: labels of the conditions that decide whether it runs.
     control: Vec<Labels>,
     result: Labels,
-    touched: FxHashSet<Object>,
+    touched: FxHashSet<u32>,
     exit: Stored,
 }
 
@@ -551,34 +585,27 @@ impl Pass<'_> {
     }
 
     /// What was there is gone if it is certain where it is written.
-    fn write(&mut self, memory: &mut Stored, targets: &[Pointer], labels: Labels) {
-        match targets {
-            [one]
-                if one.at.is_some()
-                    && !matches!(one.object, Object::Made(..) | Object::Outside) =>
-            {
+    fn write(&mut self, memory: &mut Stored, targets: &Targets, labels: Labels) {
+        match &*targets.places {
+            [one] if targets.is_certain => {
                 if memory.replace(*one, labels) {
                     self.touched.insert(one.object);
                 }
             }
-            several => self.add(memory, several, labels),
+            _ => self.add(memory, targets, labels),
         }
     }
 
-    fn add(&mut self, memory: &mut Stored, targets: &[Pointer], labels: Labels) {
-        for target in targets.iter().filter(|_| labels != 0) {
-            // Everything that is not known would be everything.
-            if matches!(target.object, Object::Outside | Object::Function(_)) {
-                continue;
-            }
+    fn add(&mut self, memory: &mut Stored, targets: &Targets, labels: Labels) {
+        for target in targets.places.iter().filter(|_| labels != 0) {
             self.touched.insert(target.object);
             memory.add(*target, labels);
         }
     }
 
     /// All ranks have the same there, from that place of the object on.
-    fn clear(&mut self, memory: &mut Stored, targets: &[Pointer]) {
-        for target in targets {
+    fn clear(&mut self, memory: &mut Stored, targets: &Targets) {
+        for target in &targets.places {
             if memory.clear(*target) {
                 self.touched.insert(target.object);
             }

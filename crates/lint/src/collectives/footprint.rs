@@ -1,0 +1,130 @@
+//! What of memory a function has to do with: what it, or what it calls, reads or writes. What lies elsewhere
+//! does not matter to it, and passes by (access-based localization: Oh, Brutschy, Yi, VMCAI 2011).
+//!
+//! Only objects count in which something may differ between ranks.
+
+use super::comm::Comms;
+use super::reach;
+use crate::memory::set::Set;
+use crate::memory::{Object, Pointer};
+use commsan_ir::{Body, FunctionId, Inst, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// A place in an object in which something may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its number.
+    pub object: u32,
+    /// Bytes from its begin, if known.
+    pub at: Option<i64>,
+    /// Whether this is no element of an array.
+    pub field: bool,
+}
+
+/// Where a value may point to.
+#[derive(Debug, Default)]
+pub struct Targets {
+    /// In objects in which something may differ.
+    pub places: Vec<Place>,
+    /// Whether it points there and nowhere else.
+    pub is_certain: bool,
+}
+
+/// What all functions have to do with.
+#[derive(Debug, Default)]
+pub struct Footprints {
+    numbers: FxHashMap<Object, u32>,
+    fields: FxHashSet<Pointer>,
+    targets: FxHashMap<(FunctionId, Value), Rc<Targets>>,
+    of: FxHashMap<FunctionId, Rc<Set>>,
+}
+
+impl Footprints {
+    /// Of functions in which anything can differ.
+    pub fn of(comms: &Comms, found: reach::Found) -> Footprints {
+        let reach::Found { functions, fields, objects } = found;
+        let numbers = objects.into_iter().zip(0..).collect();
+        let (targets, of) = Default::default();
+        let mut footprints = Footprints { numbers, fields, targets, of };
+        let mut sets = FxHashMap::default();
+        for (function, _, body) in comms.program.defined() {
+            if functions.contains(&function) {
+                sets.insert(function, footprints.own(comms, function, body));
+            }
+        }
+        with_callees(comms, &mut sets);
+        footprints.of = sets.into_iter().map(|(function, set)| (function, Rc::new(set))).collect();
+        footprints
+    }
+
+    /// Numbers of the objects that a function has to do with.
+    pub fn get(&self, function: FunctionId) -> Rc<Set> {
+        self.of.get(&function).cloned().unwrap_or_default()
+    }
+
+    /// Where a value of a function may point to.
+    pub fn targets(&mut self, comms: &Comms, function: FunctionId, value: Value) -> Rc<Targets> {
+        if let Some(known) = self.targets.get(&(function, value)) {
+            return Rc::clone(known);
+        }
+        let pointers = comms.memory.targets(function, value);
+        let is_certain = match &*pointers {
+            [one] => one.at.is_some() && !matches!(one.object, Object::Made(..)),
+            _ => false,
+        };
+        let place = |pointer: &Pointer| {
+            let object = *self.numbers.get(&pointer.object)?;
+            Some(Place { object, at: pointer.at, field: self.fields.contains(pointer) })
+        };
+        let places = pointers.iter().filter_map(place).collect();
+        let targets = Rc::new(Targets { places, is_certain });
+        self.targets.insert((function, value), Rc::clone(&targets));
+        targets
+    }
+
+    /// What a function's own code reads or writes.
+    fn own(&mut self, comms: &Comms, function: FunctionId, body: &Body) -> Set {
+        let mut set = Set::default();
+        for inst in &body.code {
+            for address in addresses(comms, function, inst) {
+                for place in &self.targets(comms, function, *address).places {
+                    set.insert(place.object);
+                }
+            }
+        }
+        set
+    }
+}
+
+/// The addresses that an instruction reads or writes at.
+fn addresses<'i>(comms: &Comms, function: FunctionId, inst: &'i Inst) -> &'i [Value] {
+    match inst.op {
+        Op::Load(_) | Op::Fill | Op::Atomic(_) => &inst.args[..1],
+        Op::Store(_) => &inst.args[1..2],
+        Op::Copy => &inst.args[..2],
+        Op::Call(_) => {
+            let callees = comms.memory.callees(function, inst).unwrap_or_default();
+            let is_own = callees.iter().any(|callee| comms.program[*callee].body.is_some());
+            if is_own && comms.calls.at(inst).is_none() { &[] } else { &inst.args }
+        }
+        _ => &[],
+    }
+}
+
+/// Adds what is called to those who call.
+fn with_callees(comms: &Comms, sets: &mut FxHashMap<FunctionId, Set>) {
+    let mut open: BTreeSet<FunctionId> = sets.keys().copied().collect();
+    while let Some(callee) = open.pop_last() {
+        let Some(set) = sets.get(&callee).cloned() else { continue };
+        for (caller, _) in comms.graph.callers(callee) {
+            let Some(known) = sets.get_mut(caller) else { continue };
+            let before = known.len();
+            known.absorb(&set);
+            if known.len() > before {
+                open.insert(*caller);
+            }
+        }
+    }
+}
