@@ -24,6 +24,7 @@ mod comm;
 mod footprint;
 mod fork;
 mod reach;
+mod sources;
 mod stored;
 mod terms;
 mod uniform;

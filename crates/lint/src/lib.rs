@@ -12,6 +12,7 @@
 mod callgraph;
 mod collectives;
 pub mod levels;
+mod library;
 pub mod memory;
 mod mpi;
 mod openmp;

@@ -2,9 +2,10 @@
 //! objects, or who calls. Most functions of most programs drop out here.
 
 use super::comm::Comms;
-use super::uniform::{DIFFERS, is_source};
+use super::sources::{DIFFERS, is_source};
 use crate::Calls;
 use crate::callgraph::{self, CallGraph, started};
+use crate::library::Library;
 use crate::memory::{Memory, Object, Pointer};
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
 use rustc_hash::FxHashSet;
@@ -148,10 +149,11 @@ impl Reach<'_> {
         for callee in callees {
             let number = callee.0 as usize;
             if self.program[callee].body.is_none() {
-                if control {
-                    inst.args.iter().for_each(|arg| self.store(id, *arg, true));
+                let name = &*self.program[callee].name;
+                for arg in Library::of(name).written(&inst.args) {
+                    self.store(id, *arg, control);
                 }
-                result |= differs || DIFFERS.contains(&&*self.program[callee].name);
+                result |= differs || DIFFERS.contains(&name);
                 continue;
             }
             self.changed |= control && !self.controlled[number];
@@ -192,9 +194,12 @@ impl Reach<'_> {
             return;
         }
         for target in self.memory.targets(function, address) {
-            if !matches!(target.object, Object::Outside | Object::Function(_) | Object::Handle(_)) {
-                self.changed |= self.objects.insert(target.object);
-            }
+            let changes = match target.object {
+                Object::Outside | Object::Function(_) | Object::Handle(_) => false,
+                Object::Global(global) => !self.program[global].constant,
+                Object::Local(..) | Object::Made(..) => true,
+            };
+            self.changed |= changes && self.objects.insert(target.object);
         }
     }
 

@@ -10,15 +10,16 @@
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
 use super::footprint::{Footprints, Targets};
 use super::reach;
+use super::sources::{DIFFERS, rank_results, uniform, writes};
 use super::stored::Stored;
 use crate::callgraph;
+use crate::library::Library;
 use crate::memory::Pointer;
 use crate::mpi::stored;
 use crate::openmp::{Runtime, runtime};
-use commsan_engine::Mode;
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Value};
-use commsan_mpi::{Call, Role};
+use commsan_mpi::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -214,7 +215,7 @@ impl Analysis<'_, '_> {
             return self.look(number);
         }
         let from = self.path.iter().position(|other| *other == number).unwrap_or(0);
-        for waiting in &self.path[from..] {
+        for waiting in self.path[from..].iter().chain([&number]) {
             self.contexts[*waiting].preliminary = true;
         }
     }
@@ -302,10 +303,9 @@ impl Analysis<'_, '_> {
         let context = &mut self.contexts[number];
         if context.result != result || context.touched != touched || context.exit != exit {
             (context.result, context.touched, context.exit) = (result, touched, exit);
-            // Who is calling just now goes on with this.
-            let calling = self.path.last().copied().filter(|_| !context.preliminary);
-            for caller in context.callers.clone() {
-                if calling != Some(caller) {
+            // What others have gone on with was enough for what they came with, if it was final.
+            if context.preliminary {
+                for caller in context.callers.clone() {
                     self.queue(caller);
                 }
             }
@@ -434,16 +434,16 @@ impl Analysis<'_, '_> {
         if defined.is_empty() {
             // Somebody else's: what it returns follows from what it is given; what it stores is taken
             // not to, but to be stored on some ranks only.
-            if control != 0 {
-                for arg in &inst.args {
-                    let targets = self.targets(pass.function, *arg);
-                    pass.add(memory, &targets, control);
-                }
-            }
             let name = match inst.op {
                 Op::Call(Callee::Direct(callee)) => &*program[callee].name,
                 _ => "",
             };
+            if control != 0 {
+                for arg in Library::of(name).written(&inst.args) {
+                    let targets = self.targets(pass.function, *arg);
+                    pass.add(memory, &targets, control);
+                }
+            }
             return together | if DIFFERS.contains(&name) { OTHER } else { 0 };
         }
         let mut result = 0;
@@ -649,48 +649,3 @@ fn value(value: Value, values: &[Labels], params: &[Labels]) -> Labels {
         _ => 0,
     }
 }
-
-/// Calls that tell the rank or what follows from it, with the first and last argument that they store it
-/// to.
-fn rank_results(name: &str) -> Option<(usize, usize)> {
-    Some(match name {
-        "MPI_Comm_rank" | "MPI_Group_rank" => (1, 1),
-        "MPI_Cart_coords" => (3, 3),
-        "MPI_Cart_shift" => (3, 4),
-        "MPI_Cart_get" => (4, 4),
-        "MPI_Cart_rank" => (2, 2),
-        "MPI_Graph_neighbors" | "MPI_Dist_graph_neighbors" => (3, 3),
-        "MPI_Graph_neighbors_count" => (2, 2),
-        "MPI_Dist_graph_neighbors_count" => (1, 2),
-        _ => return None,
-    })
-}
-
-/// Whether a call stores something that may differ.
-pub fn is_source(mpi: &crate::Mpi) -> bool {
-    let stores = |call: &Call| {
-        let buffers = call.accesses.iter().any(|access| access.mode == Mode::Write);
-        buffers || call.params.iter().any(|param| param.role == Role::Status)
-    };
-    rank_results(&mpi.name).is_some()
-        || matches!(&*mpi.name, "MPI_Wtime" | "MPI_Get_processor_name")
-        || mpi.call.is_some_and(stores)
-}
-
-/// Whether a call, or the operation it starts, writes a buffer.
-fn writes(call: &Call, place: usize) -> bool {
-    call.accesses.iter().any(|access| access.buffer == place && access.mode == Mode::Write)
-}
-
-/// Whether a collective gives all ranks the same.
-fn uniform(name: &str) -> bool {
-    let name = name.trim_start_matches("MPI_").to_lowercase();
-    let name = name.trim_end_matches("_init").trim_end_matches("_c");
-    let name = name.strip_prefix('i').filter(|rest| BLOCKING.contains(rest)).unwrap_or(name);
-    BLOCKING.contains(&name)
-}
-
-const BLOCKING: [&str; 4] = ["bcast", "allreduce", "allgather", "allgatherv"];
-
-/// Functions of the C library whose results are not the same on all ranks.
-pub const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];

@@ -430,8 +430,33 @@ impl<'p> Builder<'p> {
                 self.solver.shift(first, to, None);
             }
             Library::Forgets => {}
+            Library::ChangesString => {
+                let string = self.value(function, arg(0));
+                let text = self.made(function, id, None);
+                self.solver.shift(string, text, None);
+                self.solver.store(string, text);
+                self.solver.copy(text, to);
+            }
+            Library::WalksNodes(links) => self.nodes(function, &inst.args[..1], to, links, false),
+            Library::LinksNodes(links) => self.nodes(function, &inst.args, to, links, true),
         }
         true
+    }
+
+    /// Nodes that arguments point to, and all that are linked with these; whether they are then
+    /// linked anew. `to` is where any of them may be.
+    fn nodes(&mut self, function: FunctionId, from: &[Value], to: Node, links: &[i64], anew: bool) {
+        for node in from {
+            let node = self.value(function, *node);
+            self.solver.copy(node, to);
+        }
+        for at in links {
+            let link = self.solver.shifted(to, Some(*at));
+            self.solver.load(link, to);
+            if anew {
+                self.solver.store(link, to);
+            }
+        }
     }
 
     /// MPI keeps no pointers, but makes handles and memory, and moves data that may be pointers.

@@ -1,6 +1,7 @@
-//! Functions of the C library.
+//! Functions of the C and C++ libraries.
 
 /// What functions of the C library do with pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
     /// Returns new memory.
     Allocates,
@@ -14,7 +15,20 @@ pub enum Library {
     ReturnsFirst,
     /// Keeps none of its arguments and returns no pointer to what it was given.
     Forgets,
+    /// Returns a node of a list or tree of libstdc++ that is linked with the first argument; its links are
+    /// at these bytes.
+    WalksNodes(&'static [i64]),
+    /// Works on the string that is its first argument, which has its text in memory of its own or in itself,
+    /// and may return a place in it.
+    ChangesString,
+    /// Links the nodes that the arguments point to with each other, and may return one.
+    LinksNodes(&'static [i64]),
 }
+
+/// Parent, left and right of `_Rb_tree_node_base`.
+const TREE: &[i64] = &[8, 16, 24];
+/// Next and previous of `_List_node_base`.
+const LIST: &[i64] = &[0, 8];
 
 impl Library {
     /// Of a function of this name, if it is one of these.
@@ -82,8 +96,39 @@ impl Library {
             | "_ZdaPv"
             | "_ZdlPvm"
             | "_ZdaPvm" => Library::Forgets,
+            "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base"
+            | "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base"
+            | "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base"
+            | "_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base" => Library::WalksNodes(TREE),
+            "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_"
+            | "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_" => {
+                Library::LinksNodes(TREE)
+            }
+            _ if name.starts_with("_ZNSt8__detail15_List_node_base") => Library::LinksNodes(LIST),
+            _ if name.contains("20_Prime_rehash_policy")
+                || name.starts_with("_ZSt11_Hash_bytes") =>
+            {
+                Library::Forgets
+            }
+            _ if name.starts_with("_ZNSt7__cxx1112basic_string")
+                || name.starts_with("_ZNKSt7__cxx1112basic_string")
+                || name.starts_with("_ZNKSt7__cxx1119basic_ostringstream")
+                    && name.ends_with("3strEv") =>
+            {
+                Library::ChangesString
+            }
+            _ if moves_text(name) => Library::ReturnsFirst,
             _ if name.starts_with("_FortranA") || name.starts_with("llvm.") => Library::Forgets,
             _ => return None,
         })
     }
+}
+
+/// Whether a function writes to, or reads from, a stream of C++, and returns the stream. Those that are
+/// given a function, or another stream's buffer, may do more.
+fn moves_text(name: &str) -> bool {
+    const BEGINS: [&str; 5] = ["_ZNSo", "_ZNSi", "_ZStls", "_ZStrs", "_ZSt16__ostream_insert"];
+    BEGINS.iter().any(|begin| name.starts_with(begin))
+        && !name.contains("EPF")
+        && !name.contains("streambuf")
 }

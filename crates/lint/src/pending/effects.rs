@@ -4,6 +4,7 @@ use super::environment::Environment;
 use super::flat::Flat;
 use super::linear::{Known, Linear};
 use super::uses::Uses;
+use crate::library::Library;
 use crate::memory::{Memory, Object, Pointer};
 use crate::{Calls, Mpi};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
@@ -44,104 +45,6 @@ impl Length {
         match self {
             Length::Exactly(bytes) => Some(*bytes),
             Length::AtLeast(_) => None,
-        }
-    }
-}
-
-/// What functions of libraries do to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Library {
-    /// Nothing that is looked at.
-    Nothing,
-    /// Copies from the second argument to the first, as many bytes as the third says.
-    Copies,
-    /// Fills the first, as many bytes as the third says.
-    Fills,
-    /// Releases its first argument.
-    Releases,
-    /// May write where arguments point.
-    WritesArguments,
-    /// May do anything that others can.
-    Anything,
-}
-
-impl Library {
-    fn of(name: &str) -> Library {
-        match name {
-            "memcpy" | "memmove" | "mempcpy" | "__memcpy_chk" | "__memmove_chk" => Library::Copies,
-            "memset" | "__memset_chk" => Library::Fills,
-            "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" | "realloc" => Library::Releases,
-            "malloc"
-            | "calloc"
-            | "aligned_alloc"
-            | "_Znwm"
-            | "_Znam"
-            | "printf"
-            | "fprintf"
-            | "puts"
-            | "putchar"
-            | "fputs"
-            | "fputc"
-            | "fflush"
-            | "exit"
-            | "abort"
-            | "_exit"
-            | "__assert_fail"
-            | "strlen"
-            | "strcmp"
-            | "strncmp"
-            | "memcmp"
-            | "atoi"
-            | "atof"
-            | "atol"
-            | "strtol"
-            | "getenv"
-            | "usleep"
-            | "sleep"
-            | "perror"
-            | "rand"
-            | "srand"
-            | "random"
-            | "drand48"
-            | "lrand48"
-            | "time"
-            | "clock"
-            | "sqrt"
-            | "sqrtf"
-            | "sin"
-            | "cos"
-            | "tan"
-            | "exp"
-            | "log"
-            | "pow"
-            | "fabs"
-            | "fabsf"
-            | "floor"
-            | "ceil"
-            | "fmin"
-            | "fmax"
-            | "abs"
-            | "labs"
-            | "__gxx_personality_v0"
-            | "__cxa_begin_catch"
-            | "__cxa_end_catch"
-            | "__cxa_throw"
-            | "__cxa_allocate_exception"
-            | "__cxa_atexit"
-            | "_ZSt9terminatev"
-            | "getpid"
-            | "omp_get_thread_num"
-            | "omp_get_num_threads"
-            | "omp_get_max_threads"
-            | "omp_get_wtime" => Library::Nothing,
-            "snprintf" | "sprintf" | "sscanf" | "scanf" | "fscanf" | "fread" | "fgets"
-            | "gettimeofday" | "clock_gettime" | "posix_memalign" | "strcpy" | "strncpy"
-            | "strcat" => Library::WritesArguments,
-            _ if name.starts_with("llvm.") || name.starts_with("_FortranAio") => Library::Nothing,
-            // Streams.
-            _ if name.starts_with("_ZNSo") || name.starts_with("_ZStls") => Library::Nothing,
-            _ if name.starts_with("_FortranA") => Library::WritesArguments,
-            _ => Library::Anything,
         }
     }
 }

@@ -7,7 +7,7 @@
 //! Blocks are visited in an order that settles a loop before what follows it. The first visit of a loop
 //! is its first iteration, later ones stand for all others.
 
-use super::effects::{Called, Library, Touch, View};
+use super::effects::{Called, Touch, View};
 use super::effort::Effort;
 use super::found::{Found, Overlap, Wrong};
 use super::linear::{Known, Linear};
@@ -15,6 +15,7 @@ use super::live::Live;
 use super::loops::Ways;
 use super::operation::{Operation, Outcome, Places};
 use super::state::{State, by_how_much, shifts};
+use crate::library::Library;
 use commsan_ir::{BlockId, Compare, InstId, Op, Value};
 use commsan_mpi::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};

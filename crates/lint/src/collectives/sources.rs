@@ -1,0 +1,49 @@
+//! Calls of MPI and of the C library that make values differ between ranks, or the same on all.
+
+use commsan_engine::Mode;
+use commsan_mpi::{Call, Role};
+
+/// Calls that tell the rank or what follows from it, with the first and last argument that they store it
+/// to.
+pub fn rank_results(name: &str) -> Option<(usize, usize)> {
+    Some(match name {
+        "MPI_Comm_rank" | "MPI_Group_rank" => (1, 1),
+        "MPI_Cart_coords" => (3, 3),
+        "MPI_Cart_shift" => (3, 4),
+        "MPI_Cart_get" => (4, 4),
+        "MPI_Cart_rank" => (2, 2),
+        "MPI_Graph_neighbors" | "MPI_Dist_graph_neighbors" => (3, 3),
+        "MPI_Graph_neighbors_count" => (2, 2),
+        "MPI_Dist_graph_neighbors_count" => (1, 2),
+        _ => return None,
+    })
+}
+
+/// Whether a call stores something that may differ.
+pub fn is_source(mpi: &crate::Mpi) -> bool {
+    let stores = |call: &Call| {
+        let buffers = call.accesses.iter().any(|access| access.mode == Mode::Write);
+        buffers || call.params.iter().any(|param| param.role == Role::Status)
+    };
+    rank_results(&mpi.name).is_some()
+        || matches!(&*mpi.name, "MPI_Wtime" | "MPI_Get_processor_name")
+        || mpi.call.is_some_and(stores)
+}
+
+/// Whether a call, or the operation it starts, writes a buffer.
+pub fn writes(call: &Call, place: usize) -> bool {
+    call.accesses.iter().any(|access| access.buffer == place && access.mode == Mode::Write)
+}
+
+/// Whether a collective gives all ranks the same.
+pub fn uniform(name: &str) -> bool {
+    let name = name.trim_start_matches("MPI_").to_lowercase();
+    let name = name.trim_end_matches("_init").trim_end_matches("_c");
+    let name = name.strip_prefix('i').filter(|rest| BLOCKING.contains(rest)).unwrap_or(name);
+    BLOCKING.contains(&name)
+}
+
+const BLOCKING: [&str; 4] = ["bcast", "allreduce", "allgather", "allgatherv"];
+
+/// Functions of the C library whose results are not the same on all ranks.
+pub const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];

@@ -1,0 +1,126 @@
+//! What functions of the C and C++ libraries do to memory that programs look at.
+
+use commsan_ir::Value;
+
+/// What a function does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// Nothing that is looked at.
+    Nothing,
+    /// Copies from the second argument to the first, as many bytes as the third says.
+    Copies,
+    /// Fills the first, as many bytes as the third says.
+    Fills,
+    /// Releases its first argument.
+    Releases,
+    /// May write where arguments point.
+    WritesArguments,
+    /// May do anything that others can.
+    Anything,
+}
+
+impl Library {
+    /// Of a function of this name.
+    pub fn of(name: &str) -> Library {
+        match name {
+            "memcpy" | "memmove" | "mempcpy" | "__memcpy_chk" | "__memmove_chk" => Library::Copies,
+            "memset" | "__memset_chk" => Library::Fills,
+            "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" | "realloc" => Library::Releases,
+            "malloc"
+            | "calloc"
+            | "aligned_alloc"
+            | "_Znwm"
+            | "_Znam"
+            | "printf"
+            | "fprintf"
+            | "puts"
+            | "putchar"
+            | "fputs"
+            | "fputc"
+            | "fflush"
+            | "exit"
+            | "abort"
+            | "_exit"
+            | "__assert_fail"
+            | "strlen"
+            | "strcmp"
+            | "strncmp"
+            | "memcmp"
+            | "atoi"
+            | "atof"
+            | "atol"
+            | "strtol"
+            | "getenv"
+            | "usleep"
+            | "sleep"
+            | "perror"
+            | "rand"
+            | "srand"
+            | "random"
+            | "drand48"
+            | "lrand48"
+            | "time"
+            | "clock"
+            | "sqrt"
+            | "sqrtf"
+            | "sin"
+            | "cos"
+            | "tan"
+            | "exp"
+            | "log"
+            | "pow"
+            | "fabs"
+            | "fabsf"
+            | "floor"
+            | "ceil"
+            | "fmin"
+            | "fmax"
+            | "abs"
+            | "labs"
+            | "__gxx_personality_v0"
+            | "__cxa_begin_catch"
+            | "__cxa_end_catch"
+            | "__cxa_throw"
+            | "__cxa_allocate_exception"
+            | "__cxa_atexit"
+            | "_ZSt9terminatev"
+            | "getpid"
+            | "omp_get_thread_num"
+            | "omp_get_num_threads"
+            | "omp_get_max_threads"
+            | "omp_get_wtime" => Library::Nothing,
+            "snprintf" | "sprintf" | "sscanf" | "scanf" | "fscanf" | "fread" | "fgets"
+            | "gettimeofday" | "clock_gettime" | "posix_memalign" | "strcpy" | "strncpy"
+            | "strcat" => Library::WritesArguments,
+            _ if name.starts_with("_FortranAioInput") => Library::WritesArguments,
+            _ if name.starts_with("llvm.") || name.starts_with("_FortranAio") => Library::Nothing,
+            // To the next node of a map.
+            _ if name.starts_with("_ZSt18_Rb_tree_") => Library::Nothing,
+            _ if is_output(name) => Library::Nothing,
+            _ if name.starts_with("_FortranA") => Library::WritesArguments,
+            _ => Library::Anything,
+        }
+    }
+
+    /// The arguments that it may write through.
+    pub fn written(self, args: &[Value]) -> &[Value] {
+        match self {
+            Library::Nothing | Library::Releases => &[],
+            Library::Copies | Library::Fills => &args[..args.len().min(1)],
+            Library::WritesArguments | Library::Anything => args,
+        }
+    }
+}
+
+/// Whether a function writes to a stream of C++, or tells its state: what is in the stream is not looked at.
+fn is_output(name: &str) -> bool {
+    const OUTPUT: [&str; 6] = [
+        "_ZNSo",
+        "_ZStls",
+        "_ZSt16__ostream_insert",
+        "_ZNSt9basic_iosIcSt11char_traitsIcEE5clear",
+        "_ZNSt13basic_filebufIcSt11char_traitsIcEE",
+        "_ZNKSt5ctypeIcE",
+    ];
+    OUTPUT.iter().any(|begin| name.starts_with(begin))
+}
