@@ -6,6 +6,10 @@
 //!
 //! Forward over each function, memory by place (flow-sensitive), for each combination of labels that a
 //! function is called with. Of a function with many such combinations they are joined.
+//!
+//! A function is looked at when it is called, with the memory that it has to do with (`footprint.rs`). Who
+//! called it before keeps what it did then: that was enough for what he came with. Only what followed from
+//! calls within themselves is looked at again.
 
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
 use super::footprint::{Footprints, Targets};
