@@ -25,6 +25,8 @@ pub const RECENT: usize = 4096;
 
 const GRANULE: usize = 8;
 const GRANULES: usize = PAGE / GRANULE;
+/// Cells that are looked at together.
+const AT_ONCE: usize = 32;
 /// How far the same instruction of the next agent is in the table of recent places.
 const AGENT_STEP: usize = 0x155;
 
@@ -155,6 +157,10 @@ impl Shadow {
         mode: Mode,
         mut f: impl FnMut(Past, Range<usize>) -> bool,
     ) {
+        // Others mostly have their parts of a window to themselves.
+        if self.is_untouched(range, mode) {
+            return;
+        }
         let mut go_on = true;
         each_granule(range.clone(), |at, mask| {
             for past in [Mode::Write, Mode::Read] {
@@ -178,6 +184,28 @@ impl Shadow {
                 }
             }
         });
+    }
+
+    /// Whether nothing was done that a read (write) of bytes that share granules with these would conflict with.
+    fn is_untouched(&self, range: &Range<usize>, mode: Mode) -> bool {
+        let is_empty = |cells: &[AtomicU32]| {
+            // Without a branch for each.
+            let parts = cells.chunks(AT_ONCE);
+            parts
+                .map(|part| part.iter().fold(0, |all, cell| all | cell.load(Relaxed)))
+                .all(|all| all == 0)
+        };
+        let mut at = range.start;
+        while at < range.end {
+            let end = range.end.min((at | (PAGE - 1)) + 1);
+            let cells = at % PAGE / GRANULE..(end - 1) % PAGE / GRANULE + 1;
+            let written = !is_empty(&self.plane(at, Mode::Write)[cells.clone()]);
+            if written || mode == Mode::Write && !is_empty(&self.plane(at, Mode::Read)[cells]) {
+                return false;
+            }
+            at = end;
+        }
+        true
     }
 
     /// Forgets what was done to these pages.
