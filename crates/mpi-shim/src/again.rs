@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Calls that were in order, where their hashes say; the lowest bits say what was.
-static KNOWN: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
+static KNOWN: [AtomicU64; 2048] = [const { AtomicU64::new(0) }; 2048];
 
 /// The arguments were.
 const ARGUMENTS: u64 = 1;
