@@ -8,8 +8,8 @@
 //! Where they call the same, do they name the same root and reduction, as far as these are constants?
 //!
 //! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant, and nothing
-//! else decides what is called then, nor which ranks come to it. Everything else is possible: a condition may come out the same on
-//! all ranks after all, and a way may never be taken.
+//! else decides what is called then, nor which ranks come to it. Everything else is possible: a condition may
+//! come out the same on all ranks after all, and a way may never be taken.
 //!
 //! **What is missed.** Loops over the same collective that go round differently often on two sides of a
 //! condition; collectives on communicators that are not known, or of which ranks of other communicators

@@ -16,8 +16,8 @@
 //! than the first; which of their calls run at once is not known.
 //!
 //! **What is missed.** Functions called through pointers that come from outside of the program, threads of other
-//! libraries, barriers that only some threads of a team reach. An `if` clause or a team's size that is not constant counts as many
-//! threads.
+//! libraries, barriers that only some threads of a team reach, if not by a test of their number. An `if` clause
+//! or a team's size that is not constant counts as many threads.
 //!
 //! **What is never reported.** Calls that two threads may only make one after the other for these reasons:
 //! a barrier on every way between them, the same lock, `depend` clauses, the same thread. What is not known

@@ -58,6 +58,8 @@ pub struct Nested {
     pub outer: Letter,
     /// The inner one; a barrier has none.
     pub letter: Option<Letter>,
+    /// Whether the inner one is come to for sure.
+    pub sure: bool,
 }
 
 /// All instances of a program.
@@ -112,6 +114,7 @@ impl<'p> Instances<'p> {
             }
         }
         let mut seen = FxHashSet::default();
+        instances.nested.sort_by_key(|nested| !nested.sure);
         instances.nested.retain(|nested| seen.insert((nested.inner, nested.outer.spot())));
         instances
     }
@@ -223,7 +226,7 @@ impl<'p> Instances<'p> {
         word: Vec<Letter>,
         state: &State,
     ) {
-        self.note_nesting(inst, spot, &word);
+        self.note_nesting(inst, spot, &word, self.all[number].sure);
         if self.mpi.at(inst).is_some() {
             let word = word.clone();
             self.events.push(Event { spot, instance: number, block, word });
@@ -276,7 +279,7 @@ impl<'p> Instances<'p> {
         Some((smallvec![callee], word, how))
     }
 
-    fn note_nesting(&mut self, inst: &Inst, spot: Spot, word: &[Letter]) {
+    fn note_nesting(&mut self, inst: &Inst, spot: Spot, word: &[Letter], sure: bool) {
         let letter = match runtime(self.program, inst) {
             Some(Runtime::Enter(Scope::Single)) => Letter::Single(spot),
             Some(Runtime::Enter(Scope::Master)) => Letter::Master(spot),
@@ -289,14 +292,14 @@ impl<'p> Instances<'p> {
                     false => forbids(word, Letter::Share(spot)),
                 };
                 if let Some(outer) = outer {
-                    self.nested.push(Nested { inner: spot, outer, letter: None });
+                    self.nested.push(Nested { inner: spot, outer, letter: None, sure });
                 }
                 return;
             }
             _ => return,
         };
         if let Some(outer) = forbids(word, letter) {
-            self.nested.push(Nested { inner: spot, outer, letter: Some(letter) });
+            self.nested.push(Nested { inner: spot, outer, letter: Some(letter), sure });
         }
     }
 

@@ -258,7 +258,14 @@ impl<'r, 'p> Report<'r, 'p> {
         let why = "all threads of a team must come to it, and not all are let into the outer one \
                    (OpenMP 5.2 §17.1)";
         let help = "move the inner construct out, or start a parallel region of its own for it";
-        places::finding(Code::ForbiddenNesting, message, sites, why.to_owned(), help.to_owned())
+        let finding = places::finding(
+            Code::ForbiddenNesting,
+            message,
+            sites,
+            why.to_owned(),
+            help.to_owned(),
+        );
+        Finding { possible: !nested.sure, ..finding }
     }
 
     fn name(&self, event: &Event) -> &str {

@@ -251,7 +251,8 @@ pub fn forbids(word: &[Letter], inner: Letter) -> Option<Letter> {
     })
 }
 
-/// What lets only some threads of a team in, so that no barrier may be there: all must come to it (OpenMP 5.2 §15.3.1).
+/// What lets only some threads of a team in, so that no barrier may be there: all must come to it (OpenMP 5.2
+/// §15.3.1).
 pub fn forbids_barrier(word: &[Letter]) -> Option<Letter> {
     let team = word.iter().rposition(|letter| letter.is_team())?;
     let chosen = |outer: &Letter| {
