@@ -471,6 +471,25 @@ fn checks_of_threads_can_be_left_out() {
     work.run(&["--thread-checks=false"], 2, &program, &[]).ends_with(0).finds(&[]);
 }
 
+/// What a user sees first; the script itself fails when a finding is missing or one too many.
+#[test]
+fn the_demo_finds_its_mistake_and_passes_its_correction() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let demo = Command::new(root.join("scripts/demo.sh"))
+        .env_remove("OMPI_ALLOW_RUN_AS_ROOT")
+        .env_remove("OMPI_MCA_rmaps_base_oversubscribe")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the script can be started");
+    let [shown, errors] = [&demo.stdout, &demo.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(demo.status.success(), "{shown}\n{errors}");
+    for words in
+        ["write to the buffer of a pending send", "exchange_buggy.c:28", "commsan: no findings"]
+    {
+        assert!(shown.contains(words), "`{words}` is not in\n{shown}\n{errors}");
+    }
+}
+
 #[test]
 fn cmake_compiles_and_links_by_launchers() {
     for mpi in Mpi::ALL {
