@@ -87,21 +87,22 @@ impl Footprint {
         }
     }
 
-    /// Whether both are combs with the same distance whose teeth never meet, as neighbouring
-    /// columns of one matrix are. Spares comparing them tooth by tooth.
-    fn interleaves(&self, other: &Footprint) -> bool {
-        let comb = |footprint: &Footprint| match footprint {
+    /// Some bytes that are touched more than once; see [`Pattern::overlap`].
+    pub fn overlap(&self) -> Option<Range<usize>> {
+        match self {
             Footprint::Dense(_) => None,
-            Footprint::Sparse(at) => {
-                at.1.comb().map(|(distance, tooth)| (distance as usize, moved(at.0, &tooth)))
+            Footprint::Sparse(at) => at.1.overlap().map(|run| moved(at.0, &run)),
+        }
+    }
+
+    /// Whether both are combs whose teeth never meet. Spares comparing them tooth by tooth.
+    fn interleaves(&self, other: &Footprint) -> bool {
+        match (self, other) {
+            (Footprint::Sparse(a), Footprint::Sparse(b)) => {
+                a.1.interleaves(&b.1, b.0.wrapping_sub(a.0) as isize)
             }
-        };
-        let (Some((distance, a)), Some((other_distance, b))) = (comb(self), comb(other)) else {
-            return false;
-        };
-        // From the start of a tooth of `self` to the next start of a tooth of `other`.
-        let gap = (b.start as isize - a.start as isize).rem_euclid(distance as isize) as usize;
-        distance == other_distance && gap >= a.len() && gap + b.len() <= distance
+            _ => false,
+        }
     }
 
     /// Some bytes that both touch.

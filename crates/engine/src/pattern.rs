@@ -7,6 +7,9 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+/// Runs that are compared to find overlaps.
+const STEPS: u32 = 1 << 16;
+
 /// A set of byte offsets, built from blocks, repetition and placement.
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -122,6 +125,82 @@ impl Pattern {
         }
     }
 
+    /// Some offsets that are touched more than once. Patterns that cannot be looked through in a bounded number of
+    /// steps count as touching each offset once.
+    pub fn overlap(&self) -> Option<Range<isize>> {
+        self.overlap_within(&mut { STEPS })
+    }
+
+    fn overlap_within(&self, steps: &mut u32) -> Option<Range<isize>> {
+        match &self.node.as_ref()?.shape {
+            Shape::Repeat { stride: 0, of, .. } => Some(of.first_run()),
+            Shape::Repeat { count, stride, of } => {
+                let within = of.overlap_within(steps);
+                let length = of.hi - of.lo;
+                // Only these copies reach into the first one; the others are the same among themselves.
+                let near = (length - 1) / stride.abs() + 1;
+                let others = 1..near.min(*count as isize);
+                let with = |n: isize| of.meets(of, n * stride, steps);
+                within.or_else(|| others.into_iter().find_map(with))
+            }
+            Shape::Parts { parts, .. } => {
+                // Those before that reach furthest.
+                let mut reaching: Vec<&(isize, Pattern)> = Vec::new();
+                for part in parts {
+                    let (at, pattern) = part;
+                    if let Some(run) = pattern.overlap_within(steps) {
+                        return Some(run.start + at..run.end + at);
+                    }
+                    reaching.retain(|(other, before)| other + before.hi > at + pattern.lo);
+                    for (other, before) in &reaching {
+                        if let Some(run) = before.meets(pattern, at - other, steps) {
+                            return Some(run.start + other..run.end + other);
+                        }
+                    }
+                    reaching.push(part);
+                }
+                None
+            }
+        }
+    }
+
+    /// Some offsets of this one that `other`, moved by `by`, touches as well.
+    fn meets(&self, other: &Pattern, by: isize, steps: &mut u32) -> Option<Range<isize>> {
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 || self.interleaves(other, by) {
+            return None;
+        }
+        let window = other.lo + by..other.hi + by;
+        let found = self.visit(0, &window, &mut |run| {
+            *steps = steps.saturating_sub(1);
+            if *steps == 0 {
+                return ControlFlow::Break(None);
+            }
+            match other.visit(by, &run, &mut ControlFlow::Break) {
+                ControlFlow::Break(run) => ControlFlow::Break(Some(run)),
+                ControlFlow::Continue(()) => ControlFlow::Continue(()),
+            }
+        });
+        found.break_value()?
+    }
+
+    /// Whether both are combs with the same distance whose teeth never meet if `other` is moved by `by`, as
+    /// neighbouring columns of one matrix are.
+    pub(crate) fn interleaves(&self, other: &Pattern, by: isize) -> bool {
+        let (Some((distance, a)), Some((other_distance, b))) = (self.comb(), other.comb()) else {
+            return false;
+        };
+        let (a_length, b_length) = (a.end - a.start, b.end - b.start);
+        // From the start of a tooth of `self` to the next start of a tooth of `other`.
+        let gap = (b.start + by - a.start).rem_euclid(distance);
+        distance == other_distance && gap >= a_length && gap + b_length <= distance
+    }
+
+    fn first_run(&self) -> Range<isize> {
+        let all = self.lo..self.hi;
+        self.visit(0, &all, &mut ControlFlow::Break).break_value().unwrap_or(all)
+    }
+
     /// If this is a comb, dense teeth at a fixed distance: the distance, and the first tooth.
     pub(crate) fn comb(&self) -> Option<(isize, Range<isize>)> {
         let Shape::Repeat { stride, of, .. } = &self.node.as_ref()?.shape else { return None };
@@ -225,7 +304,7 @@ fn join_adjacent(parts: Vec<(isize, Pattern)>) -> Vec<(isize, Pattern)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// A pattern together with the offsets it must touch.
     fn patterns() -> impl Strategy<Value = (Pattern, BTreeSet<isize>)> {
@@ -257,7 +336,30 @@ mod tests {
         all
     }
 
+    /// How often a pattern touches each offset, from what it is made of.
+    fn times(pattern: &Pattern, at: isize, all: &mut BTreeMap<isize, u32>) {
+        match pattern.node.as_ref().map(|node| &node.shape) {
+            None => (pattern.lo..pattern.hi).for_each(|o| *all.entry(at + o).or_default() += 1),
+            Some(Shape::Repeat { count, stride, of }) => {
+                (0..*count as isize).for_each(|i| times(of, at + i * stride, all));
+            }
+            Some(Shape::Parts { parts, .. }) => {
+                parts.iter().for_each(|(by, part)| times(part, at + by, all));
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn overlaps_are_touched_more_than_once((pattern, _) in patterns()) {
+            let mut all = BTreeMap::new();
+            times(&pattern, 0, &mut all);
+            let twice = all.values().any(|n| *n > 1);
+            let found = pattern.overlap();
+            prop_assert_eq!(found.is_some(), twice, "{:?}", found);
+            prop_assert!(found.into_iter().flatten().all(|offset| all[&offset] > 1));
+        }
+
         #[test]
         fn visits_exactly_the_touched_bytes(
             (pattern, expected) in patterns(), at in -50isize..50, from in -150isize..150, len in 0isize..200
@@ -274,6 +376,13 @@ mod tests {
         let column = Pattern::dense(0, 8).repeat(1_000_000, 8192);
         assert_eq!(column.bytes(), 8_000_000);
         assert_eq!(touched(&column, 0, 8192 * 500_000..8192 * 500_000 + 9000).len(), 16);
+    }
+
+    #[test]
+    fn columns_side_by_side_do_not_overlap() {
+        let column = Pattern::dense(0, 8).repeat(100_000, 8000);
+        assert_eq!(column.repeat(1000, 8).overlap(), None);
+        assert!(column.repeat(1001, 8).overlap().is_some());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which functions are MPI's, in C and in Fortran.
 
 use commsan_ir::{Body, FunctionId, Inst, Op, Program, Value};
-use commsan_mpi::{CALLS, Call};
+use commsan_mpi::{CALLS, Call, Effect};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
@@ -23,8 +23,13 @@ pub struct Calls {
 }
 
 /// Rows by lower-case name.
-static ROWS: LazyLock<FxHashMap<String, &'static Call>> =
-    LazyLock::new(|| CALLS.iter().map(|call| (call.name.to_lowercase(), call)).collect());
+static ROWS: LazyLock<FxHashMap<String, &'static Call>> = LazyLock::new(|| {
+    CALLS
+        .iter()
+        .filter(|call| call.effect != Effect::Ask)
+        .map(|call| (call.name.to_lowercase(), call))
+        .collect()
+});
 
 impl Calls {
     /// Looks at all names.

@@ -64,6 +64,8 @@ codes! {
         "function returned while an operation uses its stack buffer", "CS-BUF-06.md";
     BufferTooShort = "CS-BUF-07", Error,
         "buffer shorter than what the call uses", "CS-BUF-07.md";
+    AttachedBufferUsed = "CS-BUF-08", Error,
+        "use of the memory attached for buffered sends", "CS-BUF-08.md";
     RequestNeverCompleted = "CS-REQ-01", Error,
         "request never completed", "CS-REQ-01.md";
     RequestOverwritten = "CS-REQ-02", Error,
@@ -78,6 +80,12 @@ codes! {
         "datatype that is not committed", "CS-ARG-02.md";
     BufferOfOtherType = "CS-ARG-03", Error,
         "buffer whose elements are not of the datatype", "CS-ARG-03.md";
+    WrittenTwice = "CS-ARG-04", Error,
+        "elements that overlap where the call writes", "CS-ARG-04.md";
+    OutsideMpi = "CS-INI-01", Error,
+        "MPI called before MPI_Init or after MPI_Finalize", "CS-INI-01.md";
+    NeverFinalized = "CS-INI-02", Error,
+        "program ended without MPI_Finalize", "CS-INI-02.md";
     CallFailed = "CS-ERR-01", Error,
         "MPI ended the program over an error", "CS-ERR-01.md";
     ObjectNotFreed = "CS-OBJ-01", Warning,
@@ -134,6 +142,10 @@ codes! {
         "threads complete one request at once", "CS-THR-05.md";
     FinalizedElsewhere = "CS-THR-06", Warning,
         "MPI_Finalize by another thread than the main thread", "CS-THR-06.md";
+    FreedWhileUsed = "CS-THR-07", Error,
+        "object freed by one thread while another uses it", "CS-THR-07.md";
+    ProbedTwice = "CS-THR-08", Warning,
+        "message that another thread may receive between probe and receive", "CS-THR-08.md";
     ForbiddenNesting = "CS-OMP-01", Error,
         "OpenMP construct where it must not be nested", "CS-OMP-01.md";
     StreamsRace = "CS-GPU-01", Error,

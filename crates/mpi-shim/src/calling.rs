@@ -42,6 +42,11 @@ pub(crate) fn begin() {
     let _ = TEXT.set(modules::program_text());
 }
 
+/// Whether some process is.
+pub(crate) fn has_owner() -> bool {
+    OWNER.get().is_some()
+}
+
 /// Whether this is that process, not one that was forked.
 pub(crate) fn is_owner() -> bool {
     OWNER.get() == Some(&std::process::id())

@@ -18,7 +18,7 @@ use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
 use commsan_mpi::{Args, Effect, Learning, Passed, Synchronisation, Token, Tracker};
 use commsan_place::Findings;
-use commsan_threads::Here;
+use commsan_threads::{Here, agents};
 use smallvec::SmallVec;
 use std::ffi::c_int;
 
@@ -181,6 +181,14 @@ impl After<'_> {
                 let base = unsafe { *(self.args.words[2] as *const usize) };
                 self.with(|tracker, _| tracker.allocated(base, self.args.words[0]));
             }
+            Effect::BufferAttach if self.ok => {
+                let start = self.args.words[0];
+                let end = start + self.args.int(1).max(0) as usize;
+                self.with(|tracker, out| tracker.lend(self.args, start..end, self.here, out));
+            }
+            Effect::BufferDetach if self.ok => {
+                self.with(|tracker, out| tracker.take_back(&self.args.call.name, self.here, out));
+            }
             Effect::TypeFree if self.ok => {
                 again::freed();
                 datatypes::forget(before.word);
@@ -264,7 +272,8 @@ impl After<'_> {
         let informs = call.collective || call.at.status.is_some();
         let receives = call.at.source.is_some() && !call.accesses.is_empty();
         let counts = call.at.dest.is_some() || receives || call.at.message.is_some();
-        if !self.rank.pending() && call.accesses.len() < 2 {
+        let alone = !agents::is_parallel();
+        if alone && !self.rank.pending() && call.accesses.len() < 2 {
             if counts {
                 self.with(|tracker, _| tracker.messages(self.args, self.here, &Mpi));
             }
@@ -272,7 +281,7 @@ impl After<'_> {
         }
         let words = arrived(self.args);
         let args = Args { words: &words, ..*self.args };
-        let accesses = resolve(&args, &Mpi);
+        let mut accesses = resolve(&args, &Mpi);
         self.with(|tracker, out| {
             if counts {
                 tracker.messages(self.args, self.here, &Mpi);
@@ -282,6 +291,9 @@ impl After<'_> {
             tracker.touched(&args, &accesses, self.here);
             if informs {
                 tracker.communicated();
+            }
+            if !alone {
+                tracker.has_used(&args, &mut accesses, order::tells(call), self.here);
             }
         });
     }

@@ -12,6 +12,7 @@ use crate::library::{comm_self, comm_world, world};
 use crate::node;
 use crate::objects;
 use crate::order;
+use crate::outside;
 use crate::rank::{Rank, Shared, rank};
 use crate::room;
 use crate::traffic::counted;
@@ -108,11 +109,17 @@ pub(crate) fn around(
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
     let args = Args { call: &table()[row], words, fortran: language == Language::Fortran };
     if !rank.active() {
+        outside::called(rank, &args, &here);
         let code = call();
-        if args.call.effect == Effect::Begin && code == 0 {
-            begin(rank, &args, &here);
+        match args.call.effect {
+            Effect::Begin if code == 0 => begin(rank, &args, &here),
+            Effect::Session if code == 0 => outside::session_made(),
+            _ => {}
         }
         return code;
+    }
+    if args.call.effect == Effect::Ask {
+        return call();
     }
     match rank.counts() {
         true => counted(rank, &args, sum, &here, call),
@@ -163,6 +170,9 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() ->
     let called = levels::before(rank, args, here);
     let code = watched(rank, args, here, call);
     levels::after(rank, here, &called);
+    if args.call.probes() && code == 0 {
+        levels::has_probed(rank, args, here);
+    }
     if order::hears(args.call) {
         agents::acquire(others);
     }
@@ -192,6 +202,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     arguments::begin(world.size);
     calling::begin();
     ending::begin();
+    outside::begin();
     let (me, own) = (world.rank, comm_self().word());
     let shared = node::share(rank, me as usize, size);
     collectives::begin(&shared);

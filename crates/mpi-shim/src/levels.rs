@@ -1,14 +1,19 @@
 //! Calls of several threads, against the thread level that MPI provides.
 
 use crate::collectives;
-use crate::effects::{self, Tokens};
+use crate::datatypes;
+use crate::effects::{self, After, Tokens};
+use crate::entry::Word;
+use crate::library::{Mpi, comm_self, comm_world, null};
+use crate::objects;
 use crate::rank::Rank;
 use crate::sys;
 use crate::waiting;
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::{Args, Effect, ThreadLevel};
+use commsan_mpi::{Args, Effect, Library, Object, Role, Sought, ThreadLevel};
 use commsan_sense::thread::Thread;
 use commsan_threads::Here;
+use smallvec::SmallVec;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32};
@@ -72,6 +77,8 @@ pub(crate) struct Called {
     tokens: Tokens,
     /// What it is a collective of.
     on: Option<On>,
+    /// Whether it was given objects that may be freed.
+    uses: bool,
 }
 
 /// One of several threads is about to call.
@@ -84,7 +91,23 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Called {
             tracker.called_in_region(args.call, here, out);
         });
     }
-    let mut called = Called { tokens: Tokens::new(), on: collectives::subject(args) };
+    let objects = objects(args);
+    let mut called =
+        Called { tokens: Tokens::new(), on: collectives::subject(args), uses: !objects.is_empty() };
+    let (freed, wanted) = (freed(args), wanted(args).filter(|_| !args.call.probes()));
+    if called.uses || freed.is_some() || wanted.is_some() {
+        rank.with(here.thread, &mut |tracker, out| {
+            if let Some(object) = freed {
+                tracker.frees_object(args.call, object, here, out);
+            }
+            if called.uses {
+                tracker.uses_objects(args.call, &objects, here);
+            }
+            if let Some(wanted) = wanted {
+                tracker.receives(args.call, wanted, here, out);
+            }
+        });
+    }
     if completes(args.call.effect) {
         called.tokens = effects::tokens(args, rank.now());
         rank.with(here.thread, &mut |tracker, out| {
@@ -101,9 +124,66 @@ pub(crate) fn finalize(rank: &dyn Rank, args: &Args, here: &Here) {
     });
 }
 
+/// Objects that a call is given and the program may free.
+fn objects(args: &Args) -> SmallVec<[(Role, usize); 4]> {
+    let mut objects = SmallVec::new();
+    for (param, word) in args.call.params.iter().zip(args.words) {
+        let may_be_freed = match param.role {
+            Role::Comm => ![comm_world().word(), comm_self().word()].contains(word),
+            Role::Datatype => *word != null::datatype() && !datatypes::is_predefined(*word),
+            Role::Win | Role::Group => true,
+            _ => false,
+        };
+        if may_be_freed && !objects.contains(&(param.role, *word)) {
+            objects.push((param.role, *word));
+        }
+    }
+    objects
+}
+
+/// The object that a call is about to free.
+fn freed(args: &Args) -> Option<(Role, usize)> {
+    let kind = match args.call.effect {
+        Effect::CommFree => Role::Comm,
+        Effect::TypeFree => Role::Datatype,
+        Effect::WindowFree => Role::Win,
+        _ if args.call.frees == Some(Object::Group) => {
+            return Some((Role::Group, objects::at(Object::Group, args.words[0], args.fortran)));
+        }
+        _ => return None,
+    };
+    Some((kind, effects::by_reference(args)))
+}
+
+/// Which message a call looks for.
+fn wanted(args: &Args) -> Option<Sought> {
+    let at = &args.call.at;
+    let (comm, source, tag) = (at.comm?, args.int(at.source?), args.int(at.received_tag?));
+    (source != Mpi::PROC_NULL).then_some(Sought {
+        comm: args.words[comm],
+        source: (source != sys::COMMSAN_ANY_SOURCE).then_some(source),
+        tag: (tag != sys::COMMSAN_ANY_TAG).then_some(tag),
+    })
+}
+
+/// The call has returned: it may have found a message.
+pub(crate) fn has_probed(rank: &dyn Rank, args: &Args, here: &Here) {
+    let Some(mut found) = wanted(args).filter(|_| args.call.probes()) else { return };
+    let after = After { rank, args, here, ok: true };
+    if args.call.at.message.is_some() || !after.flag() {
+        return;
+    }
+    if let Some((source, tag)) = after.status() {
+        (found.source, found.tag) = (Some(source), Some(tag));
+    }
+    if found.source.is_some() && found.tag.is_some() {
+        rank.with(here.thread, &mut |tracker, _| tracker.probed(args.call, found, here));
+    }
+}
+
 /// The call has returned.
 pub(crate) fn after(rank: &dyn Rank, here: &Here, called: &Called) {
-    if SERIALISED.load(Acquire) != 0 || called.on.is_some() {
+    if SERIALISED.load(Acquire) != 0 || called.on.is_some() || called.uses {
         rank.with(here.thread, &mut |tracker, _| tracker.returned(called.on));
     }
     if !called.tokens.is_empty() {

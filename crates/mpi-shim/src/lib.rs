@@ -40,6 +40,8 @@ mod node;
 mod objects;
 #[cfg(has_mpi)]
 mod order;
+#[cfg(has_mpi)]
+mod outside;
 mod rank;
 #[cfg(has_mpi)]
 mod room;
@@ -58,6 +60,7 @@ pub use {
     entry::{collect_strictly, send_strictly},
     library::Mpi,
     objects::follow_objects,
+    outside::left,
     waiting::gone,
 };
 

@@ -430,17 +430,22 @@ pub(crate) fn largest_tag() -> i32 {
 /// Rank and size in `MPI_COMM_WORLD`, and the library's version.
 pub(crate) fn world() -> crate::World {
     let (mut rank, mut size) = (0, 0);
-    let mut text = vec![0u8; sys::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
-    let mut length = 0;
-    // SAFETY: MPI is initialised; the buffer is as long as the standard asks.
+    // SAFETY: MPI is initialised.
     unsafe {
         sys::PMPI_Comm_rank(comm_world(), &mut rank);
         sys::PMPI_Comm_size(comm_world(), &mut size);
-        sys::PMPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
     }
+    crate::World { rank: rank.max(0) as u32, size: size.max(0) as u32, library: version() }
+}
+
+/// The library's own description, which it gives at any time.
+pub(crate) fn version() -> String {
+    let mut text = vec![0u8; sys::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
+    let mut length = 0;
+    // SAFETY: the buffer is as long as the standard asks.
+    unsafe { sys::PMPI_Get_library_version(text.as_mut_ptr().cast(), &mut length) };
     text.truncate(length.max(0) as usize);
-    let library = String::from_utf8_lossy(&text).into_owned();
-    crate::World { rank: rank.max(0) as u32, size: size.max(0) as u32, library }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Whether this process's world was made by `MPI_Comm_spawn`.

@@ -47,7 +47,7 @@ pub(crate) fn changed(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(
 }
 
 /// The handle in a variable.
-fn at(object: Object, variable: usize, fortran: bool) -> usize {
+pub(crate) fn at(object: Object, variable: usize, fortran: bool) -> usize {
     // SAFETY: a variable that the library takes such a handle from, or has stored one in.
     unsafe {
         match object {

@@ -63,6 +63,14 @@ pub trait Rank: Sync {
     fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// MPI is initialised.
     fn begin(&self, thread: &Thread, world: World, shared: Shared);
+    /// The same before MPI is initialised, of which this is the library: what is found must be kept, as the
+    /// process may end at once.
+    fn early(
+        &self,
+        thread: &Thread,
+        library: String,
+        f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings),
+    );
     /// MPI is about to be finalised.
     fn finalize(&self, here: &commsan_threads::Here);
     /// The process is about to exit, and nothing will run any more.

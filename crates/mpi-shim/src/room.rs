@@ -1,4 +1,4 @@
-//! Whether the memory that a call is given has as many bytes as the call uses.
+//! Whether the memory that a call is given has as many bytes as the call uses, and is written but once.
 //!
 //! Of blocks that the program has allocated the size is known at once. Of variables only debug information
 //! tells it: their uses are written down, each once, and looked at when the program has ended.
@@ -10,20 +10,25 @@
 //! array of displacements places on their own are looked at one by one, since they may lie in several objects. Missed
 //! is what ends within the same object (members of a structure, columns of a matrix), memory that was mapped or
 //! allocated in ways that nobody sees (`heap.rs`), and variables whose place debug information does not tell.
+//!
+//! Elements that overlap where a call writes are erroneous even if no message is long enough to reach them (§5.1.11;
+//! §6.5 for displacements, §12.3 for targets). Types of very many irregular parts that lie across each other count
+//! as being in order.
 
 use crate::datatypes;
 use crate::library::Mpi;
 use crate::rank::Rank;
-use commsan_engine::Mode;
+use crate::windows;
+use commsan_engine::{Footprint, Mode, Pattern};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::{Extent, Rule};
-use commsan_mpi::{Args, Effect, Library, Role, Used};
+use commsan_mpi::{Args, Effect, Library, Role, Used, Wrong};
 use commsan_place::{Place, Use, Variable};
 use commsan_sense::{heap, modules};
 use commsan_threads::Here;
 use std::ops::Range;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 /// Parts of a buffer that are looked at from either end.
 const PARTS: usize = 32;
@@ -33,11 +38,18 @@ const PARTS: usize = 32;
 #[inline]
 pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     if args.call.accesses.is_empty() {
-        if let Effect::Window | Effect::Attach = args.call.effect {
-            window(rank, args, here);
-            return false;
-        }
-        return true;
+        let lent = match args.call.effect {
+            Effect::Window | Effect::Attach => ("base", "size"),
+            Effect::BufferAttach => ("buffer", "bsize"),
+            _ => return true,
+        };
+        whole(rank, args, lent, here);
+        return false;
+    }
+    if let Some(target) = args.call.at.target_datatype.filter(|_| args.call.effect == Effect::Rma)
+        && datatypes::dense(args.words[target]).is_none()
+    {
+        at_target(rank, args, target, here);
     }
     let (Some(bytes), [rule]) = (contiguous(args, &Mpi), &*args.call.accesses) else {
         parts(rank, args, here);
@@ -53,15 +65,56 @@ fn parts(rank: &dyn Rank, args: &Args, here: &Here) {
         let one = (rule.in_place.is_none_or(|_| args.words[rule.buffer] != Mpi::IN_PLACE))
             .then_some(rule.buffer);
         let parameter = one.or(rule.in_place).unwrap_or(rule.buffer);
+        if access.mode == Mode::Write
+            && let Footprint::Sparse(at) = &access.footprint
+        {
+            let by = match rule.extent {
+                Extent::Placed { displs, .. } => displs,
+                _ => rule.datatype,
+            };
+            let moved = at.0.wrapping_sub(args.words[parameter]) as isize;
+            written_once(rank, args, by, (moved, &at.1), here);
+        }
         access.footprint.pieces(PARTS, &mut |piece| {
             look_at(rank, args, parameter, access.mode, Some(rule), piece, here);
         });
     }
 }
 
-/// The memory of a window, or a part of it.
-fn window(rank: &dyn Rank, args: &Args, here: &Here) {
-    let (Some(base), Some(size)) = (args.call.named("base"), args.call.named("size")) else {
+/// What a one-sided operation writes at its target.
+#[cold]
+fn at_target(rank: &dyn Rank, args: &Args, datatype: usize, here: &Here) {
+    let transfer = windows::transfer(args);
+    if transfer.mode == Mode::Write {
+        written_once(rank, args, datatype, (0, &transfer.pattern), here);
+    }
+}
+
+/// Patterns without overlaps that were looked at last, by their fingerprints.
+static WITHOUT_OVERLAP: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// Looks whether memory that lies in a pattern, some bytes from the buffer on, is written but once; parameter `by`
+/// has made it so.
+fn written_once(
+    rank: &dyn Rank,
+    args: &Args,
+    by: usize,
+    (moved, pattern): (isize, &Pattern),
+    here: &Here,
+) {
+    let fingerprint = pattern.fingerprint();
+    let slot = &WITHOUT_OVERLAP[(fingerprint >> 58) as usize];
+    if pattern.is_dense() || slot.load(Relaxed) == fingerprint {
+        return;
+    }
+    let Some(run) = pattern.overlap() else { return slot.store(fingerprint, Relaxed) };
+    let wrong = Wrong::overlapping(&args.call.params[by].name, run.start + moved..run.end + moved);
+    rank.with(here.thread, &mut |tracker, out| tracker.wrong_argument(args, &wrong, here, out));
+}
+
+/// Memory that MPI is lent: a window or a part of it, a buffer for messages.
+fn whole(rank: &dyn Rank, args: &Args, (base, size): (&str, &str), here: &Here) {
+    let (Some(base), Some(size)) = (args.call.named(base), args.call.named(size)) else {
         return;
     };
     let (start, size) = (args.words[base], args.words[size]);

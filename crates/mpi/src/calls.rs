@@ -380,7 +380,7 @@ impl Role {
             "group" | "group_other" => Role::Group,
             "op" => Role::Op,
             "info" => Role::Info,
-            "fh" => Role::Handle,
+            "fh" | "errhandler" => Role::Handle,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,
@@ -393,9 +393,8 @@ impl Role {
             | "sources" | "degrees" | "destinations" | "weights" | "destweights" | "type_out"
             | "displacements" | "types" | "sizes" | "subsizes" | "starts" | "ranks"
             | "group_out" | "user_fn" | "op_out" | "coords" | "rank_out" | "rank_source"
-            | "rank_dest" | "distribs" | "dargs" | "psizes" | "group_inout" | "op_inout" => {
-                Role::Pointer
-            }
+            | "rank_dest" | "buffer_out" | "size_out" | "session_out" | "distribs" | "dargs"
+            | "psizes" | "group_inout" | "op_inout" => Role::Pointer,
             _ => return None,
         })
     }
@@ -498,6 +497,14 @@ pub enum Effect {
     MemAlloc,
     /// `MPI_Free_mem`.
     MemFree,
+    /// `MPI_Session_init`.
+    Session,
+    /// Asks something that any thread may ask as far as anybody can tell.
+    Ask,
+    /// `MPI_Buffer_attach`: lends memory to MPI.
+    BufferAttach,
+    /// `MPI_Buffer_detach`: takes it back.
+    BufferDetach,
 }
 
 /// One access of a call or of the operation it starts. Numbers are indices of parameters.

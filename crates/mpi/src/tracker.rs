@@ -17,6 +17,8 @@ mod collectives;
 mod concurrent;
 mod conflicts;
 mod device;
+mod handles;
+mod lent;
 mod levels;
 mod memory;
 mod messages;
@@ -34,6 +36,7 @@ mod waiting;
 
 pub use arguments::Wrong;
 pub use collectives::Entering;
+pub use handles::Sought;
 pub(crate) use levels::Calling;
 pub use levels::ThreadLevel;
 pub use onesided::Synchronisation;
@@ -58,6 +61,7 @@ use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 pub(crate) use concurrent::Threads;
+use handles::Handles;
 use levels::Levels;
 pub(crate) use messages::Repeated;
 use objects::Objects;
@@ -90,6 +94,9 @@ pub struct Tracker {
     parts: Parts,
     uses: Uses,
     objects: Objects,
+    handles: Handles,
+    /// Memory for buffered sends.
+    lent: Option<OpId>,
     stacks: Stacks,
 }
 
@@ -114,6 +121,8 @@ impl Tracker {
             parts: Parts::default(),
             uses: Uses::default(),
             objects: Objects::default(),
+            handles: Handles::default(),
+            lent: None,
             stacks: Stacks::new(),
         }
     }

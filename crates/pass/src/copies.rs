@@ -5,14 +5,14 @@
 
 use crate::access::expanded_copy;
 use crate::builder::Builder;
-use crate::hooks::{Hook, MEMCPY, MEMMOVE, MEMSET};
+use crate::hooks::{Hook, MEMCPY, MEMMOVE, MEMSET, SHARE};
 use crate::ir::{Module, Opcode, TypeKind, Value};
 
 /// Library functions that the code generator would expand, unseen.
 const KEPT_CALLS: &[&str] = &["memcmp", "bcmp", "mempcpy"];
 
-/// Settles what becomes of the copies of a function, once their checks are there.
-pub fn settle(module: Module, function: Value) {
+/// Settles what becomes of the copies of a function, once their checks are there; `shares` if what it does is noted.
+pub fn settle(module: Module, function: Value, shares: bool) {
     let calls = function.blocks().flat_map(|block| block.instructions());
     let calls: Vec<_> = calls.filter(|i| i.opcode() == Some(Opcode::LLVMCall)).collect();
     for call in calls {
@@ -20,7 +20,7 @@ pub fn settle(module: Module, function: Value) {
         if expanded_copy(call).is_some() {
             pin(module, call, name);
         } else if let Some(hook) = library_function(name) {
-            replace(module, call, hook);
+            replace(module, call, hook, shares);
         } else if KEPT_CALLS.contains(&name) {
             call.add_call_attribute(module, "nobuiltin");
         }
@@ -40,13 +40,20 @@ fn pin(module: Module, call: Value, name: &str) {
     }
 }
 
-fn replace(module: Module, call: Value, hook: &Hook) {
+fn replace(module: Module, call: Value, hook: &'static Hook, shares: bool) {
     let builder = Builder::before(module, call);
     let widened = |index: u32, bits| {
         let value = call.operand(index);
         let narrow = value.ty().kind() == TypeKind::LLVMIntegerTypeKind && value.ty().bits() < bits;
         if narrow { builder.zero_extend(value, bits) } else { value }
     };
-    builder.call(hook, &[call.operand(0), widened(1, 32), widened(2, 64)]);
+    let size = widened(2, 64);
+    if shares {
+        let copies = hook.name != MEMSET.name;
+        for buffer in (0..=u32::from(copies)).rev() {
+            builder.call(&SHARE, &[call.operand(buffer), size]);
+        }
+    }
+    builder.call(hook, &[call.operand(0), widened(1, 32), size]);
     call.erase();
 }

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 /// One of them.
 pub struct Hook {
-    name: &'static CStr,
+    pub name: &'static CStr,
     /// The call costs its caller no register (`inline.c`).
     keeps_registers: bool,
     /// Returns a number.

@@ -124,7 +124,7 @@ fn checked(module: Module, function: Value, shares: bool) {
         check::check(module, &access);
     }
     threads::synchronise(module, function);
-    copies::settle(module, function);
+    copies::settle(module, function, shares);
     for exit in exits {
         check::check_exit(module, exit);
     }

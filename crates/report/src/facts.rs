@@ -291,7 +291,9 @@ impl<'o> Facts<'o> {
 
     /// How an operation is completed as far as its local buffers are concerned.
     fn complete(&self) -> &'static str {
-        if self.raw_operation().window.is_some() {
+        if is_lending(self.raw_operation()) {
+            "call MPI_Buffer_detach"
+        } else if self.raw_operation().window.is_some() {
             "complete the operation at its origin (MPI_Win_flush_local, the end of the epoch, or \
              MPI_Wait for a call that returns a request)"
         } else {
@@ -302,6 +304,11 @@ impl<'o> Facts<'o> {
     fn pending(&self) -> String {
         let started = self.place(self.operation);
         let Some((completion, stack)) = &self.observation.completed else {
+            if is_lending(self.raw_operation()) {
+                return format!(
+                    "the memory was lent at {started} and MPI_Buffer_detach had not given it back yet"
+                );
+            }
             return format!("the operation started at {started} and no call had completed it yet");
         };
         let place = known_place(stack.first());
@@ -337,6 +344,7 @@ impl<'o> Facts<'o> {
     fn order(&self) -> &'static str {
         match self.observation.completed {
             Some(_) => "comes before that",
+            None if is_lending(self.raw_operation()) => "comes before that",
             None => "comes while it is pending",
         }
     }
@@ -353,6 +361,9 @@ impl<'o> Facts<'o> {
         let call = self.starter();
         let verb = if *write { "write" } else { "read" };
         match touched {
+            _ if is_lending(self.raw_operation()) => {
+                format!("{call} lends {} to MPI", bytes(*size))
+            }
             0 => format!("{call} starts the operation"),
             _ if touched < size => {
                 format!("{call} starts to {verb} {touched} bytes, spread over {size}")
@@ -383,6 +394,9 @@ impl<'o> Facts<'o> {
             | Code::ViewsDiffer
             | Code::WorkMeetsRemote => {
                 format!("{call} completes the operation")
+            }
+            _ if is_lending(self.raw_operation()) => {
+                format!("{call} gives the memory back, too late")
             }
             _ if self.observation.finding.threads => format!("{call} completes the operation"),
             _ => format!("{call} completes the operation, too late"),
@@ -489,8 +503,14 @@ fn is_send(operation: &RawOperation<'_>) -> bool {
     ["send", "isend"].iter().any(|send| call.contains(send)) && !operation.write
 }
 
+/// Whether memory is lent for buffered sends.
+fn is_lending(operation: &RawOperation<'_>) -> bool {
+    operation.call.eq_ignore_ascii_case("MPI_Buffer_attach")
+}
+
 fn using(operation: &RawOperation<'_>) -> &'static str {
     match operation.write {
+        true if is_lending(operation) => "has lent to MPI",
         true if is_receive(operation) => "is still receiving into",
         true => "is still writing to",
         false if is_send(operation) => "is still sending",

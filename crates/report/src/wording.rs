@@ -199,6 +199,18 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::AttachedBufferUsed,
+        case: Case::Usual,
+        message: "{who} {verb} {range} that {operation} {using}",
+        offence: "{access}",
+        operation: "{starts}",
+        why: "from {starter} at {started} until MPI_Buffer_detach the memory holds messages of MPI_Bsend and its like \
+              that are not delivered yet",
+        help: "use the memory after MPI_Buffer_detach, which waits until it holds no message; attach memory that \
+               nothing else uses",
+        fortran: "",
+    },
+    Wording {
         code: Code::RequestNeverCompleted,
         case: Case::Usual,
         message: "no call completes the request of {operation}",
@@ -276,6 +288,39 @@ pub const WORDINGS: &[Wording] = &[
               other values arrive, or more or fewer of them",
         help: "give the datatype of the variable's elements; data that is sent as bytes on purpose is MPI_BYTE on \
                both sides",
+        fortran: "",
+    },
+    Wording {
+        code: Code::WrittenTwice,
+        case: Case::Usual,
+        message: "{argument} of {operation} {problem}",
+        offence: "",
+        operation: "{argument} {problem}",
+        why: "which of the values remains where elements overlap is a matter of chance, so the standard does not allow \
+              it where a call writes",
+        help: "compare strides, displacements and extents with the sizes of elements: those of hvector, hindexed, struct \
+               and resized are in bytes",
+        fortran: "",
+    },
+    Wording {
+        code: Code::OutsideMpi,
+        case: Case::Usual,
+        message: "{operation} is called {problem}",
+        offence: "",
+        operation: "{starter} is called {problem}",
+        why: "MPI is there from MPI_Init to MPI_Finalize; libraries end the program over other calls, as far as they \
+              notice",
+        help: "move the call; objects that live longer than main must not call MPI when they are made or destroyed",
+        fortran: "",
+    },
+    Wording {
+        code: Code::NeverFinalized,
+        case: Case::Usual,
+        message: "the program ends without MPI_Finalize",
+        offence: "",
+        operation: "{starter} initialises MPI, which nothing ends",
+        why: "messages may not have been delivered when a process is gone, and launchers take its end for a crash",
+        help: "call MPI_Finalize on every way to the end of the program, or MPI_Abort to end the job over an error",
         fortran: "",
     },
     Wording {
@@ -675,6 +720,26 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{starter} makes this the main thread",
         why: "the thread that has initialised MPI is its main thread, and is to end it, whatever the thread level",
         help: "call MPI_Finalize after the parallel region, or after the thread has been joined",
+        fortran: "",
+    },
+    Wording {
+        code: Code::FreedWhileUsed,
+        case: Case::Usual,
+        message: "{who} in thread {thread} frees {on} that {starter} uses in thread {partner}",
+        offence: "{by} frees {on}",
+        operation: "{starter} uses {on}",
+        why: "nothing orders {by} at {here} after {starter} at {started}: the object may be gone when that call looks at it",
+        help: "free it when all threads are done with it: behind a barrier, or after the parallel region",
+        fortran: "",
+    },
+    Wording {
+        code: Code::ProbedTwice,
+        case: Case::Usual,
+        message: "{who} in thread {thread} may take the message that {starter} has found in thread {partner}",
+        offence: "{by} receives messages of the same source and tag",
+        operation: "{starter} finds a message, which this thread receives afterwards",
+        why: "nothing keeps {by} at {here} from coming between {starter} at {started} and the receive that follows it",
+        help: "use MPI_Mprobe and MPI_Mrecv (MPI_Improbe and MPI_Imrecv), or one critical section for both calls",
         fortran: "",
     },
     // Found by lint alone, which has words of its own.

@@ -76,7 +76,9 @@ unsafe extern "C" fn forked() {
 
 extern "C" fn unloaded() {
     #[cfg(not(feature = "serial"))]
-    commsan_mpi_shim::ended();
+    if !commsan_mpi_shim::ended() {
+        commsan_mpi_shim::left();
+    }
     state::exited();
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::gone();

@@ -86,6 +86,9 @@ impl Recorder {
     /// Opens the log of this rank, and writes what is known by now. A script may run several programs in
     /// one run: each begins with a start record of its own.
     pub fn begin(&mut self, directory: &Path, world: &World) {
+        if !matches!(self.log.to, To::Memory(_)) {
+            return; // known since something went wrong before MPI was there
+        }
         let path = directory.join(format!("rank-{}.jsonl", world.rank));
         let file = OpenOptions::new().append(true).create(true).open(&path);
         let file = file.inspect_err(|error| {

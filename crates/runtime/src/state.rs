@@ -418,6 +418,26 @@ impl Rank for State {
         }
     }
 
+    fn early(
+        &self,
+        thread: &Thread,
+        library: String,
+        f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings),
+    ) {
+        let told = catch_unwind(AssertUnwindSafe(|| {
+            let (Some(mut inner), Ok(pages)) = (self.inner.lock(thread), self.pages) else {
+                return;
+            };
+            let Inner { tracker, recorder } = inner.get_or_insert_with(|| Inner {
+                tracker: Tracker::new(pages),
+                recorder: Recorder::new(self.options),
+            });
+            f(tracker, recorder);
+            recorder.begin(&self.directory, &World { library, ..serial::world(&self.directory) });
+        }));
+        drop(told);
+    }
+
     fn begin(&self, thread: &Thread, world: World, shared: Shared) {
         let begun = catch_unwind(AssertUnwindSafe(|| {
             if let Some(mut inner) = self.inner.lock(thread) {

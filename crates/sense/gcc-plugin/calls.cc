@@ -183,6 +183,19 @@ void keep_call(gimple *statement) {
   else if (gimple_assign_single_p(statement)) keep_large_copy(statement);
 }
 
+void share_copies(gimple *statement) {
+  gcall *call = dyn_cast<gcall *>(statement);
+  tree function = call ? gimple_call_fndecl(call) : NULL_TREE;
+  if (!function || gimple_call_num_args(call) < 3) return;
+  const char *name = IDENTIFIER_POINTER(DECL_NAME(function));
+  const bool copies = !strcmp(name, "memcpy") || !strcmp(name, "memmove");
+  if (!copies && strcmp(name, "memset")) return;
+  for (unsigned buffer = 0; buffer <= copies; buffer++) {
+    check_point point(statement);
+    point.call(hook_declaration(SHARE), {argument(call, buffer), argument(call, 2)});
+  }
+}
+
 /* All they may do is set errno. */
 static bool is_math(gcall *call) {
 #if BUILDING_GCC_MAJOR >= 11

@@ -65,6 +65,7 @@ static void treat_block(basic_block block, hash_set<gimple *> &unchecked) {
     auto_vec<memory_access> before;
     const bool barrier = is_barrier(statement);
     if (barrier || !optimize) open = groups.length();
+    if (shares_memory(current_function_decl)) share_copies(statement);
     find_accesses(statement, before, results);
     if (gcall *call = dyn_cast<gcall *>(statement))
       if (!check_lanes(call)) find_known_accesses(call, before);

@@ -60,6 +60,8 @@ void find_known_accesses(gcall *call, vec<memory_access> &found);
 /* Makes it a call that code generation leaves alone, so that the wrapper of the libc function sees
  * it; or, of a large aggregate copy, a call that checks and copies. */
 void keep_call(gimple *statement);
+/* Has the memory noted that a copy or fill by libc uses. */
+void share_copies(gimple *statement);
 /* An operation may start or end there, or another thread be waited for. */
 bool is_barrier(gimple *statement);
 

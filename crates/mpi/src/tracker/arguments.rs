@@ -4,6 +4,7 @@ use super::{Operation, Tracker};
 use crate::buffers::Args;
 use commsan_model::{Code, Role};
 use commsan_place::{About, Findings, Place, Report};
+use std::ops::Range;
 
 /// An argument that the call does not allow.
 #[derive(Clone, Debug)]
@@ -24,6 +25,17 @@ impl Wrong {
     pub fn uncommitted(parameter: &'static str) -> Wrong {
         let problem = "has not been committed".to_owned();
         Wrong { code: Code::TypeNotCommitted, parameter, problem }
+    }
+
+    /// A datatype, or displacements, by which a call writes `bytes` of its buffer, counted from its beginning, more
+    /// than once.
+    pub fn overlapping(parameter: &'static str, bytes: Range<isize>) -> Wrong {
+        let problem = format!(
+            "lets elements overlap: bytes {} to {} of the buffer would be written twice",
+            bytes.start,
+            bytes.end - 1
+        );
+        Wrong { code: Code::WrittenTwice, parameter, problem }
     }
 }
 
@@ -51,6 +63,34 @@ impl Tracker {
                 parameter: wrong.parameter,
                 problem: wrong.problem.clone(),
             }),
+        };
+        out.report(&report, &self.stacks);
+    }
+
+    /// A call is made before MPI is there, or after it; `problem` says which.
+    pub fn outside(
+        &mut self,
+        args: &Args,
+        problem: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let problem = problem.to_owned();
+        let wrong = Wrong { code: Code::OutsideMpi, parameter: "", problem };
+        self.wrong_argument(args, &wrong, place, out);
+    }
+
+    /// The process ends well, but has not ended MPI.
+    pub fn never_finalized(&mut self, out: &mut dyn Findings) {
+        let Some((call, site)) = self.levels.began else { return };
+        let report = Report {
+            code: Code::NeverFinalized,
+            access: None,
+            operation: Operation::at(call, site).party(),
+            concerned: None,
+            sites: &[(Role::Operation, site)],
+            threads: false,
+            about: None,
         };
         out.report(&report, &self.stacks);
     }

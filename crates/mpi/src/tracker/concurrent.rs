@@ -2,7 +2,7 @@
 //! they synchronise.
 //!
 //! While there are several threads, an operation that is complete stays known until all of them come
-//! after its completion, and what was noted of pages that threads share is compared with the
+//! after its completion, a blocking call that has returned likewise, and what was noted of pages that threads share is compared with the
 //! operations that start.
 //!
 //! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
@@ -111,6 +111,36 @@ impl Tracker {
     pub(super) fn is_over(&self, id: OpId) -> bool {
         let retired = self.live.get(id).and_then(|operation| operation.retired);
         retired.is_some_and(|retired| self.threads.has_seen(retired.when))
+    }
+
+    /// One of several threads has made a call that touched its buffers before it returned, which the others may
+    /// not know. `tells`: who hears from it by way of another rank knows that what it sends has been read.
+    pub fn has_used(
+        &mut self,
+        args: &Args,
+        accesses: &mut Accesses,
+        tells: bool,
+        place: &impl Place,
+    ) {
+        let Some(actor) = &self.threads.actor else { return };
+        // Without the program's atomics, what orders its threads is not known well enough.
+        if !self.levels.sees_all {
+            return;
+        }
+        let only_reads = accesses.iter().flatten().all(|access| access.mode == Mode::Read);
+        let now = actor.stamp;
+        let when = match tells && only_reads {
+            true => Stamp { epoch: now.epoch.saturating_sub(1), ..now },
+            false => now,
+        };
+        if accesses.iter().all(Option::is_none) || (actor.all_have_seen)(when) {
+            return;
+        }
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let operation = Operation::new(args, place, &mut self.stacks);
+        let operation = Operation { retired: Some(Retired { when, site }), ..operation };
+        let id = self.live.begin(accesses, operation);
+        self.threads.retired.push_back((id, when));
     }
 
     /// Perhaps not this operation is complete but another one of the same handle: if another thread

@@ -1,6 +1,7 @@
 //! What an access conflicts with, and how that is told.
 
 use super::Tracker;
+use crate::calls::Effect;
 use commsan_engine::{Access, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side};
@@ -79,6 +80,11 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let Some(operation) = self.live.get(conflict.id) else { return };
+        let is_lent = operation.call.effect == Effect::BufferAttach;
+        let code = match is_lent && code != Code::PendingBufferFreed {
+            true => Code::AttachedBufferUsed,
+            false => code,
+        };
         if out.again(code, place.pc(), operation.site.pc) {
             return;
         }

@@ -41,6 +41,13 @@ pub enum ThreadLevel {
     Multiple,
 }
 
+impl Levels {
+    /// Something is remembered of threads.
+    pub fn remember(&mut self) {
+        self.remembers = true;
+    }
+}
+
 impl ThreadLevel {
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -61,11 +68,13 @@ const MOST: usize = 64;
 pub(crate) struct Levels {
     /// Nothing is looked at.
     pub(super) ignored: bool,
+    /// The call that has initialised MPI.
+    pub(super) began: Option<(&'static Call, Site)>,
     initialised: Option<Initialised>,
     /// The last call, while there are several threads and they must not call at once.
     last: Option<Calling>,
     /// Whether all that orders threads is seen.
-    sees_all: bool,
+    pub(super) sees_all: bool,
     completions: VecDeque<Completion>,
     /// Whether anything is remembered of threads.
     remembers: bool,
@@ -111,10 +120,11 @@ impl Tracker {
         provided: ThreadLevel,
         place: &impl Place,
     ) {
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        self.levels.began = Some((call, site));
         if self.levels.ignored {
             return;
         }
-        let site = place.site(Some(&call.name), &mut self.stacks);
         self.levels.initialised = Some(Initialised { required, provided, site });
     }
 
@@ -218,7 +228,7 @@ impl Tracker {
     }
 
     /// Whether a call of another thread has not returned, or the acting thread is not ordered after it.
-    fn is_concurrent(&self, before: &Calling) -> bool {
+    pub(super) fn is_concurrent(&self, before: &Calling) -> bool {
         let own = self.threads.stamp();
         let possible = before.lasts || self.levels.sees_all;
         possible && before.stamp.agent != own.agent && !self.threads.has_seen(before.stamp)
@@ -231,6 +241,7 @@ impl Tracker {
         for calling in self.levels.last.as_mut().into_iter().chain(of_collective) {
             calling.lasts &= calling.stamp.agent != own.agent;
         }
+        self.handles.returned(own.agent);
     }
 
     /// Whether all that orders threads is seen, atomics included.
@@ -297,6 +308,7 @@ impl Tracker {
         self.levels.last = None;
         self.levels.completions.clear();
         self.levels.remembers = false;
+        self.handles.forget();
         self.together.on.forget_threads();
     }
 

@@ -1,0 +1,77 @@
+//! Calls that are made when there is no MPI, and processes that leave it behind.
+//!
+//! **Soundness.** Before `MPI_Init` and after `MPI_Finalize`, as the library itself tells, only calls may be made that
+//! ask about MPI, or belong to a session (MPI 4.1 §11.4.1); those are not in the table, and as soon as a session was
+//! made, nothing is reported. A process that has initialised MPI must finalize it before it exits (§11.2.2); one that
+//! exits with a status other than 0 has failed in a way of its own, and is not reported, nor is one that a signal
+//! or `_exit` ends.
+
+use crate::calling::{has_owner, is_owner};
+use crate::library;
+use crate::rank::{Rank, rank};
+use crate::sys;
+use commsan_mpi::{Args, Effect};
+use commsan_sense::thread;
+use commsan_threads::Here;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+/// The program uses sessions.
+static SESSIONS: AtomicBool = AtomicBool::new(false);
+
+/// A session has been made.
+pub(crate) fn session_made() {
+    SESSIONS.store(true, Relaxed);
+}
+
+/// A call is about to be made while nothing is followed.
+#[cold]
+pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
+    use Effect::{Abort, Begin, Session};
+    let may_always = matches!(args.call.effect, Abort | Begin | Session);
+    let is_other = has_owner() && !is_owner();
+    if may_always || is_other || !rank.checks() || SESSIONS.load(Relaxed) {
+        return;
+    }
+    let (mut initialized, mut finalized) = (0, 0);
+    // SAFETY: these may be called at any time, and store integers.
+    unsafe {
+        sys::PMPI_Initialized(&mut initialized);
+        sys::PMPI_Finalized(&mut finalized);
+    }
+    if initialized == 0 {
+        rank.early(here.thread, library::version(), &mut |tracker, out| {
+            tracker.outside(args, "before MPI_Init", here, out);
+        });
+    } else if finalized != 0 {
+        rank.look(here.thread, &mut |tracker, out| {
+            tracker.outside(args, "after MPI_Finalize", here, out);
+        });
+    }
+}
+
+/// The status that the process exits with, plus one; 0 if it does not exit.
+static STATUS: AtomicU64 = AtomicU64::new(0);
+
+/// MPI has been initialised.
+pub(crate) fn begin() {
+    unsafe extern "C" {
+        fn on_exit(call: extern "C" fn(c_int, *mut c_void), with: *mut c_void) -> c_int;
+    }
+    extern "C" fn exits(status: c_int, _: *mut c_void) {
+        STATUS.store(u64::from(status as u32) + 1, Relaxed);
+    }
+    // SAFETY: a function of the type that the C library calls.
+    unsafe { on_exit(exits, null_mut()) };
+}
+
+/// The process exits, and nothing of the program will run any more.
+pub fn left() {
+    if let Some(rank) = rank().filter(|rank| is_owner() && rank.active())
+        && STATUS.load(Relaxed) == 1
+    {
+        thread::with(|thread| rank.look(thread, &mut |tracker, out| tracker.never_finalized(out)));
+    }
+}

@@ -1,0 +1,224 @@
+//! What several threads do with one object, or one message: free it while another uses it, receive what another
+//! has probed (MPI 4.1 §11.6.2, §3.8.2).
+//!
+//! **Soundness.**
+//! - Freed while used: a thread frees a communicator, datatype, window or group that another thread's call
+//!   was given, and that call has not returned, or nothing that the thread has done orders it after that.
+//!   Missed are uses that come after the object was freed: its handle may stand for another one then.
+//! - Probed twice: a thread has probed a message and then received one of its source and tag, and nothing orders
+//!   another thread's receive of such a message after the probe. If all such messages are alike and there are enough,
+//!   no harm is done, which is why this is a warning.
+//!
+//! What the schedule kept apart is reported only where all that orders threads is seen, as in `levels.rs`.
+
+use super::levels::Calling;
+use super::{Operation, Tracker};
+use crate::calls::{Call, Role as Kind};
+use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Place, Report, Site};
+use std::collections::VecDeque;
+
+/// Uses, and probes, that are remembered.
+const MOST: usize = 64;
+
+/// A source and tag on a communicator; either may be a wildcard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sought {
+    /// The communicator's handle.
+    pub comm: usize,
+    /// `None` for any.
+    pub source: Option<i32>,
+    /// `None` for any.
+    pub tag: Option<i32>,
+}
+
+/// What threads have done lately.
+#[derive(Default)]
+pub(crate) struct Handles {
+    uses: VecDeque<Use>,
+    probes: VecDeque<Probe>,
+}
+
+struct Use {
+    object: (Kind, usize),
+    calling: Calling,
+}
+
+struct Probe {
+    found: Sought,
+    calling: Calling,
+    /// The thread has received such a message since.
+    received: bool,
+    /// Where another thread may have taken it in between.
+    taken: Option<Site>,
+}
+
+impl Sought {
+    /// Whether a message of the one fits the other.
+    fn fits(&self, other: &Sought) -> bool {
+        let fits = |a: Option<i32>, b: Option<i32>| a.is_none() || b.is_none() || a == b;
+        self.comm == other.comm && fits(self.source, other.source) && fits(self.tag, other.tag)
+    }
+}
+
+impl Handles {
+    /// The calls of this agent have returned.
+    pub fn returned(&mut self, agent: u32) {
+        let own = self.uses.iter_mut().filter(|used| used.calling.stamp.agent == agent);
+        own.for_each(|used| used.calling.lasts = false);
+    }
+
+    pub fn forget(&mut self) {
+        self.uses.clear();
+        self.probes.clear();
+    }
+}
+
+impl Tracker {
+    /// One of several threads gives objects to a call.
+    pub fn uses_objects(
+        &mut self,
+        call: &'static Call,
+        objects: &[(Kind, usize)],
+        place: &impl Place,
+    ) {
+        let Some(stamp) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
+        if self.levels.ignored {
+            return;
+        }
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        let calling = Calling { stamp, site, lasts: true };
+        let uses = &mut self.handles.uses;
+        for object in objects {
+            uses.retain(|used| used.object != *object || used.calling.stamp.agent != stamp.agent);
+            uses.truncate(MOST - 1);
+            uses.push_front(Use { object: *object, calling });
+        }
+        self.levels.remember();
+    }
+
+    /// One of several threads is about to free an object.
+    pub fn frees_object(
+        &mut self,
+        call: &'static Call,
+        object: (Kind, usize),
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let mut uses = self.handles.uses.iter().filter(|used| used.object == object);
+        let other = uses.find(|used| self.is_concurrent(&used.calling));
+        let other = other.map(|used| used.calling.site);
+        self.handles.uses.retain(|used| used.object != object);
+        let Some(other) = other.filter(|_| !self.levels.ignored) else { return };
+        if out.again(Code::FreedWhileUsed, place.pc(), other.pc) {
+            return;
+        }
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        let what = match object.0 {
+            Kind::Comm => "the communicator",
+            Kind::Datatype => "the datatype",
+            Kind::Win => "the window",
+            _ => "the group",
+        };
+        self.report_handles(Code::FreedWhileUsed, site, other, what, out);
+    }
+
+    /// One of several threads has found a message, and not received it.
+    pub fn probed(&mut self, call: &'static Call, found: Sought, place: &impl Place) {
+        let Some(stamp) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
+        if self.levels.ignored {
+            return;
+        }
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        let calling = Calling { stamp, site, lasts: false };
+        let probes = &mut self.handles.probes;
+        let is_of = |probe: &Probe| probe.calling.stamp.agent == stamp.agent;
+        probes.retain(|probe| !is_of(probe) || probe.received && probe.found != found);
+        probes.truncate(MOST - 1);
+        probes.push_front(Probe { found, calling, received: false, taken: None });
+        self.levels.remember();
+    }
+
+    /// One of several threads is about to receive a message.
+    pub fn receives(
+        &mut self,
+        call: &'static Call,
+        wanted: Sought,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(stamp) = self.threads.actor.as_ref().map(|actor| actor.stamp) else { return };
+        if self.handles.probes.is_empty() {
+            return;
+        }
+        let here = place.site(Some(&call.name), &mut self.stacks);
+        let mut found: Option<(Site, Site)> = None;
+        let mut probes = std::mem::take(&mut self.handles.probes);
+        for probe in probes.iter_mut().filter(|probe| probe.found.fits(&wanted)) {
+            if probe.calling.stamp.agent == stamp.agent {
+                // What this thread receives otherwise is none of the probe's business.
+                if !probe.received {
+                    probe.received = true;
+                    found = found.or(probe.taken.map(|taker| (taker, probe.calling.site)));
+                }
+            } else if !self.threads.has_seen(probe.calling.stamp) {
+                match probe.received {
+                    true if self.levels.sees_all => {
+                        found = found.or(Some((here, probe.calling.site)));
+                    }
+                    true => {}
+                    false => probe.taken = Some(here),
+                }
+            }
+        }
+        self.handles.probes = probes;
+        if let Some((taker, prober)) = found
+            && !out.again(Code::ProbedTwice, taker.pc, prober.pc)
+        {
+            self.report_handles(Code::ProbedTwice, taker, prober, "the message", out);
+        }
+    }
+
+    fn report_handles(
+        &mut self,
+        code: Code,
+        site: Site,
+        other: Site,
+        what: &'static str,
+        out: &mut dyn Findings,
+    ) {
+        let Some(call) = other.call.and_then(crate::calls::named) else { return };
+        let report = Report {
+            code,
+            access: None,
+            operation: Operation::at(call, other).party(),
+            concerned: None,
+            sites: &[(Role::Access, site), (Role::Operation, other)],
+            threads: false,
+            about: Some(About::Collective { on: what.to_owned(), number: 0, passed: None }),
+        };
+        out.report(&report, &self.stacks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_fit_any_message_of_their_communicator() {
+        let sought = |comm, source, tag| Sought { comm, source, tag };
+        let found = sought(1, Some(2), Some(3));
+        for (wanted, fits) in [
+            (sought(1, Some(2), Some(3)), true),
+            (sought(1, None, Some(3)), true),
+            (sought(1, Some(2), None), true),
+            (sought(1, None, None), true),
+            (sought(2, None, None), false),
+            (sought(1, Some(1), None), false),
+            (sought(1, None, Some(4)), false),
+        ] {
+            assert_eq!(found.fits(&wanted), fits, "{wanted:?}");
+        }
+    }
+}
