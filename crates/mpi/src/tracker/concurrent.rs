@@ -11,7 +11,7 @@
 //! what was completed before the last [`MOST`] operations.
 
 use super::{Operation, Tracker};
-use crate::buffers::Args;
+use crate::buffers::{Accesses, Args};
 use crate::calls::CALLS;
 use commsan_engine::{Access, Actor, Clock, Mode, OpId, Past, Stamp, When};
 use commsan_model::{Code, Role};

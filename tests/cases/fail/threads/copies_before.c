@@ -1,0 +1,33 @@
+// A thread fills and copies buffers before another one sends and receives: nothing orders that.
+//# flags: -fopenmp
+//# cc: gcc
+#include <mpi.h>
+#include <omp.h>
+#include <string.h>
+#include <unistd.h>
+
+static int told, out[256], in[256], copy[256];
+
+int main(int argc, char **argv) {
+  int provided, rank, size = 1024, wrong = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc > 1) size = 512;
+  #pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 1) {
+      memset(out, 1, size); //~ CS-BUF-01 access
+      memcpy(copy, in, size); //~ CS-BUF-02 access
+      __atomic_store_n(&told, 1, __ATOMIC_RELAXED);
+    } else {
+      while (!__atomic_load_n(&told, __ATOMIC_RELAXED)) usleep(10);
+      MPI_Request request;
+      MPI_Irecv(in, 256, MPI_INT, !rank, 0, MPI_COMM_WORLD, &request); //~ CS-BUF-02 operation
+      MPI_Send(out, 256, MPI_INT, !rank, 0, MPI_COMM_WORLD); //~ CS-BUF-01 operation
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+  wrong += in[255] != 0x01010101 || copy[0] != 0;
+  MPI_Finalize();
+  return wrong;
+}
