@@ -471,6 +471,20 @@ fn checks_of_threads_can_be_left_out() {
     work.run(&["--thread-checks=false"], 2, &program, &[]).ends_with(0).finds(&[]);
 }
 
+/// A finding says how the rank has ended; nothing else guesses.
+#[test]
+fn who_ends_without_mpi_is_told_once() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("init", mpi);
+        for (source, what) in [("before", "CS-INI-01 main"), ("never", "CS-INI-02 main")] {
+            let program = work.compile(&format!("cases/fail/init/{source}.c"), &["-g", "-O0"]);
+            let run = work.run(&[], 1, &program, &[]);
+            run.ends_with(66).finds(&[what]);
+            assert_eq!(run.notes(), Vec::<String>::new(), "{source}");
+        }
+    }
+}
+
 /// What a user sees first; the script itself fails when a finding is missing or one too many.
 #[test]
 fn the_demo_finds_its_mistake_and_passes_its_correction() {

@@ -3,7 +3,7 @@
 use crate::Suppressed;
 use crate::facts::file_name;
 use crate::symbols::Symbols;
-use commsan_model::Finding;
+use commsan_model::{Code, Finding};
 use commsan_trace::RankLog;
 use commsan_trace::record::Ending;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,11 @@ impl Notes {
 
     /// `halted`: some rank has ended the job.
     fn add_ending(&mut self, log: &RankLog, halted: bool) {
+        let says = |code| log.findings.iter().any(|seen| seen.finding.code == code);
         let text = match log.end.map(|end| end.how) {
+            // A finding has said it, or that the library has ended the process.
+            Some(Ending::Exited) if says(Code::NeverFinalized) => None,
+            None if says(Code::OutsideMpi) => None,
             Some(Ending::Finalized) => None,
             Some(Ending::Aborted) => Some("called MPI_Abort"),
             Some(Ending::Exited) => Some("exited without MPI_Finalize"),
