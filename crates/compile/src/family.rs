@@ -35,6 +35,17 @@ pub struct Compiler {
     pub llvm: Option<u32>,
 }
 
+/// How to call a compiler to ask it something: with those arguments by which MPICH's wrappers are told to use
+/// another compiler than usual.
+pub fn to_ask(compiler: &[OsString], arguments: &[OsString]) -> Vec<OsString> {
+    const CHOICES: [&str; 6] = ["-cc=", "-cxx=", "-CC=", "-fc=", "-f77=", "-f90="];
+    let chooses = |argument: &&OsString| {
+        let argument = argument.as_encoded_bytes();
+        CHOICES.iter().any(|choice| argument.starts_with(choice.as_bytes()))
+    };
+    compiler.iter().chain(arguments.iter().filter(chooses)).cloned().collect()
+}
+
 impl Compiler {
     /// Decides by name where the name is proof enough, or else asks the compiler, which for an MPI
     /// wrapper is the only way to know.
@@ -115,6 +126,14 @@ mod tests {
     #[track_caller]
     fn told(answer: &str, family: Family, llvm: Option<u32>) {
         assert_eq!(Compiler::by_version(answer), Compiler { family, llvm }, "{answer}");
+    }
+
+    #[test]
+    fn wrappers_are_asked_about_the_compiler_that_they_will_use() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let asked = to_ask(&words("mpicc.mpich"), &words("-O2 -cc=gcc-12 -c a.c -ccbin x"));
+        assert_eq!(asked, words("mpicc.mpich -cc=gcc-12"));
+        assert_eq!(to_ask(&words("gcc"), &words("-g a.c")), words("gcc"));
     }
 
     #[test]

@@ -78,8 +78,9 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
     if !line.builds() {
         return replace_process(&compiler, &args, &[]);
     }
-    let (known, library) = (Compiler::of(&compiler), library_directory());
-    let plugin = plugin::fitting(&compiler, known, &library);
+    let asked = family::to_ask(&compiler, &args);
+    let (known, library) = (Compiler::of(&asked), library_directory());
+    let plugin = plugin::fitting(&asked, known, &library);
     match plan::plan(&line, known.family, &library, plugin.as_deref()) {
         Ok(Plan { front, back, warning }) => {
             if let Some(warning) = warning {

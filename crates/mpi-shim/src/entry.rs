@@ -20,6 +20,7 @@ use crate::waiting;
 use crate::windows;
 use commsan_mpi::{Args, CALLS, Call, Effect};
 use commsan_sense::inside::Inside;
+use commsan_sense::modules;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread;
 use commsan_threads::{Here, agents};
@@ -203,6 +204,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     calling::begin();
     ending::begin();
     outside::begin();
+    commsan_threads::ignore_locks_in(modules::communication_data());
     let (me, own) = (world.rank, comm_self().word());
     let shared = node::share(rank, me as usize, size);
     collectives::begin(&shared);

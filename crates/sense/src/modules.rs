@@ -87,6 +87,63 @@ pub fn program_text() -> Vec<Range<usize>> {
     text
 }
 
+/// What communication libraries consist of, by the names of their files up to `.so`.
+const COMMUNICATION: [&str; 16] = [
+    "libmpi",
+    "libmpich",
+    "libopen-pal",
+    "libopen-rte",
+    "libpmix",
+    "libfabric",
+    "libhwloc",
+    "libucm",
+    "libucp",
+    "libucs",
+    "libuct",
+    "libpsm2",
+    "libpsm_infinipath",
+    "libibverbs",
+    "librdmacm",
+    "libnuma",
+];
+
+/// The variables of the communication libraries that are loaded.
+pub fn communication_data() -> Vec<Range<usize>> {
+    unsafe extern "C" fn collect(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        data: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader passes a valid description with its headers, and `data` is the list.
+        let (info, data) = unsafe { (&*info, &mut *data.cast::<Vec<Range<usize>>>()) };
+        if info.dlpi_name.is_null() {
+            return 0;
+        }
+        // SAFETY: a C string; the loader's array of program headers.
+        let (path, headers) = unsafe {
+            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+            (CStr::from_ptr(info.dlpi_name), headers)
+        };
+        let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stem = name.split(".so").next().unwrap_or_default();
+        if COMMUNICATION.contains(&stem) {
+            let written = headers.iter().filter(|header| {
+                header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0
+            });
+            data.extend(written.map(|header| {
+                let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+                start..start + header.p_memsz as usize
+            }));
+        }
+        0
+    }
+    let mut data = Vec::new();
+    // SAFETY: `collect` is called during this call only, with the list.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut data).cast()) };
+    data
+}
+
 /// Whether what was loaded at `base` carries hooks.
 fn is_checked(base: usize, headers: &[libc::Elf64_Phdr]) -> bool {
     headers.iter().filter(|header| header.p_type == libc::PT_NOTE).any(|header| {

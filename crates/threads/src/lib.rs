@@ -32,6 +32,7 @@ mod tasks;
 pub mod work;
 
 pub use here::Here;
+pub use tasks::ignore_locks_in;
 
 use commsan_sense::inside::Inside;
 use commsan_sense::thread;

@@ -3,6 +3,8 @@
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
 use crate::work::{self, Doing, Wait};
 use std::cell::{Cell as Local, RefCell};
+use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A parallel region that this thread has opened or works in.
 #[derive(Clone, Copy, Default)]
@@ -146,14 +148,32 @@ pub const CRITICAL: u64 = 1;
 pub const ATOMIC: u64 = 2;
 pub const ORDERED: u64 = 3;
 
+/// Memory whose locks order nothing that concerns the program.
+static FOREIGN: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+
+/// Locks in this memory are of libraries that the program does not synchronise its threads by: UCX takes one
+/// whenever memory is mapped.
+pub fn ignore_locks_in(memory: Vec<Range<usize>>) {
+    let _ = FOREIGN.set(memory);
+}
+
+fn is_foreign(key: u64) -> bool {
+    let memory = FOREIGN.get().map_or(&[][..], Vec::as_slice);
+    memory.iter().any(|range| range.contains(&(key as usize)))
+}
+
 /// This thread has a lock.
 pub fn lock(key: u64) {
-    acquire(cell(Kind::Lock, key));
+    if !is_foreign(key) {
+        acquire(cell(Kind::Lock, key));
+    }
 }
 
 /// This thread is about to give it up.
 pub fn unlock(key: u64) {
-    release(cell(Kind::Lock, key));
+    if !is_foreign(key) {
+        release(cell(Kind::Lock, key));
+    }
 }
 
 /// What there is to do before a lock is taken, and after it has been given up.
