@@ -7,8 +7,9 @@
 //!
 //! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
 //! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
-//! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), and
-//! what was completed before the last [`MOST`] operations.
+//! that is neither in a window nor among the pages that are shared (see `docs/threads.md`),
+//! what was completed before the last [`MOST`] operations, and whose memory threads that knew of that have
+//! used [`TOUCHES`] times since.
 
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
@@ -21,6 +22,8 @@ use std::ops::{ControlFlow, Range};
 
 /// Completed operations that are kept.
 const MOST: usize = 64;
+/// Accesses by threads that know of its completion, after which an operation is forgotten.
+const TOUCHES: u8 = 4;
 /// Ends of segments that are remembered.
 const SEGMENTS: usize = 256;
 /// Accesses that are told of one operation.
@@ -43,6 +46,8 @@ pub(super) struct Retired {
     pub when: Stamp,
     /// The completing call.
     pub site: Site,
+    /// How often its memory has been used since by threads that know of it.
+    pub touched: u8,
 }
 
 impl Threads {
@@ -138,7 +143,8 @@ impl Tracker {
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let operation = Operation::new(args, place, &mut self.stacks);
-        let operation = Operation { retired: Some(Retired { when, site }), ..operation };
+        let retired = Some(Retired { when, site, touched: 0 });
+        let operation = Operation { retired, ..operation };
         let id = self.live.begin(accesses, operation);
         self.threads.retired.push_back((id, when));
     }
@@ -148,6 +154,19 @@ impl Tracker {
     pub(super) fn doubt(&mut self, id: OpId, place: &impl Place) {
         if let Some(operation) = self.live.get_mut(id) {
             operation.known_to_all = operation.site.thread != place.thread();
+        }
+    }
+
+    /// Memory of an operation that is complete is used by a thread that knows it: it has gone on to other things,
+    /// and each such access costs much. Soon nobody asks for the operation any more.
+    pub(super) fn touch_retired(&mut self, id: OpId) {
+        let Some(retired) = self.live.get_mut(id).and_then(|op| op.retired.as_mut()) else {
+            return;
+        };
+        retired.touched += 1;
+        if retired.touched == TOUCHES {
+            self.threads.retired.retain(|(other, _)| *other != id);
+            self.live.end(id);
         }
     }
 
@@ -162,7 +181,7 @@ impl Tracker {
         let Some(operation) = self.live.get_mut(id).filter(|op| !op.known_to_all) else {
             return false;
         };
-        operation.retired = Some(Retired { when, site });
+        operation.retired = Some(Retired { when, site, touched: 0 });
         self.threads.retired.push_back((id, when));
         true
     }

@@ -42,11 +42,15 @@ impl Tracker {
     ) -> [Option<Conflict>; CONFLICTS] {
         self.settle_if_met(access);
         let mut found = [const { None }; CONFLICTS];
-        let mut count = 0;
+        let (mut count, mut over) = (0, None);
         let take = |id, other: &Access, bytes| {
             // Named once for each run of bytes they share.
             let known = |known: &Conflict| known.id == id;
-            if self.is_over(id) || found[..count].iter().flatten().any(known) {
+            if self.is_over(id) {
+                over = Some(id);
+                return ControlFlow::Continue(());
+            }
+            if found[..count].iter().flatten().any(known) {
                 return ControlFlow::Continue(());
             }
             let Some(cell) = found.get_mut(count) else { return ControlFlow::Break(()) };
@@ -65,6 +69,9 @@ impl Tracker {
             true => self.live.conflicts(*mode, footprint, take),
             false => self.live.meeting(*mode, footprint, take),
         };
+        if let Some(id) = over {
+            self.touch_retired(id);
+        }
         found
     }
 
