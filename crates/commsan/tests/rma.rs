@@ -52,7 +52,13 @@ fn main() -> ExitCode {
     let repository = Arc::new(repository);
     let mut trials = vec![Trial::test("some scripts race, some do not", proportions)];
     for batch in batches() {
-        for mpi in Mpi::ALL {
+        // In CI's limited time every other one on each; with three numbers of ranks, all pairs are met.
+        let is_hurried = std::env::var_os("CI").is_some();
+        let chosen = Mpi::ALL
+            .into_iter()
+            .enumerate()
+            .filter(|(index, _)| !is_hurried || batch % 2 == *index as u64);
+        for (_, mpi) in chosen {
             let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));
             let ranks = 2 + (batch % 3) as usize;
             let name = format!("batch {batch} on {ranks} ranks [{}]", mpi.name());
