@@ -87,14 +87,6 @@ impl Footprint {
         }
     }
 
-    /// Some bytes that are touched more than once; see [`Pattern::overlap`].
-    pub fn overlap(&self) -> Option<Range<usize>> {
-        match self {
-            Footprint::Dense(_) => None,
-            Footprint::Sparse(at) => at.1.overlap().map(|run| moved(at.0, &run)),
-        }
-    }
-
     /// Whether both are combs whose teeth never meet. Spares comparing them tooth by tooth.
     fn interleaves(&self, other: &Footprint) -> bool {
         match (self, other) {

@@ -2,14 +2,14 @@
 //! they synchronise.
 //!
 //! While there are several threads, an operation that is complete stays known until all of them come
-//! after its completion, a blocking call that has returned likewise, and what was noted of pages that threads share is compared with the
-//! operations that start.
+//! after its completion, a blocking call that has returned likewise, and what was noted of pages that
+//! threads share is compared with the operations that start.
 //!
 //! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
 //! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
-//! that is neither in a window nor among the pages that are shared (see `docs/threads.md`),
-//! what was completed before the last [`MOST`] operations, and whose memory threads that knew of that have
-//! used [`TOUCHES`] times since.
+//! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), what was
+//! completed before the last [`MOST`] operations, and what has memory that was used [`TOUCHES`] times since
+//! by threads that knew of its completion.
 
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};

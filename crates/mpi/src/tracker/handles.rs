@@ -11,11 +11,11 @@
 //!
 //! What the schedule kept apart is reported only where all that orders threads is seen, as in `levels.rs`.
 
+use super::Tracker;
 use super::levels::Calling;
-use super::{Operation, Tracker};
 use crate::calls::{Call, Role as Kind};
-use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Place, Report, Site};
+use commsan_model::Code;
+use commsan_place::{About, Findings, Place, Site};
 use std::collections::VecDeque;
 
 /// Uses, and probes, that are remembered.
@@ -120,7 +120,7 @@ impl Tracker {
             Kind::Win => "the window",
             _ => "the group",
         };
-        self.report_handles(Code::FreedWhileUsed, site, other, what, out);
+        self.report_threads(Code::FreedWhileUsed, site, other, about(what), out);
     }
 
     /// One of several threads has found a message, and not received it.
@@ -175,30 +175,13 @@ impl Tracker {
         if let Some((taker, prober)) = found
             && !out.again(Code::ProbedTwice, taker.pc, prober.pc)
         {
-            self.report_handles(Code::ProbedTwice, taker, prober, "the message", out);
+            self.report_threads(Code::ProbedTwice, taker, prober, about("the message"), out);
         }
     }
+}
 
-    fn report_handles(
-        &mut self,
-        code: Code,
-        site: Site,
-        other: Site,
-        what: &'static str,
-        out: &mut dyn Findings,
-    ) {
-        let Some(call) = other.call.and_then(crate::calls::named) else { return };
-        let report = Report {
-            code,
-            access: None,
-            operation: Operation::at(call, other).party(),
-            concerned: None,
-            sites: &[(Role::Access, site), (Role::Operation, other)],
-            threads: false,
-            about: Some(About::Collective { on: what.to_owned(), number: 0, passed: None }),
-        };
-        out.report(&report, &self.stacks);
-    }
+fn about(what: &str) -> About {
+    About::Collective { on: what.to_owned(), number: 0, passed: None }
 }
 
 #[cfg(test)]

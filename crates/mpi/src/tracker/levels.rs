@@ -317,7 +317,7 @@ impl Tracker {
         self.levels.completions.retain(|completion| !bytes.contains(&completion.variable));
     }
 
-    fn report_threads(
+    pub(super) fn report_threads(
         &mut self,
         code: Code,
         site: Site,
