@@ -9,6 +9,9 @@ export CARGO_TERM_COLOR ?= auto
 # features then, and is compiled once.
 PROFILE := release
 BUILT = target/$(PROFILE:dev=debug)
+# What runs within it.
+RUNTIME := runtime
+LOADED = target/$(RUNTIME:dev=debug)
 COMMAND = $(CARGO) build --profile $(PROFILE) -p commsan
 
 .PHONY: all build viewer cuda setup test demo bench fmt lint clean install
@@ -32,16 +35,16 @@ build: setup viewer
 	@for l in cc cxx fc nvcc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
 	@install -m755 $(BUILT)/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
-	$(CARGO) build --profile runtime -p commsan-runtime --features openmpi
-	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
-	$(CARGO) build --profile runtime -p commsan-runtime --features mpich
-	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
-	$(CARGO) build --profile runtime -p commsan-runtime --features serial
-	@install -m755 target/runtime/libcommsan_runtime.so $(LIB)/libcommsan_serial.so
-	$(CARGO) build --profile runtime -p commsan-simgpu
-	@crates/simgpu/link.sh target/runtime/libcommsan_simgpu.a $(LIB)/simgpu
-	$(CARGO) build --profile runtime -p commsan-simnccl
-	@install -m755 target/runtime/libcommsan_simnccl.so $(LIB)/simgpu/libnccl.so.2
+	$(CARGO) build --profile $(RUNTIME) -p commsan-runtime --features openmpi
+	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
+	$(CARGO) build --profile $(RUNTIME) -p commsan-runtime --features mpich
+	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
+	$(CARGO) build --profile $(RUNTIME) -p commsan-runtime --features serial
+	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_serial.so
+	$(CARGO) build --profile $(RUNTIME) -p commsan-simgpu
+	@crates/simgpu/link.sh $(LOADED)/libcommsan_simgpu.a $(LIB)/simgpu
+	$(CARGO) build --profile $(RUNTIME) -p commsan-simnccl
+	@install -m755 $(LOADED)/libcommsan_simnccl.so $(LIB)/simgpu/libnccl.so.2
 	@ln -sf libnccl.so.2 $(LIB)/simgpu/libnccl.so
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
@@ -51,6 +54,7 @@ cuda: setup
 	@./scripts/cuda.sh >/dev/null
 
 test: PROFILE := dev
+test: RUNTIME := dev
 test: COMMAND = $(CARGO) build --workspace --bins --tests
 test: cuda build
 	@./scripts/viewer.sh test
