@@ -4,7 +4,9 @@
 enum { MEMORY = 128 };
 
 // Displacements in bytes or ints, as the script's windows have it.
-static _Alignas(64) unsigned char window[MEMORY], private[MEMORY];
+static _Alignas(64) unsigned char memory[MEMORY], private[MEMORY];
+// What windows expose; in shared memory, each rank's part.
+static unsigned char *window = memory, *part[4];
 static MPI_Win win[2];
 static MPI_Request request[64];
 static MPI_Datatype spaced_byte, spaced_int;
@@ -80,8 +82,17 @@ static inline void reduce_to_all(void) {
   MPI_Allreduce(&token, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void open_window(int number, int at, int bytes, int unit) {
+static inline void open_window(int number, int at, int bytes, int unit) {
+  window = memory;
   MPI_Win_create(window + at, bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &win[number]);
+}
+
+static inline void open_shared(int bytes, int unit) {
+  MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &window, win);
+  for (int r = 0; r < size; r++) {
+    MPI_Aint theirs;
+    MPI_Win_shared_query(*win, r, &theirs, &unit, &part[r]);
+  }
 }
 
 static void begin(int *argc, char ***argv) {

@@ -51,7 +51,8 @@ fn main() -> ExitCode {
     };
     let repository = Arc::new(repository);
     let mut trials = vec![Trial::test("some scripts race, some do not", proportions)];
-    for batch in batches() {
+    let all = batches().map(|batch| (batch, false));
+    for (batch, shared) in all.chain(shared_batches().map(|batch| (batch, true))) {
         // In CI's limited time every other one on each; with three numbers of ranks, all pairs are met.
         let is_hurried = std::env::var_os("CI").is_some();
         let chosen = Mpi::ALL
@@ -61,13 +62,14 @@ fn main() -> ExitCode {
         for (_, mpi) in chosen {
             let (tools, repository) = (Arc::clone(&tools), Arc::clone(&repository));
             let ranks = 2 + (batch % 3) as usize;
-            let name = format!("batch {batch} on {ranks} ranks [{}]", mpi.name());
+            let kind = if shared { "shared" } else { "batch" };
+            let name = format!("{kind} {batch} on {ranks} ranks [{}]", mpi.name());
             trials.push(Trial::test(name, move || {
                 let seeds = batch * BATCH..(batch + 1) * BATCH;
                 let scripts: Vec<Script> =
-                    seeds.map(|seed| generate::script(seed, ranks)).collect();
+                    seeds.map(|seed| generate::script(seed, ranks, shared)).collect();
                 let job = Job { tools: &tools, repository: &repository, mpi };
-                job.check(&scripts, &format!("rma/random/batch-{batch}"))
+                job.check(&scripts, &format!("rma/random/{kind}-{batch}"))
             }));
         }
     }
@@ -76,7 +78,8 @@ fn main() -> ExitCode {
 
 /// Neither kind of script is rare.
 fn proportions() -> Result<(), Failed> {
-    let all = (0..300).map(|seed| model::races(&generate::script(seed, 2 + (seed % 3) as usize)));
+    let script = |seed| generate::script(seed, 2 + (seed % 3) as usize, seed % 4 == 0);
+    let all = (0..300).map(|seed| model::races(&script(seed)));
     let certain = |races: &BTreeMap<Race, Verdict>| {
         races.values().filter(|verdict| **verdict == Verdict::Certain).count()
     };
@@ -97,6 +100,13 @@ fn batches() -> std::ops::RangeInclusive<u64> {
         (Ok(first), Ok(last)) => first..=last,
         _ => 0..=5,
     }
+}
+
+/// Batches with windows of shared memory: half as many.
+fn shared_batches() -> std::ops::RangeInclusive<u64> {
+    let all = batches();
+    let half = (all.end() - all.start()) / 2;
+    *all.start()..=all.start() + half
 }
 
 /// How scripts are run.

@@ -19,6 +19,7 @@
 //! This crate performs no I/O, does not block, and knows neither MPI nor CUDA.
 
 mod agents;
+mod bulletin;
 mod exposed;
 mod footprint;
 mod live;
@@ -28,6 +29,7 @@ mod shadow;
 mod sorted;
 
 pub use agents::{AGENTS, Actor, Clock, Stamp};
+pub use bulletin::Bulletin;
 pub use exposed::Exposed;
 pub use footprint::Footprint;
 pub use live::{Access, Live, Mode, OpId};

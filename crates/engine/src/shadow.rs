@@ -16,7 +16,7 @@
 use crate::{Mode, Stamp};
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 /// Cells of a page: those of reads, then those of writes.
 pub const CELLS: usize = 2 * GRANULES;
@@ -64,6 +64,8 @@ pub struct Shadow {
     cells: &'static [[AtomicU32; CELLS]],
     places: &'static [Place],
     recent: &'static [AtomicU32],
+    /// For each page of cells, whether it has changed.
+    changed: &'static [AtomicBool],
 }
 
 /// When something happens: in which segment of the process, and which epoch of which agent.
@@ -97,11 +99,38 @@ impl Shadow {
         places: &'static [Place],
         recent: &'static [AtomicU32],
     ) -> Shadow {
-        assert!(cells.len().is_power_of_two());
-        assert!(recent.len() == RECENT);
-        let shadow = Shadow { header, cells, places, recent };
+        let shadow = Shadow::existing(header, cells, places, recent);
         shadow.use_half(0);
         shadow
+    }
+
+    /// Tables that somebody writes already.
+    pub fn existing(
+        header: &'static Header,
+        cells: &'static [[AtomicU32; CELLS]],
+        places: &'static [Place],
+        recent: &'static [AtomicU32],
+    ) -> Shadow {
+        assert!(cells.len().is_power_of_two());
+        assert!(recent.len() == RECENT);
+        Shadow { header, cells, places, recent, changed: &[] }
+    }
+
+    /// Says from now on, for each slot, whether its page has changed.
+    pub fn mark_changes(&mut self, changed: &'static [AtomicBool]) {
+        assert!(changed.len() == self.cells.len());
+        self.changed = changed;
+    }
+
+    /// What says so.
+    pub fn changes(&self) -> &'static [AtomicBool] {
+        self.changed
+    }
+
+    /// Whether a page has changed since this was asked last.
+    pub fn has_changed(&self, page: usize) -> bool {
+        let mark = self.changed.get(page % self.cells.len());
+        mark.is_some_and(|mark| mark.load(Relaxed) && mark.swap(false, Acquire))
     }
 
     /// From now on is this segment.
@@ -127,6 +156,7 @@ impl Shadow {
             let (older, kept) = self.reduced(old >> 8, old as u8 & !mask);
             let number = self.number(pc, by, when, older, mask);
             cell.store(number << 8 | u32::from(kept | mask), Relaxed);
+            self.mark(at);
         };
         let whole = bytes.start.next_multiple_of(GRANULE)..bytes.end & !(GRANULE - 1);
         if whole.is_empty() {
@@ -145,7 +175,69 @@ impl Shadow {
             let first = at % PAGE / GRANULE;
             let cells = &self.plane(at, mode)[first..first + (end - at) / GRANULE];
             cells.iter().for_each(|cell| cell.store(number << 8 | 0xff, Relaxed));
+            self.mark(at);
             at = end;
+        }
+    }
+
+    fn mark(&self, at: usize) {
+        if let Some(mark) = self.changed.get(at / PAGE % self.cells.len()) {
+            mark.store(true, Release);
+        }
+    }
+
+    /// Calls `f` with what was done to bytes of `range` after a segment, and those bytes.
+    pub fn since(&self, range: &Range<usize>, segment: u32, mut f: impl FnMut(Past, Range<usize>)) {
+        for mode in [Mode::Read, Mode::Write] {
+            // Whole granules of one place that follow each other.
+            let mut run: Option<(u32, Range<usize>)> = None;
+            each_granule(range.clone(), |at, mask| {
+                let cell = self.cell(at, mode).load(Acquire);
+                let (number, bytes) = (cell >> 8, cell as u8 & mask);
+                if let Some((of, run)) = &mut run
+                    && *of == number
+                    && run.end == at
+                    && bytes == 0xff
+                {
+                    run.end += GRANULE;
+                    return;
+                }
+                if let Some((number, run)) = run.take() {
+                    f(self.places[number as usize].past(mode), run);
+                }
+                let place = &self.places[number as usize];
+                let is_plain = place.older.load(Relaxed) == 0;
+                if number != 0 && bytes == 0xff && is_plain && place.when().segment > segment {
+                    run = Some((number, at..at + GRANULE));
+                    return;
+                }
+                self.each_place(number, bytes, |place, bytes| {
+                    if place.when().segment > segment {
+                        runs(bytes)
+                            .for_each(|run| f(place.past(mode), at + run.start..at + run.end));
+                    }
+                    true
+                });
+            });
+            if let Some((number, run)) = run {
+                f(self.places[number as usize].past(mode), run);
+            }
+        }
+    }
+
+    /// Calls `f` with the places that tell of bytes of a granule, and those bytes, until it returns false.
+    fn each_place(&self, mut number: u32, mut bytes: u8, mut f: impl FnMut(&Place, u8) -> bool) {
+        while bytes != 0 && number != 0 {
+            let place = &self.places[number as usize];
+            // A place without older ones has all the bytes.
+            let older = place.older.load(Relaxed);
+            let own = place.own.load(Relaxed) as u8 & bytes;
+            let here = if older == 0 { bytes } else { own };
+            if here != 0 && !f(place, here) {
+                return;
+            }
+            bytes &= !here;
+            number = older;
         }
     }
 
@@ -164,24 +256,14 @@ impl Shadow {
         let mut go_on = true;
         each_granule(range.clone(), |at, mask| {
             for past in [Mode::Write, Mode::Read] {
-                let cell = self.cell(at, past).load(Relaxed);
+                let cell = self.cell(at, past).load(Acquire);
                 if !go_on || cell == 0 || past == Mode::Read && mode == Mode::Read {
                     continue;
                 }
-                let mut wanted = cell as u8 & mask;
-                let mut number = cell >> 8;
-                while wanted != 0 && number != 0 && go_on {
-                    let place = &self.places[number as usize];
-                    let own = place.own.load(Relaxed) as u8 & wanted;
-                    // A place without older ones has all the bytes.
-                    let older = place.older.load(Relaxed);
-                    let here = if older == 0 { wanted } else { own };
-                    if here != 0 {
-                        go_on = f(place.past(past), bytes_of(at, here));
-                    }
-                    wanted &= !here;
-                    number = older;
-                }
+                self.each_place(cell >> 8, cell as u8 & mask, |place, bytes| {
+                    go_on = f(place.past(past), bytes_of(at, bytes));
+                    go_on
+                });
             }
         });
     }
@@ -336,6 +418,16 @@ fn each_granule(bytes: Range<usize>, mut f: impl FnMut(usize, u8)) {
     }
 }
 
+/// The runs of set bits.
+fn runs(mut bits: u8) -> impl Iterator<Item = Range<usize>> {
+    std::iter::from_fn(move || {
+        let start = bits.trailing_zeros();
+        let end = start + (bits.checked_shr(start)?).trailing_ones();
+        bits &= (!0u8).checked_shl(end).unwrap_or(0);
+        Some(start as usize..end as usize)
+    })
+}
+
 /// From the first to the last of the bytes.
 fn bytes_of(at: usize, mask: u8) -> Range<usize> {
     at + mask.trailing_zeros() as usize..at + 8 - mask.leading_zeros() as usize
@@ -415,6 +507,16 @@ mod tests {
                 prop_assert!(seen.iter().all(|past| expected.contains(past)));
                 prop_assert!(worth.iter().all(|past| seen.contains(past)));
             }
+            // The same, from some segment on.
+            let all = base..base + 40 + 2 * PAGE;
+            let after = segment.saturating_sub(2);
+            let mut seen = HashMap::new();
+            shadow.since(&all, after, |past, bytes| {
+                let write = past.mode == Mode::Write;
+                seen.extend(bytes.map(|byte| ((byte, write), (past.pc, past.when.segment))));
+            });
+            last.retain(|(byte, _), (_, segment)| all.contains(byte) && *segment > after);
+            prop_assert_eq!(seen, last);
         }
     }
 

@@ -16,6 +16,7 @@ mod clocks;
 mod meeting;
 mod memory;
 mod ring;
+pub mod sheets;
 
 pub use board::{Answer, Board, ENTRY, Posted};
 pub use meeting::{Job, NotMet, jobs, meet};

@@ -1,6 +1,7 @@
 //! The mapping and how it is divided.
 
 use crate::board::{self, Board};
+use crate::sheets;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -79,19 +80,7 @@ impl Memory {
     }
 
     fn map(file: &File, ranks: usize) -> io::Result<Memory> {
-        let words = words(ranks);
-        // SAFETY: a new mapping of an open file.
-        let base = unsafe {
-            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-            libc::mmap(std::ptr::null_mut(), 8 * words, access, kind, file.as_raw_fd(), 0)
-        };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: as long as the file, zeroed, page-aligned, and never unmapped; all access is by
-        // atomics.
-        let words = unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), words) };
-        Ok(Memory { words, ranks })
+        Ok(Memory { words: sheets::map(file, words(ranks))?, ranks })
     }
 
     pub(crate) fn ranks(self) -> usize {

@@ -100,6 +100,8 @@ codes! {
         "conflicting RMA operations on the same window memory", "CS-RMA-04.md";
     ViewsDiffer = "CS-RMA-05", Error,
         "window access that the separate memory model forbids", "CS-RMA-05.md";
+    SharedMemoryRace = "CS-RMA-06", Error,
+        "unordered accesses of several ranks to shared window memory", "CS-RMA-06.md";
     OutsideEpoch = "CS-WIN-01", Error,
         "RMA operation outside an access epoch", "CS-WIN-01.md";
     OutsideWindow = "CS-WIN-02", Error,

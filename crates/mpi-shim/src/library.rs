@@ -6,7 +6,8 @@ use crate::sys;
 use commsan_mpi::collective::reduction::OTHER;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Datatype, Library};
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
 
 /// The MPI library of this process.
 pub struct Mpi;
@@ -383,6 +384,22 @@ pub(crate) fn is_separate(window: usize) -> bool {
         );
         code == 0 && found != 0 && !model.is_null() && *model == sys::COMMSAN_WIN_SEPARATE as c_int
     }
+}
+
+/// Where this process sees a rank's part of a window in shared memory.
+pub(crate) fn shared_part(window: usize, rank: c_int) -> Option<Range<usize>> {
+    let (mut size, mut unit, mut base) = (0, 0, std::ptr::null_mut::<c_void>());
+    // SAFETY: a window that the library has just made in shared memory, and a rank of its group.
+    let code = unsafe {
+        sys::PMPI_Win_shared_query(
+            handle::<sys::MPI_Win>(window),
+            rank,
+            &mut size,
+            &mut unit,
+            (&raw mut base).cast(),
+        )
+    };
+    (code == 0).then(|| base as usize..base as usize + size as usize)
 }
 
 /// How many elements a receive has really got; `None` if not a whole number of them.

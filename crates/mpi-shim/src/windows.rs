@@ -4,7 +4,7 @@ use crate::datatypes;
 use crate::effects::After;
 use crate::groups;
 use crate::library::{
-    Mpi, handle_at, info_value, is_separate, op_number, type_number, win_from_fortran,
+    Mpi, handle_at, info_value, is_separate, op_number, shared_part, type_number, win_from_fortran,
 };
 use crate::rank::Rank;
 use crate::sys;
@@ -14,6 +14,7 @@ use commsan_mpi::rma::{Atomic, Made, Part, Rules};
 use commsan_mpi::{Args, Library, Simple, Synchronisation, Transfer, combine};
 use commsan_threads::Here;
 use std::ffi::c_int;
+use std::ops::Range;
 
 /// A window is about to be made.
 pub(crate) fn before_made(rank: &dyn Rank, args: &Args, here: &Here) {
@@ -169,6 +170,7 @@ impl After<'_> {
         let rank = Mpi.rank(comm);
         let mut rules = Rules::default();
         info.iter().for_each(|(key, value)| rules.set(key, value));
+        let views = views(args, handle, group.members.len());
         let made = Made {
             handle,
             part,
@@ -179,6 +181,7 @@ impl After<'_> {
             dynamic: args.call.named("size").is_none(),
             rules,
             separate: is_separate(handle),
+            views,
         };
         self.with(|tracker, out| tracker.window_made(args, made.clone(), self.here, out));
     }
@@ -215,6 +218,15 @@ pub(crate) unsafe fn new(args: &Args) -> New {
         base: allocated.or(word("base")).unwrap_or(0),
         allocated: allocated.is_some(),
     }
+}
+
+/// Where this process sees all parts of a window that a call has made, if they lie in shared memory.
+fn views(args: &Args, window: usize, members: usize) -> Vec<Range<usize>> {
+    if args.call.name != "MPI_Win_allocate_shared" {
+        return Vec::new();
+    }
+    let views = (0..members).map(|rank| shared_part(window, rank as c_int));
+    views.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// This process's part of the window that a call makes.

@@ -30,7 +30,7 @@ pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Demand, Effect, Object, Role};
 pub use requests::Token;
 pub use tracker::{
-    Asked, Entering, Facts, Learning, MemoryModel, Operation, Passed, Simple, Sought,
+    Asked, AtomicUse, Entering, Facts, Learning, MemoryModel, Operation, Passed, Simple, Sought,
     Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

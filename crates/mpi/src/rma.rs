@@ -19,7 +19,8 @@
 //! - races that another order of messages, locks or atomics would show; an atomic read is taken
 //!   to see all atomic writes before it;
 //! - what a receiver did between a synchronous send's receive and its return;
-//! - direct accesses to another rank's part of a shared-memory window;
+//! - RMA operations against direct accesses of a third rank, in shared-memory windows; what else is missed
+//!   there is in [`shared`];
 //! - operations between nodes, and what a full ring or a forgotten clock loses; the report says so;
 //! - of accesses by several threads of one process, those unordered only within it.
 
@@ -30,6 +31,7 @@ pub(crate) mod notice;
 pub(crate) mod order;
 pub(crate) mod remote;
 pub(crate) mod segments;
+pub(crate) mod shared;
 pub(crate) mod windows;
 
 pub use accumulate::{Atomic, Combine, Rules};

@@ -30,6 +30,7 @@ mod parts;
 mod persistent;
 mod room;
 mod separate;
+mod shared;
 mod synchronise;
 mod transfers;
 mod waiting;
@@ -45,6 +46,7 @@ pub use order::{Learning, Template};
 pub use parts::Passed;
 pub use room::Used;
 pub use separate::MemoryModel;
+pub use shared::Atomic as AtomicUse;
 pub use transfers::{Simple, Transfer, combine};
 pub use waiting::{Asked, Facts};
 

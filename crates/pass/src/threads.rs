@@ -13,6 +13,7 @@ unsafe extern "C" {
     safe static commsan_acquire: u64;
     safe static commsan_release: u64;
     safe static commsan_broadcast: u64;
+    safe static commsan_atomic: u64;
     pub safe static commsan_parallel: u64;
 }
 
@@ -105,12 +106,15 @@ fn synchronisation(instruction: Value) -> Option<(Option<Value>, u64, u64)> {
         Opcode::LLVMFence => return Some((None, 0, commsan_acquire | commsan_release)),
         _ => return None,
     };
-    let weak = matches!(order, Plain | Unordered | Relaxed);
+    let relaxed = matches!(order, Unordered | Relaxed);
     match opcode {
         Opcode::LLVMStore if order == Plain && instruction.is_volatile() => {
             Some((Some(address(1)?), 0, commsan_broadcast))
         }
-        _ if weak => None,
+        _ if order == Plain => None,
+        // It orders nothing, but does not race either.
+        Opcode::LLVMStore if relaxed => Some((Some(address(1)?), 0, commsan_atomic)),
+        _ if relaxed => Some((Some(address(0)?), 0, commsan_atomic)),
         Opcode::LLVMLoad => Some((Some(address(0)?), commsan_acquire, 0)),
         Opcode::LLVMStore => Some((Some(address(1)?), 0, commsan_release)),
         _ => {

@@ -153,6 +153,7 @@ impl<'o> Facts<'o> {
             "works" => self.works(),
             "waited" => self.waited(),
             "here" => self.place(self.first),
+            "there" => self.place(self.operation),
             "started" => self.place(self.operation),
             _ => return None,
         })

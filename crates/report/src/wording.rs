@@ -15,6 +15,7 @@
 //! | `{starts}` | `MPI_Isend starts to read 8192 bytes` |
 //! | `{using}` | `is still sending`, `is still receiving into` |
 //! | `{use}` | `read`, `write` |
+//! | `{there}` | the operation's place |
 //! | `{otherwise}` | `reads`, `writes` |
 //! | `{pending}` | `the operation started at heat.c:40 and …` |
 //! | `{order}` | `comes before that`, `comes while it is pending` |
@@ -427,6 +428,18 @@ pub const WORDINGS: &[Wording] = &[
                epochs of their own; a program that only runs where MPI_WIN_MODEL is \
                MPI_WIN_UNIFIED is right as it is",
         fortran: "",
+    },
+    Wording {
+        code: Code::SharedMemoryRace,
+        case: Case::Usual,
+        message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "no message, barrier, lock or atomic variable orders {by} at {here} and the other \
+              access at {there}; MPI_Win_sync waits for nobody",
+        help: "let one rank wait for the other between the two: MPI_Win_fence, or MPI_Win_sync, \
+               MPI_Barrier or a message, and MPI_Win_sync; flags that ranks wait for must be atomic",
+        fortran: MOVED_BY_COMPILER,
     },
     Wording {
         code: Code::OutsideEpoch,

@@ -2,7 +2,8 @@
 
 use crate::state;
 use commsan_engine::Mode;
-
+use commsan_mpi::AtomicUse;
+use commsan_sense::abi;
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
 use commsan_threads::{Here, Observer};
@@ -12,7 +13,8 @@ use std::ops::Range;
 /// Starts receiving accesses.
 pub fn connect() {
     commsan_sense::abi::connect(on_access, on_leave, on_synchronise);
-    commsan_threads::connect(Observer { popped: on_popped, calm: state::calm });
+    let (popped, calm, lock) = (on_popped, state::calm, on_lock);
+    commsan_threads::connect(Observer { popped, calm, lock });
 }
 
 /// Added to `write` where an access shall be noted, not checked.
@@ -60,15 +62,41 @@ unsafe extern "C" fn on_access(
     });
 }
 
-/// The program synchronises its threads by memory.
+/// The program uses memory atomically, to synchronise its threads or ranks.
 unsafe extern "C" fn on_synchronise(addr: usize, kind: i32) {
     const ACQUIRE: i32 = 1;
     const RELEASE: i32 = 2;
     const BROADCAST: i32 = 4;
+    let (acquires, releases) = (kind & ACQUIRE != 0, kind & RELEASE != 0);
     match kind & BROADCAST {
-        0 => commsan_threads::synchronise(addr, kind & ACQUIRE != 0, kind & RELEASE != 0),
+        0 => commsan_threads::synchronise(addr, acquires, releases),
         _ => commsan_threads::broadcast(),
     }
+    if abi::shares_windows() {
+        // A relaxed operation may order by a fence.
+        let relaxed = addr != 0 && !acquires && !releases;
+        let how = match kind & BROADCAST {
+            0 => AtomicUse::Use { acquires: acquires || relaxed, releases: releases || relaxed },
+            _ => AtomicUse::Volatile,
+        };
+        use_atomically(addr, how);
+    }
+}
+
+/// A lock in memory that ranks may share is taken, or about to be given up.
+fn on_lock(addr: usize, takes: bool) {
+    if abi::shares_windows() && addr != 0 {
+        use_atomically(addr, AtomicUse::Use { acquires: takes, releases: !takes });
+    }
+}
+
+fn use_atomically(addr: usize, how: AtomicUse) {
+    if addr != 0 && !state::may_be_exposed(&(addr..addr + 1)) {
+        return;
+    }
+    let Some(inside) = Inside::enter() else { return };
+    let here = Here::new(Caller { pc: 0, frame: 0, sp: 0 }, &inside);
+    state::with(&inside, |tracker, out| tracker.used_atomically(addr, how, &here, out));
 }
 
 /// What used this memory is gone.

@@ -253,9 +253,20 @@ impl State {
             let (ranges, on_stack) = tracker.load();
             abi::abi().live.store(ranges as u64, Ordering::Relaxed);
             abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
+            self.share_windows(tracker.shared_windows() != 0);
         }));
         if done.is_err() {
             self.give_up(thread);
+        }
+    }
+
+    /// Whether hooks must look out for what concerns windows that several ranks load from and store to.
+    #[inline]
+    fn share_windows(&self, share: bool) {
+        if share != abi::shares_windows()
+            && let Some(shadow) = self.shadow.get()
+        {
+            abi::share_windows(shadow, share);
         }
     }
 

@@ -84,7 +84,7 @@ static bool describe(gcall *call, synchronisation &found) {
   const bool exchanges = starts_with(name, "__atomic_compare_exchange");
   const unsigned at = loads || !strcmp(name, "__atomic_clear") ? 1 : exchanges ? 4 : 2;
   switch (memory_order(call, at)) {
-  case MEMMODEL_RELAXED: return false;
+  case MEMMODEL_RELAXED: found.before = COMMSAN_ATOMIC, found.after = 0; return true;
   case MEMMODEL_RELEASE: found.after = 0; break;
   case MEMMODEL_ACQUIRE:
   case MEMMODEL_CONSUME: found.before = 0; break;
@@ -101,6 +101,10 @@ static bool describe(gimple *statement, synchronisation &found) {
   tree target = gimple_assign_lhs(statement);
   if (!TREE_THIS_VOLATILE(target) || gimple_clobber_p(statement)) return false;
   found = {null_pointer_node, COMMSAN_BROADCAST, 0};
+  /* Other processes may see what is no variable of this one. */
+  const bool is_field = TREE_CODE(target) == COMPONENT_REF && DECL_BIT_FIELD(TREE_OPERAND(target, 1));
+  if (!DECL_P(get_base_address(target)) && !is_field && TREE_CODE(target) != BIT_FIELD_REF)
+    found.pointer = build_fold_addr_expr(unshare_expr(target));
   return true;
 }
 

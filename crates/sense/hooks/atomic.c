@@ -13,18 +13,20 @@
 /* gcc may add hints above the order proper. */
 #define ORDER(order) ((order) & 0x7f)
 
-/* Tells the runtime by what threads synchronise, while there are several. */
+/* Tells the runtime by what threads, or ranks, synchronise, while there are several. */
 HOOK void __commsan_synchronise(const volatile void *p, int kind) {
   if (COMMSAN_ABI->parallel && COMMSAN_ABI->synchronise && !commsan_disagrees)
     COMMSAN_ABI->synchronise((uintptr_t)p, kind);
 }
 
 static inline void acquire(const volatile void *p, int order) {
-  if (ORDER(order) != __ATOMIC_RELAXED) __commsan_synchronise(p, COMMSAN_ACQUIRE);
+  __commsan_synchronise(p, ORDER(order) == __ATOMIC_RELAXED ? COMMSAN_ATOMIC
+                                                            : COMMSAN_ATOMIC | COMMSAN_ACQUIRE);
 }
 
 static inline void release(const volatile void *p, int order) {
-  if (ORDER(order) != __ATOMIC_RELAXED) __commsan_synchronise(p, COMMSAN_RELEASE);
+  __commsan_synchronise(p, ORDER(order) == __ATOMIC_RELAXED ? COMMSAN_ATOMIC
+                                                            : COMMSAN_ATOMIC | COMMSAN_RELEASE);
 }
 
 #define CHECK(p, write)                                                                            \

@@ -12,11 +12,12 @@
 #ifndef COMMSAN_ABI_H
 #define COMMSAN_ABI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define COMMSAN_ABI_MAGIC 0x3149424153434d43ull /* "CMCSABI1" */
-#define COMMSAN_ABI_VERSION 5
+#define COMMSAN_ABI_VERSION 6
 #define COMMSAN_BASE 0x100000000000ull
 #define COMMSAN_PAGE_SHIFT 12
 #define COMMSAN_SLOT_BITS 26 /* 64 MiB of filter; pages 256 GiB apart share a byte */
@@ -58,6 +59,8 @@ struct commsan_place {
 #define COMMSAN_RELEASE 2
 /* By a volatile variable: who writes orders everybody, since who reads cannot say when. */
 #define COMMSAN_BROADCAST 4
+/* Atomically, whether or not that orders anything. */
+#define COMMSAN_ATOMIC 8
 
 struct commsan_abi {
   uint64_t magic;
@@ -90,9 +93,11 @@ struct commsan_abi {
   void (*synchronise)(uintptr_t addr, int kind);
   /* Where each thread keeps the number of its agent and epoch, from its thread pointer. */
   uint64_t stamp;
-  /* Threads and parallel regions beside the first thread; while 0, there is nobody to synchronise
-   * with. */
+  /* Threads and parallel regions beside the first thread, and in bit 32 whether there are windows that
+   * other ranks load from and store to; while 0, there is nobody to synchronise with. */
   uint64_t parallel;
+  /* By slot, set when cells of the page change; NULL while nobody asks. */
+  bool *changed;
 };
 
 #define COMMSAN_ABI ((struct commsan_abi *)(COMMSAN_BASE - 4096))

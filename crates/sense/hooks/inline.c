@@ -98,7 +98,7 @@ VECTOR_HOOKS(write, 1)
  * if they were exposed. */
 HOOK KEEPS_REGISTERS void __commsan_share(const void *p, size_t size) {
   const uintptr_t addr = (uintptr_t)p;
-  if (!COMMSAN_ABI->parallel || commsan_disagrees) return;
+  if (!(uint32_t)COMMSAN_ABI->parallel || commsan_disagrees) return;
   if (size <= 4096 && is_exposed(addr) && is_exposed(addr + size - 1)) return;
   if (!commsan_vector_saving) commsan_vector_saving = vector_saving();
   commsan_report_inline(addr, size, COMMSAN_SHARE, CALLER_PC, caller_frame);

@@ -32,6 +32,13 @@ static inline uint32_t *cell_of(uintptr_t at, int write) {
   return page + (write ? half : 0) + (at >> COMMSAN_GRANULE_SHIFT & (half - 1));
 }
 
+/* Cells of the page have changed. */
+static inline void mark_changed(uintptr_t at) {
+  if (COMMSAN_ABI->changed)
+    __atomic_store_n(COMMSAN_ABI->changed + (at >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK), true,
+                     __ATOMIC_RELEASE);
+}
+
 /* Whether an access from a place is noted; if not, the runtime must. */
 static inline bool note_as(uint32_t number, uintptr_t addr, size_t size, int write) {
   const uintptr_t end = addr + size;
@@ -45,7 +52,9 @@ static inline bool note_as(uint32_t number, uintptr_t addr, size_t size, int wri
         COMMSAN_ABI->places[old >> 8].segment > COMMSAN_ABI->floor)
       return false;
     const uint32_t now = number << 8 | kept | bytes;
-    if (now != old) __atomic_store_n(cell, now, __ATOMIC_RELAXED);
+    if (now == old) continue;
+    __atomic_store_n(cell, now, __ATOMIC_RELAXED);
+    mark_changed(at);
   }
   return true;
 }

@@ -17,6 +17,7 @@ static bool note_in_page(uintptr_t addr, uintptr_t end, int write, const char *b
   if (!number) return false;
   if (first >= last) return note_as(number, addr, end - addr, write);
   fill(cell_of(first, write), (last - first) >> COMMSAN_GRANULE_SHIFT, number << 8 | 0xff);
+  mark_changed(first);
   return note_as(number, addr, first - addr, write) && note_as(number, last, end - last, write);
 }
 

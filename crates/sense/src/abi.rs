@@ -4,10 +4,10 @@ use commsan_engine::{
     CELLS, GRANULE_WORDS, PAGE_SHIFT, Pages, Place, RECENT, Shadow, ShadowHeader,
 };
 use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x3149_4241_5343_4d43;
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const BASE: usize = 0x1000_0000_0000;
 const HEADER: usize = 4096;
 const SLOTS: usize = 1 << 26;
@@ -37,8 +37,10 @@ pub struct Abi {
     synchronise: AtomicPtr<c_void>,
     /// Where each thread keeps its agent and epoch, from its thread pointer.
     pub stamp: AtomicU64,
-    /// Threads and parallel regions beside the first thread.
+    /// Threads and parallel regions beside the first thread, and in bit 32 whether there are windows that
+    /// other ranks load from and store to.
     pub parallel: AtomicU64,
+    changed: AtomicPtr<AtomicBool>,
 }
 
 /// Called for an access that the page filter lets through.
@@ -51,8 +53,8 @@ pub type AccessHook = unsafe extern "C" fn(
     frame: *const c_void,
 );
 
-/// Called when the program synchronises by memory at an address, 0 for a fence, while there are several
-/// threads: bit 0 of `kind` says that it acquires, bit 1 that it
+/// Called when the program uses memory at an address atomically, 0 for a fence, while there are several
+/// threads or shared windows: bit 0 of `kind` says that it acquires, bit 1 that it
 /// releases, bit 2 that it tells everybody.
 pub type SynchroniseHook = unsafe extern "C" fn(addr: usize, kind: i32);
 
@@ -160,12 +162,32 @@ pub fn shadow() -> Option<Shadow> {
     let limited = address_space_limit().is_some();
     let cells = reserve::<[AtomicU32; CELLS]>(SLOTS).ok().filter(|_| !limited)?;
     let (places, recent) = (reserve::<Place>(PLACES).ok()?, reserve::<AtomicU32>(RECENT).ok()?);
+    let changed = reserve::<AtomicBool>(SLOTS).ok()?;
     let abi = abi();
-    let shadow = Shadow::new(&abi.shadow, cells, places, recent);
+    let mut shadow = Shadow::new(&abi.shadow, cells, places, recent);
+    shadow.mark_changes(changed);
     abi.places.store(places.as_ptr().cast_mut().cast(), Ordering::Release);
     abi.recent.store(recent.as_ptr().cast_mut().cast(), Ordering::Release);
     abi.cells.store(cells.as_ptr().cast_mut().cast(), Ordering::Release);
     Some(shadow)
+}
+
+/// Whether there are windows whose memory several ranks load from and store to: then hooks say which exposed
+/// pages change, and what is used atomically.
+pub fn share_windows(shadow: &Shadow, share: bool) {
+    const SHARED: u64 = 1 << 32;
+    let abi = abi();
+    let changed = if share { shadow.changes().as_ptr().cast_mut() } else { std::ptr::null_mut() };
+    abi.changed.store(changed, Ordering::Release);
+    match share {
+        true => abi.parallel.fetch_or(SHARED, Ordering::Relaxed),
+        false => abi.parallel.fetch_and(!SHARED, Ordering::Relaxed),
+    };
+}
+
+/// Whether there are.
+pub fn shares_windows() -> bool {
+    abi().parallel.load(Ordering::Relaxed) >> 32 != 0
 }
 
 /// With less, the tables would leave the program too little.

@@ -97,7 +97,7 @@ pub fn publish_stamp() {
 /// constructors of libraries, and in processes that cannot be checked.
 #[inline]
 pub fn is_parallel() -> bool {
-    crate::observer().is_some() && abi::abi().parallel.load(Relaxed) != 0
+    crate::observer().is_some() && abi::abi().parallel.load(Relaxed) as u32 != 0
 }
 
 /// More agents may run from now on.
@@ -107,7 +107,7 @@ pub fn spread() {
 
 /// The reverse.
 pub fn gather() {
-    if abi::abi().parallel.fetch_sub(1, Relaxed) == 1
+    if abi::abi().parallel.fetch_sub(1, Relaxed) as u32 == 1
         && let Some(observer) = crate::observer()
     {
         (observer.calm)();

@@ -35,9 +35,10 @@ pub use here::Here;
 pub use tasks::ignore_locks_in;
 
 use commsan_sense::inside::Inside;
-use commsan_sense::thread;
+use commsan_sense::{abi, thread};
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Called when an agent has ended whose stack frames lay in a range, at `popped`; and when nothing
 /// runs in parallel any more, at `calm`.
@@ -46,6 +47,9 @@ pub struct Observer {
     pub popped: fn(Range<usize>),
     /// The process is back to one agent.
     pub calm: fn(),
+    /// A lock at an address is taken (true) or about to be given up, while there are windows that several
+    /// processes share.
+    pub lock: fn(usize, bool),
 }
 
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
@@ -89,9 +93,11 @@ pub fn broadcast() {
     }
 }
 
-/// Whether there is anybody to synchronise with, and the program does so, not MPI or commsan.
+/// Whether there is anybody to synchronise with, threads or other processes, and the program does so, not MPI or
+/// commsan.
 fn concerns() -> bool {
-    agents::is_parallel() && !thread::with(thread::Thread::is_inside)
+    let others = observer().is_some() && abi::abi().parallel.load(Relaxed) != 0;
+    others && !thread::with(thread::Thread::is_inside)
 }
 
 /// Whether threads that are made now are the program's.

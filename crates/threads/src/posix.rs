@@ -206,9 +206,15 @@ around! {
     __cxa_guard_release(guard), ready(guard), nothing();
 }
 
+/// Whether code is the program's, and what it waits for may come from its threads. Other processes may have the
+/// same lock.
+fn is_among_threads(caller: usize) -> bool {
+    agents::is_parallel() && work::is_program(caller)
+}
+
 fn meet(barrier: usize, caller: usize) -> Option<Wait> {
     unlock(barrier as u64);
-    work::is_program(caller).then(work::wait)
+    is_among_threads(caller).then(work::wait)
 }
 
 /// The end of a thread, which is waited for if it is known when that works.
@@ -229,7 +235,7 @@ pub unsafe extern "C" fn pthread_mutex_lock(mutex: usize) -> c_int {
         return unsafe { next(mutex) };
     }
     // Libraries and their threads have locks of their own.
-    let is_program = work::is_program(caller!().pc);
+    let is_program = is_among_threads(caller!().pc);
     if is_program && agents::current().is_none() {
         work::doubt();
     }

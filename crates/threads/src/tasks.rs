@@ -2,6 +2,7 @@
 
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
 use crate::work::{self, Doing, Wait};
+use commsan_sense::abi;
 use std::cell::{Cell as Local, RefCell};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -166,12 +167,23 @@ fn is_foreign(key: u64) -> bool {
 pub fn lock(key: u64) {
     if !is_foreign(key) {
         acquire(cell(Kind::Lock, key));
+        tell(key, true);
+    }
+}
+
+/// Tells of a lock that other processes may have had.
+fn tell(key: u64, takes: bool) {
+    if abi::shares_windows()
+        && let Some(observer) = crate::observer()
+    {
+        (observer.lock)(key as usize, takes);
     }
 }
 
 /// This thread is about to give it up.
 pub fn unlock(key: u64) {
     if !is_foreign(key) {
+        tell(key, false);
         release(cell(Kind::Lock, key));
     }
 }

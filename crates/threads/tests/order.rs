@@ -42,6 +42,7 @@ fn agents_know_of_each_other_as_far_as_they_synchronise() {
         calm: || {
             CALM.fetch_add(1, Ordering::Relaxed);
         },
+        lock: |_, _| {},
     });
     assert!(agents::actor().is_none(), "alone, nobody asks");
     // The test's thread is not the process's first: to have an agent, it is begun as one.

@@ -35,15 +35,15 @@ impl Random {
 }
 
 /// The script of a seed.
-pub fn script(seed: u64, ranks: usize) -> Script {
+pub fn script(seed: u64, ranks: usize, shared: bool) -> Script {
     let mut random = Random(seed);
     let span = random.one(&[16, 16, 32, 64]);
     let mut windows = vec![Window { at: 0, bytes: span, unit: random.one(&[1, 4]) }];
-    if random.chance(30) {
+    if !shared && random.chance(30) {
         let at = random.one(&[0, 16, span]);
         windows.push(Window { at, bytes: 16.max(span - at), unit: 1 });
     }
-    let script = Script { seed, windows, steps: vec![Vec::new(); ranks] };
+    let script = Script { seed, shared, windows, steps: vec![Vec::new(); ranks] };
     let care = random.one(&[100, 90, 50, 0]);
     let mut generator =
         Generator { random, script, care, touched: Vec::new(), requests: 0, tags: 0 };
@@ -320,7 +320,10 @@ impl Generator {
             let fits = every_other.extent() <= 16 && self.random.chance(30);
             let layout = if fits { every_other } else { all };
             let private = if targets.is_empty() { 0 } else { 30 };
-            let spot = self.spot(layout, private);
+            let mut spot = self.spot(layout, private);
+            if self.script.shared && spot.area == Area::Window && self.random.chance(60) {
+                spot.of = Some(self.random.below(self.ranks()));
+            }
             return match self.random.below(2) {
                 0 => Step::Load(spot, layout),
                 _ => Step::Store(spot, layout),
@@ -375,7 +378,7 @@ impl Generator {
             Area::Window => self.script.windows.iter().map(|w| w.at + w.bytes).max().unwrap_or(0),
         };
         let size = layout.element.size();
-        Spot { area, at: self.random.below((span - layout.extent()) / size + 1) * size }
+        Spot { area, at: self.random.below((span - layout.extent()) / size + 1) * size, of: None }
     }
 
     fn would_race(&self, rank: usize, step: &Step) -> bool {

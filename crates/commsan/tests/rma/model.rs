@@ -20,7 +20,8 @@ pub struct Race {
 
 impl Race {
     pub fn new(code: Code, first: Place, second: Place) -> Race {
-        let alike = matches!(code, Code::TargetRace | Code::OperationsOverlap);
+        use Code::{OperationsOverlap, SharedMemoryRace, TargetRace};
+        let alike = matches!(code, TargetRace | OperationsOverlap | SharedMemoryRace);
         match alike && second < first {
             true => Race { code, first: second, second: first },
             false => Race { code, first, second },
@@ -344,7 +345,8 @@ impl<'a> Model<'a> {
                     (Step::Transfer(_), Side::Near) => self.add_near(place, touch),
                     (Step::Transfer(_), Side::Far) => self.add_far(place, touch),
                     _ => {
-                        let (node, locks) = (self.middle(place), self.own_locks(place, place.1));
+                        let locks = self.locks_on(touch.owner, place, place.1);
+                        let node = self.middle(place);
                         let (from, to, until) = (node, node, place.1);
                         self.uses.push(Use { place, touch, from, to, until, locks, far: None });
                     }
@@ -353,10 +355,10 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Locks of a rank on its own windows, from one of its steps to another.
-    fn own_locks(&self, (rank, from): Place, to: usize) -> Vec<Lock> {
+    /// Locks of a rank on an owner's windows, from one of its steps to another.
+    fn locks_on(&self, owner: usize, (rank, from): Place, to: usize) -> Vec<Lock> {
         let covers =
-            |l: &&Lock| l.holder == rank && l.target == rank && l.from < from && to <= l.to;
+            |l: &&Lock| l.holder == rank && l.target == owner && l.from < from && to <= l.to;
         self.locks.iter().filter(covers).copied().collect()
     }
 
@@ -385,7 +387,7 @@ impl<'a> Model<'a> {
             // Others who have left the fence may rely on it in practice.
             self.graph.possible(to, self.begin((place.0, until)));
         }
-        let locks = self.own_locks(place, until);
+        let locks = self.locks_on(place.0, place, until);
         self.uses.push(Use { place, touch, from, to, until, locks, far: None });
     }
 
@@ -462,8 +464,15 @@ impl<'a> Model<'a> {
         if !a.touch.collides(&b.touch) || a.place == b.place {
             return None;
         }
+        let far = a.far.is_some() || b.far.is_some();
+        if !far && a.place.0 != b.place.0 {
+            return Some(Race::new(Code::SharedMemoryRace, a.place, b.place));
+        }
         let (a, b) = match (a.touch.side, b.touch.side) {
             (Side::Plain, Side::Plain) => return None,
+            // Third ranks' loads and stores do not meet transfers.
+            (Side::Plain, _) if a.place.0 != a.touch.owner => return None,
+            (_, Side::Plain) if b.place.0 != b.touch.owner => return None,
             (Side::Far, Side::Plain | Side::Near) | (Side::Near, Side::Plain) => (b, a),
             _ => (a, b),
         };
@@ -494,6 +503,8 @@ impl<'a> Model<'a> {
         let sure = !self.are_ordered(a, b, true)
             && !self.is_doubtful(a, b)
             && !self.is_hidden(a, b)
+            && !self.is_overwritten(a, b)
+            && !self.is_overwritten(b, a)
             && !self.is_beside(a, b)
             && !self.is_beside(b, a)
             && !self.is_covered(a, b)
@@ -532,6 +543,25 @@ impl<'a> Model<'a> {
                 && u.touch.collides(&plain.touch)
         };
         plain.touch.side == Side::Plain && near.far.is_none() && self.uses.iter().any(other)
+    }
+
+    /// So it is with what a rank does to shared memory; and whether a transfer's local buffer is in use until
+    /// its end matters to another rank only if that comes to know of its beginning.
+    fn is_overwritten(&self, a: &Use, b: &Use) -> bool {
+        if a.place.0 == b.place.0 || a.far.is_some() || b.far.is_some() {
+            return false;
+        }
+        let later = |other: &&Use| {
+            other.far.is_none()
+                && (other.touch.owner, other.touch.area, other.touch.write)
+                    == (a.touch.owner, a.touch.area, a.touch.write)
+                && other.place.0 == a.place.0
+                && other.until > a.until
+                && self.may_race(other, b)
+        };
+        let hidden = self.uses.iter().filter(later).fold(0, |all, other| all | other.touch.bytes);
+        let near = a.touch.side == Side::Near || b.touch.side == Side::Near;
+        near || a.touch.bytes & b.touch.bytes & !hidden == 0
     }
 
     /// Of what the owner does to a byte of a window, only the last read and write are remembered.

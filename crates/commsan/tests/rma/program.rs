@@ -46,7 +46,10 @@ impl Program {
         self.line("");
         self.line(&format!("  // {}", script.seed));
         for (window, Window { at, bytes, unit }) in script.windows.iter().enumerate() {
-            self.line(&format!("  open_window({window}, {at}, {bytes}, {unit});"));
+            self.line(&match script.shared {
+                true => format!("  open_shared({bytes}, {unit});"),
+                false => format!("  open_window({window}, {at}, {bytes}, {unit});"),
+            });
         }
         self.line("  MPI_Barrier(MPI_COMM_WORLD);");
         for rank in 0..script.steps.len() {
@@ -151,11 +154,12 @@ fn call(t: &Transfer, window: &Window) -> String {
 }
 
 fn spot(spot: Spot) -> String {
-    let area = match spot.area {
-        Area::Window => "window",
-        Area::Private => "private",
-    };
-    format!("{area} + {}", spot.at)
+    let at = spot.at;
+    match (spot.area, spot.of) {
+        (Area::Window, Some(rank)) => format!("part[{rank}] + {at}"),
+        (Area::Window, None) => format!("window + {at}"),
+        (Area::Private, _) => format!("private + {at}"),
+    }
 }
 
 /// What loads and stores are told.

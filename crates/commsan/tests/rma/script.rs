@@ -11,11 +11,12 @@ pub enum Area {
     Private,
 }
 
-/// A place in the memory of the rank that names it.
+/// A place in the memory of the rank that names it, or, of shared window memory, of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     pub area: Area,
     pub at: usize,
+    pub of: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,8 @@ pub struct Window {
 #[derive(Clone, Debug)]
 pub struct Script {
     pub seed: u64,
+    /// Its one window is of shared memory, which all ranks load from and store to.
+    pub shared: bool,
     pub windows: Vec<Window>,
     /// Of each rank.
     pub steps: Vec<Vec<Step>>,
@@ -234,7 +237,7 @@ impl Step {
     pub fn touches(&self, rank: usize) -> Vec<Touch> {
         let at = |spot: Spot, layout: Layout, write, side| {
             let bytes = layout.bytes(spot.at);
-            Touch { owner: rank, area: spot.area, bytes, write, side }
+            Touch { owner: spot.of.unwrap_or(rank), area: spot.area, bytes, write, side }
         };
         match self {
             Step::Load(spot, layout) => vec![at(*spot, *layout, false, Side::Plain)],

@@ -84,6 +84,13 @@ impl Clock {
         self.end_segment();
     }
 
+    /// Adds what has happened before the present segment to a cell of a rank.
+    pub fn release_past(&self, rank: u32, cell: u64) {
+        let mut row = self.row.clone();
+        row[self.fabric.me()] -= 1;
+        self.fabric.release(rank as usize, cell, &row);
+    }
+
     /// Tells of an operation, though not at once.
     pub fn announce(&mut self, draft: Draft) {
         if !self.drafts.has_room(&draft) {

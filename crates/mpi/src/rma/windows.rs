@@ -5,6 +5,7 @@ use crate::nursery::conflict;
 use crate::rma::accumulate::Rules;
 use crate::rma::notice::Epoch;
 use crate::rma::segments::Segments;
+use crate::rma::shared::Shared;
 use commsan_engine::{Access, Mode, OpId, Pattern};
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
@@ -73,6 +74,8 @@ pub struct Made {
     pub rules: Rules,
     /// Whether its memory model is the separate one (MPI 4.1 §12.4).
     pub separate: bool,
+    /// Where this process sees each member's part, if it can load from it and store to it.
+    pub views: Vec<Range<usize>>,
 }
 
 /// A lock this process holds.
@@ -172,6 +175,8 @@ pub struct Window {
     pub unflushed: Vec<i32>,
     /// Atomic reads that are not known to have returned.
     pub fetches: Vec<Fetch>,
+    /// What is done to the memory of all members by loads and stores.
+    pub shared: Option<Box<Shared>>,
 }
 
 /// An atomic read.
@@ -217,6 +222,7 @@ impl Window {
             ended: None,
             unflushed: Vec::new(),
             fetches: Vec::new(),
+            shared: None,
         }
     }
 
@@ -419,6 +425,7 @@ mod tests {
             dynamic: false,
             rules: Rules::default(),
             separate,
+            views: Vec::new(),
         };
         let site = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 0, afar: None };
         Window::new(1, 0, made, Vec::new(), site, 0)

@@ -1,6 +1,7 @@
 //! What other ranks do to this one's windows, and what orders it.
 
 use super::separate::MemoryModel;
+use super::shared::SharedMemory;
 use super::{Learning, Template, device};
 use super::{Operation, Tracker};
 use crate::calls::{CALLS, Call};
@@ -55,6 +56,7 @@ pub(super) struct OneSided {
     pub late: bool,
     /// Something could not be told or noted.
     pub incomplete: bool,
+    pub shared: SharedMemory,
 }
 
 /// What the shadow knows a call of the table by; smaller values are addresses of names.
@@ -85,6 +87,7 @@ impl OneSided {
             announced: 0,
             late: false,
             incomplete: false,
+            shared: SharedMemory::default(),
         }
     }
 }
@@ -126,6 +129,7 @@ impl Tracker {
 
     pub(super) fn end_segment(&mut self) -> u32 {
         self.note_ended_work();
+        self.tell_shared();
         let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
         self.threads.end_segment(ended);
         self.set_segment();
@@ -153,6 +157,7 @@ impl Tracker {
         if let Some(clock) = &mut self.rma.clock {
             clock.post();
         }
+        self.say_shared(place, out);
         self.take_notices(place, out);
     }
 

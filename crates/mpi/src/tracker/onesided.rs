@@ -67,7 +67,11 @@ impl Tracker {
             self.rma.incomplete |= !memory.iter().all(|bytes| exposed.add(bytes));
         }
         let (handle, since) = (made.handle, self.end_segment());
+        let views = std::mem::take(&mut made.views);
         self.rma.windows.add(made, memory, site, since);
+        if views.len() > 1 {
+            self.share_window(handle, views);
+        }
         if let Some(window) = self.rma.windows.get_mut(handle) {
             window.publish(since);
         }
@@ -180,7 +184,10 @@ impl Tracker {
                 self.pass_locks(handle, target(args));
             }
             Effect::Flush => self.tell_complete(handle, target(args), Which::All),
-            Effect::WindowSync => self.publish(handle),
+            Effect::WindowSync => {
+                self.publish(handle);
+                self.synchronise_shared(handle, place, out);
+            }
             _ => {}
         }
         match args.call.effect {
@@ -333,12 +340,16 @@ impl Tracker {
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
         }
+        if let Some(shared) = &window.shared {
+            self.unshare_window(shared);
+        }
         self.rma.remotes.close(window.name);
         self.rma.stashed.retain(|op| op.window != window.name);
     }
 
     /// `MPI_Finalize`: windows that are still there.
     pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        self.tell_shared();
         self.drain(place, out);
         let left: Vec<_> = self
             .rma

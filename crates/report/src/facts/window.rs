@@ -10,6 +10,10 @@ impl Facts<'_> {
         let operation = self.raw_operation();
         let whose = match self.observation.finding.code {
             Code::WindowAccessRace | Code::ViewsDiffer => "its".to_owned(),
+            Code::SharedMemoryRace => {
+                let owner = operation.peer.unwrap_or(self.observation.rank as i32);
+                format!("rank {owner}'s part of")
+            }
             _ => format!("rank {}'s", self.observation.rank),
         };
         let window = name(operation);

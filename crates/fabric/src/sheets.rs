@@ -1,0 +1,130 @@
+//! Memory of one process that others on the node read, taken and given back again and again.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::sync::atomic::AtomicU64;
+
+/// What identifies a sheet on the node: a process, and a file of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name(u64);
+
+impl Name {
+    fn new(process: u32, file: RawFd) -> Name {
+        Name(u64::from(process) << 32 | u64::from(file as u32))
+    }
+
+    /// As a number.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// Back from [`to_bits`](Self::to_bits).
+    pub fn from_bits(bits: u64) -> Name {
+        Name(bits)
+    }
+
+    fn path(self) -> String {
+        format!("/proc/{}/fd/{}", self.0 >> 32, self.0 as u32)
+    }
+}
+
+/// The sheets that this process has made or read. None is ever unmapped: those that are given back are
+/// empty, and taken again.
+#[derive(Default)]
+pub struct Sheets {
+    own: Vec<Own>,
+    others: Vec<(Name, &'static [AtomicU64])>,
+}
+
+struct Own {
+    name: Name,
+    words: &'static [AtomicU64],
+    lent: bool,
+}
+
+impl Sheets {
+    /// A sheet of so many words, all zero.
+    pub fn take(&mut self, words: usize) -> io::Result<(Name, &'static [AtomicU64])> {
+        let fits = |own: &&mut Own| !own.lent && own.words.len() >= words;
+        if let Some(own) = self.own.iter_mut().filter(fits).min_by_key(|own| own.words.len()) {
+            own.lent = true;
+            return Ok((own.name, own.words));
+        }
+        // SAFETY: a system call; the name only shows in /proc.
+        let raw = unsafe { libc::memfd_create(c"commsan".as_ptr(), libc::MFD_CLOEXEC) };
+        if raw < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just opened, and owned by nobody else.
+        let file = unsafe { File::from_raw_fd(raw) };
+        file.set_len(8 * words as u64)?;
+        let words = map(&file, words)?;
+        let name = Name::new(std::process::id(), file.as_raw_fd());
+        // Others may come late.
+        std::mem::forget(file);
+        self.own.push(Own { name, words, lent: true });
+        Ok((name, words))
+    }
+
+    /// Nobody needs what is in a sheet any more.
+    pub fn give_back(&mut self, name: Name) {
+        if let Some(own) = self.own.iter_mut().find(|own| own.name == name) {
+            let (start, size) = (own.words.as_ptr().cast_mut(), size_of_val(own.words));
+            // SAFETY: a mapping of this process's; readers of atomics see zeros from now on.
+            own.lent = unsafe { libc::madvise(start.cast(), size, libc::MADV_REMOVE) } != 0;
+        }
+    }
+
+    /// A sheet that another process has taken.
+    pub fn read(&mut self, name: Name, words: usize) -> io::Result<&'static [AtomicU64]> {
+        if let Some((_, known)) = self.others.iter().find(|(known, _)| *known == name) {
+            return Ok(known);
+        }
+        let file = OpenOptions::new().read(true).write(true).open(name.path())?;
+        let size = file.metadata()?.len() as usize / 8;
+        if size < words {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "another sheet"));
+        }
+        let words = map(&file, size)?;
+        self.others.push((name, words));
+        Ok(words)
+    }
+}
+
+/// Maps so many words of a file for as long as the process lives.
+pub(crate) fn map(file: &File, words: usize) -> io::Result<&'static [AtomicU64]> {
+    // SAFETY: a new mapping of an open file.
+    let base = unsafe {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        let kind = kind | libc::MAP_NORESERVE;
+        libc::mmap(std::ptr::null_mut(), 8 * words, access, kind, file.as_raw_fd(), 0)
+    };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as long as the file, zeroed or written by atomics, page-aligned, and never unmapped; all access
+    // is by atomics.
+    Ok(unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), words) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn sheets_are_read_by_name_and_taken_again_empty() {
+        let (mut mine, mut theirs) = (Sheets::default(), Sheets::default());
+        let (name, words) = mine.take(1000).unwrap();
+        words[999].store(7, Relaxed);
+        let seen = theirs.read(Name::from_bits(name.to_bits()), 1000).unwrap();
+        assert_eq!(seen[999].load(Relaxed), 7);
+        let (other, _) = mine.take(10).unwrap();
+        assert_ne!(other, name);
+        assert!(theirs.read(other, 11).is_err());
+        mine.give_back(name);
+        assert_eq!(seen[999].load(Relaxed), 0);
+        assert_eq!(mine.take(900).unwrap().0, name);
+    }
+}

@@ -1,0 +1,313 @@
+//! Windows that several ranks load from and store to; what that finds is in [`crate::rma::shared`].
+
+use super::afar::CALL;
+use super::{Tracker, device};
+use crate::calls::CALLS;
+use crate::rma::shared::{
+    FENCES, Met, Shared, Told, barrier_key, sheet_key, variable_key, volatile_key,
+};
+use commsan_engine::{Mode, Past};
+use commsan_fabric::sheets::{Name, Sheets};
+use commsan_model::{Code, Role};
+use commsan_place::{Findings, Party, Place, Report, Side, Site};
+use std::ops::Range;
+
+/// What is common to all of them.
+#[derive(Default)]
+pub(super) struct SharedMemory {
+    /// Windows that are shared.
+    windows: u32,
+    sheets: Sheets,
+    /// Places that others may refer to, by number, and accesses that meet, both yet to be said.
+    unsaid: Vec<(u32, Past)>,
+    races: Vec<Race>,
+}
+
+/// Two accesses that nothing orders.
+struct Race {
+    /// The handle of the window.
+    window: usize,
+    mine: Past,
+    /// The rank in the job, and what it calls its place.
+    other: u32,
+    theirs: Past,
+    /// The member whose part it is, and the bytes, as this process sees them.
+    owner: usize,
+    bytes: Range<usize>,
+}
+
+/// What an atomic use of memory does.
+#[derive(Clone, Copy, Debug)]
+pub enum Atomic {
+    /// Orders what comes after it after others, or what came before it before others, or both.
+    Use {
+        /// The first.
+        acquires: bool,
+        /// The second.
+        releases: bool,
+    },
+    /// A write to a volatile variable, which others may wait for.
+    Volatile,
+}
+
+/// Races that are kept until they can be said.
+const RACES: usize = 64;
+/// What a place is told of as that no call of MPI has accessed.
+const PLAIN: u32 = u32::MAX;
+
+impl Tracker {
+    /// Windows that other ranks load from and store to.
+    pub fn shared_windows(&self) -> u32 {
+        self.rma.shared.windows
+    }
+
+    /// The window that was just made is shared: each member's part lies there.
+    pub(super) fn share_window(&mut self, handle: usize, views: Vec<Range<usize>>) {
+        let rma = &mut self.rma;
+        let (Some(clock), Some(exposed)) = (&rma.clock, &mut rma.exposed) else { return };
+        let Some(window) = rma.windows.get_mut(handle) else { return };
+        let told = clock.segment().saturating_sub(1);
+        let Some(shared) = Shared::new(views, told, &mut rma.shared.sheets) else {
+            rma.incomplete = true;
+            return;
+        };
+        for view in shared.views() {
+            rma.incomplete |= !exposed.add(view);
+        }
+        let words = shared.words() as u64;
+        clock.fabric().publish_part(sheet_key(window.name), shared.name.to_bits(), words);
+        window.shared = Some(Box::new(shared));
+        rma.shared.windows += 1;
+    }
+
+    /// The window is gone.
+    pub(super) fn unshare_window(&mut self, shared: &Shared) {
+        if let Some(exposed) = &mut self.rma.exposed {
+            shared.views().iter().for_each(|view| exposed.remove(view));
+        }
+        self.rma.shared.sheets.give_back(shared.name);
+        self.rma.shared.windows -= 1;
+    }
+
+    /// Before anybody can learn of the segment that ends: tells what was done to shared memory in it, and looks
+    /// what that meets.
+    #[inline]
+    pub(super) fn tell_shared(&mut self) {
+        if self.rma.shared.windows != 0 {
+            self.tell_and_compare();
+        }
+    }
+
+    fn tell_and_compare(&mut self) {
+        let rma = &mut self.rma;
+        let (Some(clock), Some(exposed)) = (&rma.clock, &rma.exposed) else { return };
+        let (me, segment) = (clock.me(), clock.segment());
+        for window in rma.windows.iter_mut() {
+            let (name, handle, group) = (window.name, window.made.handle, &window.made.group);
+            let (Some(own), Some(shared)) = (window.made.own, &mut window.shared) else { continue };
+            let missing: Vec<usize> = shared.unknown(own).collect();
+            for member in missing {
+                let part = clock.fabric().part(group.members[member] as usize, sheet_key(name));
+                if let Some((sheet, _)) = part.filter(|(_, words)| *words == shared.words() as u64)
+                {
+                    shared.found(member, Name::from_bits(sheet), &mut rma.shared.sheets);
+                }
+            }
+            let mut pages = Vec::new();
+            shared.changed(exposed, &mut pages);
+            let mut told = shared.tell(exposed, &pages, segment);
+            told.retain(|told| !device::is_work(&told.past));
+            for one in &told {
+                let call = one.past.by.checked_sub(CALL).map(|row| row as u32);
+                let stack = self.stacks.intern(&[one.past.pc]);
+                let new = rma.sites.len() as u32;
+                let site = *rma.sites.entry((stack, call.unwrap_or(PLAIN))).or_insert_with(|| {
+                    rma.shared.unsaid.push((new, one.past));
+                    new
+                });
+                shared.publish(one, site as usize, call.unwrap_or(PLAIN) as usize);
+            }
+            shared.settle();
+            // What this process knew in a segment. It has learned more since, perhaps just now.
+            let (mut of, mut row) = (0, vec![0; clock.row().len()]);
+            let mut theirs = row.clone();
+            let first = group.members[0] as usize;
+            let mut is_race = |told: &Told, met: &Met| {
+                let (mine, other) = (told.past.when.segment, met.past.when.segment);
+                let rank = group.members[met.member] as usize;
+                if of != mine {
+                    row.fill(0);
+                    clock.fabric().join(me as usize, mine, &mut row);
+                    of = mine;
+                }
+                if other <= row[rank] {
+                    return false;
+                }
+                clock.fabric().acquire(first, volatile_key(name), &mut row);
+                theirs.fill(0);
+                clock.fabric().join(rank, other, &mut theirs);
+                other > row[rank] && theirs[me as usize] < mine && !shared.is_flag(told, met, own)
+            };
+            for one in &told {
+                shared.meet(one, |met| {
+                    let races = &mut rma.shared.races;
+                    let known = |race: &Race| {
+                        (race.mine.pc, race.other, race.theirs.pc)
+                            == (one.past.pc, group.members[met.member], met.past.pc)
+                    };
+                    if races.iter().any(known) || !is_race(one, &met) {
+                        return true;
+                    }
+                    let (owner, bytes) = shared.place(&met.bytes);
+                    races.push(Race {
+                        window: handle,
+                        mine: one.past,
+                        other: group.members[met.member],
+                        theirs: met.past,
+                        owner,
+                        bytes,
+                    });
+                    races.len() < RACES
+                });
+            }
+        }
+    }
+
+    /// Says what was found out when there was nobody to say it to.
+    #[inline]
+    pub(super) fn say_shared(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        if self.rma.shared.windows != 0 {
+            self.say_all(place, out);
+        }
+    }
+
+    fn say_all(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        for (number, past) in std::mem::take(&mut self.rma.shared.unsaid) {
+            let (site, _) = self.past(&past, place);
+            out.site(number, &site, &self.stacks);
+        }
+        for race in std::mem::take(&mut self.rma.shared.races) {
+            self.say_race(&race, place, out);
+        }
+    }
+
+    fn say_race(&mut self, race: &Race, place: &impl Place, out: &mut dyn Findings) {
+        let Some(me) = self.rma.clock.as_ref().map(|clock| clock.me()) else { return };
+        let (site, by) = self.past(&race.mine, place);
+        let (called, theirs) = afar(&race.theirs, race.other);
+        let mine = (by, race.mine.mode, site);
+        let other = (called, race.theirs.mode, theirs);
+        // The same pair is the same finding whoever sees it.
+        let first = match (mine.1, other.1) {
+            (Mode::Read, Mode::Write) => true,
+            (Mode::Write, Mode::Read) => false,
+            _ => me < race.other,
+        };
+        let (access, operation) = if first { (mine, other) } else { (other, mine) };
+        if out.again(Code::SharedMemoryRace, access.2.pc, operation.2.pc) {
+            return;
+        }
+        let Some(window) = self.rma.windows.get(race.window) else { return };
+        let Some(view) = window.shared.as_ref().map(|shared| shared.views()[race.owner].start)
+        else {
+            return;
+        };
+        let party = Party {
+            peer: Some(race.owner as i32),
+            window: Some(window.number),
+            base: Some(view),
+            ..Party::at(operation.0, operation.2)
+        };
+        let report = Report {
+            code: Code::SharedMemoryRace,
+            access: Some(Side { by: access.0, mode: access.1, bytes: race.bytes.clone() }),
+            operation: party,
+            concerned: Some((operation.1, race.bytes.clone(), race.bytes.len())),
+            sites: &[(Role::Access, access.2), (Role::Operation, operation.2)],
+            threads: false,
+            about: None,
+        };
+        out.report(&report, &self.stacks);
+    }
+
+    /// The program uses memory at an address atomically; everywhere by a fence, where that is 0.
+    pub fn used_atomically(
+        &mut self,
+        address: usize,
+        how: Atomic,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let found = self.rma.windows.iter().find_map(|window| {
+            let shared = window.shared.as_ref()?;
+            let (member, at) = shared.find(address)?;
+            Some((shared, window.name, member, at, &window.made.group.members))
+        });
+        let (rank, key) = match (found, how) {
+            (Some((shared, name, member, at, members)), _) => {
+                shared.mark_atomic(member, at);
+                match how {
+                    Atomic::Use { .. } => (members[member], variable_key(name, member, at)),
+                    Atomic::Volatile => (members[0], volatile_key(name)),
+                }
+            }
+            (None, Atomic::Use { .. }) if address == 0 => (0, FENCES),
+            _ => return,
+        };
+        if matches!(how, Atomic::Volatile | Atomic::Use { releases: true, .. }) {
+            self.release_all(rank, key);
+        }
+        if matches!(how, Atomic::Use { acquires: true, .. })
+            && let Some(clock) = &mut self.rma.clock
+            && clock.acquire(rank, key)
+        {
+            self.learned(place, out);
+        }
+        self.say_shared(place, out);
+    }
+
+    /// What this process has done so far happens before what follows an acquisition of a cell.
+    fn release_all(&mut self, rank: u32, key: u64) {
+        self.end_segment();
+        if let Some(clock) = &self.rma.clock {
+            clock.release_past(rank, key);
+        }
+    }
+
+    /// `MPI_Win_sync` on a shared window.
+    pub(super) fn synchronise_shared(
+        &mut self,
+        handle: usize,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let rma = &mut self.rma;
+        let (Some(window), Some(clock)) = (rma.windows.get(handle), &rma.clock) else { return };
+        let (name, rank) = (window.name, window.made.group.members[0]);
+        let Some(shared) = &window.shared else { return };
+        shared.note_barrier(clock.segment() + 1);
+        self.release_all(rank, barrier_key(name));
+        let rma = &mut self.rma;
+        let polls = rma.windows.get(handle).and_then(|window| window.shared.as_ref());
+        if polls.is_some_and(|shared| shared.polls())
+            && let Some(clock) = &mut rma.clock
+            && clock.acquire(rank, barrier_key(name))
+        {
+            self.learned(place, out);
+            let rma = &self.rma;
+            if let (Some(window), Some(clock)) = (rma.windows.get(handle), &rma.clock)
+                && let Some(shared) = &window.shared
+            {
+                shared.note_barrier(clock.segment());
+            }
+        }
+        self.say_shared(place, out);
+    }
+}
+
+/// What another rank has told of, and where that is.
+fn afar(past: &Past, rank: u32) -> (&'static str, Site) {
+    let plain = if past.mode == Mode::Write { "store" } else { "load" };
+    let called = CALLS.get(past.by).map_or(plain, |call| call.name.as_str());
+    (called, Site::afar(called, rank, past.pc as u32))
+}

@@ -1,0 +1,30 @@
+// A barrier between the stores and the neighbours' loads.
+//# np: 3
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int right = (rank + 1) % size;
+
+  MPI_Win win;
+  int *mine, *theirs, unit;
+  MPI_Aint bytes;
+  MPI_Win_allocate_shared(16 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+  MPI_Win_shared_query(win, right, &bytes, &unit, &theirs);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+  mine[3] = rank;
+  MPI_Win_sync(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_sync(win);
+  int seen = theirs[3];
+  MPI_Win_unlock_all(win);
+  printf("%d\n", seen);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return seen != right;
+}

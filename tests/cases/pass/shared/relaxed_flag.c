@@ -1,0 +1,41 @@
+// Ranks that share memory wait for each other by a relaxed atomic flag between fences.
+//# np: 2
+#include <mpi.h>
+#include <stdio.h>
+#include <stdatomic.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int right = (rank + 1) % size;
+
+  MPI_Win win;
+  int *mine, *theirs, unit;
+  MPI_Aint bytes;
+  MPI_Win_allocate_shared(16 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+  MPI_Win_shared_query(win, right, &bytes, &unit, &theirs);
+  int *first = rank ? theirs : mine;
+  _Atomic int *flag = (_Atomic int *)(first + 8);
+  if (rank == 0)
+    atomic_init(flag, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+  int seen = 0;
+  if (rank == 0) {
+    first[0] = 9;
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(flag, 1, memory_order_relaxed);
+  } else {
+    while (!atomic_load_explicit(flag, memory_order_relaxed)) {}
+    atomic_thread_fence(memory_order_acquire);
+    seen = first[0];
+  }
+  MPI_Win_unlock_all(win);
+  printf("%d\n", seen);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return rank && seen != 9;
+}
