@@ -48,6 +48,7 @@ class Size:
     large: tuple = (3000, 3000)  # 144 MB
     heat: tuple = (2000, 2000, 50)  # nx, ny, steps
     window: tuple = (1000, 1000)  # 16 MB
+    shared: tuple = (1000, 500)  # 8 MB a rank
     ranks: tuple = (4, 16, 64)
     steps: int = 100
     jacobi: tuple = (512, 512, 30)  # nx, ny, steps
@@ -57,7 +58,7 @@ class Size:
 
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
-             window=(200, 200), ranks=(4,), steps=5, jacobi=(64, 64, 5),
+             window=(200, 200), shared=(200, 100), ranks=(4,), steps=5, jacobi=(64, 64, 5),
              edge=(128, 128, 10), peers=(128, 8, 5))
 
 
@@ -312,6 +313,25 @@ def window(shop, size):
         yield Comparison("window", compiler, "ns/cell", 1e9, variants)
 
 
+def shared(shop, size):
+    """Loads and stores of memory that two ranks share, told and compared at each barrier."""
+    nx, ny = size.shared
+    for compiler in COMPILERS:
+        if not shutil.which(COMPILERS[compiler]):
+            continue
+        native = shop.build("shared", compiler=compiler)
+        hooks = shop.build("shared", compiler=compiler, how="commsan")
+
+        def command(program, checked=True):
+            return shop.run("Open MPI", 2, program, nx, ny, size.seconds, checked=checked)
+
+        variants = [
+            Variant("native", command(native, False)),
+            Variant("commsan", command(hooks), 6.0),
+        ]
+        yield Comparison("shared", compiler, "ns/cell", 1e9, variants)
+
+
 def ranks(shop, size):
     """How time and memory grow with the number of ranks that know of each other, which share the cores."""
     mpi = "Open MPI"  # it yields to other ranks while it waits
@@ -408,6 +428,7 @@ BENCHMARKS = {
     "halo": halo,
     "traffic": traffic,
     "window": window,
+    "shared": shared,
     "ranks": ranks,
     "launches": launches,
     "kernels": kernels,

@@ -29,6 +29,10 @@ pub struct Bulletin {
     shadow: Shadow,
     /// A bit for each page that was ever touched.
     used: &'static [AtomicU64],
+    /// How many of these are set.
+    news: &'static AtomicU64,
+    /// The name of the memory that it is about.
+    name: &'static AtomicU64,
     /// A bit for each granule.
     atomic: &'static [AtomicU64],
     /// The latest segments that begin at a barrier.
@@ -59,7 +63,7 @@ impl Layout {
     }
 
     fn words(&self) -> usize {
-        HEADER + BARRIERS + RECENT / 2 + self.cells + self.places + self.used + self.atomic
+        HEADER + 2 + BARRIERS + RECENT / 2 + self.cells + self.places + self.used + self.atomic
     }
 }
 
@@ -72,9 +76,11 @@ impl Bulletin {
         Layout::of(bytes).words()
     }
 
-    /// This process's own, in memory that is all zero.
-    pub fn new(words: &'static [AtomicU64], bytes: usize) -> Bulletin {
-        Bulletin::over(words, bytes, Shadow::new)
+    /// This process's own about memory of this name, which is not 0, in words that are all zero.
+    pub fn new(words: &'static [AtomicU64], bytes: usize, name: u64) -> Bulletin {
+        let bulletin = Bulletin::over(words, bytes, Shadow::new);
+        bulletin.name.store(name, Release);
+        bulletin
     }
 
     /// That of another process.
@@ -91,6 +97,7 @@ impl Bulletin {
         assert!(words.len() >= layout.words(), "memory for a bulletin");
         let (cells, rest) = words.split_at(layout.cells);
         let (header, rest) = rest.split_at(HEADER);
+        let (words, rest) = rest.split_at(2);
         let (barriers, rest) = rest.split_at(BARRIERS);
         let (recent, rest) = rest.split_at(RECENT / 2);
         let (places, rest) = rest.split_at(layout.places);
@@ -106,7 +113,39 @@ impl Bulletin {
             )
         };
         let shadow = shadow(table, cells, places, recent);
-        Bulletin { shadow, used, atomic: &rest[..layout.atomic], barriers }
+        let (news, name) = (&words[0], &words[1]);
+        Bulletin { shadow, used, news, name, atomic: &rest[..layout.atomic], barriers }
+    }
+
+    /// Whether what has been read so far was about memory of this name.
+    pub fn is_of(&self, name: u64) -> bool {
+        fence(SeqCst);
+        self.name.load(Acquire) == name
+    }
+
+    /// It is about nothing any more, and its words may be used for something else.
+    pub fn retire(&self) {
+        self.name.store(0, SeqCst);
+        fence(SeqCst);
+    }
+
+    /// This process has touched a page. What it did there need not be told before others have touched it, too.
+    pub fn use_page(&self, page: usize) {
+        let bit = 1 << (page % 64);
+        let word = &self.used[page / 64];
+        if word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Release) & bit == 0 {
+            self.news.fetch_add(1, Release);
+        }
+    }
+
+    /// How many pages it has touched.
+    pub fn news(&self) -> u64 {
+        self.news.load(Acquire)
+    }
+
+    /// Which of the pages from `64 * word` on it has touched.
+    pub fn used(&self, word: usize) -> u64 {
+        self.used[word].load(Acquire)
     }
 
     /// Tells of an access; `bytes` are offsets.
@@ -114,13 +153,10 @@ impl Bulletin {
         if self.shadow.is_crowded() {
             self.forget();
         }
-        for page in bytes.start / PAGE..bytes.end.div_ceil(PAGE) {
-            self.used[page / 64].fetch_or(1 << (page % 64), Release);
-        }
         self.shadow.record(past.when, bytes, past.mode, past.pc, past.by);
     }
 
-    /// All is told; what others have told before can be looked at now.
+    /// What was said before is there for others; what they have said before can be looked at now.
     pub fn settle(&self) {
         fence(SeqCst);
     }
@@ -212,21 +248,28 @@ mod tests {
     fn others_see_what_one_tells() {
         let words = memory(3 * PAGE);
         let (mine, theirs) =
-            (Bulletin::new(words, 3 * PAGE), Bulletin::of_another(words, 3 * PAGE));
+            (Bulletin::new(words, 3 * PAGE, 5), Bulletin::of_another(words, 3 * PAGE));
+        assert!(theirs.is_of(5) && !theirs.is_of(6));
         assert_eq!(seen(&theirs, 0..3 * PAGE), []);
         mine.tell(&store(5, 70), 4092..4104);
+        assert_eq!((seen(&theirs, 0..3 * PAGE), theirs.news()), (Vec::new(), 0), "not said yet");
+        [0, 1, 1].into_iter().for_each(|page| mine.use_page(page));
+        assert_eq!((theirs.news(), theirs.used(0)), (2, 3));
         assert_eq!(seen(&theirs, 4090..4093), [(70, 5, 4092..4093)]);
         assert_eq!(seen(&theirs, 4100..5000), [(70, 5, 4100..4104)]);
         mine.mark_atomic(&(4096..4100));
         assert!(theirs.is_atomic(&(4100..4101)) && !theirs.is_atomic(&(4104..4112)));
         mine.note_barrier(6);
         assert!(theirs.begins_at_barrier(6) && !theirs.begins_at_barrier(5));
+        mine.retire();
+        assert!(!theirs.is_of(5));
     }
 
     #[test]
     fn many_places_are_forgotten_and_told_again() {
         let words = memory(PAGE);
-        let mine = Bulletin::new(words, PAGE);
+        let mine = Bulletin::new(words, PAGE, 1);
+        mine.use_page(0);
         for segment in 1..3 * PLACES as u32 {
             let at = segment as usize % 64 * 8;
             mine.tell(&store(segment, 9), at..at + 8);

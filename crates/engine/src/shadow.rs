@@ -25,6 +25,8 @@ pub const RECENT: usize = 4096;
 
 const GRANULE: usize = 8;
 const GRANULES: usize = PAGE / GRANULE;
+/// Pages that are said to have changed together, too.
+pub const BLOCK: usize = 512;
 /// Cells that are looked at together.
 const AT_ONCE: usize = 32;
 /// How far the same instruction of the next agent is in the table of recent places.
@@ -64,7 +66,7 @@ pub struct Shadow {
     cells: &'static [[AtomicU32; CELLS]],
     places: &'static [Place],
     recent: &'static [AtomicU32],
-    /// For each page of cells, whether it has changed.
+    /// For each page of cells, whether it has changed; then the same for each [`BLOCK`] of them.
     changed: &'static [AtomicBool],
 }
 
@@ -116,9 +118,14 @@ impl Shadow {
         Shadow { header, cells, places, recent, changed: &[] }
     }
 
+    /// Marks that are kept for so many pages of cells.
+    pub fn marks(cells: usize) -> usize {
+        cells + cells.div_ceil(BLOCK)
+    }
+
     /// Says from now on, for each slot, whether its page has changed.
     pub fn mark_changes(&mut self, changed: &'static [AtomicBool]) {
-        assert!(changed.len() == self.cells.len());
+        assert!(changed.len() == Shadow::marks(self.cells.len()));
         self.changed = changed;
     }
 
@@ -127,10 +134,22 @@ impl Shadow {
         self.changed
     }
 
-    /// Whether a page has changed since this was asked last.
-    pub fn has_changed(&self, page: usize) -> bool {
-        let mark = self.changed.get(page % self.cells.len());
-        mark.is_some_and(|mark| mark.load(Relaxed) && mark.swap(false, Acquire))
+    /// Adds to `pages` those of a range, and some beside, that have changed since this was asked last.
+    pub fn take_changed(&self, range: &Range<usize>, pages: &mut Vec<usize>) {
+        if range.is_empty() || self.changed.is_empty() {
+            return;
+        }
+        let take = |mark: usize| {
+            let mark = &self.changed[mark];
+            mark.load(Relaxed) && mark.swap(false, Acquire)
+        };
+        for block in range.start / PAGE / BLOCK..(range.end - 1) / PAGE / BLOCK + 1 {
+            let first = block * BLOCK % self.cells.len();
+            if take(self.cells.len() + first / BLOCK) {
+                let changed = (0..BLOCK.min(self.cells.len())).filter(|index| take(first + index));
+                pages.extend(changed.map(|index| block * BLOCK + index));
+            }
+        }
     }
 
     /// From now on is this segment.
@@ -181,46 +200,61 @@ impl Shadow {
     }
 
     fn mark(&self, at: usize) {
-        if let Some(mark) = self.changed.get(at / PAGE % self.cells.len()) {
+        let slot = at / PAGE % self.cells.len();
+        if let Some(mark) = self.changed.get(slot) {
             mark.store(true, Release);
+            self.changed[self.cells.len() + slot / BLOCK].store(true, Release);
         }
     }
 
     /// Calls `f` with what was done to bytes of `range` after a segment, and those bytes.
     pub fn since(&self, range: &Range<usize>, segment: u32, mut f: impl FnMut(Past, Range<usize>)) {
-        for mode in [Mode::Read, Mode::Write] {
-            // Whole granules of one place that follow each other.
-            let mut run: Option<(u32, Range<usize>)> = None;
-            each_granule(range.clone(), |at, mask| {
-                let cell = self.cell(at, mode).load(Acquire);
-                let (number, bytes) = (cell >> 8, cell as u8 & mask);
-                if let Some((of, run)) = &mut run
-                    && *of == number
-                    && run.end == at
-                    && bytes == 0xff
-                {
-                    run.end += GRANULE;
-                    return;
+        let mut at = range.start & !(GRANULE - 1);
+        while at < range.end {
+            let end = ((at | (PAGE - 1)) + 1).min(range.end);
+            for mode in [Mode::Read, Mode::Write] {
+                let first = at % PAGE / GRANULE;
+                let cells = &self.plane(at, mode)[first..first + (end - at).div_ceil(GRANULE)];
+                self.since_in(cells, at, range, segment, |past| f(past.0.past(mode), past.1));
+            }
+            at = end;
+        }
+    }
+
+    /// The same for cells of one page, the first of which is of the granule at an address.
+    fn since_in(
+        &self,
+        cells: &[AtomicU32],
+        at: usize,
+        range: &Range<usize>,
+        segment: u32,
+        mut f: impl FnMut((&Place, Range<usize>)),
+    ) {
+        let mut next = 0;
+        while let Some(cell) = cells.get(next).map(|cell| cell.load(Acquire)) {
+            let first = next;
+            // Loops leave the same in all of them.
+            next += 1;
+            next += cells[next..].iter().take_while(|other| other.load(Relaxed) == cell).count();
+            let place = &self.places[(cell >> 8) as usize];
+            let is_single = place.older.load(Relaxed) == 0;
+            let granules = at + first * GRANULE..at + next * GRANULE;
+            match () {
+                () if cell >> 8 == 0 || is_single && place.when().segment <= segment => {}
+                () if is_single && cell as u8 == 0xff => {
+                    f((place, granules.start.max(range.start)..granules.end.min(range.end)));
                 }
-                if let Some((number, run)) = run.take() {
-                    f(self.places[number as usize].past(mode), run);
+                () => {
+                    let both = granules.start.max(range.start)..granules.end.min(range.end);
+                    each_granule(both, |at, mask| {
+                        self.each_place(cell >> 8, cell as u8 & mask, |place, bytes| {
+                            if place.when().segment > segment {
+                                runs(bytes).for_each(|r| f((place, at + r.start..at + r.end)));
+                            }
+                            true
+                        });
+                    });
                 }
-                let place = &self.places[number as usize];
-                let is_plain = place.older.load(Relaxed) == 0;
-                if number != 0 && bytes == 0xff && is_plain && place.when().segment > segment {
-                    run = Some((number, at..at + GRANULE));
-                    return;
-                }
-                self.each_place(number, bytes, |place, bytes| {
-                    if place.when().segment > segment {
-                        runs(bytes)
-                            .for_each(|run| f(place.past(mode), at + run.start..at + run.end));
-                    }
-                    true
-                });
-            });
-            if let Some((number, run)) = run {
-                f(self.places[number as usize].past(mode), run);
             }
         }
     }
@@ -534,6 +568,27 @@ mod tests {
         assert_eq!(found, [(2, 68..70)]);
         shadow.forget(&(0..4096));
         shadow.conflicts(&(60..90), Mode::Write, |past, _| panic!("{past:?}"));
+    }
+
+    #[test]
+    fn pages_that_change_are_told_once() {
+        let mut shadow = shadow();
+        let changed = || {
+            let mut pages = Vec::new();
+            shadow.take_changed(&(0..4 * PAGE), &mut pages);
+            pages
+        };
+        assert_eq!(changed(), [0; 0]);
+        shadow.mark_changes(leaked(Shadow::marks(4)));
+        let changed = || {
+            let mut pages = Vec::new();
+            shadow.take_changed(&(0..4 * PAGE), &mut pages);
+            pages
+        };
+        shadow.record(at(1), PAGE - 4..PAGE + 4, Mode::Write, 1, 0);
+        shadow.record(at(1), 3 * PAGE..4 * PAGE, Mode::Read, 1, 0);
+        assert_eq!(changed(), [0, 1, 3]);
+        assert_eq!(changed(), [0; 0]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Sheets {
         Ok((name, words))
     }
 
-    /// Nobody needs what is in a sheet any more.
+    /// Nobody needs what is in a sheet any more. Who still reads it should look whether it has changed hands.
     pub fn give_back(&mut self, name: Name) {
         if let Some(own) = self.own.iter_mut().find(|own| own.name == name) {
             let (start, size) = (own.words.as_ptr().cast_mut(), size_of_val(own.words));

@@ -114,6 +114,8 @@ codes! {
         "window never freed", "CS-WIN-05.md";
     WindowMemoryFreed = "CS-WIN-06", Error,
         "memory released while a window exposes it", "CS-WIN-06.md";
+    FalseAssertion = "CS-WIN-07", Error,
+        "assertion about a window that does not hold", "CS-WIN-07.md";
     CollectivesDiffer = "CS-COL-01", Error,
         "ranks enter different collectives", "CS-COL-01.md";
     RootsDiffer = "CS-COL-02", Error,

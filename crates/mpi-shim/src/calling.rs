@@ -9,7 +9,7 @@
 //!
 //! Handlers may have interrupted anything, so until there is known to be none, nothing is allocated or locked.
 
-use crate::rank::rank;
+use crate::rank::{mode, rank};
 use crate::waiting;
 use commsan_mpi::{Args, Effect};
 use commsan_sense::modules;
@@ -71,7 +71,7 @@ impl Calling {
 
 /// The process exits: tells the error, if it is the library that ends it. Returns whether it is.
 pub fn ended() -> bool {
-    let Some(rank) = rank().filter(|rank| is_owner() && rank.active()) else { return false };
+    let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return false };
     thread::with(|thread| {
         let (calling, marker) = (thread.calling.get(), 0u8);
         let (top, stack) = (&raw const marker as usize, thread.stack_bounds());

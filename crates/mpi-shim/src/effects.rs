@@ -10,7 +10,7 @@ use crate::library::{
     request_from_fortran, request_size, win_from_fortran,
 };
 use crate::order;
-use crate::rank::Rank;
+use crate::rank::{Rank, mode};
 use crate::sys;
 use crate::windows;
 use commsan_engine::{Access, Footprint, Mode};
@@ -167,7 +167,7 @@ impl After<'_> {
             Effect::Init | Effect::InitPartitioned if self.ok => {
                 let mut accesses = resolve(self.args, &Mpi);
                 let request = self.request();
-                let templates = match self.rank.ordered() {
+                let templates = match mode().is_ordered() {
                     true => order::templates(self.args),
                     false => SmallVec::new(),
                 };
@@ -411,7 +411,7 @@ impl After<'_> {
             for token in done {
                 tracker.complete(*token, call, self.here, out);
             }
-            if self.rank.ordered() {
+            if mode().is_ordered() {
                 let status = self.status().filter(|_| done.len() == 1);
                 done.iter()
                     .for_each(|token| tracker.learn_from_request(*token, status, self.here, out));

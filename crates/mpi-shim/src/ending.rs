@@ -6,7 +6,7 @@
 use crate::callbacks;
 use crate::calling::Calling;
 use crate::library::comm_self;
-use crate::rank::{Rank, rank};
+use crate::rank::{Rank, mode, rank};
 use crate::sys;
 use crate::waiting;
 use commsan_mpi::Effect;
@@ -89,7 +89,7 @@ pub(crate) fn during(thread: &Thread, call: impl FnOnce() -> c_int) -> c_int {
 
 /// It has returned.
 pub(crate) fn after(rank: &dyn Rank, here: &Here) {
-    if rank.active() && finalizes(here.thread) {
+    if mode().is_active() && finalizes(here.thread) {
         look(rank, here);
     }
 }

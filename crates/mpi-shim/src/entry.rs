@@ -13,7 +13,7 @@ use crate::node;
 use crate::objects;
 use crate::order;
 use crate::outside;
-use crate::rank::{Rank, Shared, rank};
+use crate::rank::{Rank, Shared, mode, rank};
 use crate::room;
 use crate::traffic::counted;
 use crate::waiting;
@@ -109,7 +109,8 @@ pub(crate) fn around(
     };
     let here = Here::new(inside.outer.get().unwrap_or(caller), &inside);
     let args = Args { call: &table()[row], words, fortran: language == Language::Fortran };
-    if !rank.active() {
+    let mode = mode();
+    if !mode.is_active() {
         outside::called(rank, &args, &here);
         let code = call();
         match args.call.effect {
@@ -122,7 +123,7 @@ pub(crate) fn around(
     if args.call.effect == Effect::Ask {
         return call();
     }
-    match rank.counts() {
+    match mode.counts() {
         true => counted(rank, &args, sum, &here, call),
         false => checked(rank, &args, sum, &here, call),
     }
@@ -218,7 +219,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
 /// A call that does nothing but start an operation.
 #[inline]
 fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    let lessons = rank.ordered().then(|| order::before(rank, args, here));
+    let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
     let entered = collectives::enter(rank, args, here);
     let code = callbacks::during(args.call, here.thread, call);
     if code == 0 {
@@ -255,7 +256,7 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
 /// Any other call.
 #[inline]
 fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    let lessons = rank.ordered().then(|| order::before(rank, args, here));
+    let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
     if args.call.effect == Effect::Finalize {
         levels::finalize(rank, args, here);
     }

@@ -52,7 +52,7 @@ mod waiting;
 #[cfg(has_mpi)]
 mod windows;
 
-pub use rank::{Rank, Shared, World, connect};
+pub use rank::{Rank, Shared, World, connect, set_mode};
 
 #[cfg(has_mpi)]
 pub use {

@@ -8,7 +8,7 @@
 
 use crate::calling::{has_owner, is_owner};
 use crate::library;
-use crate::rank::{Rank, rank};
+use crate::rank::{Rank, mode, rank};
 use crate::sys;
 use commsan_mpi::{Args, Effect};
 use commsan_sense::thread;
@@ -69,7 +69,7 @@ pub(crate) fn begin() {
 
 /// The process exits, and nothing of the program will run any more.
 pub fn left() {
-    if let Some(rank) = rank().filter(|rank| is_owner() && rank.active())
+    if let Some(rank) = rank().filter(|_| is_owner() && mode().is_active())
         && STATUS.load(Relaxed) == 1
     {
         thread::with(|thread| rank.look(thread, &mut |tracker, out| tracker.never_finalized(out)));

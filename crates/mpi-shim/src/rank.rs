@@ -6,6 +6,10 @@ use commsan_place::Findings;
 use commsan_sense::thread::Thread;
 use commsan_traffic::Traffic;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU8;
+#[cfg(has_mpi)]
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::Release;
 
 /// What this process is in the MPI job.
 #[derive(Clone, Debug)]
@@ -40,12 +44,8 @@ pub enum Shared {
 
 /// The state of this process, as the entry points need it.
 pub trait Rank: Sync {
-    /// Whether calls should be looked at.
-    fn active(&self) -> bool;
-    /// Whether they are checked.
+    /// Whether calls are checked.
     fn checks(&self) -> bool;
-    /// Whether what they move is counted.
-    fn counts(&self) -> bool;
     /// A call begins, at a moment: what was counted until now is kept from time to time. Returns when
     /// the call really begins.
     fn keep(&self, thread: &Thread, ticks: u64) -> u64;
@@ -53,8 +53,6 @@ pub trait Rank: Sync {
     fn count(&self, thread: &Thread, f: &mut dyn FnMut(&mut Traffic, u32));
     /// Whether anything is pending.
     fn pending(&self) -> bool;
-    /// Whether order between ranks is of interest.
-    fn ordered(&self) -> bool;
     /// The sequence number that the next request will get, without taking the lock.
     fn now(&self) -> u64;
     /// Runs `f` with the state locked; not at all if the runtime has given up.
@@ -80,6 +78,47 @@ pub trait Rank: Sync {
 }
 
 static RANK: OnceLock<&'static dyn Rank> = OnceLock::new();
+
+/// What there is to do at each call, for which nobody is asked: every nanosecond counts here.
+static MODE: AtomicU8 = AtomicU8::new(0);
+
+#[cfg(has_mpi)]
+#[derive(Clone, Copy)]
+pub(crate) struct Mode(u8);
+
+const ACTIVE: u8 = 1;
+const COUNTS: u8 = 2;
+const ORDERED: u8 = 4;
+
+/// From now on calls should be looked at, or not; what they move is counted; order between ranks is of interest.
+pub fn set_mode(active: bool, counts: bool, ordered: bool) {
+    let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+    MODE.store(bit(active, ACTIVE) | bit(counts, COUNTS) | bit(ordered, ORDERED), Release);
+}
+
+#[cfg(has_mpi)]
+#[inline]
+pub(crate) fn mode() -> Mode {
+    Mode(MODE.load(Acquire))
+}
+
+#[cfg(has_mpi)]
+impl Mode {
+    /// Whether calls should be looked at.
+    pub fn is_active(self) -> bool {
+        self.0 & ACTIVE != 0
+    }
+
+    /// Whether what they move is counted.
+    pub fn counts(self) -> bool {
+        self.0 & COUNTS != 0
+    }
+
+    /// Whether order between ranks is of interest.
+    pub fn is_ordered(self) -> bool {
+        self.0 & ORDERED != 0
+    }
+}
 
 /// Connects the entry points; until then, and if never, they only pass calls on.
 pub fn connect(rank: &'static dyn Rank) {

@@ -10,7 +10,7 @@ use crate::effects::{arrived, by_reference, request_at, tokens};
 use crate::entry::checked;
 use crate::groups;
 use crate::library::{Mpi, envelope};
-use crate::rank::Rank;
+use crate::rank::{Rank, mode};
 use crate::windows;
 use commsan_engine::Footprint;
 use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
@@ -70,7 +70,7 @@ pub(crate) fn counted(
         false => plain(rank, args, here, call),
     };
     let end = ticks();
-    if rank.counts() {
+    if mode().counts() {
         let done = Done { rank, args, here, times: (begin, end) };
         done.tell(&ahead, code == 0);
     }

@@ -49,6 +49,8 @@ fn synchronisation(args: &Args) -> Synchronisation {
             && !asserts(sys::COMMSAN_NOCHECK as c_int),
         first: asserts(sys::COMMSAN_NOPRECEDE as c_int),
         last: asserts(sys::COMMSAN_NOSUCCEED as c_int),
+        no_store: asserts(sys::COMMSAN_NOSTORE as c_int),
+        no_put: asserts(sys::COMMSAN_NOPUT as c_int),
         info: Vec::new(),
     }
 }

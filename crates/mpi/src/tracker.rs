@@ -13,6 +13,7 @@
 
 mod afar;
 mod arguments;
+mod assertions;
 mod collectives;
 mod concurrent;
 mod conflicts;

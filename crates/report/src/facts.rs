@@ -25,6 +25,8 @@ pub enum Case {
     InEpoch,
     /// A fence says that there are no operations which it completes.
     SaysNone,
+    /// Another rank's operation, or this one's own as such.
+    FromAfar,
     /// The window is dynamic.
     Unattached,
     /// The two were apart in time, but in threads that do not synchronise.
@@ -93,6 +95,7 @@ impl<'o> Facts<'o> {
             Code::ThreadExcluded if first.thread == operation.thread => Case::MainThread,
             Code::FreedDeviceMemory if operation.role == Role::Operation => Case::NotYet,
             // Another epoch that a fence comes into is none of a fence.
+            Code::FalseAssertion if first.rank.is_some() => Case::FromAfar,
             Code::EpochMismatch
                 if first.call == operation.call
                     && first.call.as_deref() == Some("MPI_Win_fence") =>

@@ -16,7 +16,7 @@ use commsan_cuda_shim::{Event, Process};
 use commsan_engine::{Mode, Pages, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_mpi::Tracker;
-use commsan_mpi_shim::{Rank, Shared, World};
+use commsan_mpi_shim::{Rank, Shared, World, set_mode};
 use commsan_place::Findings;
 use commsan_sense::abi::{self, MapError};
 use commsan_sense::inside::Inside;
@@ -228,7 +228,14 @@ impl State {
 
     /// Nothing is followed from now on. Gives what was until now.
     fn stop(&self) -> Phase {
+        set_mode(false, false, false);
         Phase::of(self.phase.swap(Phase::Over as u8, Ordering::Relaxed))
+    }
+
+    /// Calls are looked at from now on.
+    fn activate(&self) {
+        self.phase.store(Phase::Active as u8, Ordering::Release);
+        set_mode(true, counter().is_some(), self.ordered.load(Ordering::Relaxed));
     }
 
     /// Runs `f` on what there is, and publishes what the hooks need to know; not at all if nothing is
@@ -302,7 +309,7 @@ impl State {
         let pages = match self.pages {
             Ok(pages) => pages,
             Err(_) if !self.options.check => {
-                return self.phase.store(Phase::Active as u8, Ordering::Release);
+                return self.activate();
             }
             Err(error) => return recorder.unchecked(&advice(error)),
         };
@@ -324,7 +331,7 @@ impl State {
             }
         }
         *inner = Some(Inner { tracker, recorder });
-        self.phase.store(Phase::Active as u8, Ordering::Release);
+        self.activate();
     }
 
     /// Order between ranks and accesses to windows are of interest from now on.
@@ -379,16 +386,8 @@ impl State {
 }
 
 impl Rank for State {
-    fn active(&self) -> bool {
-        self.phase() == Phase::Active
-    }
-
     fn checks(&self) -> bool {
         self.options.check
-    }
-
-    fn counts(&self) -> bool {
-        counter().is_some()
     }
 
     fn keep(&self, thread: &Thread, ticks: u64) -> u64 {
@@ -403,10 +402,6 @@ impl Rank for State {
 
     fn pending(&self) -> bool {
         abi::abi().live.load(Ordering::Relaxed) != 0
-    }
-
-    fn ordered(&self) -> bool {
-        self.ordered.load(Ordering::Relaxed)
     }
 
     fn now(&self) -> u64 {

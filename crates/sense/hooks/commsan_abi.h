@@ -41,6 +41,7 @@
  * number of a place, and in the low byte which bytes. See `crates/engine/src/shadow.rs`. */
 #define COMMSAN_CELLS 1024
 #define COMMSAN_RECENT 4096
+#define COMMSAN_BLOCK_SHIFT 9
 
 struct commsan_place {
   const void *pc;
@@ -96,7 +97,7 @@ struct commsan_abi {
   /* Threads and parallel regions beside the first thread, and in bit 32 whether there are windows that
    * other ranks load from and store to; while 0, there is nobody to synchronise with. */
   uint64_t parallel;
-  /* By slot, set when cells of the page change; NULL while nobody asks. */
+  /* By slot, set when cells of the page change, then by block of slots; NULL while nobody asks. */
   bool *changed;
 };
 

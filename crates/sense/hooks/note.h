@@ -34,9 +34,12 @@ static inline uint32_t *cell_of(uintptr_t at, int write) {
 
 /* Cells of the page have changed. */
 static inline void mark_changed(uintptr_t at) {
-  if (COMMSAN_ABI->changed)
-    __atomic_store_n(COMMSAN_ABI->changed + (at >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK), true,
-                     __ATOMIC_RELEASE);
+  bool *changed = COMMSAN_ABI->changed;
+  if (!changed) return;
+  const uintptr_t slot = at >> COMMSAN_PAGE_SHIFT & COMMSAN_SLOT_MASK;
+  __atomic_store_n(changed + slot, true, __ATOMIC_RELEASE);
+  __atomic_store_n(changed + COMMSAN_SLOT_MASK + 1 + (slot >> COMMSAN_BLOCK_SHIFT), true,
+                   __ATOMIC_RELEASE);
 }
 
 /* Whether an access from a place is noted; if not, the runtime must. */

@@ -162,7 +162,7 @@ pub fn shadow() -> Option<Shadow> {
     let limited = address_space_limit().is_some();
     let cells = reserve::<[AtomicU32; CELLS]>(SLOTS).ok().filter(|_| !limited)?;
     let (places, recent) = (reserve::<Place>(PLACES).ok()?, reserve::<AtomicU32>(RECENT).ok()?);
-    let changed = reserve::<AtomicBool>(SLOTS).ok()?;
+    let changed = reserve::<AtomicBool>(Shadow::marks(SLOTS)).ok()?;
     let abi = abi();
     let mut shadow = Shadow::new(&abi.shadow, cells, places, recent);
     shadow.mark_changes(changed);

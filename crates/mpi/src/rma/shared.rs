@@ -1,8 +1,10 @@
 //! Windows whose memory several ranks load from and store to (`MPI_Win_allocate_shared`, MPI 4.1 §12.2.3).
 //!
 //! What this process does to any rank's part is noted where accesses to its own window memory are
-//! ([`Shadow`]), by hooks, without a lock. When it ends a segment, before anybody can learn of it, what it has
-//! done since is told to the others ([`Bulletin`]), and compared with what they have told.
+//! ([`Shadow`](commsan_engine::Shadow)), by hooks, without a lock. When it ends a segment, before anybody can
+//! learn of it, what it has done since is told to the others ([`Bulletin`]), and compared with what they have
+//! told; of pages that nobody else has touched so far, only that it has touched them. Who comes to a page
+//! says so before he looks who was there, so that at least one of two knows of both.
 //!
 //! **Soundness.** Reported are two accesses to a common byte by different ranks, one a write and neither
 //! atomic, such that no chain of synchronisation that commsan sees leads from one to the other. What orders beside
@@ -10,8 +12,8 @@
 //! order than there is comes of
 //! - relaxed atomics, which are taken for acquiring and releasing ones, and fences, for all of memory;
 //! - a write to a volatile variable, after which whatever happened before is known to all;
-//! - `MPI_Win_sync` after loads of at most 8 bytes: these may have been of a flag that was set after an
-//!   `MPI_Win_sync` of its writer, which makes them and what was before it ordered;
+//! - `MPI_Win_sync` after loads of at most 8 bytes, or accesses to many pages: some may have been of a flag that
+//!   was set after an `MPI_Win_sync` of its writer, which makes them and what was before it ordered;
 //! - granules of 8 bytes of which a part is used atomically: they are not compared at all.
 //!
 //! Not seen are accesses by code that was not compiled by commsan, and older accesses of a rank to a byte
@@ -26,9 +28,13 @@ use std::ops::Range;
 const PAGE: usize = 1 << PAGE_SHIFT;
 /// Bytes that a flag has at most.
 const FLAG: usize = 8;
+/// Who touches more pages between two synchronisations may have waited for a flag among them.
+const FEW_PAGES: usize = 16;
 
 /// One window's shared memory.
 pub struct Shared {
+    /// The name of the window.
+    window: u64,
     /// Each member's part: where this process sees it.
     views: Vec<Range<usize>>,
     /// And where it lies among all parts, each of which begins a page.
@@ -38,10 +44,16 @@ pub struct Shared {
     pub name: Name,
     /// Of the other members, as far as they were found.
     others: Vec<Option<Bulletin>>,
-    /// Up to which segment this process's accesses are told.
-    told: u32,
-    /// What was told last includes loads of as much as a flag.
+    /// How many pages each of them had touched when this process looked last.
+    seen: Vec<u64>,
+    /// A bit for each page that any of them has touched.
+    foreign: Vec<u64>,
+    /// Up to which segment this process's accesses to each page are told.
+    told: Vec<u32>,
+    /// In the segment that was told last, this process may have waited for a flag.
     polls: bool,
+    /// All pages are to be told.
+    reveals: bool,
 }
 
 /// An access that was told just now, its bytes as offsets.
@@ -59,7 +71,12 @@ pub struct Met {
 
 impl Shared {
     /// A window with these parts.
-    pub fn new(views: Vec<Range<usize>>, told: u32, sheets: &mut Sheets) -> Option<Shared> {
+    pub fn new(
+        window: u64,
+        views: Vec<Range<usize>>,
+        told: u32,
+        sheets: &mut Sheets,
+    ) -> Option<Shared> {
         let mut bytes = 0;
         let offset = |view: &Range<usize>| {
             let start = bytes;
@@ -68,9 +85,25 @@ impl Shared {
         };
         let offsets = views.iter().map(offset).collect();
         let (name, words) = sheets.take(Bulletin::words(bytes)).ok()?;
-        let mine = Bulletin::new(words, bytes);
-        let others = vec![None; views.len()];
-        Some(Shared { views, offsets, bytes, mine, name, others, told, polls: false })
+        let mine = Bulletin::new(words, bytes, window);
+        let (others, seen) = (vec![None; views.len()], vec![0; views.len()]);
+        let pages = bytes / PAGE;
+        let (foreign, told) = (vec![0; pages.div_ceil(64)], vec![told; pages]);
+        let (polls, reveals) = (false, false);
+        Some(Shared {
+            window,
+            views,
+            offsets,
+            bytes,
+            mine,
+            name,
+            others,
+            seen,
+            foreign,
+            told,
+            polls,
+            reveals,
+        })
     }
 
     /// The words of each member's bulletin.
@@ -95,34 +128,97 @@ impl Shared {
         self.others[member] = words.map(|words| Bulletin::of_another(words, self.bytes));
     }
 
-    /// Whether any page has changed since this was asked last; all are asked.
-    pub fn changed(&self, exposed: &Exposed, pages: &mut Vec<usize>) {
-        for view in self.views.iter().filter(|view| !view.is_empty()) {
-            let numbers = view.start >> PAGE_SHIFT..((view.end - 1) >> PAGE_SHIFT) + 1;
-            pages.extend(numbers.filter(|page| exposed.shadow().has_changed(*page)));
+    /// Takes what is to be told of what this process has done: to pages that have changed, which are given in
+    /// ascending order, and to others that somebody else has come to, too. What only this process has touched
+    /// is its own affair.
+    pub fn take(&mut self, exposed: &Exposed, pages: &[usize], segment: u32) -> Vec<Told> {
+        let mut due = self.changed(pages);
+        let changed = due.len();
+        self.mine.settle();
+        self.look_for_news(&mut due);
+        let mut told = Vec::new();
+        self.polls = changed > FEW_PAGES;
+        for (number, page) in due.into_iter().enumerate() {
+            let is_shared = self.foreign[page / 64] >> (page % 64) & 1 != 0;
+            let is_new = number < changed && !self.polls;
+            if !is_shared && !is_new {
+                continue;
+            }
+            let after = self.told[page];
+            let (member, bytes) = self.place(&(page * PAGE..(page + 1) * PAGE));
+            let (view, offset) = (&self.views[member], self.offsets[member]);
+            let bytes = bytes.start..bytes.end.min(view.end);
+            exposed.shadow().since(&bytes, after, |past, bytes| {
+                let bytes = bytes.start - view.start + offset..bytes.end - view.start + offset;
+                self.polls |= past.when.segment == segment && is_load_of_flag(&past, &bytes);
+                if is_shared {
+                    told.push(Told { past, bytes });
+                }
+            });
+            if is_shared {
+                self.told[page] = segment;
+            }
         }
+        told
     }
 
-    /// Tells what this process has done to pages that have changed.
-    pub fn tell(&mut self, exposed: &Exposed, pages: &[usize], segment: u32) -> Vec<Told> {
-        let mut told = Vec::new();
+    /// Pages of the bulletin that have changed, each once.
+    fn changed(&self, pages: &[usize]) -> Vec<usize> {
+        let mut changed = Vec::new();
         for (view, offset) in self.views.iter().zip(&self.offsets) {
-            for page in pages {
+            let first = pages.partition_point(|page| *page < view.start >> PAGE_SHIFT);
+            for page in &pages[first..] {
                 let (from, to) = (page << PAGE_SHIFT, (page + 1) << PAGE_SHIFT);
                 let bytes = view.start.max(from)..view.end.min(to);
                 if bytes.is_empty() {
-                    continue;
+                    break;
                 }
-                exposed.shadow().since(&bytes, self.told, |past, bytes| {
-                    let bytes = bytes.start.max(view.start)..bytes.end.min(view.end);
-                    let bytes = bytes.start - view.start + offset..bytes.end - view.start + offset;
-                    told.push(Told { past, bytes });
-                });
+                let of = |at: usize| (at - view.start + offset) / PAGE;
+                for page in of(bytes.start)..=of(bytes.end - 1) {
+                    if changed.last() != Some(&page) {
+                        changed.push(page);
+                        self.mine.use_page(page);
+                    }
+                }
             }
         }
-        self.polls = told.iter().any(|told| is_load_of_flag(&told.past, &told.bytes));
-        self.told = segment;
-        told
+        changed
+    }
+
+    /// Nobody is waited for any more: all pages are told of, whoever has touched them.
+    pub fn reveal(&mut self) {
+        self.foreign.fill(!0);
+        self.reveals = true;
+    }
+
+    /// The window is gone, and the bulletin is no longer its.
+    pub fn retire(&self) {
+        self.mine.retire();
+    }
+
+    /// Adds pages that this process has touched before, and others have since.
+    fn look_for_news(&mut self, due: &mut Vec<usize>) {
+        if std::mem::take(&mut self.reveals) {
+            return due.extend(0..self.told.len());
+        }
+        for (other, seen) in self.others.iter().zip(&mut self.seen) {
+            let Some(other) = other else { continue };
+            let news = other.news();
+            if std::mem::replace(seen, news) == news {
+                continue;
+            }
+            for (word, foreign) in self.foreign.iter_mut().enumerate() {
+                let new = other.used(word) & !*foreign;
+                *foreign |= new;
+                let mut both = new & self.mine.used(word);
+                while both != 0 {
+                    let page = word * 64 + both.trailing_zeros() as usize;
+                    both &= both - 1;
+                    // Perhaps once more, for nothing.
+                    due.push(page);
+                }
+            }
+        }
     }
 
     /// Puts an access on the bulletin, told of as another place.
@@ -144,7 +240,10 @@ impl Shared {
                 let bytes = bytes.start.max(told.bytes.start)..bytes.end.min(told.bytes.end);
                 let is_atomic = self.mine.is_atomic(&bytes)
                     || self.others.iter().flatten().any(|one| one.is_atomic(&bytes));
-                go_on = is_atomic || f(Met { member, past, bytes });
+                // What was read is of this window if the bulletin is so still.
+                if !is_atomic && other.is_of(self.window) {
+                    go_on = f(Met { member, past, bytes });
+                }
                 go_on
             });
             if !go_on {

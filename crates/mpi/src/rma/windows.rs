@@ -175,6 +175,10 @@ pub struct Window {
     pub unflushed: Vec<i32>,
     /// Atomic reads that are not known to have returned.
     pub fetches: Vec<Fetch>,
+    /// Up to which segment this process had used the window when it last synchronised it.
+    pub synchronised: u32,
+    /// What asserts that nobody puts: the numbers of the last such fences, and 0 for the exposure epoch.
+    pub no_put: Vec<(usize, Site)>,
     /// What is done to the memory of all members by loads and stores.
     pub shared: Option<Box<Shared>>,
 }
@@ -222,6 +226,8 @@ impl Window {
             ended: None,
             unflushed: Vec::new(),
             fetches: Vec::new(),
+            synchronised: since,
+            no_put: Vec::new(),
             shared: None,
         }
     }

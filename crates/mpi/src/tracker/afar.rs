@@ -292,6 +292,7 @@ impl Tracker {
             let site = Site::afar(&call.name, op.origin, op.site);
             self.report_meeting(Code::TargetRace, side, site, (&meeting, None), out);
         }
+        self.check_no_put(op, call, &access.footprint.span(), out);
         self.meets_own_operations(op, call, &access, out);
         self.meets_own_work(op, call, &access, out);
         self.meets_own_past(op, call, &access, row[me], place, out);

@@ -23,6 +23,10 @@ pub struct Synchronisation {
     pub first: bool,
     /// Whether no operations follow the fence.
     pub last: bool,
+    /// Whether this process has not written to its part since it last synchronised the window.
+    pub no_store: bool,
+    /// Whether nobody puts or accumulates into it until the epoch ends.
+    pub no_put: bool,
     /// Keys and values of its info that matter.
     pub info: Vec<(&'static str, String)>,
 }
@@ -151,6 +155,9 @@ impl Tracker {
             self.window_misuse(Code::EpochMismatch, args, number, left_open, place, out);
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
+        if sync.no_store && matches!(args.call.effect, Effect::Fence | Effect::ExposureBegin) {
+            self.check_no_store(handle, args, site, place, out);
+        }
         let active = Active { ranks: sync.ranks.clone(), site };
         match args.call.effect {
             Effect::Fence => self.enter_fence(handle),
@@ -190,6 +197,7 @@ impl Tracker {
             }
             _ => {}
         }
+        self.note_synchronised(handle, args, sync.no_put.then_some(site));
         match args.call.effect {
             // What is complete there is still this rank's own affair.
             Effect::Flush => self.take_notices(place, out),
@@ -334,13 +342,16 @@ impl Tracker {
     /// The window has been freed.
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
+        // All have said by now which memory they have touched.
+        self.tell_shared();
+        self.say_shared(place, out);
         self.update_view(handle, place, out);
         self.settle_transfers();
-        let Some(window) = self.rma.windows.remove(handle) else { return };
+        let Some(mut window) = self.rma.windows.remove(handle) else { return };
         if let Some(exposed) = &mut self.rma.exposed {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
         }
-        if let Some(shared) = &window.shared {
+        if let Some(shared) = window.shared.take() {
             self.unshare_window(shared);
         }
         self.rma.remotes.close(window.name);
@@ -349,7 +360,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: windows that are still there.
     pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.tell_shared();
+        self.reveal_shared();
         self.drain(place, out);
         let left: Vec<_> = self
             .rma

@@ -10,6 +10,7 @@ use commsan_engine::{Mode, Past};
 use commsan_fabric::sheets::{Name, Sheets};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Party, Place, Report, Side, Site};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// What is common to all of them.
@@ -21,6 +22,8 @@ pub(super) struct SharedMemory {
     /// Places that others may refer to, by number, and accesses that meet, both yet to be said.
     unsaid: Vec<(u32, Past)>,
     races: Vec<Race>,
+    /// Of windows that are gone; others may still read what this process has told.
+    gone: VecDeque<Box<Shared>>,
 }
 
 /// Two accesses that nothing orders.
@@ -50,6 +53,8 @@ pub enum Atomic {
     Volatile,
 }
 
+/// Windows that are gone whose bulletins are kept.
+const GONE: usize = 4;
 /// Races that are kept until they can be said.
 const RACES: usize = 64;
 /// What a place is told of as that no call of MPI has accessed.
@@ -67,7 +72,7 @@ impl Tracker {
         let (Some(clock), Some(exposed)) = (&rma.clock, &mut rma.exposed) else { return };
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let told = clock.segment().saturating_sub(1);
-        let Some(shared) = Shared::new(views, told, &mut rma.shared.sheets) else {
+        let Some(shared) = Shared::new(window.name, views, told, &mut rma.shared.sheets) else {
             rma.incomplete = true;
             return;
         };
@@ -81,12 +86,19 @@ impl Tracker {
     }
 
     /// The window is gone.
-    pub(super) fn unshare_window(&mut self, shared: &Shared) {
+    pub(super) fn unshare_window(&mut self, shared: Box<Shared>) {
         if let Some(exposed) = &mut self.rma.exposed {
             shared.views().iter().for_each(|view| exposed.remove(view));
         }
-        self.rma.shared.sheets.give_back(shared.name);
-        self.rma.shared.windows -= 1;
+        let all = &mut self.rma.shared;
+        all.windows -= 1;
+        all.gone.push_back(shared);
+        if all.gone.len() > GONE
+            && let Some(shared) = all.gone.pop_front()
+        {
+            shared.retire();
+            all.sheets.give_back(shared.name);
+        }
     }
 
     /// Before anybody can learn of the segment that ends: tells what was done to shared memory in it, and looks
@@ -102,6 +114,12 @@ impl Tracker {
         let rma = &mut self.rma;
         let (Some(clock), Some(exposed)) = (&rma.clock, &rma.exposed) else { return };
         let (me, segment) = (clock.me(), clock.segment());
+        // Of all windows, since those that share a block of pages are told of together.
+        let mut pages = Vec::new();
+        for window in rma.windows.iter().filter_map(|window| window.shared.as_ref()) {
+            window.views().iter().for_each(|view| exposed.shadow().take_changed(view, &mut pages));
+        }
+        pages.sort_unstable();
         for window in rma.windows.iter_mut() {
             let (name, handle, group) = (window.name, window.made.handle, &window.made.group);
             let (Some(own), Some(shared)) = (window.made.own, &mut window.shared) else { continue };
@@ -113,9 +131,7 @@ impl Tracker {
                     shared.found(member, Name::from_bits(sheet), &mut rma.shared.sheets);
                 }
             }
-            let mut pages = Vec::new();
-            shared.changed(exposed, &mut pages);
-            let mut told = shared.tell(exposed, &pages, segment);
+            let mut told = shared.take(exposed, &pages, segment);
             told.retain(|told| !device::is_work(&told.past));
             for one in &told {
                 let call = one.past.by.checked_sub(CALL).map(|row| row as u32);
@@ -171,6 +187,13 @@ impl Tracker {
                 });
             }
         }
+    }
+
+    /// The last that this process can tell of windows that are still there.
+    pub(super) fn reveal_shared(&mut self) {
+        let windows = self.rma.windows.iter_mut();
+        windows.filter_map(|window| window.shared.as_mut()).for_each(|shared| shared.reveal());
+        self.tell_shared();
     }
 
     /// Says what was found out when there was nobody to say it to.

@@ -168,6 +168,9 @@ pub(crate) mod tests {
             (Code::OriginBufferWritten, _) => ("store", true, "MPI_Put"),
             (Code::ResultBufferUsed, _) => ("load", false, "MPI_Fetch_and_op"),
             (Code::WindowAccessRace, _) => ("load", false, "MPI_Put"),
+            (Code::SharedMemoryRace, _) => ("load", false, "store"),
+            (Code::FalseAssertion, Case::FromAfar) => ("MPI_Put", true, "MPI_Win_post"),
+            (Code::FalseAssertion, _) => ("store", true, "MPI_Win_fence"),
             (Code::ViewsDiffer, _) => ("store", true, "MPI_Put"),
             (Code::TargetRace, Case::Accumulates) => ("MPI_Fetch_and_op", true, "MPI_Accumulate"),
             (Code::TargetRace, _) => ("MPI_Get", false, "MPI_Put"),
@@ -191,12 +194,14 @@ pub(crate) mod tests {
         }
         let operation = &mut finding.operation;
         (operation.call, operation.window, operation.tag) = (call.into(), Some(0), None);
-        let remote = matches!(code, Code::WindowAccessRace | Code::TargetRace | Code::ViewsDiffer);
+        use Code::{SharedMemoryRace, TargetRace, ViewsDiffer, WindowAccessRace};
+        let remote = matches!(code, WindowAccessRace | SharedMemoryRace | TargetRace | ViewsDiffer);
         operation.write = remote || code == Code::ResultBufferUsed;
-        operation.base = remote.then_some(4000);
+        let is_memory = remote || code == Code::FalseAssertion;
+        operation.base = is_memory.then_some(4000);
         let [first, other] = &mut finding.sites.to_mut()[..] else { panic!() };
         first.call = by.starts_with("MPI").then(|| by.into());
-        first.rank = (case == Case::SameOrigin).then_some(0);
+        first.rank = matches!(case, Case::SameOrigin | Case::FromAfar).then_some(0);
         other.call = Some(call.into());
         other.rank = remote.then_some(0);
         let completed = |(site, stack): (RawSite<'static>, Vec<_>)| {

@@ -1,0 +1,123 @@
+//! Assertions that calls make about the memory of windows (MPI 4.1 §12.5.5).
+//!
+//! **Soundness.** `MPI_MODE_NOSTORE` does not hold if this process, by itself or by a receive or get, has written to
+//! its part since it last synchronised the window; missed are gets that the same call completes, and what
+//! [`Shadow`](commsan_engine::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
+
+use super::Tracker;
+use super::operation::Operation;
+use crate::buffers::Args;
+use crate::calls::{Call, Effect};
+use crate::rma::notice::{Announced, Epoch};
+use commsan_engine::{Mode, Past};
+use commsan_model::{Code, Role};
+use commsan_place::{Findings, Place, Report, Side, Site};
+use std::ops::Range;
+
+/// Fences that are remembered.
+const FENCES: usize = 4;
+
+impl Tracker {
+    /// A call says that nothing was stored to the window.
+    pub(super) fn check_no_store(
+        &mut self,
+        handle: usize,
+        args: &Args,
+        site: Site,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let rma = &self.rma;
+        let (Some(window), Some(exposed)) = (rma.windows.get(handle), &rma.exposed) else { return };
+        let (number, base, mut written) = (window.number, window.made.base, None);
+        for bytes in &window.memory {
+            exposed.shadow().since(bytes, window.synchronised, |past, bytes| {
+                if past.mode == Mode::Write {
+                    written.get_or_insert((past, bytes));
+                }
+            });
+        }
+        let Some((past, bytes)): Option<(Past, Range<usize>)> = written else { return };
+        let (access, by) = self.past(&past, place);
+        self.does_not_hold(args.call, (number, base), (by, access, bytes), site, out);
+    }
+
+    /// A call that synchronises a window goes on; it may be one that says that nobody puts.
+    pub(super) fn note_synchronised(&mut self, handle: usize, args: &Args, no_put: Option<Site>) {
+        let segment = self.rma.clock.as_ref().map_or(0, |clock| clock.segment());
+        let Some(window) = self.rma.windows.get_mut(handle) else { return };
+        window.synchronised = match args.call.effect {
+            // These need not end a segment: what follows in the same counts as before, too.
+            Effect::Flush | Effect::FlushLocal | Effect::WindowSync => segment,
+            _ => segment.saturating_sub(1),
+        };
+        match args.call.effect {
+            Effect::Fence => {
+                let fence = window.fences.count();
+                // Operations arrive late, but not that late.
+                window.no_put.retain(|(number, _)| number + FENCES > fence);
+                window.no_put.extend(no_put.map(|site| (fence, site)));
+            }
+            Effect::ExposureBegin => {
+                window.no_put.retain(|(number, _)| *number != 0);
+                window.no_put.extend(no_put.map(|site| (0, site)));
+            }
+            _ => {}
+        }
+    }
+
+    /// An operation has arrived.
+    pub(super) fn check_no_put(
+        &mut self,
+        op: &Announced,
+        call: &'static Call,
+        bytes: &Range<usize>,
+        out: &mut dyn Findings,
+    ) {
+        let Some(window) = self.rma.windows.named(op.window).filter(|_| op.mode == Mode::Write)
+        else {
+            return;
+        };
+        let granted = |n| window.granted.get(&op.origin).is_some_and(|g| g.count == n);
+        let epoch = match op.epoch {
+            Epoch::Fence(n) => n as usize,
+            Epoch::Start(n) if granted(n) => 0,
+            _ => return,
+        };
+        let Some((_, site)) = window.no_put.iter().find(|(number, _)| *number == epoch) else {
+            return;
+        };
+        let (site, Some(asserts)) = (*site, site.call.and_then(crate::calls::named)) else {
+            return;
+        };
+        let access =
+            (call.name.as_str(), Site::afar(&call.name, op.origin, op.site), bytes.clone());
+        let place = (window.number, window.made.base);
+        self.does_not_hold(asserts, place, access, site, out);
+    }
+
+    fn does_not_hold(
+        &mut self,
+        call: &'static Call,
+        (number, base): (u32, usize),
+        (by, access, bytes): (&str, Site, Range<usize>),
+        site: Site,
+        out: &mut dyn Findings,
+    ) {
+        if out.again(Code::FalseAssertion, access.pc, site.pc) {
+            return;
+        }
+        let (window, base) = (Some(number), Some(base));
+        let operation = Operation { window, base, ..Operation::at(call, site) };
+        let report = Report {
+            code: Code::FalseAssertion,
+            access: Some(Side { by, mode: Mode::Write, bytes: bytes.clone() }),
+            operation: operation.party(),
+            concerned: Some((Mode::Read, bytes.clone(), bytes.len())),
+            sites: &[(Role::Access, access), (Role::Operation, site)],
+            threads: false,
+            about: None,
+        };
+        out.report(&report, &self.stacks);
+    }
+}

@@ -1,0 +1,33 @@
+// MPI_MODE_NOSTORE is given with MPI_Win_post, after a store.
+//# np: 2
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank, memory[8] = {0}, value = 10 + rank;
+  MPI_Win win;
+  MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+
+  MPI_Group all, other;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_incl(all, 1, &peer, &other);
+  if (rank == 0) {
+    memory[4] = 1; //~ CS-WIN-07 access
+    MPI_Win_post(other, MPI_MODE_NOSTORE, win); //~ CS-WIN-07 operation
+    MPI_Win_wait(win);
+  } else {
+    MPI_Win_start(other, 0, win);
+    MPI_Get(&value, 1, MPI_INT, peer, 4, 1, MPI_INT, win);
+    MPI_Win_complete(win);
+  }
+  MPI_Group_free(&other);
+  MPI_Group_free(&all);
+  printf("%d\n", value);
+
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
