@@ -44,7 +44,12 @@ fn ends(mpi: Mpi) {
         // By a handler, within an MPI call, which is none of that call's errors.
         ("alarm", 7, "exited without MPI_Finalize"),
     ] {
-        let run = work.run(&[], 2, &program, &[way, "mistaken"]);
+        let mut run = work.run(&[], 2, &program, &[way, "mistaken"]);
+        if mpi == Mpi::Mpich && run.report()["run"]["exit"] != own {
+            // Of several hundred jobs, also without commsan, MPICH's mpirun ends one like the rank that it has
+            // killed over the other.
+            run = work.run(&[], 2, &program, &[way, "mistaken"]);
+        }
         run.ends_with(66).finds(WRITE);
         assert_eq!(run.report()["run"]["exit"], own, "{}", run.text());
         assert!(has_note(&run, 1, note), "{way}: {}", run.text());
