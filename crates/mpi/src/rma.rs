@@ -19,8 +19,7 @@
 //! - races that another order of messages, locks or atomics would show; an atomic read is taken
 //!   to see all atomic writes before it;
 //! - what a receiver did between a synchronous send's receive and its return;
-//! - RMA operations against direct accesses of a third rank, in shared-memory windows; what else is missed
-//!   there is in [`shared`];
+//! - in shared-memory windows what [`shared`] says;
 //! - operations between nodes, and what a full ring or a forgotten clock loses; the report says so;
 //! - of accesses by several threads of one process, those unordered only within it.
 

@@ -72,7 +72,8 @@ unsafe extern "C" fn on_synchronise(addr: usize, kind: i32) {
         0 => commsan_threads::synchronise(addr, acquires, releases),
         _ => commsan_threads::broadcast(),
     }
-    if abi::shares_windows() {
+    // Of a volatile variable whose address is not told, it is known that it lies in no window.
+    if abi::shares_windows() && (addr != 0 || kind & BROADCAST == 0) {
         // A relaxed operation may order by a fence.
         let relaxed = addr != 0 && !acquires && !releases;
         let how = match kind & BROADCAST {

@@ -459,6 +459,12 @@ impl<'a> Model<'a> {
         edges.into_iter().for_each(|(from, to)| self.graph.possible(from, to));
     }
 
+    /// A load or store of another rank's memory: of transfers there it is known when they start and when they are
+    /// complete only.
+    fn is_third(&self, a: &Use) -> bool {
+        a.touch.side == Side::Plain && a.place.0 != a.touch.owner
+    }
+
     /// What kind of mistake it would be if these two were at the same time.
     fn collision(&self, a: &Use, b: &Use) -> Option<Race> {
         if !a.touch.collides(&b.touch) || a.place == b.place {
@@ -470,9 +476,11 @@ impl<'a> Model<'a> {
         }
         let (a, b) = match (a.touch.side, b.touch.side) {
             (Side::Plain, Side::Plain) => return None,
-            // Third ranks' loads and stores do not meet transfers.
-            (Side::Plain, _) if a.place.0 != a.touch.owner => return None,
-            (_, Side::Plain) if b.place.0 != b.touch.owner => return None,
+            // Third ranks' loads and stores. A rank's own transfers do not meet its own.
+            _ if self.is_third(a) || self.is_third(b) => {
+                let race = Race::new(Code::SharedMemoryRace, a.place, b.place);
+                return (a.place.0 != b.place.0).then_some(race);
+            }
             (Side::Far, Side::Plain | Side::Near) | (Side::Near, Side::Plain) => (b, a),
             _ => (a, b),
         };
@@ -500,9 +508,11 @@ impl<'a> Model<'a> {
         if !self.may_race(a, b) {
             return None;
         }
+        let far = a.far.is_some() || b.far.is_some();
         let sure = !self.are_ordered(a, b, true)
             && !self.is_doubtful(a, b)
             && !self.is_hidden(a, b)
+            && !(far && (self.is_third(a) || self.is_third(b)))
             && !self.is_overwritten(a, b)
             && !self.is_overwritten(b, a)
             && !self.is_beside(a, b)
@@ -551,10 +561,10 @@ impl<'a> Model<'a> {
         if a.place.0 == b.place.0 || a.far.is_some() || b.far.is_some() {
             return false;
         }
+        // Its transfers to that memory are remembered in the same place.
         let later = |other: &&Use| {
-            other.far.is_none()
-                && (other.touch.owner, other.touch.area, other.touch.write)
-                    == (a.touch.owner, a.touch.area, a.touch.write)
+            (other.touch.owner, other.touch.area, other.touch.write)
+                == (a.touch.owner, a.touch.area, a.touch.write)
                 && other.place.0 == a.place.0
                 && other.until > a.until
                 && self.may_race(other, b)

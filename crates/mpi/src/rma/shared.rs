@@ -16,20 +16,29 @@
 //!   was set after an `MPI_Win_sync` of its writer, which makes them and what was before it ordered;
 //! - granules of 8 bytes of which a part is used atomically: they are not compared at all.
 //!
+//! One-sided operations on another rank's part count as accesses of their origin when they are started, and again when
+//! they are complete; what the owner does is compared with them as in any window, what a third rank does here.
+//!
 //! Not seen are accesses by code that was not compiled by commsan, and older accesses of a rank to a byte
-//! than its last read and write. Synchronisation by inline assembly, or through memory outside the window that
+//! than its last read and write; in windows of more than 64 pages, what a rank has done to a page before another one
+//! first came there may be lost if it accesses the same bytes again at once. Synchronisation by inline assembly, or through memory outside the window that
 //! ranks share in another way, is not seen either: what it orders is reported.
 
 use crate::rma::windows::mixed;
-use commsan_engine::{Bulletin, Exposed, Mode, PAGE_SHIFT, Past};
+use commsan_engine::{
+    Access, Bulletin, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, Stamp, When,
+};
 use commsan_fabric::sheets::{Name, Sheets};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 const PAGE: usize = 1 << PAGE_SHIFT;
 /// Bytes that a flag has at most.
 const FLAG: usize = 8;
 /// Who touches more pages between two synchronisations may have waited for a flag among them.
 const FEW_PAGES: usize = 16;
+
+/// Where there are no more pages, all are told of from the beginning.
+const FEW_TO_TELL: usize = 64;
 
 /// One window's shared memory.
 pub struct Shared {
@@ -54,7 +63,33 @@ pub struct Shared {
     polls: bool,
     /// All pages are to be told.
     reveals: bool,
+    /// One-sided operations on others' parts that are not complete there.
+    far: Vec<Far>,
 }
+
+/// A one-sided operation on the part of a member, as this process sees that.
+struct Far {
+    member: usize,
+    access: Access,
+    pc: usize,
+    /// What the shadow knows it by.
+    by: usize,
+}
+
+impl Far {
+    /// It accesses the memory now.
+    fn note(&self, exposed: &Exposed, stamp: Stamp) {
+        let footprint = &self.access.footprint;
+        let when = When { segment: exposed.shadow().segment(), stamp };
+        let _ = footprint.visit::<()>(&footprint.span(), &mut |run| {
+            exposed.shadow().record(when, run, self.access.mode, self.pc, self.by);
+            ControlFlow::Continue(())
+        });
+    }
+}
+
+/// Operations that are kept until they are complete.
+const MOST_FAR: usize = 1024;
 
 /// An access that was told just now, its bytes as offsets.
 pub struct Told {
@@ -88,7 +123,8 @@ impl Shared {
         let mine = Bulletin::new(words, bytes, window);
         let (others, seen) = (vec![None; views.len()], vec![0; views.len()]);
         let pages = bytes / PAGE;
-        let (foreign, told) = (vec![0; pages.div_ceil(64)], vec![told; pages]);
+        let shared_from_start = if pages <= FEW_TO_TELL { !0 } else { 0 };
+        let (foreign, told) = (vec![shared_from_start; pages.div_ceil(64)], vec![told; pages]);
         let (polls, reveals) = (false, false);
         Some(Shared {
             window,
@@ -103,6 +139,7 @@ impl Shared {
             told,
             polls,
             reveals,
+            far: Vec::new(),
         })
     }
 
@@ -219,6 +256,43 @@ impl Shared {
                 }
             }
         }
+    }
+
+    /// A one-sided operation on another member's part starts, at bytes counted from an offset there; false if it
+    /// cannot be kept.
+    pub fn reach(
+        &mut self,
+        exposed: &Exposed,
+        (member, offset): (usize, i64),
+        access: (Mode, &Pattern),
+        (by, pc): (usize, usize),
+        stamp: Stamp,
+        lasts: bool,
+    ) -> bool {
+        let (mode, pattern) = access;
+        let Some(view) = self.views.get(member) else { return true };
+        let start = view.start.wrapping_add_signed(offset as isize);
+        let footprint = Footprint::new(start, pattern.clone());
+        let far = Far { member, access: Access { mode, footprint }, pc, by };
+        far.note(exposed, stamp);
+        if !lasts {
+            return true;
+        }
+        let fits = self.far.len() < MOST_FAR;
+        if fits {
+            self.far.push(far);
+        }
+        fits
+    }
+
+    /// Operations on a member, or on all, will be complete there when the call in progress returns, or at least
+    /// those that only read.
+    pub fn complete(&mut self, exposed: &Exposed, target: Option<i32>, reads: bool, stamp: Stamp) {
+        let is_over = |far: &mut Far| {
+            target.is_none_or(|target| target as usize == far.member)
+                && (!reads || far.access.mode == Mode::Read)
+        };
+        self.far.extract_if(.., is_over).for_each(|far| far.note(exposed, stamp));
     }
 
     /// Puts an access on the bulletin, told of as another place.

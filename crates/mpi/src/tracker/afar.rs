@@ -61,6 +61,13 @@ pub(super) struct OneSided {
 
 /// What the shadow knows a call of the table by; smaller values are addresses of names.
 pub(super) const CALL: usize = 1 << 63;
+/// Added where the call has accessed another rank's memory.
+pub(super) const FAR: usize = 1 << 32;
+
+/// The row of a call's access in the table; `None` for others.
+pub(super) fn row(by: usize) -> Option<usize> {
+    by.checked_sub(CALL).map(|row| row % FAR)
+}
 
 impl OneSided {
     pub fn new(pages: Pages) -> OneSided {

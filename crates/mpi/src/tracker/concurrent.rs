@@ -289,7 +289,7 @@ impl Tracker {
     /// Where and by what something was done that was noted.
     pub(super) fn past(&mut self, past: &Past, place: &impl Place) -> (Site, &'static str) {
         let stack = self.stacks.intern(&[past.pc]);
-        let call = past.by.checked_sub(super::afar::CALL).map(|row| CALLS[row].name.as_str());
+        let call = super::afar::row(past.by).map(|row| CALLS[row].name.as_str());
         let plain = if past.mode == Mode::Write { "store" } else { "load" };
         let by = call.or_else(|| place.name_at(past.by)).unwrap_or(plain);
         let thread = place.thread_of(past.when.stamp);

@@ -301,6 +301,12 @@ impl Tracker {
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let Some(clock) = &mut rma.clock else { return };
         let concerned = |to: &i32| target.is_none_or(|target| *to == target);
+        if let Some(shared) = &mut window.shared
+            && let Some(exposed) = &rma.exposed
+        {
+            let reads = which == Which::Reads;
+            shared.complete(exposed, target, reads, self.threads.stamp());
+        }
         let to = window.unflushed.iter().filter(|to| concerned(to));
         let mut told: SmallVec<[u32; 8]> = to.filter_map(|to| window.world(*to)).collect();
         if which != Which::Reads {

@@ -1,6 +1,6 @@
 //! Windows that several ranks load from and store to; what that finds is in [`crate::rma::shared`].
 
-use super::afar::CALL;
+use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
 use crate::calls::CALLS;
 use crate::rma::shared::{
@@ -134,14 +134,15 @@ impl Tracker {
             let mut told = shared.take(exposed, &pages, segment);
             told.retain(|told| !device::is_work(&told.past));
             for one in &told {
-                let call = one.past.by.checked_sub(CALL).map(|row| row as u32);
+                let call = row(one.past.by).map(|row| row as u32);
+                let far = if is_far(&one.past) { FAR } else { 0 };
                 let stack = self.stacks.intern(&[one.past.pc]);
                 let new = rma.sites.len() as u32;
                 let site = *rma.sites.entry((stack, call.unwrap_or(PLAIN))).or_insert_with(|| {
                     rma.shared.unsaid.push((new, one.past));
                     new
                 });
-                shared.publish(one, site as usize, call.unwrap_or(PLAIN) as usize);
+                shared.publish(one, site as usize, call.unwrap_or(PLAIN) as usize + far);
             }
             shared.settle();
             // What this process knew in a segment. It has learned more since, perhaps just now.
@@ -156,7 +157,15 @@ impl Tracker {
                     clock.fabric().join(me as usize, mine, &mut row);
                     of = mine;
                 }
-                if other <= row[rank] {
+                let (owner, _) = shared.place(&met.bytes);
+                // The owner hears of operations in another way.
+                let is_told = match (is_far(&told.past), met.past.by & FAR != 0) {
+                    (true, true) => true,
+                    (true, false) => owner == met.member,
+                    (false, true) => owner == own,
+                    (false, false) => false,
+                };
+                if is_told || other <= row[rank] {
                     return false;
                 }
                 clock.fabric().acquire(first, volatile_key(name), &mut row);
@@ -328,9 +337,14 @@ impl Tracker {
     }
 }
 
+/// Whether it is a one-sided operation at its target.
+fn is_far(past: &Past) -> bool {
+    past.by >= CALL && past.by & FAR != 0
+}
+
 /// What another rank has told of, and where that is.
 fn afar(past: &Past, rank: u32) -> (&'static str, Site) {
     let plain = if past.mode == Mode::Write { "store" } else { "load" };
-    let called = CALLS.get(past.by).map_or(plain, |call| call.name.as_str());
+    let called = CALLS.get(past.by % FAR).map_or(plain, |call| call.name.as_str());
     (called, Site::afar(called, rank, past.pc as u32))
 }

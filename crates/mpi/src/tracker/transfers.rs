@@ -1,5 +1,6 @@
 //! One-sided operations of this process: their local buffers, and their announcement.
 
+use super::afar::{CALL, FAR};
 use super::onesided::target;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
@@ -96,7 +97,9 @@ impl Tracker {
             return false;
         };
         let start = next.displacement.wrapping_mul(part.unit as i64);
-        if window.made.dynamic || (start as u64).saturating_add(next.size) > part.size {
+        let is_shared = window.shared.is_some();
+        if window.made.dynamic || is_shared || (start as u64).saturating_add(next.size) > part.size
+        {
             return false;
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
@@ -360,6 +363,17 @@ impl Tracker {
             return; // what that touches is nobody's window
         }
         let offset = transfer.offset(window);
+        if let Some(shared) = &mut window.shared
+            && let Some(exposed) = &rma.exposed
+            && Some(transfer.target as usize) != window.made.own
+        {
+            let lasts = requested.is_none() || transfer.mode == Mode::Write;
+            let stamp = self.threads.stamp();
+            let by = (CALL + FAR + args.call.row as usize, site.pc);
+            let (at, access) =
+                ((transfer.target as usize, offset), (transfer.mode, &transfer.pattern));
+            rma.incomplete |= !shared.reach(exposed, at, access, by, stamp, lasts);
+        }
         if transfer.writes_atomically() {
             clock.release(world, mixed(window.name, offset as u64));
         }
