@@ -21,8 +21,8 @@
 //!
 //! Not seen are accesses by code that was not compiled by commsan, and older accesses of a rank to a byte
 //! than its last read and write; in windows of more than 64 pages, what a rank has done to a page before another one
-//! first came there may be lost if it accesses the same bytes again at once. Synchronisation by inline assembly, or through memory outside the window that
-//! ranks share in another way, is not seen either: what it orders is reported.
+//! first came there may be lost if it accesses the same bytes again at once. Synchronisation by inline assembly, or
+//! through memory outside the window that ranks share in another way, is not seen either: what it orders is reported.
 
 use crate::rma::windows::mixed;
 use commsan_engine::{
@@ -36,7 +36,6 @@ const PAGE: usize = 1 << PAGE_SHIFT;
 const FLAG: usize = 8;
 /// Who touches more pages between two synchronisations may have waited for a flag among them.
 const FEW_PAGES: usize = 16;
-
 /// Where there are no more pages, all are told of from the beginning.
 const FEW_TO_TELL: usize = 64;
 

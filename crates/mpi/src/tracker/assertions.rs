@@ -47,9 +47,14 @@ impl Tracker {
         let segment = self.rma.clock.as_ref().map_or(0, |clock| clock.segment());
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
         window.synchronised = match args.call.effect {
-            // These need not end a segment: what follows in the same counts as before, too.
-            Effect::Flush | Effect::FlushLocal | Effect::WindowSync => segment,
-            _ => segment.saturating_sub(1),
+            // These have ended a segment just now.
+            Effect::Fence
+            | Effect::ExposureBegin
+            | Effect::EpochEnd
+            | Effect::Lock
+            | Effect::Unlock => segment.saturating_sub(1),
+            // Others need not: what follows in the same counts as before, too.
+            _ => segment,
         };
         match args.call.effect {
             Effect::Fence => {
