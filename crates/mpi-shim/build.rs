@@ -170,6 +170,15 @@ fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
                  let a{i} = if a{i}.word() == COMMSAN_STATUS_IGNORE as usize {{ own.as_mut_ptr() }} else {{ a{i} }};\n"
         )
     });
+    // Which messages receives from anybody have got, if that matters.
+    let count = call.params.iter().position(|p| p.name.ends_with("count")).unwrap_or(0);
+    let statuses = call.named("statuses").map(|i| {
+        format!(
+            "    let mut own = [const {{ ::core::mem::MaybeUninit::<MPI_Status>::uninit() }}; OWN_STATUSES];\n    \
+                 let a{i} = if needs_statuses(a{count}.word(), a{i}.word()) {{ own.as_mut_ptr().cast() }} else {{ a{i} }};\n"
+        )
+    });
+    let own = own.or(statuses);
     let args = args.join(", ");
     let next = match synchronous(name) {
         Some(strict) => {

@@ -132,6 +132,12 @@ codes! {
         "message received as another type than it was sent as", "CS-MSG-01.md";
     MessageLost = "CS-MSG-02", Error,
         "message that nobody receives", "CS-MSG-02.md";
+    MessageRace = "CS-MSG-03", Error,
+        "message that a receive from any rank may take from another", "CS-MSG-03.md";
+    ReadyTooEarly = "CS-MSG-04", Error,
+        "ready send whose receive need not be posted", "CS-MSG-04.md";
+    LastOfAny = "CS-MSG-05", Warning,
+        "value that depends on which message came last", "CS-MSG-05.md";
     Deadlock = "CS-DLK-01", Error,
         "ranks wait for each other for ever", "CS-DLK-01.md";
     ThreadExcluded = "CS-THR-01", Error,

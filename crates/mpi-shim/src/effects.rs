@@ -10,6 +10,7 @@ use crate::library::{
     request_from_fortran, request_size, win_from_fortran,
 };
 use crate::order;
+use crate::races;
 use crate::rank::{Rank, mode};
 use crate::sys;
 use crate::windows;
@@ -228,6 +229,7 @@ impl After<'_> {
     /// An operation has started: all there is to say of a call that does nothing else.
     pub fn start(&self, lessons: &[Learning]) {
         let request = self.request();
+        self.races(Some(request.0));
         if self.args.call.parts {
             self.pass_parts();
         }
@@ -269,6 +271,7 @@ impl After<'_> {
         if call.parts {
             self.pass_parts();
         }
+        self.races(None);
         let informs = call.collective || call.at.status.is_some();
         let receives = call.at.source.is_some() && !call.accesses.is_empty();
         let counts = call.at.dest.is_some() || receives || call.at.message.is_some();
@@ -379,6 +382,7 @@ impl After<'_> {
             Effect::GetStatus if flag && self.ok => {
                 self.with(|tracker, out| {
                     for token in tokens {
+                        tracker.may_know(*token);
                         tracker.status_true(*token, &call.name, self.here, out);
                         tracker.learn_from_request(*token, self.status(), self.here, out);
                     }
@@ -405,6 +409,9 @@ impl After<'_> {
     }
 
     fn complete(&self, done: &[Token]) {
+        if races::are_possible() {
+            self.have_received(done);
+        }
         let call = &self.args.call.name;
         self.with(|tracker, out| {
             tracker.popped(call, self.here, out);

@@ -13,6 +13,7 @@ use crate::node;
 use crate::objects;
 use crate::order;
 use crate::outside;
+use crate::races;
 use crate::rank::{Rank, Shared, mode, rank};
 use crate::room;
 use crate::traffic::counted;
@@ -152,6 +153,7 @@ pub(crate) fn checked(
         again.remember(room::look(rank, args, here));
     }
     waiting::called(args, here);
+    races::called(rank, args, here);
     if levels::excludes(here.thread) {
         levels::excluded(rank, args, here);
     }

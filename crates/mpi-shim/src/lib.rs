@@ -42,6 +42,8 @@ mod objects;
 mod order;
 #[cfg(has_mpi)]
 mod outside;
+#[cfg(has_mpi)]
+mod races;
 mod rank;
 #[cfg(has_mpi)]
 mod room;
@@ -95,6 +97,7 @@ mod entries {
     use crate::again::Sum;
     use crate::entry::{Language, Word, around, calling, is_strict};
     use crate::fortran::fortran;
+    use crate::races::{OWN_STATUSES, needs_statuses};
     use crate::sys::*;
     use commsan_sense::next::Next;
     use std::ffi::{c_char, c_int, c_void};

@@ -21,6 +21,7 @@ pub mod moves;
 mod nursery;
 mod partitioned;
 mod parts;
+mod races;
 mod requests;
 pub mod rma;
 mod tracker;
@@ -30,7 +31,7 @@ pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Demand, Effect, Object, Role};
 pub use requests::Token;
 pub use tracker::{
-    Asked, AtomicUse, Entering, Facts, Learning, MemoryModel, Operation, Passed, Simple, Sought,
-    Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong, combine,
+    Asked, AtomicUse, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,
+    Sought, Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong, combine,
 };
 pub use typemap::Datatype;

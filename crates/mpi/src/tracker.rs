@@ -29,6 +29,7 @@ mod operation;
 mod order;
 mod parts;
 mod persistent;
+mod races;
 mod room;
 mod separate;
 mod shared;
@@ -45,6 +46,7 @@ pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Learning, Template};
 pub use parts::Passed;
+pub use races::Got;
 pub use room::Used;
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
@@ -56,6 +58,7 @@ use crate::calls::Call;
 use crate::ledger::Ledger;
 use crate::nursery::{Nursery, Young};
 use crate::parts::Parts;
+use crate::races::Races;
 use crate::requests::{Request, Requests, State, Token};
 use afar::OneSided;
 use collectives::Together;
@@ -94,6 +97,7 @@ pub struct Tracker {
     threads: Threads,
     gpu: Gpu,
     ledger: Ledger,
+    races: Races,
     parts: Parts,
     uses: Uses,
     objects: Objects,
@@ -121,6 +125,7 @@ impl Tracker {
             threads: Threads::default(),
             gpu: Gpu::new(pages),
             ledger: Ledger::default(),
+            races: Races::new(pages),
             parts: Parts::default(),
             uses: Uses::default(),
             objects: Objects::default(),
@@ -145,7 +150,7 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        let marked = self.gpu.load();
+        let marked = self.gpu.load() + self.races.ranges();
         (self.live.ranges() + ranges + afar + shared + marked, self.on_stack.len() + on_stack)
     }
 
@@ -240,6 +245,9 @@ impl Tracker {
         for access in accesses {
             let conflicts = self.conflicts(access);
             if conflicts.is_some() {
+                if access.mode == Mode::Read {
+                    self.race_for(access, Some(&args.call.name), place, out);
+                }
                 let name: &'static str = &args.call.name;
                 self.meets_remotes(name, Some(name), access, place, out);
                 self.gpu.meets(name, Some(name), access, place, out);
@@ -502,6 +510,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: what is still pending will never be completed.
     pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
+        self.tell_races(out);
         self.settle();
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {

@@ -9,7 +9,9 @@ use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
-use commsan_place::{Counted, DEPTH, Findings, Parted, Place, Report, Site, Stacks, Use, Waiting};
+use commsan_place::{
+    Counted, DEPTH, Findings, Parted, Place, Raced, Report, Site, Stacks, Use, Waiting,
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -75,6 +77,8 @@ impl Findings for Codes {
     fn balance(&mut self, _: &[u64], _: &[u64]) {}
 
     fn counted(&mut self, _: &Counted, _: &Stacks) {}
+    fn raced(&mut self, _: &Raced, _: &Stacks) {}
+    fn known(&mut self, _: u32) {}
     fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }
 

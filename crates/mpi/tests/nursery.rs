@@ -9,7 +9,9 @@ use commsan_model::Code;
 use commsan_mpi::buffers::resolve;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Args, CALLS, Call, Datatype, Library, Token, Tracker};
-use commsan_place::{Counted, DEPTH, Findings, Parted, Place, Report, Site, Stacks, Use, Waiting};
+use commsan_place::{
+    Counted, DEPTH, Findings, Parted, Place, Raced, Report, Site, Stacks, Use, Waiting,
+};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -150,6 +152,8 @@ impl Findings for Log {
     fn balance(&mut self, _: &[u64], _: &[u64]) {}
 
     fn counted(&mut self, _: &Counted, _: &Stacks) {}
+    fn raced(&mut self, _: &Raced, _: &Stacks) {}
+    fn known(&mut self, _: u32) {}
     fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }
 

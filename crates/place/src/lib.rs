@@ -385,6 +385,24 @@ pub struct Counted<'a> {
     pub count: u64,
 }
 
+/// A receive from anybody may take the message that a later receive waits for; or has been used without a look at
+/// whose message it has got, which an earlier one might have.
+#[derive(Clone, Debug)]
+pub struct Raced {
+    /// The communicator's name, the same in all ranks.
+    pub name: u64,
+    /// The receive from anybody.
+    pub taker: Site,
+    /// Whose message that has got, as rank of the job.
+    pub instead_of: u32,
+    /// The later receive.
+    pub left: Site,
+    /// Where the program uses what the later one has got in place of the other, numbered.
+    pub used: Option<(u32, Site)>,
+    /// Whose message that has got.
+    pub sender: u32,
+}
+
 /// What a process passes to another rank, or gets from it, in collectives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
@@ -435,6 +453,10 @@ pub trait Findings {
     fn balance(&mut self, names: &[u64], unbalanced: &[u64]);
     /// Messages of one sort.
     fn counted(&mut self, counted: &Counted, stacks: &Stacks);
+    /// A receive from anybody that may take another one's message.
+    fn raced(&mut self, raced: &Raced, stacks: &Stacks);
+    /// The program may know whose message it has used, in the use of this number.
+    fn known(&mut self, used: u32);
     /// Parts of collectives.
     fn parted(&mut self, parted: &Parted, stacks: &Stacks);
     /// The process has been asked what it waits for.

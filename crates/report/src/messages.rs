@@ -9,6 +9,8 @@
 //! fit any. Wrongly taken for lost would be what is received by `PMPI_` functions, or within `MPI_Finalize` by a
 //! function that it calls back: both pass uncounted.
 
+mod order;
+
 use crate::facts::at;
 use crate::merge;
 use crate::symbols::Symbols;
@@ -29,6 +31,7 @@ pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Fin
     for ranks in jobs(logs) {
         let job = Exchange { ranks, symbols };
         found.extend(job.receivers().flat_map(|(rank, name)| job.compare(rank, name)));
+        found.extend(job.chances());
     }
     joined(found)
 }
@@ -105,7 +108,14 @@ impl<'r> Exchange<'r> {
             lost if !lost.is_empty() => {
                 lost.into_iter().filter_map(|sender| self.lost(&traffic, sender)).collect()
             }
-            _ => traffic.misfits().into_iter().filter_map(|m| self.misfit(&traffic, m)).collect(),
+            _ => {
+                let misfits = traffic.misfits().into_iter();
+                let mut found: Vec<_> =
+                    misfits.filter_map(|misfit| self.misfit(&traffic, misfit)).collect();
+                found.extend(self.races(&traffic, name));
+                found.extend(self.early(&traffic));
+                found
+            }
         }
     }
 

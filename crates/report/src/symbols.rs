@@ -33,8 +33,7 @@ impl Symbols {
                 std::iter::once(&waiting.site).chain(started)
             });
             let uses = log.uses.iter().flat_map(|used| &*used.finding.sites);
-            let counted = log.messages.values().flat_map(|messages| &messages.counted);
-            let messages = counted.map(|messages| &messages.site);
+            let messages = log.messages.values().flat_map(|messages| messages.sites());
             let frames =
                 sites.chain(waits).chain(messages).chain(uses).flat_map(|site| &*site.frames);
             let locals = log.uses.iter().filter_map(|used| match &used.variable {

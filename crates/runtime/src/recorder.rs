@@ -10,14 +10,15 @@ use commsan_engine::Mode;
 use commsan_model::{Code, Role};
 use commsan_mpi_shim::World;
 use commsan_place::{
-    About, Counted, Doing, Findings, Need, Parted, Report, Site, Stacks, Use, Variable, Waiting,
+    About, Counted, Doing, Findings, Need, Parted, Raced, Report, Site, Stacks, Use, Variable,
+    Waiting,
 };
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_sense::python::{self, Line};
 use commsan_trace::record::{
     End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawElements, RawFinding,
-    RawLevel, RawMessages, RawNeed, RawOperation, RawParts, RawSite, RawUse, RawVariable,
+    RawLevel, RawMessages, RawNeed, RawOperation, RawParts, RawRace, RawSite, RawUse, RawVariable,
     RawWaiting, RawWork, Record, Start, VERSION,
 };
 use commsan_trace::writer;
@@ -321,6 +322,25 @@ impl Findings for Recorder {
             site,
             count: counted.count,
         }));
+    }
+
+    fn raced(&mut self, raced: &Raced, stacks: &Stacks) {
+        let taker = self.raw(Role::Operation, &raced.taker, stacks);
+        let used = raced.used.map(|(number, used)| (number, self.raw(Role::Access, &used, stacks)));
+        let role = if used.is_some() { Role::Operation } else { Role::Access };
+        let left = self.raw(role, &raced.left, stacks);
+        self.log.write(&Record::Race(RawRace {
+            name: raced.name,
+            taker,
+            instead_of: raced.instead_of,
+            left,
+            used,
+            sender: raced.sender,
+        }));
+    }
+
+    fn known(&mut self, used: u32) {
+        self.log.write(&Record::Known { used });
     }
 
     fn parted(&mut self, parted: &Parted, stacks: &Stacks) {

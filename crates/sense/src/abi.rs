@@ -1,5 +1,6 @@
 //! The memory that compiled-in hooks and the runtime share; see `hooks/commsan_abi.h`.
 
+use crate::memory;
 use commsan_engine::{
     CELLS, GRANULE_WORDS, PAGE_SHIFT, Pages, Place, RECENT, Shadow, ShadowHeader,
 };
@@ -114,13 +115,9 @@ pub fn map() -> Result<(), MapError> {
 
 /// Whether the page at the fixed address carries the magic.
 unsafe fn is_ours() -> bool {
-    let mut magic = 0u64;
-    let to = libc::iovec { iov_base: (&raw mut magic).cast(), iov_len: 8 };
-    let from = libc::iovec { iov_base: (BASE - HEADER) as *mut c_void, iov_len: 8 };
-    // SAFETY: the kernel checks the remote address and writes 8 bytes into `magic`.
-    let read = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) };
-    if read == 8 {
-        return magic == MAGIC;
+    let mut magic = [0; 8];
+    if memory::read(BASE - HEADER, &mut magic) == magic.len() {
+        return u64::from_ne_bytes(magic) == MAGIC;
     }
     // Containers may forbid the call; then only our own hooks are a plausible owner.
     abi().magic.load(Ordering::Acquire) == MAGIC

@@ -8,6 +8,7 @@ pub mod allocate;
 pub mod fence;
 pub mod heap;
 pub mod inside;
+pub mod memory;
 pub mod modules;
 pub mod next;
 pub mod python;

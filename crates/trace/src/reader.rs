@@ -5,8 +5,8 @@
 //! not becomes a [`Problem`] that says what to do.
 
 use crate::record::{
-    self, End, RawFinding, RawMessages, RawParts, RawSite, RawUse, RawVariable, RawWaiting, Record,
-    Start,
+    self, End, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawVariable,
+    RawWaiting, Record, Start,
 };
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -84,8 +84,22 @@ pub struct Messages {
     pub unbalanced: HashSet<u64>,
     /// The messages. Frames hold indices of [`RankLog::modules`].
     pub counted: Vec<RawMessages<'static>>,
+    /// Receives that may wait for ever, likewise.
+    pub races: Vec<RawRace<'static>>,
     /// Parts of collectives, likewise.
     pub parts: Vec<RawParts<'static>>,
+}
+
+impl Messages {
+    /// All places.
+    pub fn sites(&self) -> impl Iterator<Item = &RawSite<'static>> {
+        let races = self.races.iter().flat_map(|race| {
+            let used = race.used.as_ref().map(|(_, used)| used);
+            [&race.taker, &race.left].into_iter().chain(used)
+        });
+        let counted = self.counted.iter().map(|counted| &counted.site);
+        counted.chain(self.parts.iter().map(|parts| &parts.site)).chain(races)
+    }
 }
 
 /// Tells apart the programs of a job script, so that all ranks of one agree: the size of
@@ -182,6 +196,18 @@ impl RankLog {
             Record::Messages(mut counted) => {
                 self.resolve_modules(&mut counted.site, ids);
                 self.messages.entry(ids.job).or_default().counted.push(counted);
+            }
+            Record::Race(mut race) => {
+                self.resolve_modules(&mut race.taker, ids);
+                self.resolve_modules(&mut race.left, ids);
+                if let Some((_, used)) = &mut race.used {
+                    self.resolve_modules(used, ids);
+                }
+                self.messages.entry(ids.job).or_default().races.push(race);
+            }
+            Record::Known { used } => {
+                let races = &mut self.messages.entry(ids.job).or_default().races;
+                races.retain(|race| race.used.as_ref().is_none_or(|(number, _)| *number != used));
             }
             Record::Parts(mut parts) => {
                 self.resolve_modules(&mut parts.site, ids);

@@ -53,6 +53,13 @@ pub enum Record<'a> {
     },
     /// Messages of one sort.
     Messages(RawMessages<'a>),
+    /// A receive from anybody that may take another one's message.
+    Race(RawRace<'a>),
+    /// Whose message has been used is known to the program: the use with this number is none to tell of.
+    Known {
+        /// The use.
+        used: u32,
+    },
     /// Parts of collectives.
     Parts(RawParts<'a>),
     /// The rank has been asked what it waits for.
@@ -322,6 +329,25 @@ pub struct RawMessages<'a> {
     pub site: RawSite<'a>,
     /// How many.
     pub count: u64,
+}
+
+/// A receive from anybody that may take the message which a later receive has got: either that may wait for ever,
+/// or what was received last is used, whosever it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawRace<'a> {
+    /// The communicator's name.
+    pub name: u64,
+    /// Where the receive from anybody was called, with [`Role::Operation`].
+    pub taker: RawSite<'a>,
+    /// Rank in `MPI_COMM_WORLD` whose message that has got.
+    pub instead_of: u32,
+    /// Where the later one was called, with [`Role::Access`] or, if what it got is used, [`Role::Operation`].
+    pub left: RawSite<'a>,
+    /// Where what was received last is used, with [`Role::Access`], and the number of the use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<(u32, RawSite<'a>)>,
+    /// Rank whose message that has got.
+    pub sender: u32,
 }
 
 /// What a rank passes to others, or gets from them, in collectives of one kind called from one place.

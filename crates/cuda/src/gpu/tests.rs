@@ -10,7 +10,8 @@ use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wai
 use commsan_engine::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
 use commsan_model::Code;
 use commsan_place::{
-    About, Counted, DEPTH, Doing, Findings, Parted, Place, Report, Site, Stacks, Use, Waiting,
+    About, Counted, DEPTH, Doing, Findings, Parted, Place, Raced, Report, Site, Stacks, Use,
+    Waiting,
 };
 use commsan_ptx::Strength;
 use proptest::prelude::*;
@@ -72,6 +73,8 @@ impl Findings for Found {
     fn balance(&mut self, _: &[u64], _: &[u64]) {}
 
     fn counted(&mut self, _: &Counted, _: &Stacks) {}
+    fn raced(&mut self, _: &Raced, _: &Stacks) {}
+    fn known(&mut self, _: u32) {}
     fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }
 

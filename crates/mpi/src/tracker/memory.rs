@@ -21,6 +21,7 @@ impl Tracker {
     ) {
         let access = Access { mode, footprint: Footprint::Dense(bytes) };
         let Some(conflicts) = self.conflicts(&access) else { return };
+        self.race_for(&access, None, place, out);
         self.meets_remotes(by, None, &access, place, out);
         self.gpu.meets(by, None, &access, place, out);
         for conflict in conflicts.into_iter().flatten() {
@@ -55,6 +56,7 @@ impl Tracker {
         let mode = Mode::Write;
         let access = Access { mode, footprint: Footprint::Dense(bytes.clone()) };
         let Some(conflicts) = self.conflicts(&access) else { return };
+        self.race_for(&access, call, place, out);
         self.gpu.released(by, &bytes, place, out);
         for conflict in conflicts.into_iter().flatten() {
             let side = Side { by, mode, bytes: conflict.bytes.clone() };

@@ -78,6 +78,9 @@ impl Tracker {
         place: &impl Place,
     ) {
         for (sort, on, tag) in repeated {
+            if !sort.sends && sort.peer.is_none() {
+                self.races.give_up(sort.name);
+            }
             let site = place.site(Some(call), &mut self.stacks);
             let sort = Sort { pc: place.pc(), ..*sort };
             self.ledger.add(Entry { sort, call, on: on.clone(), tag: *tag, site, count: 1 });
@@ -114,12 +117,14 @@ impl Tracker {
     pub fn unbalance(&mut self, comm: usize) {
         if let Some(known) = self.together.on.find(On::Comm(comm)) {
             self.ledger.unbalance(known.name);
+            self.races.give_up(known.name);
         }
     }
 
     /// What happens to any messages is not known from now on.
     pub fn lose_count(&mut self) {
         self.ledger.give_up();
+        self.races.give_up_all();
     }
 
     /// A datatype or communicator is gone.

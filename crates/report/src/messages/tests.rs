@@ -1,5 +1,5 @@
 use super::*;
-use commsan_trace::record::RawSite;
+use commsan_trace::record::{RawRace, RawSite};
 use proptest::prelude::*;
 
 const WORLD: u64 = 7;
@@ -56,7 +56,11 @@ fn logs(ranks: Vec<Vec<RawMessages<'static>>>) -> Vec<RankLog> {
 }
 
 fn told(ranks: Vec<Vec<RawMessages<'static>>>) -> Vec<String> {
-    let found = findings(&logs(ranks), &Symbols::default());
+    told_of(&logs(ranks))
+}
+
+fn told_of(logs: &[RankLog]) -> Vec<String> {
+    let found = findings(logs, &Symbols::default());
     let told = |finding: &Finding| {
         let labels: Vec<_> =
             finding.sites.iter().map(|s| format!("rank {}: {}", s.rank, s.label)).collect();
@@ -87,6 +91,56 @@ fn messages_that_nobody_receives_are_told() {
             vec![receive(Some(0), INTEGERS, 1), receive(Some(0), REALS, 1)],
         ]),
     ];
+    insta::assert_snapshot!(all.concat().join("\n"));
+}
+
+/// With another name of the call.
+fn by(call: &'static str, messages: RawMessages<'static>) -> RawMessages<'static> {
+    let site = RawSite { call: Some(call.into()), ..messages.site };
+    RawMessages { call: call.into(), site, ..messages }
+}
+
+/// Rank 2 has got a message of rank 0 from anybody, and waits for one of rank 1.
+fn race(used: bool) -> RawRace<'static> {
+    let site = receive(None, REALS, 1).site;
+    let used = used.then(|| (0, RawSite { role: Role::Access, call: None, ..site.clone() }));
+    let left = RawSite { role: Role::Access, ..site.clone() };
+    RawRace { name: WORLD, taker: site, instead_of: 0, left, used, sender: 1 }
+}
+
+fn told_of_race(used: bool, sends: [&'static str; 2], receives: u64) -> Vec<String> {
+    let send = |call| vec![by(call, send(2, REALS, 1))];
+    let receive = vec![receive(Some(1), REALS, 1), receive(None, REALS, receives)];
+    let mut logs = logs(vec![send(sends[0]), send(sends[1]), receive]);
+    logs[2].messages.get_mut(&Job::default()).unwrap().races.push(race(used));
+    told_of(&logs)
+}
+
+#[test]
+fn races_are_told_where_nobody_knows_of_a_receive() {
+    let race = told_of_race(false, ["MPI_Send", "MPI_Isend"], 1);
+    insta::assert_snapshot!(race.join("\n"));
+    assert!(told_of_race(false, ["MPI_Ssend", "MPI_Send"], 1).is_empty());
+    // What is left over may be for the receive that waits.
+    assert!(told_of_race(false, ["MPI_Send", "MPI_Send"], 0).iter().all(|t| t.contains("MSG-02")));
+    let last = told_of_race(true, ["MPI_Send", "MPI_Send"], 1);
+    insta::assert_snapshot!(last.join("\n"));
+    assert!(told_of_race(true, ["MPI_Send", "MPI_Issend_c"], 1).is_empty());
+}
+
+#[test]
+fn ready_sends_need_receives_that_are_known_to_be_posted() {
+    let ready = |posted: u64, late: u64, ready: u64, other: u64| {
+        told(vec![
+            vec![by("MPI_Rsend", send(1, REALS, ready)), send(1, REALS, other)],
+            vec![
+                by("MPI_Irecv", receive(Some(0), REALS, posted)),
+                by("MPI_Recv", receive(Some(0), REALS, late)),
+            ],
+        ])
+    };
+    assert!(ready(2, 1, 2, 1).is_empty());
+    let all = [ready(0, 1, 1, 0), ready(1, 2, 2, 1), ready(2, 3, 5, 0)];
     insta::assert_snapshot!(all.concat().join("\n"));
 }
 

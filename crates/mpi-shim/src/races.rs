@@ -1,0 +1,114 @@
+//! Receives from anybody, and later ones that may miss a message for them: what `commsan_mpi` needs to know of calls.
+
+use crate::effects::{After, arrived};
+use crate::library::{Mpi, envelope};
+use crate::order;
+use crate::rank::Rank;
+use crate::sys;
+use commsan_mpi::buffers::resolve;
+use commsan_mpi::{Args, Call, Effect, Got, Token};
+use commsan_place::Place;
+use commsan_sense::memory;
+use commsan_threads::Here;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// There is a receive from anybody to which something may happen.
+static ARE_POSSIBLE: AtomicBool = AtomicBool::new(false);
+
+/// Requests of one call of which the library can be made to tell what they have received.
+pub(crate) const OWN_STATUSES: usize = 32;
+
+/// Whether the library is to tell what requests have received, though the program does not want to know.
+#[inline]
+pub(crate) fn needs_statuses(count: usize, statuses: usize) -> bool {
+    are_possible() && statuses == sys::COMMSAN_STATUS_IGNORE as usize && count <= OWN_STATUSES
+}
+
+#[inline]
+pub(crate) fn are_possible() -> bool {
+    ARE_POSSIBLE.load(Relaxed)
+}
+
+/// A call begins by which other ranks may learn what this one has received.
+#[inline]
+pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
+    if are_possible() && tells(args.call) {
+        rank.with(here.thread, &mut |tracker, _| {
+            tracker.told();
+            ARE_POSSIBLE.store(tracker.may_race(), Relaxed);
+        });
+    }
+}
+
+/// That a receive has been posted is learned by who sends synchronously only, which is asked for in the end.
+fn tells(call: &Call) -> bool {
+    let sends = call.collective || call.at.dest.is_some();
+    order::tells(call) && (sends || call.effect != Effect::Start)
+}
+
+impl After<'_> {
+    /// A receive has returned, or been posted: then with this request.
+    #[inline]
+    pub(crate) fn races(&self, request: Option<usize>) {
+        let source = self.args.call.at.source.map(|index| self.args.int(index));
+        if source.is_some_and(|source| source < 0 || are_possible()) {
+            self.look_for_races(request);
+        }
+    }
+
+    #[cold]
+    fn look_for_races(&self, request: Option<usize>) {
+        let args = self.args;
+        if args.call.probes() {
+            let comm = args.call.at.comm.map_or(0, |index| args.words[index]);
+            let anybody = args.call.at.source.is_some_and(|index| args.int(index) < 0);
+            return self.with(|tracker, _| {
+                if anybody {
+                    tracker.probed_anybody(comm);
+                }
+            });
+        }
+        let status = args.call.at.status.map_or(0, |index| args.words[index]);
+        self.with(|tracker, _| {
+            let state = request.map_or_else(|| Ok(self.got(status)), Err);
+            let words = if request.is_some() { args.words.into() } else { arrived(args) };
+            let accesses = resolve(&Args { words: &words, ..*args }, &Mpi);
+            tracker.receive::<Mpi>(args, accesses, state, &memory::read, self.here);
+            ARE_POSSIBLE.store(tracker.may_race(), Relaxed);
+        });
+    }
+
+    /// Requests are complete.
+    #[cold]
+    pub(crate) fn have_received(&self, done: &[Token]) {
+        let (args, at) = (self.args, &self.args.call.at);
+        let all = args.call.named("statuses").filter(|_| !args.fortran);
+        let status = |nth: usize| match (at.status, all) {
+            (Some(one), _) if done.len() == 1 => args.words[one],
+            (None, Some(all)) if is_there(args.words[all]) => {
+                args.words[all] + nth * size_of::<sys::MPI_Status>()
+            }
+            _ => 0,
+        };
+        self.with(|tracker, _| {
+            for (nth, token) in done.iter().enumerate() {
+                tracker.has_received(*token, self.got(status(nth)), &memory::read);
+            }
+            ARE_POSSIBLE.store(tracker.may_race(), Relaxed);
+        });
+    }
+
+    /// What a status says.
+    fn got(&self, status: usize) -> Option<Got> {
+        // SAFETY: the call has filled it, if it is one.
+        let (source, tag) = unsafe { envelope(status) }?;
+        let asked = !self.here.is_popped(status); // or it is one of the entry point's
+        let status = asked.then(|| status..status + size_of::<sys::MPI_Status>());
+        Some(Got { source, tag, status })
+    }
+}
+
+fn is_there(statuses: usize) -> bool {
+    statuses != 0 && statuses != sys::COMMSAN_STATUS_IGNORE as usize
+}

@@ -1,0 +1,405 @@
+//! Receives from anybody that may take a message which a later receive of that sender waits for.
+//!
+//! Receives are looked at in the order in which they were posted, in which they take messages of one sender
+//! (MPI 4.1 §3.5). A receive from anybody that got a message of one sender could as well have got the next one of
+//! another sender, if that could be on its way; if that is what a later receive got, which names its sender, this
+//! one would have needed the message after it, and so on. Where no receive from anybody gives a message back in
+//! exchange, one of them waits for ever.
+//!
+//! **Soundness.** That holds if what the rank does next does not depend on which message it got: as soon as the
+//! program looks at what a receive from anybody has received, or at its status, that receive is out of question.
+//! A message could be on its way if the rank has told nobody anything since the receive was complete, so that no
+//! sender can have waited for it. Other orders between senders are not known here: MPI makes messages of
+//! different senders wait for each other only where sends are synchronous, which the report looks at. Missed is what needs
+//! what other ranks know: races of messages that could only be sent later.
+
+mod last;
+
+pub(crate) use last::{Content, KEPT, Replacing, Seen};
+
+use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
+use commsan_place::Site;
+use last::{Lasts, Message};
+use smallvec::SmallVec;
+use std::ops::{ControlFlow, Range};
+
+/// Receives from anybody that are remembered, and races.
+const MOST: usize = 16;
+/// How often memory beside what is watched may be touched before that is given up: each time costs something.
+const PATIENCE: u32 = 10_000;
+
+/// Whose messages a receive takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// The communicator's name.
+    pub comm: u64,
+    /// `None` for any.
+    pub tag: Option<i32>,
+}
+
+/// A receive from anybody.
+struct Wildcard {
+    position: u64,
+    wanted: Wanted,
+    by: Site,
+    /// Its request, until it is complete.
+    request: Option<usize>,
+    /// Where the message goes.
+    buffer: Option<Access>,
+    /// The sender of its message, once it is complete.
+    received: Option<u32>,
+    /// What the program has not looked at since.
+    watch: Option<OpId>,
+    /// What has arrived, as far as it is kept.
+    content: Option<Content>,
+    /// What later receives that name their senders have got, or will, as long as it is not complete.
+    later: SmallVec<[Later; 2]>,
+    /// Senders of whose messages some were received from anybody after this, by receives that may not have taken
+    /// the next one instead, or after which the program would have gone on otherwise.
+    settled: SmallVec<[u32; 2]>,
+}
+
+#[derive(Clone, Copy)]
+struct Later {
+    position: u64,
+    /// Position of the receive from anybody.
+    taker: u64,
+    sender: u32,
+    /// What it waits for, among what the receive from anybody may take.
+    wanted: Wanted,
+    by: Site,
+}
+
+impl Later {
+    /// Whether it need not wait if the receive from anybody at `position`, which wanted this and has got a message
+    /// of the same sender with this tag, takes another one.
+    fn is_spared(&self, position: u64, wanted: Wanted, tag: i32) -> bool {
+        let has_given = self.position < position && self.wanted.tag.is_none_or(|own| own == tag);
+        let between = self.taker < position && position < self.position;
+        self.wanted.comm == wanted.comm && (has_given || between && self.wanted != wanted)
+    }
+}
+
+/// A receive may wait for ever.
+#[derive(Clone)]
+pub(crate) struct Race {
+    later: Later,
+    /// The receive that may take its message.
+    pub taker: Site,
+    /// The sender of what that has got.
+    pub instead_of: u32,
+}
+
+impl Race {
+    pub fn comm(&self) -> u64 {
+        self.later.wanted.comm
+    }
+
+    /// The receive that may wait for ever.
+    pub fn left(&self) -> Site {
+        self.later.by
+    }
+
+    /// Its sender.
+    pub fn sender(&self) -> u32 {
+        self.later.sender
+    }
+}
+
+/// Receives of this process.
+pub(crate) struct Races {
+    watched: Live<u64>,
+    /// In the order in which they were posted.
+    wildcards: Vec<Wildcard>,
+    found: Vec<Race>,
+    lasts: Lasts,
+    posted: u64,
+    /// Communicators on which messages go other ways.
+    given_up: Vec<u64>,
+    useless: bool,
+    patience: u32,
+}
+
+impl Races {
+    pub fn new(pages: Pages) -> Races {
+        Races::watching(Some(pages))
+    }
+
+    fn watching(pages: Option<Pages>) -> Races {
+        Races {
+            watched: pages.map_or_else(Live::unmarked, Live::new),
+            lasts: Lasts::watching(pages),
+            wildcards: Vec::new(),
+            found: Vec::new(),
+            posted: 0,
+            given_up: Vec::new(),
+            useless: false,
+            patience: PATIENCE,
+        }
+    }
+
+    /// Whether there is a receive from anybody to which something may happen.
+    pub fn are_possible(&self) -> bool {
+        !self.wildcards.is_empty()
+    }
+
+    /// Live ranges.
+    pub fn ranges(&self) -> usize {
+        self.watched.ranges() + self.lasts.ranges()
+    }
+
+    /// A receive from anybody is posted; returns its position.
+    pub fn post(
+        &mut self,
+        wanted: Wanted,
+        by: Site,
+        request: Option<usize>,
+        buffer: Option<Access>,
+    ) -> Option<u64> {
+        if self.useless || self.given_up.contains(&wanted.comm) {
+            return None;
+        }
+        if self.wildcards.len() == MOST {
+            self.drop_at(0);
+        }
+        self.posted += 1;
+        let position = self.posted;
+        self.wildcards.push(Wildcard {
+            position,
+            wanted,
+            by,
+            request,
+            buffer,
+            received: None,
+            watch: None,
+            content: None,
+            later: SmallVec::new(),
+            settled: SmallVec::new(),
+        });
+        Some(position)
+    }
+
+    /// The receive from anybody with this request, and its communicator.
+    pub fn of_request(&self, request: usize) -> Option<(u64, u64)> {
+        let of = |wildcard: &&Wildcard| wildcard.request == Some(request);
+        self.wildcards.iter().find(of).map(|wildcard| (wildcard.position, wildcard.wanted.comm))
+    }
+
+    /// Where the message of a receive goes, if that is one run of bytes.
+    pub fn buffer(&self, position: u64) -> Option<Range<usize>> {
+        match self.wildcards[self.at(position)?].buffer.as_ref()? {
+            Access { footprint: Footprint::Dense(bytes), .. } => Some(bytes.clone()),
+            _ => None,
+        }
+    }
+
+    /// A receive from anybody is complete; `sender` is `None` if nobody knows whose message it has got. The
+    /// program may learn it from `status`.
+    pub fn complete(
+        &mut self,
+        position: u64,
+        sender: Option<(u32, i32)>,
+        status: Option<Range<usize>>,
+        content: Option<Content>,
+    ) {
+        let Some(at) = self.at(position) else { return };
+        let wanted = self.wildcards[at].wanted;
+        let Some((sender, tag)) = sender else {
+            // It may have got any, and given back any.
+            self.found.retain(|race| race.comm() != wanted.comm);
+            self.withdraw(|later| later.wanted.comm == wanted.comm);
+            return self.drop_at(at);
+        };
+        let is_spared =
+            |later: &Later| later.sender == sender && later.is_spared(position, wanted, tag);
+        self.found.retain(|race| !is_spared(&race.later));
+        self.withdraw(is_spared);
+        let others = self.wildcards[..at].iter_mut().filter(|earlier| earlier.wanted != wanted);
+        others.for_each(|earlier| earlier.settled.push(sender));
+        if let Some(content) = content
+            && let Some(replacing) = self.replacing(at, (sender, tag), content)
+        {
+            self.lasts.push(replacing, status.clone());
+        }
+        let wildcard = &mut self.wildcards[at];
+        (wildcard.received, wildcard.request, wildcard.content) = (Some(sender), None, content);
+        match wildcard.later.iter().find(|later| later.sender != sender).copied() {
+            Some(later) => self.race(at, sender, later),
+            None => {
+                wildcard.later.clear();
+                let access =
+                    |bytes| Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
+                let mut watched = [wildcard.buffer.take(), status.map(access)];
+                wildcard.watch = Some(self.watched.begin(&mut watched, position));
+            }
+        }
+    }
+
+    /// The message of this receive, and the one that it has replaced, if they might have been exchanged.
+    fn replacing(
+        &self,
+        at: usize,
+        (sender, tag): (u32, i32),
+        content: Content,
+    ) -> Option<Replacing> {
+        let Wildcard { wanted, by, .. } = self.wildcards[at];
+        let others = self.wildcards[..at].iter().rev().filter(|other| other.wanted == wanted);
+        others.filter(|_| wanted.tag.is_none_or(|wanted| wanted == tag)).find_map(|other| {
+            let (before, content_before) = (other.received?, other.content?);
+            let is_replaced = content_before.address == content.address && before != sender;
+            let first = Message { by: other.by, sender: before, content: content_before };
+            let last = Message { by, sender, content };
+            is_replaced.then_some(Replacing { comm: wanted.comm, first, last })
+        })
+    }
+
+    /// A receive is posted that names its sender.
+    pub fn receive(&mut self, sender: u32, wanted: Wanted, by: Site) {
+        self.posted += 1;
+        let position = self.posted;
+        if wanted.tag.is_none() {
+            // Among messages of one tag, it may make room for another.
+            let loosens = |later: &Later| {
+                let is_same = (later.sender, later.wanted.comm) == (sender, wanted.comm);
+                is_same && later.wanted.tag.is_some()
+            };
+            self.found.retain(|race| !loosens(&race.later));
+            self.withdraw(loosens);
+        }
+        let takes = |wildcard: &Wildcard| {
+            let Wanted { comm, tag } = wildcard.wanted;
+            let is_free = wildcard.received != Some(sender) && !wildcard.settled.contains(&sender);
+            comm == wanted.comm && (tag.is_none() || tag == wanted.tag) && is_free
+        };
+        // Of a receive that takes any tag, it is not known which message it would take.
+        let later = |taker: &Wildcard| Later {
+            position,
+            taker: taker.position,
+            sender,
+            wanted: taker.wanted,
+            by,
+        };
+        for at in 0..self.wildcards.len() {
+            let wildcard = &mut self.wildcards[at];
+            if !takes(wildcard) {
+                continue;
+            }
+            let later = later(wildcard);
+            if let Some(received) = wildcard.received {
+                return self.race(at, received, later);
+            }
+            if wildcard.later.len() < MOST {
+                wildcard.later.push(later);
+            }
+        }
+    }
+
+    /// The receive from anybody at this index may take what a later one has got.
+    fn race(&mut self, at: usize, instead_of: u32, later: Later) {
+        let taker = self.wildcards[at].by;
+        self.drop_at(at);
+        self.withdraw(|other| other.position == later.position);
+        let is_known = |race: &Race| (race.taker.pc, race.left().pc) == (taker.pc, later.by.pc);
+        if self.found.len() < MOST && !self.found.iter().any(is_known) {
+            self.found.push(Race { later, taker, instead_of });
+        }
+    }
+
+    /// Others may act upon what this process knows.
+    pub fn told(&mut self) {
+        for at in (0..self.wildcards.len()).rev() {
+            if self.wildcards[at].received.is_some() {
+                self.drop_at(at);
+            }
+        }
+    }
+
+    /// The program looks at memory, or a call for it, at a place.
+    pub fn touched(&mut self, access: &Access, pc: usize) -> Seen {
+        if self.ranges() == 0 {
+            return Seen::default();
+        }
+        let mut seen = SmallVec::<[OpId; 4]>::new();
+        let _ = self.watched.conflicts::<()>(access.mode, &access.footprint, |id, _, _| {
+            if !seen.contains(&id) {
+                seen.push(id);
+            }
+            ControlFlow::Continue(())
+        });
+        for at in (0..self.wildcards.len()).rev() {
+            let Wildcard { watch, received, .. } = self.wildcards[at];
+            if watch.is_some_and(|id| seen.contains(&id)) {
+                self.drop_at(at);
+                self.wildcards[..at]
+                    .iter_mut()
+                    .for_each(|earlier| earlier.settled.extend(received));
+            }
+        }
+        self.patience = if seen.is_empty() { self.patience - 1 } else { PATIENCE };
+        if self.patience == 0 {
+            self.patience = PATIENCE;
+            self.forget_all();
+        }
+        self.lasts.touched(access, pc)
+    }
+
+    /// A receive with this request is of no interest any more, or the program may know what it will get.
+    pub fn forget(&mut self, request: usize) {
+        if let Some((position, _)) = self.of_request(request) {
+            self.complete(position, None, None, None);
+        }
+    }
+
+    /// Messages of this communicator may go ways that are not followed.
+    pub fn give_up(&mut self, comm: u64) {
+        self.found.retain(|race| race.comm() != comm);
+        self.withdraw(|later| later.wanted.comm == comm);
+        for at in (0..self.wildcards.len()).rev() {
+            if self.wildcards[at].wanted.comm == comm {
+                self.drop_at(at);
+            }
+        }
+        if !self.given_up.contains(&comm) {
+            self.given_up.push(comm);
+        }
+    }
+
+    /// Those of any may.
+    pub fn give_up_all(&mut self) {
+        (self.useless, self.found) = (true, Vec::new());
+        self.forget_all();
+    }
+
+    fn forget_all(&mut self) {
+        self.lasts.clear();
+        while !self.wildcards.is_empty() {
+            self.drop_at(0);
+        }
+    }
+
+    /// What is left is certain when there are no messages any more.
+    pub fn finish(&mut self) -> Vec<Race> {
+        let found = std::mem::take(&mut self.found);
+        self.give_up_all();
+        found
+    }
+
+    fn at(&self, position: u64) -> Option<usize> {
+        self.wildcards.iter().position(|wildcard| wildcard.position == position)
+    }
+
+    fn drop_at(&mut self, at: usize) {
+        if let Some(id) = self.wildcards.remove(at).watch {
+            self.watched.end(id);
+        }
+    }
+
+    fn withdraw(&mut self, which: impl Fn(&Later) -> bool) {
+        for wildcard in &mut self.wildcards {
+            wildcard.later.retain(|later| !which(later));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Messages of anybody that have replaced others of anybody, unseen, and what the program does with them.
+//!
+//! **Soundness.** The two might have come in the other order, as the rank had told nobody anything in between. A use is told of where
+//! the two differ in the bytes that the program looks at, until it looks at the status, which tells whose
+//! message it is. The first bytes of a message are compared only.
+
+use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
+use commsan_place::Site;
+use std::ops::{ControlFlow, Range};
+
+/// Bytes of a message that are kept, to be compared with those of another.
+pub(crate) const KEPT: usize = 64;
+/// Messages that are followed, and uses that are told.
+const MOST: usize = 16;
+
+/// The first bytes of a message, and where they were put.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    pub address: usize,
+    pub bytes: [u8; KEPT],
+    pub length: usize,
+}
+
+impl Content {
+    /// What is known of this part.
+    fn part(&self, bytes: &Range<usize>) -> Option<&[u8]> {
+        let start = bytes.start.checked_sub(self.address)?;
+        self.bytes[..self.length].get(start..bytes.end.checked_sub(self.address)?)
+    }
+}
+
+/// A message of anybody.
+#[derive(Clone, Copy)]
+pub(crate) struct Message {
+    /// Where it was received.
+    pub by: Site,
+    pub sender: u32,
+    pub content: Content,
+}
+
+/// A message that has replaced another one.
+pub(crate) struct Replacing {
+    /// The communicator's name.
+    pub comm: u64,
+    pub first: Message,
+    pub last: Message,
+}
+
+/// What comes of a look at memory.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// A message that has replaced another one is used; uses are numbered as they are found.
+    pub used: Option<(u32, Replacing)>,
+    /// The program may know whose message it has used, of this number.
+    pub known: Option<u32>,
+}
+
+enum State {
+    /// The program has not looked at it.
+    Unseen(Box<Replacing>),
+    /// It has, but not at the status.
+    Used(u32),
+}
+
+/// All of them.
+pub(crate) struct Lasts {
+    watched: Live<()>,
+    all: Vec<(OpId, Option<Range<usize>>, State)>,
+    /// Places of uses, and of the last receive before.
+    told: Vec<(usize, usize)>,
+}
+
+impl Lasts {
+    pub fn watching(pages: Option<Pages>) -> Lasts {
+        let watched = pages.map_or_else(Live::unmarked, Live::new);
+        Lasts { watched, all: Vec::new(), told: Vec::new() }
+    }
+
+    pub fn ranges(&self) -> usize {
+        self.watched.ranges()
+    }
+
+    /// A message has replaced another one; the program may learn from the status whose it is.
+    pub fn push(&mut self, replacing: Replacing, status: Option<Range<usize>>) {
+        if self.all.len() == MOST {
+            self.remove(0);
+        }
+        let Content { address, length, .. } = replacing.last.content;
+        let ranges = [Some(address..address + length), status.clone()];
+        let id = self.watched.begin(&mut ranges.map(watch), ());
+        self.all.push((id, status, State::Unseen(Box::new(replacing))));
+    }
+
+    /// The program looks at memory, or a call for it, at a place.
+    pub fn touched(&mut self, access: &Access, pc: usize) -> Seen {
+        let mut seen = Seen::default();
+        let mut met = None;
+        let _ = self.watched.conflicts(access.mode, &access.footprint, |id, _, _| {
+            met = Some(id);
+            ControlFlow::Break(())
+        });
+        let Some(at) = met.and_then(|id| self.all.iter().rposition(|(other, ..)| *other == id))
+        else {
+            return seen;
+        };
+        let (status, state) = self.remove(at);
+        match state {
+            State::Used(number) => seen.known = Some(number),
+            State::Unseen(replacing) if differs(&replacing, access) => {
+                let place = (pc, replacing.last.by.pc);
+                if self.told.len() < MOST && !self.told.contains(&place) {
+                    let number = self.told.len() as u32;
+                    self.told.push(place);
+                    let id = self.watched.begin(&mut [watch(status.clone())], ());
+                    self.all.push((id, status, State::Used(number)));
+                    seen.used = Some((number, *replacing));
+                }
+            }
+            State::Unseen(_) => {}
+        }
+        seen
+    }
+
+    /// Nothing is followed any more.
+    pub fn clear(&mut self) {
+        while !self.all.is_empty() {
+            self.remove(0);
+        }
+    }
+
+    fn remove(&mut self, at: usize) -> (Option<Range<usize>>, State) {
+        let (id, status, state) = self.all.remove(at);
+        self.watched.end(id);
+        (status, state)
+    }
+}
+
+fn watch(bytes: Option<Range<usize>>) -> Option<Access> {
+    Some(Access { mode: Mode::Write, footprint: Footprint::Dense(bytes?) })
+}
+
+/// Whether the access looks at bytes in which the two messages differ.
+fn differs(replacing: &Replacing, access: &Access) -> bool {
+    let (Mode::Read, Footprint::Dense(bytes)) = (access.mode, &access.footprint) else {
+        return false;
+    };
+    let (first, last) = (&replacing.first.content, &replacing.last.content);
+    first.part(bytes).zip(last.part(bytes)).is_some_and(|(first, last)| first != last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_place::Stacks;
+
+    fn message(sender: u32, text: &str) -> Message {
+        let by = Site { call: None, thread: 0, stack: Stacks::EMPTY, pc: 5, afar: None };
+        let mut bytes = [0; KEPT];
+        bytes[..text.len()].copy_from_slice(text.as_bytes());
+        Message { by, sender, content: Content { address: 1000, bytes, length: text.len() } }
+    }
+
+    fn look(bytes: Range<usize>) -> Access {
+        Access { mode: Mode::Read, footprint: Footprint::Dense(bytes) }
+    }
+
+    fn after(accesses: &[Access]) -> Vec<(Option<u32>, Option<u32>)> {
+        let mut lasts = Lasts::watching(None);
+        let (first, last) = (message(1, "same, one"), message(2, "same, two"));
+        lasts.push(Replacing { comm: 3, first, last }, Some(2000..2024));
+        let told = |access| {
+            let Seen { used, known } = lasts.touched(access, 7);
+            (used.map(|(number, _)| number), known)
+        };
+        accesses.iter().map(told).collect()
+    }
+
+    #[test]
+    fn what_differs_is_told_until_the_status_is_seen() {
+        let nothing = (None, None);
+        assert_eq!(after(&[look(1006..1007)]), [(Some(0), None)]);
+        assert_eq!(after(&[look(1000..1004), look(1006..1007)]), [nothing, nothing]);
+        assert_eq!(after(&[look(900..1000), look(1006..1007)]), [nothing, (Some(0), None)]);
+        assert_eq!(after(&[look(2000..2004), look(1006..1007)]), [nothing, nothing]);
+        assert_eq!(
+            after(&[look(1006..1009), look(1006..1009), look(2008..2012)]),
+            [(Some(0), None), nothing, (None, Some(0))]
+        );
+        let written = Access { mode: Mode::Write, ..look(1006..1007) };
+        assert_eq!(after(&[written, look(1006..1007)]), [nothing, nothing]);
+    }
+}

@@ -1,0 +1,153 @@
+//! Receives from anybody, as `crate::races` follows them.
+//!
+//! **Soundness.** Nothing is said of a program that commsan has not compiled, as what that looks at is not seen;
+//! nor of one with several threads in MPI, or with windows: there others may learn something of this rank without
+//! a call.
+
+use super::Tracker;
+use crate::buffers::{Accesses, Args, Library};
+use crate::collective::communicators::On;
+use crate::races::{Content, KEPT, Replacing, Wanted};
+use crate::requests::Token;
+use commsan_engine::{Access, Mode};
+use commsan_place::{Findings, Place, Raced};
+use std::ops::Range;
+
+/// What a receive has got.
+#[derive(Clone, Debug)]
+pub struct Got {
+    /// Rank in the communicator.
+    pub source: i32,
+    /// The tag.
+    pub tag: i32,
+    /// What the program may learn that from, if it has asked for it.
+    pub status: Option<Range<usize>>,
+}
+
+/// Reads memory where the program may, and elsewhere nothing; returns how many bytes it has got.
+pub type Read<'a> = &'a dyn Fn(usize, &mut [u8]) -> usize;
+
+impl Tracker {
+    /// Whether there is a receive from anybody to which something may happen.
+    pub fn may_race(&self) -> bool {
+        self.races.are_possible()
+    }
+
+    /// A call has received something, or is to receive it: then it has a request.
+    pub fn receive<L: Library>(
+        &mut self,
+        args: &Args,
+        accesses: Accesses,
+        state: Result<Option<Got>, usize>,
+        read: Read,
+        place: &impl Place,
+    ) {
+        if !self.levels.sees_all || self.threads.actor.is_some() || self.rma.windows.len() > 0 {
+            return self.races.give_up_all();
+        }
+        let at = &args.call.at;
+        let (Some(comm), Some(source), Some(tag)) = (at.comm, at.source, at.received_tag) else {
+            return;
+        };
+        let (comm, source, tag) = (args.words[comm], args.int(source), args.int(tag));
+        let known = self.together.on.find(On::Comm(comm)).filter(|known| known.name != 0);
+        let Some(known) = known else { return };
+        let member = |source: i32| known.members.get(usize::try_from(source).ok()?).copied();
+        let wanted = Wanted { comm: known.name, tag: (tag >= 0).then_some(tag) };
+        let by = place.site(Some(&args.call.name), &mut self.stacks);
+        if source == L::PROC_NULL {
+            return;
+        }
+        if let Some(sender) = member(source) {
+            return self.races.receive(sender, wanted, by);
+        }
+        let buffer = accesses.into_iter().flatten().find(|access| access.mode == Mode::Write);
+        let position = self.races.post(wanted, by, state.as_ref().err().copied(), buffer);
+        if let (Some(position), Ok(got)) = (position, state) {
+            let sender = got.as_ref().and_then(|got| Some((member(got.source)?, got.tag)));
+            self.received_from(position, sender, got, read);
+        }
+    }
+
+    /// A request is complete.
+    pub fn has_received(&mut self, token: Token, got: Option<Got>, read: Read) {
+        let Some((position, comm)) = self.races.of_request(token.key) else { return };
+        let sender = got.as_ref().and_then(|got| {
+            let (_, known) = self.together.on.named().find(|(_, known)| known.name == comm)?;
+            Some((*known.members.get(usize::try_from(got.source).ok()?)?, got.tag))
+        });
+        self.received_from(position, sender, got, read);
+    }
+
+    fn received_from(
+        &mut self,
+        position: u64,
+        sender: Option<(u32, i32)>,
+        got: Option<Got>,
+        read: Read,
+    ) {
+        let content = self.races.buffer(position).and_then(|buffer| {
+            let mut bytes = [0; KEPT];
+            let length = read(buffer.start, &mut bytes[..buffer.len().min(KEPT)]);
+            (length > 0).then_some(Content { address: buffer.start, bytes, length })
+        });
+        self.races.complete(position, sender, got.and_then(|got| got.status), content);
+    }
+
+    /// The program, or an MPI call, uses memory.
+    pub(super) fn race_for(
+        &mut self,
+        access: &Access,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let seen = self.races.touched(access, place.pc());
+        if let Some((number, Replacing { comm, first, last })) = seen.used {
+            let raced = Raced {
+                name: comm,
+                taker: first.by,
+                instead_of: first.sender,
+                left: last.by,
+                sender: last.sender,
+                used: Some((number, place.site(call, &mut self.stacks))),
+            };
+            out.raced(&raced, &self.stacks);
+        }
+        if let Some(number) = seen.known {
+            out.known(number);
+        }
+    }
+
+    /// The program may know what this request has received.
+    pub fn may_know(&mut self, token: Token) {
+        self.races.forget(token.key);
+    }
+
+    /// A probe has found a message of anybody: what the program receives next may depend on that.
+    pub fn probed_anybody(&mut self, comm: usize) {
+        if let Some(known) = self.together.on.find(On::Comm(comm)) {
+            self.races.give_up(known.name);
+        }
+    }
+
+    /// Others may act upon what this process knows.
+    pub fn told(&mut self) {
+        self.races.told();
+    }
+
+    /// Tells of receives that may wait for ever.
+    pub(super) fn tell_races(&mut self, out: &mut dyn Findings) {
+        for race in self.races.finish() {
+            let raced = Raced {
+                name: race.comm(),
+                taker: race.taker,
+                instead_of: race.instead_of,
+                left: race.left(),
+                sender: race.sender(),
+                used: None,
+            };
+            out.raced(&raced, &self.stacks);
+        }
+    }
+}
