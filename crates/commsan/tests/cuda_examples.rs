@@ -52,6 +52,71 @@ fn each_missing_synchronisation_is_found() {
     }
 }
 
+/// clang's own CUDA: kernels as they are, the host's code with hooks, optimized or not.
+#[test]
+fn clang_compiles_kernels_and_the_host_is_checked() {
+    let toolkit = clang_toolkit();
+    for (index, optimization) in ["-O0", "-O2"].into_iter().enumerate() {
+        let mpi = MPIS[index];
+        let build = |program: &str, option: &str| {
+            let program = toolkit.join(program);
+            let mut command = Command::new(commsan());
+            command.args(["cxx", &format!("mpicxx.{mpi}"), optimization, option, "-o"]);
+            command.arg(&program).arg(repository().join("tests/clang_cuda/exchange.cu"));
+            command.arg(format!("--cuda-path={}", toolkit.display()));
+            // No headers and libraries of CUDA, which clang does not know so new; ptxas is.
+            command.args(["--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib"]);
+            command.args(["-Xclang", "-target-sdk-version=12.4", "-Wno-unknown-cuda-version"]);
+            command.arg(cuda().join("lib/libcudart.so.13"));
+            let compilers = [("OMPI_CXX", "clang++-19"), ("MPICH_CXX", "clang++-19")];
+            let output = command.envs(compilers).env("CUDA_HOME", cuda()).output().unwrap();
+            assert!(output.status.success(), "{}", text(&output));
+            assert!(!text(&output).contains("unchanged"), "{}", text(&output));
+        };
+        build("exchange", "-DWAIT");
+        let right = run(("clang", "exchange", 2), mpi, &toolkit, "0");
+        assert!(right.status.success(), "{mpi} {optimization}: {}", text(&right));
+        build("early", "-DEARLY");
+        let early = run(("clang", "early", 2), mpi, &toolkit, "0");
+        let told = text(&early);
+        assert_eq!(early.status.code(), Some(66), "{mpi} {optimization}: {told}");
+        for part in ["error[CS-GPU-02]", "error[CS-GPU-03]", "exchange.cu:26:", "a[i] = i + 1;"] {
+            assert!(told.contains(part), "{mpi} {optimization}: no {part}: {told}");
+        }
+    }
+}
+
+/// What clang takes for a toolkit of CUDA 12.
+fn clang_toolkit() -> PathBuf {
+    let (toolkit, sources) =
+        (repository().join("target/cases/clang_cuda"), repository().join("tests/clang_cuda"));
+    let links = [
+        (cuda().join("bin/ptxas"), "bin/ptxas"),
+        (cuda().join("nvvm"), "nvvm"),
+        (sources.join("fatbinary"), "bin/fatbinary"),
+        (sources.join("cuda.h"), "include/cuda.h"),
+    ];
+    for (source, name) in links {
+        let link = toolkit.join(name);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(source, link).unwrap();
+    }
+    toolkit
+}
+
+/// The toolkit that is there.
+fn cuda() -> PathBuf {
+    nvcc().canonicalize().unwrap().ancestors().nth(2).unwrap().to_owned()
+}
+
+fn nvcc() -> PathBuf {
+    let installed = repository().join("target/cuda/bin/nvcc");
+    let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
+    assert!(nvcc.is_file(), "{} is missing; run `scripts/cuda.sh`", nvcc.display());
+    nvcc
+}
+
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -64,9 +129,7 @@ fn commsan() -> PathBuf {
 
 /// Builds an example without a synchronisation, or with all for 0; gives where it is.
 fn build((source, _, _): Example, mpi: &str, without: u32) -> PathBuf {
-    let installed = repository().join("target/cuda/bin/nvcc");
-    let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
-    assert!(nvcc.is_file(), "{} is missing; run `scripts/cuda.sh`", nvcc.display());
+    let nvcc = nvcc();
     let directory = repository().join("target/cases/examples").join(source);
     let directory = directory.join(format!("{mpi}-{without}"));
     let output = Command::new("make")

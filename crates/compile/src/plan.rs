@@ -71,6 +71,9 @@ const CLANG_THREAD: &[&str] = &[
     "-tsan-instrument-memory-accesses=0",
 ];
 
+/// How many of these ask for it.
+const CLANG_THREAD_ITSELF: usize = 2;
+
 /// All else the plugin does, too.
 const CLANG_PLUGIN: &[&str] = &[
     "-Xclang",
@@ -141,7 +144,7 @@ fn reason_to_leave_alone(
     if let Some(other) = &line.other_sanitizer {
         return Some(format!("-fsanitize={other} excludes commsan's hooks"));
     }
-    if line.inputs.contains(&Input::Cuda) {
+    if line.inputs.contains(&Input::Cuda) && (family != Family::Clang || plugin.is_none()) {
         return Some("this compiler would put hooks into device code; use `commsan nvcc`".into());
     }
     if line.other_width {
@@ -158,6 +161,11 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
     let speaks = |kind| line.inputs.contains(&kind);
     if !line.debug_chosen {
         plan.front.push("-g".into());
+    }
+    if speaks(Input::Cuda)
+        && let Some(plugin) = plugin
+    {
+        return compile_cuda(plan, plugin);
     }
     if let Some(plugin) = plugin {
         let option = if family.is_gnu() { "-fplugin=" } else { "-fpass-plugin=" };
@@ -191,6 +199,18 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
     if speaks(Input::Fortran) {
         add(KEPT_COPIES);
     }
+}
+
+/// clang compiles device code, too, which must not get hooks: options for the host's only have no arguments
+/// of their own, so that the thread pass is asked for as the driver's. Those behind `-mllvm` say what it
+/// leaves out.
+fn compile_cuda(plan: &mut Plan, plugin: &Path) {
+    let thread = ["-fsanitize=thread"].iter().chain(FRAMES).map(OsString::from);
+    for option in thread.chain([joined("-fpass-plugin=", plugin)]) {
+        plan.back.extend(["-Xarch_host".into(), option]);
+    }
+    let left_out = CLANG_THREAD.iter().chain(CLANG_PLUGIN).skip(CLANG_THREAD_ITSELF);
+    plan.back.extend(left_out.map(OsString::from));
 }
 
 fn link(
@@ -229,7 +249,9 @@ fn link(
                 add("-fsanitize=thread".into());
             }
         }
-        (Family::Clang, _) if line.asks_for_thread => add("-fno-sanitize-link-runtime".into()),
+        (Family::Clang, _) if line.asks_for_thread || line.inputs.contains(&Input::Cuda) => {
+            add("-fno-sanitize-link-runtime".into());
+        }
         _ => (),
     }
     // As linker options, so that a preceding -x does not make source files of them.

@@ -35,3 +35,4 @@ mod watch;
 pub use calls::{Entry, entries};
 pub use event::Event;
 pub use process::{Process, connect};
+pub use watch::execute_suspects;

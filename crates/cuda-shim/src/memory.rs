@@ -1,6 +1,7 @@
 //! Memory that is allocated, registered and given back.
 
 use crate::entry::Call;
+use crate::watch::execute_suspects;
 use crate::{Event, ask};
 use commsan_cuda::{Allocation, MemoryKind, Release, StreamName};
 use std::ops::Range;
@@ -50,6 +51,9 @@ fn tell(
 /// Memory is about to be given back.
 pub(crate) fn freed(call: &Call, address: usize, how: Release) {
     if address != 0 {
+        if !matches!(how, Release::Async(_)) {
+            execute_suspects(call.here.thread); // the call waits for them
+        }
         call.tell(Event::Freed { call: call.name, address, how, device: call.device() });
     }
 }

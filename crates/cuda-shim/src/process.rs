@@ -29,6 +29,10 @@ pub trait Process: Sync {
     fn accessed(&self, _: &Thread, _: &Accesses) {}
     /// Whether it is of interest what this work really touches.
     fn wants(&self, thread: &Thread, ticket: Ticket) -> bool;
+    /// Whether some work is suspected that has not been executed.
+    fn suspects(&self, _: &Thread) -> bool {
+        false
+    }
 }
 
 static PROCESS: OnceLock<&'static dyn Process> = OnceLock::new();

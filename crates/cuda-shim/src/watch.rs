@@ -13,7 +13,7 @@ use commsan_cuda::{Line, Strength, Ticket};
 use commsan_engine::Mode;
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
-use commsan_sense::thread;
+use commsan_sense::thread::{self, Thread};
 use commsan_threads::Here;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -55,6 +55,24 @@ pub(crate) fn tagged(tag: Tag, ticket: Option<Ticket>, put: impl FnOnce() -> c_i
         unsafe { tag(0) };
     }
     code
+}
+
+/// `commsan_simgpu_execute`.
+type Execute = unsafe extern "C" fn(u32);
+
+/// How long kernels may take that nobody waits for, in milliseconds.
+const LIMIT: u32 = 1000;
+
+/// Work will never be executed, or nobody be interested any more: if it is suspected of something, let it be
+/// executed now. Nothing happens where no device tells.
+pub fn execute_suspects(thread: &Thread) {
+    static EXECUTE: Real = Real::new(c"commsan_simgpu_execute");
+    if process().is_some_and(|process| process.suspects(thread))
+        && let Some(execute) = EXECUTE.get()
+    {
+        // SAFETY: the simulated runtime's function of this name, which may be called at any time.
+        unsafe { std::mem::transmute::<*mut _, Execute>(execute)(LIMIT) };
+    }
 }
 
 extern "C" fn wants(tag: u64) -> bool {

@@ -211,6 +211,9 @@ pub fn exited() {
         thread::with(|thread| counter.end(thread, true));
     }
     if let Some(state) = STATE.get() {
+        if state.phase() == Phase::Active && state.options.check {
+            thread::with(commsan_cuda_shim::execute_suspects);
+        }
         match state.stop() {
             Phase::Active => thread::with(|thread| state.end(thread, AT_EXIT)),
             // It has MPI, but has not used it.
@@ -459,6 +462,7 @@ impl Rank for State {
         }
         let mut gaps = false;
         if self.options.check {
+            commsan_cuda_shim::execute_suspects(here.thread);
             self.with(here.thread, &mut |tracker, out| {
                 tracker.finalize(here, out);
                 gaps = tracker.has_gaps();
@@ -538,6 +542,12 @@ impl Process for State {
         let mut wanted = false;
         self.with_state(thread, |tracker, _| wanted = tracker.gpu().wants(ticket));
         wanted
+    }
+
+    fn suspects(&self, thread: &Thread) -> bool {
+        let mut suspects = false;
+        self.with_state(thread, |tracker, _| suspects = tracker.gpu().suspects());
+        suspects
     }
 }
 

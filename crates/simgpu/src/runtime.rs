@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a thread sleeps before it looks again whether another process or a function of the
 /// program has done what it waits for.
@@ -234,6 +234,20 @@ impl Session {
         self.waiting -= 1;
         self.runtime.completed.notify_all();
         self.current().map(drop)
+    }
+
+    /// Executes what may run, whoever waits for it, for this long at most.
+    pub fn execute_for(&mut self, limit: Duration) {
+        let start = Instant::now();
+        while !self.order.is_idle() && start.elapsed() < limit {
+            let step = self.state.step(None);
+            self.wake_services();
+            if step == Step::Blocked {
+                break;
+            }
+            MutexGuard::bump(&mut self.state);
+        }
+        self.runtime.completed.notify_all();
     }
 
     /// Executes a piece, and has the functions called that are next.

@@ -48,6 +48,21 @@ fn lacks(family: Family, text: &str, parts: &[&str]) {
 const EVERY: [Family; 3] = [Family::Gcc, Family::Gfortran, Family::Clang];
 
 #[test]
+fn kernels_that_clang_compiles_get_no_hooks() {
+    for text in ["-c a.cu", "-x cuda a.c -o a -lcudart"] {
+        let result = with_plugin(Some(PLUGIN), Family::Clang, text);
+        for part in ["-Xarch_host -fsanitize=thread", "-Xarch_host -fpass-plugin=/lib/plugin.so"] {
+            assert!(result.contains(part), "{text}: no {part} in {result}");
+        }
+        assert!(!result.contains("-Xclang -fsanitize=thread"), "{result}");
+        assert_eq!(result.contains("-fno-sanitize-link-runtime"), text.contains("-o"), "{result}");
+    }
+    for (plugin, family) in [(None, Family::Clang), (Some(PLUGIN), Family::Gcc)] {
+        assert_eq!(with_plugin(plugin, family, "-c a.cu"), "-c a.cu");
+    }
+}
+
+#[test]
 fn compiling_adds_hooks_and_nothing_of_the_link() {
     for family in EVERY {
         let source = if family == Family::Gfortran { "-c a.f90" } else { "-c a.c" };

@@ -103,6 +103,11 @@ impl Gpu {
         self.doubts.are_resolved = true;
     }
 
+    /// Whether there are suspicions.
+    pub fn suspects(&self) -> bool {
+        self.doubts.suspicions.iter().any(|suspicion| !suspicion.is_told)
+    }
+
     /// Whether it is of interest what this work really touches.
     pub fn wants(&self, ticket: Ticket) -> bool {
         self.doubts.by_ticket.contains_key(&ticket)

@@ -4,6 +4,7 @@ use crate::account::Moved;
 use crate::api::entry::call;
 use crate::thread;
 use crate::watch::{Touched, Wants, Watcher};
+use std::time::Duration;
 
 /// The next kernel that this thread launches, or makes a node of a graph of, carries `tag`; 0 is none. A
 /// graph's launch adds its tag to those of its kernels.
@@ -18,6 +19,16 @@ extern "C" fn commsan_simgpu_tag(tag: u64) {
 extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched>) {
     call(|session| {
         session.watcher = wants.zip(touched).map(|(wants, touched)| Watcher { wants, touched });
+        Ok(())
+    });
+}
+
+/// Executes what is pending, for as many milliseconds at most: who is told what kernels touch wants to know of
+/// those, too, that nobody waits for. What depends on functions of the program stays pending.
+#[unsafe(no_mangle)]
+extern "C" fn commsan_simgpu_execute(milliseconds: u32) {
+    call(|session| {
+        session.execute_for(Duration::from_millis(milliseconds.into()));
         Ok(())
     });
 }

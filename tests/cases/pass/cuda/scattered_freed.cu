@@ -1,0 +1,32 @@
+// Elements are found by indices in memory; the host waits for the kernel.
+#include <mpi.h>
+
+constexpr int N = 256;
+
+__global__ void scatter(int *p, const int *index) { p[index[threadIdx.x]] = 1; }
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, first = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int *p, *index;
+  cudaMallocManaged(&p, N * sizeof *p);
+  cudaMallocManaged(&index, N * sizeof *index);
+  for (int i = 0; i < N; i++) {
+    p[i] = 0;
+    index[i] = N - 1 - i;
+  }
+  if (rank == 0) {
+    scatter<<<1, N>>>(p, index);
+    cudaDeviceSynchronize();
+    first = p[0] - 1;
+    MPI_Send(p, N, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(p, N, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    first = 0;
+  }
+  cudaFree(p);
+  cudaFree(index);
+  MPI_Finalize();
+  return first;
+}
