@@ -6,7 +6,7 @@ use crate::order;
 use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::buffers::resolve;
-use commsan_mpi::{Args, Call, Effect, Got, Token};
+use commsan_mpi::{Args, Call, Effect, Got, Token, Tracker};
 use commsan_place::Place;
 use commsan_sense::memory;
 use commsan_threads::Here;
@@ -15,6 +15,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// There is a receive from anybody to which something may happen.
 static ARE_POSSIBLE: AtomicBool = AtomicBool::new(false);
+
+/// One of them is complete, and nobody has been told of it.
+static ARE_SECRET: AtomicBool = AtomicBool::new(false);
+
+fn remember(tracker: &Tracker) {
+    let (are_possible, are_secret) = tracker.may_race();
+    ARE_POSSIBLE.store(are_possible, Relaxed);
+    ARE_SECRET.store(are_secret, Relaxed);
+}
 
 /// Requests of one call of which the library can be made to tell what they have received.
 pub(crate) const OWN_STATUSES: usize = 32;
@@ -33,10 +42,10 @@ pub(crate) fn are_possible() -> bool {
 /// A call begins by which other ranks may learn what this one has received.
 #[inline]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
-    if are_possible() && tells(args.call) {
+    if ARE_SECRET.load(Relaxed) && tells(args.call) {
         rank.with(here.thread, &mut |tracker, _| {
             tracker.told();
-            ARE_POSSIBLE.store(tracker.may_race(), Relaxed);
+            remember(tracker);
         });
     }
 }
@@ -75,7 +84,7 @@ impl After<'_> {
             let words = if request.is_some() { args.words.into() } else { arrived(args) };
             let accesses = resolve(&Args { words: &words, ..*args }, &Mpi);
             tracker.receive::<Mpi>(args, accesses, state, &memory::read, self.here);
-            ARE_POSSIBLE.store(tracker.may_race(), Relaxed);
+            remember(tracker);
         });
     }
 
@@ -95,7 +104,7 @@ impl After<'_> {
             for (nth, token) in done.iter().enumerate() {
                 tracker.has_received(*token, self.got(status(nth)), &memory::read);
             }
-            ARE_POSSIBLE.store(tracker.may_race(), Relaxed);
+            remember(tracker);
         });
     }
 

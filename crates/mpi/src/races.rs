@@ -25,6 +25,8 @@ use std::ops::{ControlFlow, Range};
 
 /// Receives from anybody that are remembered, and races.
 const MOST: usize = 16;
+/// Communicators that are remembered for what else happens on them.
+const MOST_GIVEN_UP: usize = 256;
 /// How often memory beside what is watched may be touched before that is given up: each time costs something.
 const PATIENCE: u32 = 10_000;
 
@@ -106,6 +108,24 @@ impl Race {
     }
 }
 
+impl Wildcard {
+    /// This sender's next message is not for it, or would lead elsewhere.
+    fn settle(&mut self, sender: u32) {
+        if self.settled.len() < MOST && !self.settled.contains(&sender) {
+            self.settled.push(sender);
+        }
+    }
+
+    /// Whether it may take what such a receive of this sender's messages has got, as far as is known. After many
+    /// settled senders all count as such.
+    fn may_take(&self, sender: u32, wanted: Wanted) -> bool {
+        let Wanted { comm, tag } = self.wanted;
+        let is_free = self.settled.len() < MOST && !self.settled.contains(&sender);
+        let is_other = self.received != Some(sender) && self.later.len() < MOST;
+        comm == wanted.comm && (tag.is_none() || tag == wanted.tag) && is_free && is_other
+    }
+}
+
 /// Receives of this process.
 pub(crate) struct Races {
     watched: Live<u64>,
@@ -141,6 +161,11 @@ impl Races {
     /// Whether there is a receive from anybody to which something may happen.
     pub fn are_possible(&self) -> bool {
         !self.wildcards.is_empty()
+    }
+
+    /// Whether that may happen only as long as nobody is told anything.
+    pub fn are_secret(&self) -> bool {
+        self.wildcards.iter().any(|wildcard| wildcard.received.is_some())
     }
 
     /// Live ranges.
@@ -215,7 +240,7 @@ impl Races {
         self.found.retain(|race| !is_spared(&race.later));
         self.withdraw(is_spared);
         let others = self.wildcards[..at].iter_mut().filter(|earlier| earlier.wanted != wanted);
-        others.for_each(|earlier| earlier.settled.push(sender));
+        others.for_each(|earlier| earlier.settle(sender));
         if let Some(content) = content
             && let Some(replacing) = self.replacing(at, (sender, tag), content)
         {
@@ -253,8 +278,8 @@ impl Races {
         })
     }
 
-    /// A receive is posted that names its sender.
-    pub fn receive(&mut self, sender: u32, wanted: Wanted, by: Site) {
+    /// A receive is posted that names its sender; `by` tells where, if that is of interest.
+    pub fn receive(&mut self, sender: u32, wanted: Wanted, by: impl FnOnce() -> Site) {
         self.posted += 1;
         let position = self.posted;
         if wanted.tag.is_none() {
@@ -266,11 +291,11 @@ impl Races {
             self.found.retain(|race| !loosens(&race.later));
             self.withdraw(loosens);
         }
-        let takes = |wildcard: &Wildcard| {
-            let Wanted { comm, tag } = wildcard.wanted;
-            let is_free = wildcard.received != Some(sender) && !wildcard.settled.contains(&sender);
-            comm == wanted.comm && (tag.is_none() || tag == wanted.tag) && is_free
-        };
+        let takes = |wildcard: &Wildcard| wildcard.may_take(sender, wanted);
+        if !self.wildcards.iter().any(takes) {
+            return;
+        }
+        let by = by();
         // Of a receive that takes any tag, it is not known which message it would take.
         let later = |taker: &Wildcard| Later {
             position,
@@ -288,9 +313,7 @@ impl Races {
             if let Some(received) = wildcard.received {
                 return self.race(at, received, later);
             }
-            if wildcard.later.len() < MOST {
-                wildcard.later.push(later);
-            }
+            wildcard.later.push(later);
         }
     }
 
@@ -330,9 +353,9 @@ impl Races {
             let Wildcard { watch, received, .. } = self.wildcards[at];
             if watch.is_some_and(|id| seen.contains(&id)) {
                 self.drop_at(at);
-                self.wildcards[..at]
-                    .iter_mut()
-                    .for_each(|earlier| earlier.settled.extend(received));
+                for earlier in &mut self.wildcards[..at] {
+                    received.into_iter().for_each(|sender| earlier.settle(sender));
+                }
             }
         }
         self.patience = if seen.is_empty() { self.patience - 1 } else { PATIENCE };
@@ -359,7 +382,9 @@ impl Races {
                 self.drop_at(at);
             }
         }
-        if !self.given_up.contains(&comm) {
+        if self.given_up.len() == MOST_GIVEN_UP {
+            self.give_up_all();
+        } else if !self.given_up.contains(&comm) {
             self.given_up.push(comm);
         }
     }

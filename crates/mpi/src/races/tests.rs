@@ -66,7 +66,7 @@ fn found(calls: &[Call], late: impl Fn(&Call) -> bool) -> usize {
     let (mut races, mut open) = (races(), Vec::new());
     for (pc, call) in calls.iter().enumerate() {
         match call.from {
-            Some(sender) => races.receive(sender, wanted(call.tag), by(pc)),
+            Some(sender) => races.receive(sender, wanted(call.tag), || by(pc)),
             None => {
                 let position = races.post(wanted(call.tag), by(pc), None, None).unwrap();
                 match late(call) {
@@ -116,7 +116,7 @@ fn what_the_program_knows_is_no_race() {
         let position = races.post(wanted(None), by(1), Some(7), Some(buffer)).unwrap();
         races.complete(position, Some((1, 0)), Some(200..204), None);
         between(&mut races);
-        races.receive(2, wanted(Some(0)), by(2));
+        races.receive(2, wanted(Some(0)), || by(2));
         races.finish().len()
     };
     let see = |races: &mut Races, bytes| {
@@ -144,7 +144,7 @@ fn what_is_not_complete_is_known_to_nobody() {
         let mut races = races();
         let position = races.post(wanted(None), by(1), Some(7), None).unwrap();
         races.told();
-        races.receive(2, wanted(Some(0)), by(2));
+        races.receive(2, wanted(Some(0)), || by(2));
         races.forget(request);
         races.complete(position, Some((1, 0)), None, None);
         races.finish().len()
@@ -164,8 +164,24 @@ fn what_was_seen_may_have_led_elsewhere() {
         if sees {
             races.touched(&Access { mode: Mode::Read, footprint: Footprint::Dense(200..204) }, 0);
         }
-        races.receive(2, wanted(Some(0)), by(2));
+        races.receive(2, wanted(Some(0)), || by(2));
         races.finish().len()
     };
     assert_eq!((race(false), race(true)), (1, 0));
+}
+
+/// A receive from anybody that waits all the time costs no memory.
+#[test]
+fn what_waits_for_long_is_bounded() {
+    let mut races = races();
+    races.post(wanted(Some(1)), by(1), Some(7), None).unwrap();
+    for sender in 0..1000 {
+        let position = races.post(wanted(Some(0)), by(2), None, None).unwrap();
+        races.complete(position, Some((sender, 0)), None, None);
+        races.told();
+        races.receive(sender, wanted(Some(1)), || by(3));
+        races.give_up(COMM + 1 + u64::from(sender) % 100);
+    }
+    assert!(races.wildcards[0].settled.len() <= MOST && races.wildcards[0].later.len() <= MOST);
+    assert_eq!((races.wildcards.len(), races.given_up.len()), (1, 100));
 }

@@ -28,6 +28,7 @@ impl Tracker {
 
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
+        self.told(); // NCCL, and kernels with memory of others, may tell other ranks
         self.meets_operations(work, place, out);
         let ticket = self.gpu.enqueue(work, place, out);
         self.suspect_operations(work, ticket, place);
@@ -60,6 +61,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.told();
         for work in self.gpu.work_of_graph(exec) {
             self.meets_operations(&work, place, out);
         }

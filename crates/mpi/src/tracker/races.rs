@@ -28,9 +28,10 @@ pub struct Got {
 pub type Read<'a> = &'a dyn Fn(usize, &mut [u8]) -> usize;
 
 impl Tracker {
-    /// Whether there is a receive from anybody to which something may happen.
-    pub fn may_race(&self) -> bool {
-        self.races.are_possible()
+    /// Whether there is a receive from anybody to which something may happen, and whether only as long as nobody
+    /// is told anything.
+    pub fn may_race(&self) -> (bool, bool) {
+        (self.races.are_possible(), self.races.are_secret())
     }
 
     /// A call has received something, or is to receive it: then it has a request.
@@ -54,13 +55,15 @@ impl Tracker {
         let Some(known) = known else { return };
         let member = |source: i32| known.members.get(usize::try_from(source).ok()?).copied();
         let wanted = Wanted { comm: known.name, tag: (tag >= 0).then_some(tag) };
-        let by = place.site(Some(&args.call.name), &mut self.stacks);
         if source == L::PROC_NULL {
             return;
         }
+        let stacks = &mut self.stacks;
+        let mut by = || place.site(Some(&args.call.name), stacks);
         if let Some(sender) = member(source) {
             return self.races.receive(sender, wanted, by);
         }
+        let by = by();
         let buffer = accesses.into_iter().flatten().find(|access| access.mode == Mode::Write);
         let position = self.races.post(wanted, by, state.as_ref().err().copied(), buffer);
         if let (Some(position), Ok(got)) = (position, state) {

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 impl<'r> Exchange<'r> {
     /// Receives that may wait for ever, though they have not.
     pub(super) fn races(&self, traffic: &Traffic<'r>, name: u64) -> Vec<Finding> {
-        if traffic.sent.iter().any(|(_, sent)| is_synchronous(&sent.call)) {
+        if self.may_know(traffic.receiver) {
             return Vec::new();
         }
         let races = self.ranks.get(&traffic.receiver).map(|(_, messages)| messages.races.iter());
@@ -81,18 +81,18 @@ impl<'r> Exchange<'r> {
     pub(super) fn chances(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         for (&receiver, (log, messages)) in &self.ranks {
-            for race in &messages.races {
-                let mut sent = self.ranks.values().flat_map(|(_, m)| &m.counted);
-                let synchronous = |m: &RawMessages| {
-                    let is_to = m.sends && m.peer == Some(receiver) && m.name == race.name;
-                    is_to && is_synchronous(&m.call)
-                };
-                if !sent.any(synchronous) {
-                    found.extend(self.chance(receiver, log, race));
-                }
+            if !self.may_know(receiver) {
+                let races = messages.races.iter();
+                found.extend(races.filter_map(|race| self.chance(receiver, log, race)));
             }
         }
         found
+    }
+
+    /// Whether some rank may know how far this one has got with its receives, on any communicator.
+    fn may_know(&self, receiver: u32) -> bool {
+        let mut counted = self.ranks.values().flat_map(|(_, messages)| &messages.counted);
+        counted.any(|m| m.sends && m.peer == Some(receiver) && is_synchronous(&m.call))
     }
 
     fn chance(&self, receiver: u32, log: &RankLog, race: &RawRace) -> Option<Finding> {
