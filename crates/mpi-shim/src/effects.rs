@@ -198,6 +198,7 @@ impl After<'_> {
             Effect::TypeCommit if self.ok => datatypes::committed(by_reference(self.args)),
             Effect::CommFree if self.ok => {
                 again::freed();
+                races::freed();
                 groups::forget(before.word);
                 self.with(|tracker, _| {
                     tracker.comm_freed(before.word);

@@ -6,12 +6,12 @@ use crate::order;
 use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::buffers::resolve;
-use commsan_mpi::{Args, Call, Effect, Got, Token, Tracker};
+use commsan_mpi::{Args, Call, Effect, Got, Library, Standing, Token, Tracker};
 use commsan_place::Place;
 use commsan_sense::memory;
 use commsan_threads::Here;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// There is a receive from anybody to which something may happen.
 static ARE_POSSIBLE: AtomicBool = AtomicBool::new(false);
@@ -19,10 +19,22 @@ static ARE_POSSIBLE: AtomicBool = AtomicBool::new(false);
 /// One of them is complete, and nobody has been told of it.
 static ARE_SECRET: AtomicBool = AtomicBool::new(false);
 
+/// Nothing can be said of this program's receives.
+static ARE_USELESS: AtomicBool = AtomicBool::new(false);
+
+/// The communicator on which a message of anybody was looked for last: no other is asked for.
+static PROBED: AtomicUsize = AtomicUsize::new(0);
+
 fn remember(tracker: &Tracker) {
-    let (are_possible, are_secret) = tracker.may_race();
-    ARE_POSSIBLE.store(are_possible, Relaxed);
-    ARE_SECRET.store(are_secret, Relaxed);
+    let Standing { possible, secret, useless } = tracker.races_stand();
+    ARE_POSSIBLE.store(possible, Relaxed);
+    ARE_SECRET.store(secret, Relaxed);
+    ARE_USELESS.store(useless, Relaxed);
+}
+
+/// A communicator is gone, and its handle may come to mean another.
+pub(crate) fn freed() {
+    PROBED.store(0, Relaxed);
 }
 
 /// Requests of one call of which the library can be made to tell what they have received.
@@ -61,7 +73,8 @@ impl After<'_> {
     #[inline]
     pub(crate) fn races(&self, request: Option<usize>) {
         let source = self.args.call.at.source.map(|index| self.args.int(index));
-        if source.is_some_and(|source| source < 0 || are_possible()) {
+        let matters = |source| source < 0 && source != Mpi::PROC_NULL || are_possible();
+        if source.is_some_and(matters) && !ARE_USELESS.load(Relaxed) {
             self.look_for_races(request);
         }
     }
@@ -72,11 +85,13 @@ impl After<'_> {
         if args.call.probes() {
             let comm = args.call.at.comm.map_or(0, |index| args.words[index]);
             let anybody = args.call.at.source.is_some_and(|index| args.int(index) < 0);
-            return self.with(|tracker, _| {
-                if anybody {
+            if anybody && PROBED.swap(comm, Relaxed) != comm {
+                self.with(|tracker, _| {
                     tracker.probed_anybody(comm);
-                }
-            });
+                    remember(tracker);
+                });
+            }
+            return;
         }
         let status = args.call.at.status.map_or(0, |index| args.words[index]);
         self.with(|tracker, _| {

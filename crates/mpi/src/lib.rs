@@ -32,6 +32,7 @@ pub use calls::{CALLS, Call, Demand, Effect, Object, Role};
 pub use requests::Token;
 pub use tracker::{
     Asked, AtomicUse, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,
-    Sought, Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong, combine,
+    Sought, Standing, Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong,
+    combine,
 };
 pub use typemap::Datatype;

@@ -168,6 +168,11 @@ impl Races {
         self.wildcards.iter().any(|wildcard| wildcard.received.is_some())
     }
 
+    /// Whether nothing is followed any more.
+    pub fn are_useless(&self) -> bool {
+        self.useless
+    }
+
     /// Live ranges.
     pub fn ranges(&self) -> usize {
         self.watched.ranges() + self.lasts.ranges()

@@ -46,7 +46,7 @@ pub use onesided::Synchronisation;
 pub use operation::Operation;
 pub use order::{Learning, Template};
 pub use parts::Passed;
-pub use races::Got;
+pub use races::{Got, Standing};
 pub use room::Used;
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;

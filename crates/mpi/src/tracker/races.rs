@@ -24,14 +24,28 @@ pub struct Got {
     pub status: Option<Range<usize>>,
 }
 
+/// What there is to be told of receives.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    /// There is a receive from anybody to which something may happen.
+    pub possible: bool,
+    /// To one only as long as nobody is told anything.
+    pub secret: bool,
+    /// Nothing can happen any more.
+    pub useless: bool,
+}
+
 /// Reads memory where the program may, and elsewhere nothing; returns how many bytes it has got.
 pub type Read<'a> = &'a dyn Fn(usize, &mut [u8]) -> usize;
 
 impl Tracker {
-    /// Whether there is a receive from anybody to which something may happen, and whether only as long as nobody
-    /// is told anything.
-    pub fn may_race(&self) -> (bool, bool) {
-        (self.races.are_possible(), self.races.are_secret())
+    /// How things stand.
+    pub fn races_stand(&self) -> Standing {
+        Standing {
+            possible: self.races.are_possible(),
+            secret: self.races.are_secret(),
+            useless: self.races.are_useless(),
+        }
     }
 
     /// A call has received something, or is to receive it: then it has a request.
