@@ -17,6 +17,8 @@ export default defineConfig({
   outputDir: "../target/viewer-tests",
   timeout: 30_000,
   workers: 2,
+  // Chromium itself may crash when it is started, as has been seen: what fails twice has failed.
+  retries: 1,
   reporter: [["list"]],
   use: {
     viewport: { width: 1440, height: 900 },
