@@ -59,20 +59,13 @@ const KEPT_COPIES: &[&str] = &[
 const QUIET: &[&str] = &["-Wno-tsan", "-U__SANITIZE_THREAD__"];
 
 /// Told to the compiler proper, so that the driver adds no runtime to links. It marks functions to
-/// be checked, and keeps the optimizer from accesses that the program does not make. Those that
-/// the thread pass itself would report come from elsewhere. Said to the driver, `-mllvm` would exclude
-/// `-fembed-bitcode`.
-const CLANG_THREAD: &[&str] = &[
-    "-Xclang",
-    "-fsanitize=thread",
-    "-Xclang",
-    "-mllvm",
-    "-Xclang",
-    "-tsan-instrument-memory-accesses=0",
-];
+/// be checked, and keeps the optimizer from accesses that the program does not make.
+const CLANG_THREAD: &[&str] = &["-Xclang", "-fsanitize=thread"];
 
-/// How many of these ask for it.
-const CLANG_THREAD_ITSELF: usize = 2;
+/// The accesses that the thread pass itself would report come from elsewhere. Said to the driver, `-mllvm`
+/// would exclude `-fembed-bitcode`.
+const CLANG_ACCESSES: &[&str] =
+    &["-Xclang", "-mllvm", "-Xclang", "-tsan-instrument-memory-accesses=0"];
 
 /// All else the plugin does, too.
 const CLANG_PLUGIN: &[&str] = &[
@@ -178,6 +171,7 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
     add(FRAMES);
     if family == Family::Clang {
         add(CLANG_THREAD);
+        add(CLANG_ACCESSES);
         if plugin.is_some() {
             return add(CLANG_PLUGIN);
         }
@@ -209,8 +203,7 @@ fn compile_cuda(plan: &mut Plan, plugin: &Path) {
     for option in thread.chain([joined("-fpass-plugin=", plugin)]) {
         plan.back.extend(["-Xarch_host".into(), option]);
     }
-    let left_out = CLANG_THREAD.iter().chain(CLANG_PLUGIN).skip(CLANG_THREAD_ITSELF);
-    plan.back.extend(left_out.map(OsString::from));
+    plan.back.extend(CLANG_ACCESSES.iter().chain(CLANG_PLUGIN).map(OsString::from));
 }
 
 fn link(
