@@ -140,6 +140,10 @@ codes! {
         "value that depends on which message came last", "CS-MSG-05.md";
     Deadlock = "CS-DLK-01", Error,
         "ranks wait for each other for ever", "CS-DLK-01.md";
+    CollectiveMayWait = "CS-DLK-02", Error,
+        "deadlock once a collective waits for all ranks", "CS-DLK-02.md";
+    SendMayWait = "CS-DLK-03", Warning,
+        "deadlock unless messages are buffered", "CS-DLK-03.md";
     ThreadExcluded = "CS-THR-01", Error,
         "MPI call by a thread that the thread level excludes", "CS-THR-01.md";
     CallsConcurrent = "CS-THR-02", Error,
@@ -188,6 +192,8 @@ impl Code {
                 | Code::SignaturesDiffer
                 | Code::CollectivesCross
                 | Code::Deadlock
+                | Code::CollectiveMayWait
+                | Code::SendMayWait
                 | Code::CallsConcurrent
                 | Code::CollectivesConcurrent
                 | Code::RequestShared

@@ -5,6 +5,8 @@
 
 pub mod code;
 mod finding;
+mod step;
 
 pub use code::{Code, Severity};
 pub use finding::{Finding, Frame, NeedKind, Role, Site};
+pub use step::{Message, Step};

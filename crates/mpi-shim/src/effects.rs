@@ -17,7 +17,7 @@ use crate::windows;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect, Learning, Passed, Synchronisation, Token, Tracker};
+use commsan_mpi::{Args, Did, Effect, Learning, Passed, Synchronisation, Token, Tracker};
 use commsan_place::Findings;
 use commsan_threads::{Here, agents};
 use smallvec::SmallVec;
@@ -38,6 +38,11 @@ pub(crate) struct Before {
 pub(crate) type Tokens = SmallVec<[Token; 4]>;
 
 impl Before {
+    /// What the call has done, by what it was to do.
+    pub fn did(&self) -> Did<'_> {
+        if self.tokens.is_empty() { Did::Block } else { Did::Wait(&self.tokens) }
+    }
+
     /// Looks at the arguments, and does what must be done before the call.
     pub fn look(&mut self, rank: &dyn Rank, args: &Args, here: &Here) {
         match args.call.effect {
@@ -231,6 +236,7 @@ impl After<'_> {
     pub fn start(&self, lessons: &[Learning]) {
         let request = self.request();
         self.races(Some(request.0));
+        self.steps(Did::Start(request.0));
         if self.args.call.parts {
             self.pass_parts();
         }

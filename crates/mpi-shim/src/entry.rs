@@ -16,6 +16,7 @@ use crate::outside;
 use crate::races;
 use crate::rank::{Rank, Shared, mode, rank};
 use crate::room;
+use crate::steps;
 use crate::traffic::counted;
 use crate::waiting;
 use crate::windows;
@@ -171,6 +172,7 @@ fn in_parallel(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() ->
     if order::tells(args.call) {
         agents::release(others);
     }
+    steps::called_in_parallel(rank, args, here);
     let called = levels::before(rank, args, here);
     let code = watched(rank, args, here, call);
     levels::after(rank, here, &called);
@@ -212,6 +214,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     let shared = node::share(rank, me as usize, size);
     collectives::begin(&shared);
     rank.begin(here.thread, world, shared);
+    steps::begin();
     rank.with(here.thread, &mut |tracker, _| {
         tracker.name_world(comm_world().word(), size, (own, me));
     });
@@ -286,6 +289,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
+    after.steps(before.did());
     if objects::are_followed() && after.ok {
         objects::changed(rank, args, here, freed);
     }
@@ -296,7 +300,10 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
 /// A call has failed, and may have sent or received what it was to.
 #[cold]
 fn lose_count(rank: &dyn Rank, here: &Here) {
-    rank.with(here.thread, &mut |tracker, _| tracker.lose_count());
+    rank.with(here.thread, &mut |tracker, _| {
+        tracker.lose_count();
+        steps::failed(tracker);
+    });
 }
 
 pub(crate) fn table() -> &'static [Call] {

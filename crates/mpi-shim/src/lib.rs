@@ -48,6 +48,8 @@ mod rank;
 #[cfg(has_mpi)]
 mod room;
 #[cfg(has_mpi)]
+mod steps;
+#[cfg(has_mpi)]
 mod traffic;
 #[cfg(has_mpi)]
 mod waiting;

@@ -24,6 +24,7 @@ mod parts;
 mod races;
 mod requests;
 pub mod rma;
+mod steps;
 mod tracker;
 pub mod typemap;
 
@@ -31,7 +32,7 @@ pub use buffers::{Args, Library};
 pub use calls::{CALLS, Call, Demand, Effect, Object, Role};
 pub use requests::Token;
 pub use tracker::{
-    Asked, AtomicUse, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,
+    Asked, AtomicUse, Did, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,
     Sought, Standing, Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong,
     combine,
 };

@@ -33,6 +33,7 @@ mod races;
 mod room;
 mod separate;
 mod shared;
+mod steps;
 mod synchronise;
 mod transfers;
 mod waiting;
@@ -50,6 +51,7 @@ pub use races::{Got, Standing};
 pub use room::Used;
 pub use separate::MemoryModel;
 pub use shared::Atomic as AtomicUse;
+pub use steps::Did;
 pub use transfers::{Simple, Transfer, combine};
 pub use waiting::{Asked, Facts};
 
@@ -60,6 +62,7 @@ use crate::nursery::{Nursery, Young};
 use crate::parts::Parts;
 use crate::races::Races;
 use crate::requests::{Request, Requests, State, Token};
+use crate::steps::Steps;
 use afar::OneSided;
 use collectives::Together;
 use commsan_cuda::Gpu;
@@ -98,6 +101,7 @@ pub struct Tracker {
     gpu: Gpu,
     ledger: Ledger,
     races: Races,
+    steps: Steps,
     parts: Parts,
     uses: Uses,
     objects: Objects,
@@ -126,6 +130,7 @@ impl Tracker {
             gpu: Gpu::new(pages),
             ledger: Ledger::default(),
             races: Races::new(pages),
+            steps: Steps::default(),
             parts: Parts::default(),
             uses: Uses::default(),
             objects: Objects::default(),
@@ -549,6 +554,7 @@ impl Tracker {
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
         self.tell_messages(out);
+        self.tell_steps(out);
         self.tell_parts(out);
         self.tell_objects(out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();

@@ -1,7 +1,7 @@
 //! Where something happens, and how findings leave the semantics.
 
 use commsan_engine::{Mode, Stamp};
-use commsan_model::{Code, NeedKind, Role};
+use commsan_model::{Code, NeedKind, Role, Step};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -457,6 +457,10 @@ pub trait Findings {
     fn raced(&mut self, raced: &Raced, stacks: &Stacks);
     /// The program may know whose message it has used, in the use of this number.
     fn known(&mut self, used: u32);
+    /// A communicator that steps name, by its position among these.
+    fn communicator(&mut self, name: u64, on: &str, members: &[u32]);
+    /// What the process has done first that others may wait for, at places with numbers.
+    fn steps(&mut self, steps: &[Step]);
     /// Parts of collectives.
     fn parted(&mut self, parted: &Parted, stacks: &Stacks);
     /// The process has been asked what it waits for.

@@ -7,13 +7,11 @@
 //! may be complete without their rank knowing: those that meet their counterpart explain nothing, and are
 //! left out where anything else does.
 
-mod circle;
-
+use crate::circle::WaitFor;
 use crate::facts::at;
 use crate::merge;
 use crate::ranks;
 use crate::symbols::Symbols;
-use circle::WaitFor;
 use commsan_model::{Code, Finding, Frame, NeedKind, Site};
 use commsan_trace::record::{RawNeed, RawWaiting};
 use commsan_trace::{Deadlock, RankLog};
@@ -338,16 +336,9 @@ impl<'r> Job<'r> {
                     made the call that another rank waits for"
                 .to_owned();
         }
-        let kinds = |kind| links.iter().filter(|link| link.need.kind == kind).count();
+        let to_itself = matches!(links, [only] if only.next == only.rank);
         let all = links.len();
-        if let [only] = links
-            && only.next == only.rank
-        {
-            return "start the receive before the message is sent (MPI_Irecv), and wait for both \
-                    then, or use MPI_Sendrecv"
-                .to_owned();
-        }
-        if links.iter().any(|link| link.call() == "MPI_Finalize") || all == 1 {
+        if !to_itself && (links.iter().any(|link| link.call() == "MPI_Finalize") || all == 1) {
             let waits = links.iter().find(|link| link.call() != "MPI_Finalize");
             if let Some(Link { rank, next, need, .. }) = waits {
                 let part = match need.kind {
@@ -365,33 +356,8 @@ impl<'r> Job<'r> {
                 return format!("{part} before it ends, or rank {rank} not wait for that");
             }
         }
-        if kinds(NeedKind::Send) == all {
-            return "a standard send may wait for its receive: use MPI_Sendrecv, start the receives \
-                    first (MPI_Irecv), or let one of the ranks receive before it sends"
-                .to_owned();
-        }
-        if kinds(NeedKind::Receive) == all {
-            return "let one of the ranks send before it waits for a message, or use MPI_Sendrecv"
-                .to_owned();
-        }
-        if kinds(NeedKind::Collective) == all {
-            return if links.iter().any(|link| link.need.name != links[0].need.name) {
-                "the collectives are on different communicators: let all ranks enter those of both in \
-                 the same order, or start both as nonblocking ones before they wait for either"
-            } else {
-                "let all ranks enter their collectives in the same order, whatever they are called on"
-            }
-            .to_owned();
-        }
-        if kinds(NeedKind::Collective) > 0 {
-            return "let the ranks come to the collective and the message in the same order, for a \
-                    collective may wait for all ranks; a message that is never sent must not be waited \
-                    for"
-                .to_owned();
-        }
-        "let the ranks do what they wait for in another order: what is waited for first must be done \
-         before anything else is waited for"
-            .to_owned()
+        let needs: Vec<_> = links.iter().map(|link| (link.need.kind, link.need.name)).collect();
+        advice(&needs, to_itself).to_owned()
     }
 
     /// A message to the rank that is just another one than it waits for.
@@ -448,6 +414,40 @@ impl Link<'_> {
             _ => what(self.need, Some(self.next)),
         }
     }
+}
+
+/// How to get out of a circle of ranks that have such needs, on these communicators.
+pub(crate) fn advice(needs: &[(NeedKind, u64)], to_itself: bool) -> &'static str {
+    let all = |kind| needs.iter().all(|(other, _)| *other == kind);
+    let any = |kind| needs.iter().any(|(other, _)| *other == kind);
+    if to_itself {
+        return "start the receive before the message is sent (MPI_Irecv), and wait for both then, or use \
+                MPI_Sendrecv";
+    }
+    if all(NeedKind::Send) {
+        return "a standard send may wait for its receive: use MPI_Sendrecv, start the receives first \
+                (MPI_Irecv), or let one of the ranks receive before it sends";
+    }
+    if all(NeedKind::Receive) {
+        return "let one of the ranks send before it waits for a message, or use MPI_Sendrecv";
+    }
+    if all(NeedKind::Collective) {
+        return match needs.windows(2).any(|pair| pair[0].1 != pair[1].1) {
+            true => {
+                "the collectives are on different communicators: let all ranks enter those of both in the same \
+                 order, or start both as nonblocking ones before they wait for either"
+            }
+            false => {
+                "let all ranks enter their collectives in the same order, whatever they are called on"
+            }
+        };
+    }
+    if any(NeedKind::Collective) {
+        return "let the ranks come to the collective and the message in the same order, for a collective may wait \
+                for all ranks; a message that is never sent must not be waited for";
+    }
+    "let the ranks do what they wait for in another order: what is waited for first must be done before anything \
+     else is waited for"
 }
 
 /// What is needed, of one rank if that is said.

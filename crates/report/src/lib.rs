@@ -9,9 +9,11 @@
 //! ```
 
 pub mod checks;
+mod circle;
 mod deadlock;
 mod facts;
 pub mod github;
+mod hidden;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -21,6 +23,7 @@ pub mod names;
 mod notes;
 mod parts;
 pub mod ranks;
+mod replay;
 mod room;
 pub mod sarif;
 mod sources;
@@ -117,7 +120,8 @@ impl Report {
             Ok(notices) => notices.into_iter().for_each(|notice| notes.warn(notice, None)),
             Err(error) => notes.warn(error.to_string(), None),
         }
-        let symbols = Symbols::of(&logs);
+        let hidden = hidden::circles(&logs);
+        let symbols = Symbols::of(&logs, hidden.iter().flat_map(hidden::Hidden::sites));
         let seen = logs.iter().flat_map(|log| observations(log, &symbols));
         let mut merged = merge::merge(seen.chain(room::observations(&logs, &symbols)));
         let deadlocks = directory.deadlocks().unwrap_or_else(|error| {
@@ -133,6 +137,7 @@ impl Report {
         merged.extend(messages::findings(&logs, &symbols));
         merged.extend(parts::findings(&logs, &symbols));
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
+        merged.extend(hidden::findings(&hidden, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);
         if let Some(checks) = &options.checks {

@@ -28,7 +28,7 @@ pub(crate) type Counts<'r> = BTreeMap<u32, (&'r RankLog, &'r Messages)>;
 /// What both sides make certain.
 pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Finding> {
     let mut found = Vec::new();
-    for ranks in jobs(logs) {
+    for (_, ranks) in jobs(logs) {
         let job = Exchange { ranks, symbols };
         found.extend(job.receivers().flat_map(|(rank, name)| job.compare(rank, name)));
         found.extend(job.chances());
@@ -37,10 +37,12 @@ pub(crate) fn findings<'r>(logs: &'r [RankLog], symbols: &'r Symbols) -> Vec<Fin
 }
 
 /// The ranks of each job, with what each has counted.
-pub(crate) fn jobs(logs: &[RankLog]) -> impl Iterator<Item = Counts<'_>> {
+pub(crate) fn jobs(logs: &[RankLog]) -> impl Iterator<Item = (Job, Counts<'_>)> {
     let jobs: BTreeSet<Job> = logs.iter().flat_map(|log| log.messages.keys().copied()).collect();
     jobs.into_iter().map(move |job| {
-        logs.iter().filter_map(|log| Some((log.rank, (log, log.messages.get(&job)?)))).collect()
+        let counted =
+            logs.iter().filter_map(|log| Some((log.rank, (log, log.messages.get(&job)?))));
+        (job, counted.collect())
     })
 }
 

@@ -43,7 +43,7 @@ struct Entry<'r> {
 /// A finding for each two places that do not fit.
 pub(crate) fn findings(logs: &[RankLog], symbols: &Symbols) -> Vec<Finding> {
     let mut found = Vec::new();
-    for ranks in jobs(logs) {
+    for (_, ranks) in jobs(logs) {
         let tells = |rank: u32, name: u64| {
             let told = ranks.get(&rank).map(|(_, messages)| messages);
             told.is_some_and(|told| told.names.contains(&name) && !told.unbalanced.contains(&name))

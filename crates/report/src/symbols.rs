@@ -20,8 +20,16 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Looks up all places in `logs`, module by module.
-    pub(crate) fn of(logs: &[RankLog]) -> Symbols {
+    /// Looks up all places in `logs`, and more of them, module by module.
+    pub(crate) fn of<'l>(
+        logs: &'l [RankLog],
+        more: impl Iterator<Item = (&'l RankLog, &'l RawSite<'static>)>,
+    ) -> Symbols {
+        let code_of = |log: &'l RankLog, frames: &mut dyn Iterator<Item = &'l (u32, u64)>| {
+            let code = frames.filter(|(module, _)| function(log, *module).is_none());
+            let code = code.map(|(module, offset)| (module_path(log, *module), *offset));
+            code.collect::<Vec<_>>()
+        };
         let sites = logs.iter().flat_map(|log| {
             let sites = log
                 .findings
@@ -40,10 +48,10 @@ impl Symbols {
                 RawVariable::Local { at, .. } => Some(at),
                 RawVariable::Static { .. } => None,
             });
-            let code = frames.chain(locals).filter(|(module, _)| function(log, *module).is_none());
-            code.map(move |(module, offset)| (module_path(log, *module), *offset))
+            code_of(log, &mut frames.chain(locals))
         });
-        Symbols::of_places(sites)
+        let more = more.flat_map(|(log, site)| code_of(log, &mut site.frames.iter()));
+        Symbols::of_places(sites.chain(more))
     }
 
     /// Looks up places that are known as a module and an offset from its load address, module by module.

@@ -704,7 +704,7 @@ pub const WORDINGS: &[Wording] = &[
         help: "compare both receives",
         fortran: "",
     },
-    // Deadlocks are told by `deadlock.rs`; no rank alone reports one.
+    // Deadlocks are told by `deadlock.rs` and `hidden.rs`; no rank alone reports one.
     Wording {
         code: Code::Deadlock,
         case: Case::Usual,
@@ -713,6 +713,26 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{starter} waits here",
         why: "{by} at {here} and {starter} at {started} wait for each other",
         help: "let the ranks do what they wait for in another order",
+        fortran: "",
+    },
+    Wording {
+        code: Code::CollectiveMayWait,
+        case: Case::Usual,
+        message: "{who} waits for {other} if collectives wait for all ranks",
+        offence: "{by} waits here",
+        operation: "{starter} comes later",
+        why: "{by} at {here} waits for {starter} at {started}",
+        help: "let the ranks come to the collective and the message in the same order",
+        fortran: "",
+    },
+    Wording {
+        code: Code::SendMayWait,
+        case: Case::Usual,
+        message: "{who} waits for {other} unless MPI buffers the messages",
+        offence: "{by} waits here",
+        operation: "{starter} comes later",
+        why: "{by} at {here} waits for {starter} at {started}",
+        help: "start the receives before the sends",
         fortran: "",
     },
     Wording {

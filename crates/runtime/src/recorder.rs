@@ -7,7 +7,7 @@
 
 use crate::options::Options;
 use commsan_engine::Mode;
-use commsan_model::{Code, Role};
+use commsan_model::{Code, Role, Step};
 use commsan_mpi_shim::World;
 use commsan_place::{
     About, Counted, Doing, Findings, Need, Parted, Raced, Report, Site, Stacks, Use, Variable,
@@ -37,6 +37,8 @@ const LINE: usize = 16 * 1024;
 const NAMES: usize = 400;
 /// Parts in a line, of which each takes 60 characters at most.
 const PARTS: usize = 100;
+/// Steps that fit a line.
+const STEPS: usize = 100;
 
 /// Writes one rank's log.
 pub struct Recorder {
@@ -341,6 +343,19 @@ impl Findings for Recorder {
 
     fn known(&mut self, used: u32) {
         self.log.write(&Record::Known { used });
+    }
+
+    fn communicator(&mut self, name: u64, on: &str, members: &[u32]) {
+        for members in members.chunks(NAMES) {
+            let (on, members) = (Cow::Borrowed(on), Cow::Borrowed(members));
+            self.log.write(&Record::Communicator { name, on, members });
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for steps in steps.chunks(STEPS) {
+            self.log.write(&Record::Steps { steps: Cow::Borrowed(steps) });
+        }
     }
 
     fn parted(&mut self, parted: &Parted, stacks: &Stacks) {

@@ -13,7 +13,7 @@ pub mod time;
 pub mod traffic;
 pub mod writer;
 
-pub use reader::{Job, Messages, Origin, RankLog};
+pub use reader::{Comm, Job, Messages, Origin, RankLog, Steps};
 pub use record::Record;
 pub use resolve::resolve;
 pub use run::{Deadlock, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck};

@@ -8,6 +8,7 @@ use crate::record::{
     self, End, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawVariable,
     RawWaiting, Record, Start,
 };
+use commsan_model::Step;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -88,6 +89,28 @@ pub struct Messages {
     pub races: Vec<RawRace<'static>>,
     /// Parts of collectives, likewise.
     pub parts: Vec<RawParts<'static>>,
+    /// What others may wait for.
+    pub steps: Steps,
+}
+
+/// What a rank has done first that others may wait for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Communicators that steps name.
+    pub comms: Vec<Comm>,
+    /// In order, at places in [`RankLog::sites`].
+    pub all: Vec<Step>,
+}
+
+/// A communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comm {
+    /// The same in all ranks.
+    pub name: u64,
+    /// In words.
+    pub on: String,
+    /// Ranks in `MPI_COMM_WORLD`.
+    pub members: Vec<u32>,
 }
 
 impl Messages {
@@ -208,6 +231,20 @@ impl RankLog {
             Record::Known { used } => {
                 let races = &mut self.messages.entry(ids.job).or_default().races;
                 races.retain(|race| race.used.as_ref().is_none_or(|(number, _)| *number != used));
+            }
+            Record::Communicator { name, on, members } => {
+                let comms = &mut self.messages.entry(ids.job).or_default().steps.comms;
+                match comms.last_mut().filter(|comm| comm.name == name) {
+                    Some(known) => known.members.extend(&*members),
+                    None => comms.push(Comm {
+                        name,
+                        on: on.into_owned(),
+                        members: members.into_owned(),
+                    }),
+                }
+            }
+            Record::Steps { steps } => {
+                self.messages.entry(ids.job).or_default().steps.all.extend(&*steps);
             }
             Record::Parts(mut parts) => {
                 self.resolve_modules(&mut parts.site, ids);

@@ -3,7 +3,7 @@
 //! Every type borrows where it can, so that a rank serialises from its own state into a
 //! fixed buffer without allocating.
 
-use commsan_model::{Code, NeedKind, Role};
+use commsan_model::{Code, NeedKind, Role, Step};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -59,6 +59,20 @@ pub enum Record<'a> {
     Known {
         /// The use.
         used: u32,
+    },
+    /// A communicator that [`Record::Steps`] name, by its position among these; large ones take several records.
+    Communicator {
+        /// Its name.
+        name: u64,
+        /// In words.
+        on: Cow<'a, str>,
+        /// Ranks in `MPI_COMM_WORLD`.
+        members: Cow<'a, [u32]>,
+    },
+    /// What the rank has done first that others may wait for; many take several records.
+    Steps {
+        /// In order, at places that [`Record::Site`]s tell.
+        steps: Cow<'a, [Step]>,
     },
     /// Parts of collectives.
     Parts(RawParts<'a>),

@@ -74,6 +74,8 @@ impl Findings for Found {
 
     fn counted(&mut self, _: &Counted, _: &Stacks) {}
     fn raced(&mut self, _: &Raced, _: &Stacks) {}
+    fn communicator(&mut self, _: u64, _: &str, _: &[u32]) {}
+    fn steps(&mut self, _: &[commsan_model::Step]) {}
     fn known(&mut self, _: u32) {}
     fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }

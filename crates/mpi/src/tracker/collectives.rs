@@ -18,6 +18,8 @@ pub(crate) struct Together {
     /// Where ranks compare; `None` where they cannot.
     pub board: Option<(Board, u32)>,
     pub on: Communicators,
+    /// This rank, in the job.
+    pub me: u32,
     /// Collectives are counted, but not compared.
     pub ignored: bool,
 }
@@ -58,6 +60,7 @@ impl Tracker {
 
     /// `MPI_COMM_WORLD` has this handle, and `MPI_COMM_SELF`, of this rank alone, that one.
     pub fn name_world(&mut self, handle: usize, size: usize, (own, me): (usize, u32)) {
+        self.together.me = me;
         self.together.on.add_world(handle, size);
         self.together.on.add_self(own, me);
     }
@@ -170,7 +173,7 @@ impl Tracker {
     }
 
     /// The number by which other ranks refer to a place.
-    fn number_of(&mut self, site: &Site, call: &Call, out: &mut dyn Findings) -> u32 {
+    pub(super) fn number_of(&mut self, site: &Site, call: &Call, out: &mut dyn Findings) -> u32 {
         let new = self.rma.sites.len() as u32;
         *self.rma.sites.entry((site.stack, call.row)).or_insert_with(|| {
             out.site(new, site, &self.stacks);

@@ -58,8 +58,9 @@ impl Tracker {
             ..Operation::new(args, place, &mut self.stacks)
         };
         let (accesses, partitioned) = (persistent.accesses.clone(), persistent.partitioned);
-        let (call, messages) = (&request.call.name, persistent.messages.clone());
-        self.count_repeated(&messages, call, place);
+        let (call, messages) = (request.call, persistent.messages.clone());
+        self.count_repeated(&messages, &call.name, place);
+        self.step_again(&messages, call, token.key, place, out);
         let sends = accesses.first().is_some_and(|a| a.mode == Mode::Read);
         let state = match (partitioned, sends) {
             (true, true) => State::Partitions(vec![None; accesses.len()].into()),

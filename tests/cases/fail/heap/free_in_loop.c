@@ -9,7 +9,10 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int peer = 1 - rank;
 
-  static int in[30];
+  static int in[3][30];
+  MPI_Request incoming[3];
+  for (int i = 0; i < 3; i++)
+    MPI_Irecv(in[i], 30, MPI_INT, peer, i, MPI_COMM_WORLD, &incoming[i]);
   for (int i = 0; i < 3; i++) {
     int *out = calloc(30, sizeof(int));
     out[0] = i;
@@ -20,8 +23,8 @@ int main(int argc, char **argv) {
   }
   int sum = 0;
   for (int i = 0; i < 3; i++) {
-    MPI_Recv(in, 30, MPI_INT, peer, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    sum += in[0];
+    MPI_Wait(&incoming[i], MPI_STATUS_IGNORE);
+    sum += in[i][0];
   }
 
   printf("%s\n", sum == 3 ? "right" : "wrong");

@@ -16,9 +16,11 @@ int main(int argc, char **argv) {
   int peer = 1 - rank;
 
   static int in[64];
+  MPI_Request incoming;
+  MPI_Irecv(in, 64, MPI_INT, peer, 0, MPI_COMM_WORLD, &incoming);
   MPI_Request request;
   post(peer, &request);
-  MPI_Recv(in, 64, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&incoming, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 
   MPI_Finalize();

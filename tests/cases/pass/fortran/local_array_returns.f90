@@ -18,15 +18,16 @@ program local_array_returns
   use mpi
   use announcing
   implicit none
-  integer :: rank, peer, request, ierr
-  integer :: in(20)
+  integer :: rank, peer, request, incoming, ierr
+  integer, asynchronous :: in(20)
   procedure(announce), pointer :: call_it
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   peer = 1 - rank
+  call MPI_Irecv(in, 20, MPI_INTEGER, peer, 0, MPI_COMM_WORLD, incoming, ierr)
   call_it => announce
   call call_it(7, peer, request)
-  call MPI_Recv(in, 20, MPI_INTEGER, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+  call MPI_Wait(incoming, MPI_STATUS_IGNORE, ierr)
   call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
   call MPI_Finalize(ierr)
   if (.not. (in(20) == 7)) stop 1

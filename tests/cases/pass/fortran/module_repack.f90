@@ -36,19 +36,22 @@ program module_repack
   use mpi
   use boundary
   implicit none
-  integer :: rank, peer, state, ierr
-  real(8) :: psi(2 * points), halo(points), sum
+  integer :: rank, peer, state, ierr, incoming(states)
+  real(8) :: psi(2 * points), halo(points, states), sum
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   peer = 1 - rank
   sum = 0
   do state = 1, states
+    call MPI_Irecv(halo(:, state), points, MPI_DOUBLE_PRECISION, peer, state, MPI_COMM_WORLD, incoming(state), ierr)
+  end do
+  do state = 1, states
     psi = state
     call send_state(psi(1:points), peer, state)
   end do
   do state = 1, states
-    call MPI_Recv(halo, points, MPI_DOUBLE_PRECISION, peer, state, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
-    sum = sum + halo(points)
+    call MPI_Wait(incoming(state), MPI_STATUS_IGNORE, ierr)
+    sum = sum + halo(points, state)
   end do
   call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
   call MPI_Finalize(ierr)

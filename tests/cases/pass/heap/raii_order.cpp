@@ -27,8 +27,10 @@ int main(int argc, char **argv) {
   int peer = 1 - rank;
 
   std::vector<double> in(30);
+  MPI_Request incoming;
+  MPI_Irecv(in.data(), 30, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, &incoming);
   send(peer);
-  MPI_Recv(in.data(), 30, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&incoming, MPI_STATUS_IGNORE);
 
   MPI_Finalize();
   return in[29] == 1.5 ? 0 : 1;

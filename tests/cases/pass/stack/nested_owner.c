@@ -20,9 +20,11 @@ int main(int argc, char **argv) {
   int peer = 1 - rank;
 
   static char in[32];
+  MPI_Request incoming;
+  MPI_Irecv(in, 32, MPI_CHAR, peer, 0, MPI_COMM_WORLD, &incoming);
   MPI_Request request;
   announce(rank, &request);
-  MPI_Recv(in, 32, MPI_CHAR, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&incoming, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 
   MPI_Finalize();

@@ -14,6 +14,8 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   static int in[100];
+  MPI_Request incoming;
+  MPI_Irecv(in, 100, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &incoming);
   int *out = calloc(100, sizeof(int));
   pthread_t thread;
   MPI_Request request;
@@ -21,7 +23,7 @@ int main(int argc, char **argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   pthread_create(&thread, NULL, clean, out);
   pthread_join(thread, NULL);
-  MPI_Recv(in, 100, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&incoming, MPI_STATUS_IGNORE);
 
   MPI_Finalize();
   return in[0] == 0 ? 0 : 1;

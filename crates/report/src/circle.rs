@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 const STARTS: usize = 256;
 
 /// Whom each rank waits for.
-pub(super) struct WaitFor(Vec<FixedBitSet>);
+pub(crate) struct WaitFor(Vec<FixedBitSet>);
 
 impl WaitFor {
     /// Of as many ranks, `of(n)` being those that the n-th waits for.
-    pub(super) fn new<I>(ranks: usize, of: impl Fn(usize) -> I) -> WaitFor
+    pub(crate) fn new<I>(ranks: usize, of: impl Fn(usize) -> I) -> WaitFor
     where
         I: IntoIterator<Item = u32>,
     {
@@ -25,7 +25,7 @@ impl WaitFor {
     }
 
     /// A smallest circle, from its lowest rank on: each waits for the next, the last for the first.
-    pub(super) fn circle(&self) -> Option<Vec<usize>> {
+    pub(crate) fn circle(&self) -> Option<Vec<usize>> {
         let ranks = 0..self.0.len();
         if let Some(rank) = ranks.clone().find(|rank| self.0[*rank].contains(*rank)) {
             return Some(vec![rank]);

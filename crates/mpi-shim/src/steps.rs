@@ -1,0 +1,86 @@
+//! What others may wait for: which calls `commsan_mpi` follows for it, and where it must stop.
+
+use crate::effects::After;
+use crate::library::Mpi;
+use crate::rank::Rank;
+use commsan_mpi::{Args, Call, Did, Effect, Tracker};
+use commsan_threads::Here;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Steps are asked for.
+static ARE_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// MPI has been initialised.
+pub(crate) fn begin() {
+    ARE_OPEN.store(true, Relaxed);
+}
+
+fn remember(tracker: &Tracker) {
+    ARE_OPEN.store(tracker.steps_are_open(), Relaxed);
+}
+
+/// One of several threads calls: what was done by another one is worth nothing then.
+#[cold]
+pub(crate) fn called_in_parallel(rank: &dyn Rank, args: &Args, here: &Here) {
+    let at = &args.call.at;
+    let matters = args.call.waits || args.call.enters || at.dest.is_some() || at.source.is_some();
+    if matters {
+        rank.with(here.thread, &mut |tracker, _| {
+            tracker.steps_by(here.thread.number());
+            remember(tracker);
+        });
+    }
+}
+
+/// A call has failed: who knows what it has done.
+#[cold]
+pub(crate) fn failed(tracker: &mut Tracker) {
+    tracker.end_steps();
+    remember(tracker);
+}
+
+impl After<'_> {
+    /// The call has started what this request stands for, has waited for these, or has done all it does.
+    #[inline]
+    pub(crate) fn steps(&self, did: Did) {
+        if ARE_OPEN.load(Relaxed) {
+            self.step(did);
+        }
+    }
+
+    #[cold]
+    fn step(&self, did: Did) {
+        self.with(|tracker, out| {
+            if !self.ok || depends_on_time(self.args.call, did) {
+                tracker.end_steps();
+            } else if did_matter(self.args.call, did) {
+                tracker.step::<Mpi>(self.args, did, self.here, out);
+            }
+            remember(tracker);
+        });
+    }
+}
+
+/// What the program does next may depend on how far others are; or the call does what is not followed.
+fn depends_on_time(call: &Call, did: Did) -> bool {
+    use Effect::*;
+    let waits_for_any = matches!(did, Did::Wait(requests) if requests.len() != 1);
+    match call.effect {
+        Test | TestAll | TestAny | GetStatus | Cancel | Parrived => true,
+        Pready | PreadyRange | PreadyList | InitPartitioned | Window => true,
+        WaitAny | Some => waits_for_any || !call.waits,
+        Block => call.at.message.is_some() || call.at.flag.is_some() && call.probes(),
+        _ => false,
+    }
+}
+
+fn did_matter(call: &Call, did: Did) -> bool {
+    use Effect::*;
+    match did {
+        Did::Wait(requests) => {
+            !requests.is_empty() && matches!(call.effect, Wait | WaitAll | WaitAny | Some)
+        }
+        Did::Block | Did::Start(_) => true,
+    }
+}

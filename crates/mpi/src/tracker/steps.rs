@@ -1,0 +1,171 @@
+//! From calls to the steps that others may wait for; see [`crate::steps`].
+
+use super::{Repeated, Tracker};
+use crate::buffers::{Args, Library};
+use crate::calls::{Call, Effect};
+use crate::collective::communicators::On;
+use crate::requests::Token;
+use crate::steps::{Begun, Comm, sends};
+use commsan_model::{Message, Step};
+use commsan_place::{Findings, Place};
+
+/// What a call that has succeeded may mean to those who wait for this process.
+#[derive(Clone, Copy, Debug)]
+pub enum Did<'a> {
+    /// It has waited for what it is about.
+    Block,
+    /// It has started something that this request stands for.
+    Start(usize),
+    /// It has waited for these requests.
+    Wait(&'a [Token]),
+}
+
+impl Tracker {
+    /// Whether more steps are asked for.
+    pub fn steps_are_open(&self) -> bool {
+        self.steps.are_open()
+    }
+
+    /// What this process does from now on is not known to others.
+    pub fn end_steps(&mut self) {
+        self.steps.end();
+    }
+
+    /// One of several threads calls.
+    pub fn steps_by(&mut self, thread: u32) {
+        self.steps.called_by(thread);
+    }
+
+    /// A call has succeeded.
+    pub fn step<L: Library>(
+        &mut self,
+        args: &Args,
+        did: Did,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.steps.called_by(place.thread());
+        if let Did::Wait(tokens) = did {
+            let number = self.place_of(args.call, place, out);
+            return tokens.iter().for_each(|token| self.steps.finish(token.key, number));
+        }
+        let request = match did {
+            Did::Start(request) => Some(request),
+            _ => None,
+        };
+        match self.begun::<L>(args, place, out) {
+            Some(begun) if !begun.is_empty() => self.steps.begin(&begun, request),
+            Some(_) => {}
+            None => self.steps.end(),
+        }
+    }
+
+    /// What a call has begun; `None` if that is not known.
+    fn begun<L: Library>(
+        &mut self,
+        args: &Args,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> Option<Begun> {
+        let (call, at) = (args.call, &args.call.at);
+        let mut begun = Begun::new();
+        let is_somebody = |peer: &usize| args.int(*peer) != L::PROC_NULL;
+        let (dest, source) = (at.dest.filter(is_somebody), at.source.filter(is_somebody));
+        if !call.enters && dest.is_none() && source.is_none() {
+            return Some(begun);
+        }
+        if call.effect == Effect::CommFree {
+            return Some(begun); // which need not wait
+        }
+        let handle = args.words[at.comm?];
+        if call.enters {
+            let me = self.together.me;
+            let known = self.together.on.find(On::Comm(handle))?;
+            // Of an intercommunicator the members are the others: its collectives are left out, by all.
+            let waits = known.size > 1 && known.members.contains(&me);
+            if waits {
+                let comm = self.step_comm(handle).filter(|_| call.effect != Effect::Init)?;
+                let place = self.place_of(call, place, out);
+                begun.push(Step::Enter { comm, place });
+            }
+            return Some(begun);
+        }
+        let comm = self.step_comm(handle)?;
+        if call.effect == Effect::Init {
+            return Some(begun); // begun when it is started
+        }
+        let number = self.place_of(call, place, out);
+        let message = |peer: usize, tag: Option<usize>| {
+            let known = self.together.on.find(On::Comm(handle))?;
+            let peer = *known.members.get(usize::try_from(args.int(peer)).ok()?)?;
+            let tag = tag.map(|index| args.int(index)).filter(|tag| *tag >= 0);
+            Some(Message { comm, peer, tag, place: number })
+        };
+        if let Some(dest) = dest {
+            begun.push(sends(&call.name, message(dest, at.tag)?));
+        }
+        if let Some(source) = source {
+            let message = message(source, at.received_tag)?;
+            begun.push(if call.probes() { Step::Probe(message) } else { Step::Receive(message) });
+        }
+        Some(begun)
+    }
+
+    /// A persistent request is about to be started.
+    pub(super) fn step_again(
+        &mut self,
+        repeated: &Repeated,
+        call: &'static Call,
+        request: usize,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if !self.steps.are_open() {
+            return;
+        }
+        self.steps.called_by(place.thread());
+        let number = self.place_of(call, place, out);
+        let mut begun = Begun::new();
+        for (sort, on, tag) in repeated {
+            let Some(peer) = sort.peer else { return self.steps.end() };
+            let known = self.together.on.named().find(|(_, known)| known.name == sort.name);
+            let Some((_, known)) = known else { return self.steps.end() };
+            let members = known.members.clone();
+            let comm =
+                self.steps.comm(sort.name, || Comm { name: sort.name, on: on.clone(), members });
+            let message = Message { comm, peer, tag: *tag, place: number };
+            begun.push(if sort.sends {
+                sends(&call.name, message)
+            } else {
+                Step::Receive(message)
+            });
+        }
+        if begun.is_empty() {
+            return; // of MPI_PROC_NULL, or of what has no name: then the request is not followed
+        }
+        self.steps.begin(&begun, Some(request));
+    }
+
+    /// A communicator among those that steps name; `None` if it has no name.
+    fn step_comm(&mut self, handle: usize) -> Option<u32> {
+        let known = self.together.on.find(On::Comm(handle)).filter(|known| known.name != 0)?;
+        let (name, members) = (known.name, known.members.clone());
+        let on = || self.words_for(On::Comm(handle));
+        let on = (!self.steps.names(name)).then(on).unwrap_or_default();
+        Some(self.steps.comm(name, || Comm { name, on, members }))
+    }
+
+    fn place_of(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) -> u32 {
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        self.number_of(&site, call, out)
+    }
+
+    /// Tells the steps.
+    pub(super) fn tell_steps(&mut self, out: &mut dyn Findings) {
+        let Some((steps, comms)) = self.steps.known() else { return };
+        for comm in comms {
+            out.communicator(comm.name, &comm.on, &comm.members);
+        }
+        out.steps(steps);
+    }
+}
