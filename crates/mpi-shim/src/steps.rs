@@ -5,11 +5,19 @@ use crate::library::Mpi;
 use crate::rank::Rank;
 use commsan_mpi::{Args, Call, Did, Effect, Tracker};
 use commsan_threads::Here;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// Steps are asked for.
 static ARE_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// The thread that calls, if any has.
+static CALLER: AtomicU32 = AtomicU32::new(NOBODY);
+
+/// No thread's number.
+const NOBODY: u32 = u32::MAX;
+/// Several threads.
+const SEVERAL: u32 = u32::MAX - 1;
 
 /// MPI has been initialised.
 pub(crate) fn begin() {
@@ -25,12 +33,18 @@ fn remember(tracker: &Tracker) {
 pub(crate) fn called_in_parallel(rank: &dyn Rank, args: &Args, here: &Here) {
     let at = &args.call.at;
     let matters = args.call.waits || args.call.enters || at.dest.is_some() || at.source.is_some();
-    if matters {
+    if matters && !is_caller(here) && CALLER.swap(SEVERAL, Relaxed) != SEVERAL {
         rank.with(here.thread, &mut |tracker, _| {
-            tracker.steps_by(here.thread.number());
+            tracker.give_up_steps();
             remember(tracker);
         });
     }
+}
+
+/// Whether no thread but this one calls.
+fn is_caller(here: &Here) -> bool {
+    let me = here.thread.number();
+    CALLER.compare_exchange(NOBODY, me, Relaxed, Relaxed).map_or_else(|known| known == me, |_| true)
 }
 
 /// A call has failed: who knows what it has done.
@@ -54,6 +68,8 @@ impl After<'_> {
         self.with(|tracker, out| {
             if !self.ok || depends_on_time(self.args.call, did) {
                 tracker.end_steps();
+            } else if !is_caller(self.here) {
+                tracker.give_up_steps();
             } else if did_matter(self.args.call, did) {
                 tracker.step::<Mpi>(self.args, did, self.here, out);
             }

@@ -34,11 +34,17 @@ pub(crate) type Begun = SmallVec<[Step; 2]>;
 pub(crate) struct Steps {
     all: Vec<Step>,
     comms: Vec<Comm>,
-    /// What requests stand for, by handle: positions of steps.
-    started: FxHashMap<usize, SmallVec<[u32; 2]>>,
-    /// The thread that calls.
-    thread: Option<u32>,
+    /// What requests stand for, by handle.
+    started: FxHashMap<usize, Started>,
     state: State,
+}
+
+/// What the requests of one handle stand for. Some libraries give one handle to all sends that they have done with.
+#[derive(Debug, Default)]
+struct Started {
+    requests: usize,
+    /// Positions of steps; `None` if some have been waited for, nobody knows which.
+    steps: Option<SmallVec<[u32; 2]>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +63,6 @@ impl Default for Steps {
             all: Vec::new(),
             comms: Vec::new(),
             started: FxHashMap::default(),
-            thread: None,
             state: State::Open,
         }
     }
@@ -85,13 +90,6 @@ impl Steps {
         *self = Steps { state: State::Useless, ..Steps::default() };
     }
 
-    /// A thread calls.
-    pub fn called_by(&mut self, thread: u32) {
-        if *self.thread.get_or_insert(thread) != thread {
-            self.give_up();
-        }
-    }
-
     /// Whether some step names this communicator.
     pub fn names(&self, name: u64) -> bool {
         self.comms.iter().any(|comm| comm.name == name)
@@ -113,18 +111,30 @@ impl Steps {
         self.all.extend(begun);
         let positions = first..first + begun.len() as u32;
         if let Some(request) = request {
-            self.started.insert(request, positions.collect());
-            return;
+            let new = || Started { requests: 0, steps: Some(SmallVec::new()) };
+            let started = self.started.entry(request).or_insert_with(new);
+            started.requests += 1;
+            return started.steps.iter_mut().for_each(|steps| steps.extend(positions.clone()));
         }
         let finish = |(step, begun): (&Step, u32)| Step::Finish { begun, place: step.place() };
         self.all.extend(begun.iter().zip(positions).map(finish));
     }
 
-    /// A request has been waited for, at this place.
-    pub fn finish(&mut self, request: usize, place: u32) {
-        let started = self.started.remove(&request).unwrap_or_default();
-        if self.room(started.len()).is_some() {
-            self.all.extend(started.into_iter().map(|begun| Step::Finish { begun, place }));
+    /// Requests have been waited for, at this place.
+    pub fn finish(&mut self, requests: impl Iterator<Item = usize> + Clone, place: u32) {
+        for request in requests.clone() {
+            let Some(started) = self.started.get_mut(&request) else { continue };
+            let waited_for = requests.clone().filter(|other| *other == request).count();
+            if waited_for < started.requests {
+                started.requests -= 1;
+                started.steps = None;
+                continue;
+            }
+            let steps = self.started.remove(&request).and_then(|started| started.steps);
+            let steps = steps.unwrap_or_default();
+            if self.room(steps.len()).is_some() {
+                self.all.extend(steps.into_iter().map(|begun| Step::Finish { begun, place }));
+            }
         }
     }
 
@@ -176,9 +186,9 @@ mod tests {
     fn a_request_is_waited_for_once() {
         let mut steps = Steps::default();
         steps.begin(&[Step::Send(SENT)], Some(9));
-        steps.finish(9, 4);
-        steps.finish(9, 5);
-        steps.finish(8, 6);
+        steps.finish([9].into_iter(), 4);
+        steps.finish([9].into_iter(), 5);
+        steps.finish([8].into_iter(), 6);
         let (all, _) = steps.known().unwrap();
         assert_eq!(all, [Step::Send(SENT), Step::Finish { begun: 0, place: 4 }]);
     }
@@ -194,13 +204,34 @@ mod tests {
     }
 
     #[test]
-    fn another_thread_makes_them_useless_for_good() {
+    fn requests_of_one_handle_are_waited_for_together_or_not_at_all() {
         let mut steps = Steps::default();
-        steps.called_by(0);
+        let finished = |steps: &Steps| {
+            let (all, _) = steps.known().unwrap();
+            all.iter().filter(|step| matches!(step, Step::Finish { .. })).count()
+        };
+        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.finish([9, 8, 9].into_iter(), 4);
+        assert_eq!(finished(&steps), 2);
+        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.finish([9].into_iter(), 5);
+        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.finish([9].into_iter(), 6);
+        steps.finish([9].into_iter(), 7);
+        assert_eq!(finished(&steps), 2);
+        steps.begin(&[Step::Send(SENT)], Some(9));
+        steps.finish([9].into_iter(), 8);
+        assert_eq!(finished(&steps), 3);
+    }
+
+    #[test]
+    fn useless_ones_stay_so() {
+        let mut steps = Steps::default();
         steps.begin(&[Step::Send(SENT)], None);
-        steps.called_by(0);
         assert!(steps.known().is_some());
-        steps.called_by(1);
+        steps.give_up();
         steps.end();
         assert!(steps.known().is_none());
     }

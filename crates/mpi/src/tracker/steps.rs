@@ -2,7 +2,7 @@
 
 use super::{Repeated, Tracker};
 use crate::buffers::{Args, Library};
-use crate::calls::{Call, Effect};
+use crate::calls::{Call, Effect, Flow};
 use crate::collective::communicators::On;
 use crate::requests::Token;
 use crate::steps::{Begun, Comm, sends};
@@ -31,9 +31,9 @@ impl Tracker {
         self.steps.end();
     }
 
-    /// One of several threads calls.
-    pub fn steps_by(&mut self, thread: u32) {
-        self.steps.called_by(thread);
+    /// Several threads call.
+    pub fn give_up_steps(&mut self) {
+        self.steps.give_up();
     }
 
     /// A call has succeeded.
@@ -44,10 +44,9 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        self.steps.called_by(place.thread());
         if let Did::Wait(tokens) = did {
             let number = self.place_of(args.call, place, out);
-            return tokens.iter().for_each(|token| self.steps.finish(token.key, number));
+            return self.steps.finish(tokens.iter().map(|token| token.key), number);
         }
         let request = match did {
             Did::Start(request) => Some(request),
@@ -82,8 +81,9 @@ impl Tracker {
             let me = self.together.me;
             let known = self.together.on.find(On::Comm(handle))?;
             // Of an intercommunicator the members are the others: its collectives are left out, by all.
-            let waits = known.size > 1 && known.members.contains(&me);
-            if waits {
+            // Those of neighbours need not wait for others.
+            let all = call.flow != Flow::Neighbours && known.size > 1;
+            if all && known.members.contains(&me) {
                 let comm = self.step_comm(handle).filter(|_| call.effect != Effect::Init)?;
                 let place = self.place_of(call, place, out);
                 begun.push(Step::Enter { comm, place });
@@ -123,7 +123,6 @@ impl Tracker {
         if !self.steps.are_open() {
             return;
         }
-        self.steps.called_by(place.thread());
         let number = self.place_of(call, place, out);
         let mut begun = Begun::new();
         for (sort, on, tag) in repeated {
