@@ -53,8 +53,8 @@ impl Tracker {
             _ => None,
         };
         match self.begun::<L>(args, place, out) {
-            Some(begun) if !begun.is_empty() => self.steps.begin(&begun, request),
-            Some(_) => {}
+            // A request counts whatever it stands for: another one may have its handle.
+            Some(begun) => self.steps.begin(&begun, request),
             None => self.steps.end(),
         }
     }
