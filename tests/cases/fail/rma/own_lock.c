@@ -15,11 +15,11 @@ int main(int argc, char **argv) {
     MPI_Get(&in, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //~ CS-RMA-03 operation ranks=1
     MPI_Win_flush(1, win);
     out = in + 1;
-    MPI_Put(&out, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //~ CS-RMA-03 operation ranks=1
+    MPI_Put(&out, 1, MPI_INT, 1, 1, 1, MPI_INT, win); //~ CS-RMA-03 operation ranks=1
     MPI_Win_unlock(1, win);
   } else {
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
-    window[0] = window[0] + 1; //~ CS-RMA-03 access ranks=1
+    window[0] = window[1] + 1; //~ CS-RMA-03 access ranks=1
     MPI_Win_unlock(1, win);
   }
 

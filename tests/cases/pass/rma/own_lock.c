@@ -1,4 +1,4 @@
-// Owner and origin lock exclusively: the increments come one after the other.
+// Owner and origin lock exclusively: either adds one to what the other has written.
 #include <mpi.h>
 
 int main(int argc, char **argv) {
@@ -15,15 +15,15 @@ int main(int argc, char **argv) {
     MPI_Get(&in, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
     MPI_Win_flush(1, win);
     out = in + 1;
-    MPI_Put(&out, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Put(&out, 1, MPI_INT, 1, 1, 1, MPI_INT, win);
     MPI_Win_unlock(1, win);
   } else {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
-    window[0] = window[0] + 1;
+    window[0] = window[1] + 1;
     MPI_Win_unlock(1, win);
   }
 
   MPI_Win_free(&win);
   MPI_Finalize();
-  return rank == 0 || window[0] == 2 ? 0 : 1;
+  return rank == 0 || window[0] + window[1] == 3 ? 0 : 1;
 }
