@@ -40,7 +40,7 @@ pub(crate) struct Steps {
 }
 
 /// What the requests of one handle stand for. Some libraries give one handle to all sends that they have done with.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Started {
     requests: usize,
     /// Positions of steps; `None` if some have been waited for, nobody knows which.
@@ -81,7 +81,9 @@ impl Steps {
 
     /// Nothing is known of what follows.
     pub fn end(&mut self) {
-        self.state = self.state.max(State::Ended);
+        if self.state == State::Open {
+            self.state = State::Ended;
+        }
         self.started = FxHashMap::default();
     }
 
@@ -149,12 +151,6 @@ impl Steps {
     /// All of them, if they are known, and the communicators that they name.
     pub fn known(&self) -> Option<(&[Step], &[Comm])> {
         self.are_known().then_some((&self.all, &self.comms))
-    }
-}
-
-impl State {
-    fn max(self, other: State) -> State {
-        if self == State::Useless { self } else { other }
     }
 }
 

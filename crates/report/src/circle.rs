@@ -1,5 +1,6 @@
-//! The smallest circle of ranks that wait for each other.
+//! The smallest circle of ranks that wait for each other, and what is said of it.
 
+use crate::ranks;
 use fixedbitset::FixedBitSet;
 use std::collections::VecDeque;
 
@@ -62,6 +63,34 @@ impl WaitFor {
             }
         }
         None
+    }
+}
+
+/// Who waits for whom, in which calls.
+pub(crate) fn in_words(waiting: &[(u32, &str)]) -> String {
+    match waiting {
+        [(rank, call)] => format!("rank {rank} waits in {call} for itself"),
+        [(a, a_call), (b, b_call)] => {
+            format!("rank {a} in {a_call} and rank {b} in {b_call} wait for each other")
+        }
+        _ => {
+            let mut members: Vec<u32> = waiting.iter().map(|(rank, _)| *rank).collect();
+            members.sort_unstable();
+            let call = waiting.first().map(|(_, call)| *call);
+            let alike = call.filter(|call| waiting.iter().all(|(_, other)| other == call));
+            let whereby = alike.map_or_else(String::new, |call| format!(" in {call}"));
+            format!("{} wait for each other{whereby}, in a circle", ranks::named(&members))
+        }
+    }
+}
+
+/// The tag of a message, and its communicator unless that is the usual one.
+pub(crate) fn envelope(tag: Option<i32>, on: &str) -> String {
+    match (tag, on) {
+        (Some(tag), "MPI_COMM_WORLD") => format!(" (tag {tag})"),
+        (Some(tag), on) => format!(" (tag {tag}, on {on})"),
+        (None, "MPI_COMM_WORLD") => String::new(),
+        (None, on) => format!(" (on {on})"),
     }
 }
 

@@ -7,7 +7,7 @@
 //! may be complete without their rank knowing: those that meet their counterpart explain nothing, and are
 //! left out where anything else does.
 
-use crate::circle::WaitFor;
+use crate::circle::{self, WaitFor, envelope};
 use crate::facts::at;
 use crate::merge;
 use crate::ranks;
@@ -207,13 +207,15 @@ impl<'r> Job<'r> {
             return None;
         }
         let links = self.links();
-        let first = links.first()?;
+        if links.is_empty() {
+            return None;
+        }
         let mut members: Vec<u32> = links.iter().map(|link| link.rank as u32).collect();
         members.sort_unstable();
         Some(Finding {
             code: Code::Deadlock,
             title: Code::Deadlock.title().to_owned(),
-            message: self.message(&links, first),
+            message: self.message(&links),
             count: 1,
             possible: false,
             ranks: members,
@@ -223,31 +225,15 @@ impl<'r> Job<'r> {
         })
     }
 
-    fn message(&self, links: &[Link], first: &Link) -> String {
-        let call = |link: &Link| link.call().to_owned();
-        match links {
-            [only] if only.next == only.rank => {
-                format!("rank {} waits in {} for itself", only.rank, call(only))
-            }
-            [only] => {
-                let (rank, next) = (only.rank, only.next);
-                format!("rank {rank} waits in {} for rank {next}, which has ended", call(only))
-            }
-            [a, b] => format!(
-                "rank {} in {} and rank {} in {} wait for each other",
-                a.rank,
-                call(a),
-                b.rank,
-                call(b)
-            ),
-            _ => {
-                let mut members: Vec<u32> = links.iter().map(|link| link.rank as u32).collect();
-                members.sort_unstable();
-                let alike = links.iter().all(|link| link.call() == first.call());
-                let whereby = if alike { format!(" in {}", first.call()) } else { String::new() };
-                format!("{} wait for each other{whereby}, in a circle", ranks::named(&members))
-            }
+    fn message(&self, links: &[Link]) -> String {
+        if let [Link { rank, next, .. }] = links
+            && next != rank
+        {
+            let call = links[0].call();
+            return format!("rank {rank} waits in {call} for rank {next}, which has ended");
         }
+        let waiting: Vec<_> = links.iter().map(|link| (link.rank as u32, link.call())).collect();
+        circle::in_words(&waiting)
     }
 
     fn sites(&self, links: &[Link]) -> Vec<Site> {
@@ -460,9 +446,11 @@ fn what(need: &RawNeed, of: Option<usize>) -> String {
     let others = || if of.is_some() { rank.clone() } else { "all other ranks".to_owned() };
     let several = need.ranks.len() > 1;
     let what = match need.kind {
-        NeedKind::Send => format!("{rank} to receive its message{}", envelope(need)),
-        NeedKind::Receive if several => format!("a message from any rank{}", envelope(need)),
-        NeedKind::Receive => format!("a message from {rank}{}", envelope(need)),
+        NeedKind::Send => format!("{rank} to receive its message{}", envelope(need.tag, &need.on)),
+        NeedKind::Receive if several => {
+            format!("a message from any rank{}", envelope(need.tag, &need.on))
+        }
+        NeedKind::Receive => format!("a message from {rank}{}", envelope(need.tag, &need.on)),
         NeedKind::Collective if &*need.call == "MPI_Finalize" => return others(),
         NeedKind::Collective => {
             return format!("{} to enter the same {} on {}", others(), need.call, need.on);
@@ -473,17 +461,6 @@ fn what(need: &RawNeed, of: Option<usize>) -> String {
     match &need.site {
         Some(_) => format!("{what}, for its {}", need.call),
         None => what,
-    }
-}
-
-/// The tag of a message, and its communicator unless that is the usual one.
-fn envelope(need: &RawNeed) -> String {
-    let on = Some(&*need.on).filter(|on| *on != "MPI_COMM_WORLD");
-    match (need.tag, on) {
-        (Some(tag), Some(on)) => format!(" (tag {tag}, on {on})"),
-        (Some(tag), None) => format!(" (tag {tag})"),
-        (None, Some(on)) => format!(" (on {on})"),
-        (None, None) => String::new(),
     }
 }
 

@@ -5,11 +5,11 @@
 //! wrong (MPI 4.1 §6.14); one that needs its messages buffered is called unsafe (§3.5), and hangs when they grow. Missed is
 //! what comes after a rank's first 2,048 steps, or after it has asked for the first that comes, whatever it is.
 
+use crate::circle::{self, envelope};
 use crate::deadlock::advice;
 use crate::facts::at;
 use crate::merge;
 use crate::messages::{Counts, jobs, joined};
-use crate::ranks;
 use crate::replay::{Link, Replay, Rules};
 use crate::symbols::Symbols;
 use commsan_model::{Code, Finding, Frame, Message, NeedKind, Role, Site, Step};
@@ -148,7 +148,7 @@ impl Hidden<'_> {
         Some(Finding {
             code: self.code,
             title: self.code.title().to_owned(),
-            message: self.message(&all, &members),
+            message: self.message(&all),
             count: 1,
             ranks: members,
             possible: false,
@@ -158,7 +158,7 @@ impl Hidden<'_> {
         })
     }
 
-    fn message(&self, all: &[Waiting], members: &[u32]) -> String {
+    fn message(&self, all: &[Waiting]) -> String {
         let condition = match self.code {
             Code::CollectiveMayWait => {
                 let mut entered =
@@ -168,26 +168,11 @@ impl Hidden<'_> {
             }
             _ => "unless MPI buffers the messages".to_owned(),
         };
-        match all {
-            [only] => {
-                let (rank, call) = (only.link.rank, only.here.call());
-                format!("rank {rank} waits in {call} for itself {condition}")
-            }
-            [a, b] => format!(
-                "rank {} in {} and rank {} in {} wait for each other {condition}",
-                a.link.rank,
-                a.here.call(),
-                b.link.rank,
-                b.here.call()
-            ),
-            _ => {
-                let first = all[0].here.call();
-                let alike = all.iter().all(|waiting| waiting.here.call() == first);
-                let whereby = if alike { format!(" in {first}") } else { String::new() };
-                let who = ranks::named(members);
-                format!("{who} wait for each other{whereby}, in a circle, {condition}")
-            }
-        }
+        let waiting: Vec<_> =
+            all.iter().map(|waiting| (waiting.link.rank, waiting.here.call())).collect();
+        // A comma after "in a circle", which one has set off.
+        let comma = if waiting.len() > 2 { "," } else { "" };
+        format!("{}{comma} {condition}", circle::in_words(&waiting))
     }
 
     fn why(&self, all: &[Waiting]) -> String {
@@ -225,22 +210,15 @@ impl Waiting<'_> {
             next if next == self.link.rank => "itself".to_owned(),
             next => format!("rank {next}"),
         };
-        let on = if self.on == "MPI_COMM_WORLD" { "" } else { self.on };
-        let envelope = |tag: Option<i32>| match (tag, on) {
-            (None, "") => String::new(),
-            (None, on) => format!(" (on {on})"),
-            (Some(tag), "") => format!(" (tag {tag})"),
-            (Some(tag), on) => format!(" (tag {tag}, on {on})"),
-        };
         let what = match self.step {
             Step::Send(Message { tag, .. }) | Step::Kept(Message { tag, .. }) => {
-                format!("{next} to receive its message{}", envelope(tag))
+                format!("{next} to receive its message{}", envelope(tag, self.on))
             }
             Step::Enter { .. } => {
                 format!("{next} to enter the same {} on {}", self.call(), self.on)
             }
             Step::Receive(Message { tag, .. }) | Step::Probe(Message { tag, .. }) => {
-                format!("a message from {next}{}", envelope(tag))
+                format!("a message from {next}{}", envelope(tag, self.on))
             }
             Step::Finish { .. } => next,
         };

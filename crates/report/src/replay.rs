@@ -3,9 +3,10 @@
 //!
 //! **Soundness.** Ranks do the same steps, in the same order: those in which time decides nothing, as
 //! `commsan_mpi::steps` has it. Which receive takes which message is the same in all runs then, each receive taking
-//! the first message that fits. What ranks do after their steps is not known: who waits for that may go on. A circle of ranks that wait for steps behind each other's is one in any run with the same
-//! input in which MPI waits where it may. Of steps that do not fit together even if MPI waits nowhere, as some were made
-//! by `PMPI_` functions, nothing is said.
+//! the first message that fits. What ranks do after their steps is not known: who waits for that may go on. A circle
+//! of ranks that wait for steps behind each other's is one in any run with the same input in which MPI waits where it
+//! may. Of steps that do not fit together even if MPI waits nowhere, as some were made by `PMPI_` functions, nothing
+//! is said.
 
 use crate::circle::WaitFor;
 use commsan_model::{Message, Step};
@@ -204,8 +205,7 @@ impl<'r> Run<'r> {
             match self.need(rank, step) {
                 Need::Nothing => self.pass(rank),
                 Need::Step(other, step) => {
-                    let at = self.at[other as usize];
-                    if step < at || step == at && self.is_begun[other as usize] {
+                    if self.has_begun(other, step) {
                         self.pass(rank);
                     } else {
                         return self.for_step.entry((other, step)).or_default().push(rank as u32);
@@ -220,6 +220,11 @@ impl<'r> Run<'r> {
                 }
             }
         }
+    }
+
+    fn has_begun(&self, rank: u32, step: u32) -> bool {
+        let at = self.at[rank as usize];
+        step < at || step == at && self.is_begun[rank as usize]
     }
 
     /// What a step waits for.
@@ -285,10 +290,7 @@ impl Run<'_> {
         match self.need(rank as usize, step) {
             Need::Step(other, step) => vec![(other, step)],
             Need::All(number) => {
-                let is_missing = |(other, step): &&(u32, u32)| {
-                    let (other, at) = (*other as usize, self.at[*other as usize]);
-                    at < *step || at == *step && !self.is_begun[other]
-                };
+                let is_missing = |(other, step): &&(u32, u32)| !self.has_begun(*other, *step);
                 self.collective(number).entered.iter().filter(is_missing).copied().collect()
             }
             Need::Nothing => Vec::new(),
