@@ -4,7 +4,7 @@
 //! handles (MPI 4.1 §2.5.1), ranks that are not in the group (§3.2.2, §6.2.2, §12.3), tags outside 0 to
 //! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
 //! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
-//! (§12.2.1), and places for results, requests included (§2.6.2). Not looked at is what does not matter: at
+//! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), and places for results, requests included (§2.6.2). Not looked at is what does not matter: at
 //! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are handles of
 //! objects that were freed, arrays of counts and datatypes, and calls that commsan does not know otherwise.
 
@@ -15,7 +15,7 @@ use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::{Access, Mode};
 use commsan_mpi::buffers::{resolve, takes_place};
-use commsan_mpi::calls::{Extent, Flow, Rule, Times};
+use commsan_mpi::calls::{Extent, Flow, Rule, Times, Topology};
 use commsan_mpi::{Args, Demand, Effect, Library, Role, Wrong};
 use commsan_threads::Here;
 use std::sync::OnceLock;
@@ -60,10 +60,11 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
     let word = args.words[index];
     match demand {
         Demand::Comm => word == null::comm(),
+        Demand::Topology(_) => true,
         Demand::Win => word == null::win(),
         Demand::Op => word == null::op(),
         Demand::Datatype => datatypes::dense(word).is_none() && !datatypes::is_latest(word),
-        Demand::Dest | Demand::Source | Demand::Root => {
+        Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
             let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
             let size = match () {
                 () if comm == job.world => job.size,
@@ -108,10 +109,13 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
     let is_nowhere = peer.is_some_and(|peer| args.int(peer) == Mpi::PROC_NULL);
     let problem = match demand {
         Demand::Comm => "is MPI_COMM_NULL".to_owned(),
+        Demand::Topology(topology) => topology_problem(args.words[index], topology)?.to_owned(),
         Demand::Win => "is MPI_WIN_NULL".to_owned(),
         Demand::Op => "is MPI_OP_NULL".to_owned(),
         Demand::Datatype if !is_nowhere && matters(args, index) => return datatype(args, index),
-        Demand::Dest | Demand::Source | Demand::Root => rank_problem(args, index, demand)?,
+        Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
+            rank_problem(args, index, demand)?
+        }
         Demand::Target => target_problem(args, index)?,
         Demand::Tag | Demand::ReceivedTag => {
             let any = demand == Demand::ReceivedTag && value == sys::COMMSAN_ANY_TAG as isize;
@@ -133,6 +137,7 @@ fn rank_problem(args: &Args, index: usize, demand: Demand) -> Option<String> {
     let (comm, value) = (args.words[args.call.at.comm?], args.int(index));
     let allowed = match demand {
         Demand::Source => value == sys::COMMSAN_ANY_SOURCE || value == Mpi::PROC_NULL,
+        Demand::Rank => false,
         Demand::Root => Mpi.is_inter(comm) && [Mpi::ROOT, Mpi::PROC_NULL].contains(&value),
         _ => value == Mpi::PROC_NULL,
     };
@@ -144,6 +149,24 @@ fn rank_problem(args: &Args, index: usize, demand: Demand) -> Option<String> {
         return None;
     }
     Some(format!("is {value}, but the communicator's ranks are 0 to {}", size.saturating_sub(1)))
+}
+
+/// What is wrong with a communicator that is asked for neighbours.
+fn topology_problem(comm: usize, asked: Topology) -> Option<&'static str> {
+    let mut known = sys::COMMSAN_UNDEFINED;
+    // SAFETY: a communicator that is not the null handle.
+    if unsafe { sys::PMPI_Topo_test(handle::<sys::MPI_Comm>(comm), &mut known) } != 0 {
+        return None;
+    }
+    let (is_right, problem) = match asked {
+        Topology::Cartesian => (known == sys::COMMSAN_CART, "has no Cartesian topology"),
+        Topology::Graph => (known == sys::COMMSAN_GRAPH, "has no graph topology"),
+        Topology::DistributedGraph => {
+            (known == sys::COMMSAN_DIST_GRAPH, "has no distributed graph topology")
+        }
+        Topology::Any => (known != sys::COMMSAN_UNDEFINED, "has no topology"),
+    };
+    (!is_right).then_some(problem)
 }
 
 /// What is wrong with a rank of a window.

@@ -7,7 +7,7 @@ mod demands;
 mod parse;
 
 use commsan_engine::Mode;
-pub use demands::Demand;
+pub use demands::{Demand, Topology};
 use parse::parse;
 use std::sync::LazyLock;
 
@@ -367,7 +367,8 @@ impl Role {
             | "errorcode" | "target_rank" | "disp_unit" | "assert" | "lock_type" | "color"
             | "key" | "split_type" | "high" | "ndims" | "reorder" | "nnodes" | "n" | "indegree"
             | "outdegree" | "stride" | "order" | "commute" | "bsize" | "maxdims" | "rank"
-            | "direction" | "disp" | "comm_size" => Role::Int,
+            | "direction" | "disp" | "comm_size" | "maxindex" | "maxedges" | "maxneighbors"
+            | "maxindegree" | "maxoutdegree" => Role::Int,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -394,7 +395,9 @@ impl Role {
             | "displacements" | "types" | "sizes" | "subsizes" | "starts" | "ranks"
             | "group_out" | "user_fn" | "op_out" | "coords" | "rank_out" | "rank_source"
             | "rank_dest" | "buffer_out" | "size_out" | "session_out" | "distribs" | "dargs"
-            | "psizes" | "group_inout" | "op_inout" => Role::Pointer,
+            | "psizes" | "group_inout" | "op_inout" | "ndims_out" | "nnodes_out" | "nedges_out"
+            | "neighbors" | "nneighbors_out" | "indegree_out" | "outdegree_out"
+            | "weighted_out" => Role::Pointer,
             _ => return None,
         })
     }

@@ -193,6 +193,9 @@ impl<'o> Facts<'o> {
             _ if problem.contains("MPI_COMM_NULL") => "a rank that is not in a communicator must not use it: \
                  MPI_Comm_split gives MPI_COMM_NULL for MPI_UNDEFINED, MPI_Cart_create to ranks that are left over"
                 .to_owned(),
+            _ if problem.contains("topology") => "give it the communicator that MPI_Cart_create, MPI_Graph_create or \
+                 MPI_Dist_graph_create has made, not the one it was made of, nor a copy by MPI_Comm_split"
+                .to_owned(),
             _ if problem.contains("NULL") => {
                 format!("has the object of {argument} been made on this rank, and not been freed yet?")
             }

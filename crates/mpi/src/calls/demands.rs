@@ -7,6 +7,8 @@ use super::{Param, Role};
 pub enum Demand {
     /// A communicator, not the null handle.
     Comm,
+    /// A communicator with this topology.
+    Topology(Topology),
     /// A window, not the null handle.
     Win,
     /// A datatype that is committed, not the null handle.
@@ -19,6 +21,8 @@ pub enum Demand {
     Source,
     /// A rank of the communicator; of another's kind on an intercommunicator.
     Root,
+    /// A rank of the communicator.
+    Rank,
     /// A rank of the window's group, or `MPI_PROC_NULL`.
     Target,
     /// From 0 to `MPI_TAG_UB`.
@@ -33,11 +37,41 @@ pub enum Demand {
     Place,
 }
 
+/// What a communicator says of neighbours (MPI 4.1 chapter 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// A Cartesian grid.
+    Cartesian,
+    /// A graph that every rank has given.
+    Graph,
+    /// A graph of which every rank has given a part.
+    DistributedGraph,
+    /// Any of these.
+    Any,
+}
+
+impl Topology {
+    /// What a call asks about, or goes by.
+    fn of(name: &str) -> Option<Topology> {
+        Some(match name {
+            "Cart_get" | "Cart_coords" | "Cart_rank" | "Cart_shift" | "Cart_sub"
+            | "Cartdim_get" => Topology::Cartesian,
+            "Graph_get" | "Graphdims_get" | "Graph_neighbors" | "Graph_neighbors_count" => {
+                Topology::Graph
+            }
+            "Dist_graph_neighbors" | "Dist_graph_neighbors_count" => Topology::DistributedGraph,
+            _ if name.starts_with("Neighbor_") => Topology::Any,
+            _ => return None,
+        })
+    }
+}
+
 impl Demand {
-    /// The demands of a call, each with the index of its parameter: handles first, since what else is
-    /// demanded may depend on them.
-    pub fn of(params: &[Param]) -> Vec<(usize, Demand)> {
+    /// The demands of a call of this family, each with the index of its parameter: handles first, since what
+    /// else is demanded may depend on them.
+    pub fn of(family: &str, params: &[Param]) -> Vec<(usize, Demand)> {
         let receives = params.iter().any(|param| param.name == "source");
+        let has_comm = params.iter().any(|param| param.role == Role::Comm);
         let demand = |param: &Param| {
             Some(match (param.role, &*param.name) {
                 (Role::Comm, _) => Demand::Comm,
@@ -50,6 +84,7 @@ impl Demand {
                 (_, "dest") => Demand::Dest,
                 (_, "source") => Demand::Source,
                 (_, "root") => Demand::Root,
+                (_, "rank") if has_comm => Demand::Rank,
                 (_, "target_rank") => Demand::Target,
                 (_, "recvtag") => Demand::ReceivedTag,
                 (_, "tag") if receives => Demand::ReceivedTag,
@@ -65,6 +100,11 @@ impl Demand {
         let mut demands: Vec<_> =
             (0..).zip(params).filter_map(|(index, param)| Some((index, demand(param)?))).collect();
         demands.sort_by_key(|(_, demand)| !matches!(demand, Demand::Comm | Demand::Win));
+        if let Some(topology) = Topology::of(family)
+            && let Some(comm) = demands.iter().position(|(_, demand)| *demand == Demand::Comm)
+        {
+            demands.insert(comm + 1, (demands[comm].0, Demand::Topology(topology)));
+        }
         demands
     }
 }

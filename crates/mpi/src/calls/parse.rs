@@ -67,7 +67,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let collective = matches!(kind, "coll" | "meet" | "imeet");
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
-                let demands = Demand::of(&params);
+                let demands = Demand::of(family, &params);
                 let (makes, frees) =
                     (Object::made(effect, &params), Object::freed(effect, &params));
                 let row = calls.len() as u32;
