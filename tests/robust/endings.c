@@ -40,6 +40,16 @@ __attribute__((noinline)) static void crash(void) {
   *(volatile int *)8 = 1;
 }
 
+static void crash_in_handler(int signal) {
+  (void)signal;
+  crash();
+}
+
+static void crash_in_reduction(void *a, void *b, int *count, MPI_Datatype *type) {
+  (void)a, (void)b, (void)count, (void)type;
+  crash();
+}
+
 static void crash_and_recover(void) {
   if (sigsetjmp(recovery, 1) == 0) crash();
 }
@@ -84,13 +94,19 @@ int main(int argc, char **argv) {
   if (strcmp(way, "abort") == 0 && last) MPI_Abort(MPI_COMM_WORLD, 5);
   if (strcmp(way, "exit") == 0 && last) exit(7);
   if (strcmp(way, "_exit") == 0 && last) _exit(7);
-  if (strcmp(way, "alarm") == 0 && last) {
-    signal(SIGALRM, leave);
+  if (strcmp(way, "reduction") == 0 && last) {
+    MPI_Op op;
+    MPI_Op_create(crash_in_reduction, 1, &op);
+    MPI_Reduce_local(in, out, 64, MPI_INT, op);
+  }
+  if (strcmp(way, "sent") == 0 && last) raise(SIGSEGV);
+  if ((strcmp(way, "alarm") == 0 || strcmp(way, "handler") == 0) && last) {
+    signal(SIGALRM, way[0] == 'a' ? leave : crash_in_handler);
     alarm(1);
     MPI_Recv(in, 64, MPI_INT, rank, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  const char *of_the_last[] = {"kill", "crash", "abort", "exit", "_exit", "alarm"};
-  for (int i = 0; i < 6; i++)
+  const char *of_the_last[] = {"kill", "crash", "abort", "exit", "_exit", "alarm", "handler", "reduction", "sent"};
+  for (int i = 0; i < 9; i++)
     if (strcmp(way, of_the_last[i]) == 0) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(way, "recover") == 0) {
     signal(SIGSEGV, recover);

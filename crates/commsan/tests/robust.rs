@@ -54,10 +54,18 @@ fn ends(mpi: Mpi) {
         assert_eq!(run.report()["run"]["exit"], own, "{}", run.text());
         assert!(has_note(&run, 1, note), "{way}: {}", run.text());
     }
-    let run = work.run(&[], 2, &program, &["crash"]);
-    run.ends_with(signal(11)).finds(&[]).is_silent_about("panick").is_silent_about("libcommsan");
-    run.is_silent_about("commsan failed");
-    assert!(has_note(&run, 1, KILLED), "{}", run.text());
+    // By the program itself, if also within an MPI call that has called it, or that a handler has interrupted.
+    for way in ["crash", "sent", "handler", "reduction"] {
+        let run = work.run(&[], 2, &program, &[way]);
+        run.ends_with(signal(11))
+            .finds(&[])
+            .is_silent_about("panick")
+            .is_silent_about("commsan failed");
+        assert!(has_note(&run, 1, KILLED), "{way}: {}", run.text());
+        if way == "crash" {
+            run.is_silent_about("libcommsan");
+        }
+    }
 }
 
 #[test]

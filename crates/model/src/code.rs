@@ -88,6 +88,8 @@ codes! {
         "program ended without MPI_Finalize", "CS-INI-02.md";
     CallFailed = "CS-ERR-01", Error,
         "MPI ended the program over an error", "CS-ERR-01.md";
+    CallCrashed = "CS-ERR-02", Error,
+        "crash within an MPI call", "CS-ERR-02.md";
     ObjectNotFreed = "CS-OBJ-01", Warning,
         "object never freed", "CS-OBJ-01.md";
     OriginBufferWritten = "CS-RMA-01", Error,

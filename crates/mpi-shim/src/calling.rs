@@ -4,8 +4,8 @@
 //! **Soundness.** A process that exits within an MPI call does so over an error of that call, unless the library
 //! has called the program back, or a signal has come, and its handler exits. Then the program's code is among the
 //! callers between the exit and the call, or what the kernel leaves for a handler to return to lies on the stack:
-//! nothing is reported, nor if the callers cannot be told. Missed are errors that a library answers by a
-//! signal, and those of a launcher that is quicker.
+//! nothing is reported, nor if the callers cannot be told. Missed are errors of which a launcher is
+//! quicker to know. For those that a library answers by a signal see [`crate::crash`].
 //!
 //! Handlers may have interrupted anything, so until there is known to be none, nothing is allocated or locked.
 
@@ -14,7 +14,7 @@ use crate::waiting;
 use commsan_mpi::{Args, Effect};
 use commsan_sense::modules;
 use commsan_sense::next::Next;
-use commsan_sense::thread;
+use commsan_sense::thread::{self, Thread};
 use commsan_threads::Here;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -59,6 +59,13 @@ impl Calling {
         Calling { args, here, shown: Cell::new(None) }
     }
 
+    /// The call that a thread is in whose stack is in use down to `top`.
+    pub(crate) fn of(thread: &Thread, top: usize) -> Option<*const Calling> {
+        let (calling, stack) = (thread.calling.get(), thread.stack_bounds());
+        let is_below = stack.contains(&top) && stack.contains(&calling) && top < calling;
+        (thread.is_inside() && is_below).then_some(calling as *const Calling)
+    }
+
     /// The arguments of the call, and where it was made.
     ///
     /// # Safety
@@ -73,20 +80,18 @@ impl Calling {
 pub fn ended() -> bool {
     let Some(rank) = rank().filter(|_| is_owner() && mode().is_active()) else { return false };
     thread::with(|thread| {
-        let (calling, marker) = (thread.calling.get(), 0u8);
-        let (top, stack) = (&raw const marker as usize, thread.stack_bounds());
-        let is_below = stack.contains(&top) && stack.contains(&calling) && top < calling;
-        if !thread.is_inside() || !is_below {
-            return false;
-        }
+        let marker = 0u8;
+        let top = &raw const marker as usize;
+        let Some(calling) = Calling::of(thread, top) else { return false };
         // SAFETY: the thread is inside of the call that has left this here.
-        let (args, here) = unsafe { (*(calling as *const Calling)).parts() };
+        let (args, here) = unsafe { (*calling).parts() };
+        let calling = calling as usize;
         let ends = matches!(args.call.effect, Effect::Finalize | Effect::Abort);
         // Collectives that do not match have been told.
         if ends
             || waiting::has_mismatch()
             || handles_signal(top..calling)
-            || !is_the_librarys(calling)
+            || walk(calling) != Frames::Librarys
         {
             return false;
         }
@@ -96,7 +101,7 @@ pub fn ended() -> bool {
 }
 
 /// Whether a handler of a signal may be running, as the words of this stack say.
-fn handles_signal(stack: Range<usize>) -> bool {
+pub(crate) fn handles_signal(stack: Range<usize>) -> bool {
     let restorers: [usize; SIGNALS] = std::array::from_fn(|index| restorer(index as c_int + 1));
     let mut words = stack.step_by(size_of::<usize>()).map(|address| {
         // SAFETY: in use, and this thread's own.
@@ -105,8 +110,19 @@ fn handles_signal(stack: Range<usize>) -> bool {
     words.any(|word| word != 0 && restorers.contains(&word))
 }
 
-/// Whether all callers are known up to the frame at `end`, and none of them is the program.
-fn is_the_librarys(end: usize) -> bool {
+/// Whose functions are among the callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// The library's alone.
+    Librarys,
+    /// The program's.
+    Programs,
+    /// None of the program as far as they can be told.
+    Unknown,
+}
+
+/// Looks at the callers up to the frame at `end` of this thread's stack.
+pub(crate) fn walk(end: usize) -> Frames {
     unsafe extern "C" {
         fn _Unwind_Backtrace(
             visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
@@ -117,7 +133,8 @@ fn is_the_librarys(end: usize) -> bool {
     }
     struct Walk {
         end: usize,
-        reached: bool,
+        stack: Range<usize>,
+        frames: Frames,
     }
     const GO_ON: c_int = 0;
     const STOP: c_int = 4; // _URC_NORMAL_STOP
@@ -125,17 +142,22 @@ fn is_the_librarys(end: usize) -> bool {
         // SAFETY: the unwinder's own context, and the structure below.
         let (pc, frame, walk) =
             unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context), &mut *walk.cast::<Walk>()) };
-        if frame > walk.end {
-            walk.reached = true;
+        // A handler's may be on a stack of their own.
+        if frame > walk.end && walk.stack.contains(&frame) {
+            walk.frames = Frames::Librarys;
             return STOP;
         }
-        let is_program = TEXT.get().is_none_or(|text| text.iter().any(|code| code.contains(&pc)));
-        if is_program { STOP } else { GO_ON }
+        if TEXT.get().is_none_or(|text| text.iter().any(|code| code.contains(&pc))) {
+            walk.frames = Frames::Programs;
+            return STOP;
+        }
+        GO_ON
     }
-    let mut walk = Walk { end, reached: false };
+    let stack = thread::with(Thread::stack_bounds);
+    let mut walk = Walk { end, stack, frames: Frames::Unknown };
     // SAFETY: `visit` is called during this call only, with the structure.
     unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
-    walk.reached
+    walk.frames
 }
 
 const SIGNALS: usize = 64;

@@ -5,6 +5,7 @@ use crate::arguments;
 use crate::callbacks;
 use crate::calling::{self, Calling};
 use crate::collectives;
+use crate::crash;
 use crate::effects::{After, Before, look_at_aliases};
 use crate::ending;
 use crate::levels;
@@ -123,6 +124,8 @@ pub(crate) fn around(
         return code;
     }
     if args.call.effect == Effect::Ask {
+        let calling = Calling::new(&args, &here);
+        here.thread.calling.set(&raw const calling as usize);
         return call();
     }
     match mode.counts() {
@@ -207,6 +210,7 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     }
     arguments::begin(world.size);
     calling::begin();
+    crash::begin();
     ending::begin();
     outside::begin();
     commsan_threads::ignore_locks_in(modules::communication_data());

@@ -19,6 +19,8 @@ mod calling;
 #[cfg(has_mpi)]
 mod collectives;
 #[cfg(has_mpi)]
+mod crash;
+#[cfg(has_mpi)]
 mod datatypes;
 #[cfg(has_mpi)]
 mod effects;

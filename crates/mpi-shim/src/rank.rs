@@ -59,6 +59,8 @@ pub trait Rank: Sync {
     fn with(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// The same on behalf of who asks from outside, also after `MPI_Finalize`.
     fn look(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
+    /// The same in a copy of the process, which itself is about to crash: nothing will run any more.
+    fn crashed(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings));
     /// MPI is initialised.
     fn begin(&self, thread: &Thread, world: World, shared: Shared);
     /// The same before MPI is initialised, of which this is the library: what is found must be kept, as the

@@ -111,7 +111,7 @@ impl Notes {
             // A finding has said it, or that the library has ended the process.
             Some(Ending::Exited) if says(Code::NeverFinalized) => None,
             None if says(Code::OutsideMpi) => None,
-            Some(Ending::Finalized) => None,
+            Some(Ending::Finalized | Ending::Crashed) => None,
             Some(Ending::Aborted) => Some("called MPI_Abort"),
             Some(Ending::Exited) => Some("exited without MPI_Finalize"),
             Some(Ending::Halted) => {

@@ -336,6 +336,18 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::CallCrashed,
+        case: Case::Usual,
+        message: "the program crashed in {operation}: {problem}",
+        offence: "",
+        operation: "{problem}",
+        why: "the call has used memory that is not there, or that was damaged: of a buffer, by a count that goes beyond \
+              it, or of an object that was freed or never made",
+        help: "compare the arguments with what the call needs; if they are right, something has written over memory \
+               before: AddressSanitizer (-fsanitize=address) tells what",
+        fortran: "",
+    },
+    Wording {
         code: Code::ObjectNotFreed,
         case: Case::Usual,
         message: "no call frees what {other} makes",

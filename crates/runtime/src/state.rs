@@ -427,6 +427,17 @@ impl Rank for State {
         }
     }
 
+    fn crashed(&self, thread: &Thread, f: &mut dyn FnMut(&mut Tracker, &mut dyn Findings)) {
+        // Whatever happens to the copy, the process has ended.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let mut inner = self.inner.lock(thread);
+            if let Some(Some(Inner { tracker, recorder })) = inner.as_deref_mut() {
+                f(tracker, recorder);
+                recorder.end(Ending::Crashed);
+            }
+        }));
+    }
+
     fn early(
         &self,
         thread: &Thread,

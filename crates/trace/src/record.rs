@@ -465,4 +465,6 @@ pub enum Ending {
     Exited,
     /// commsan ended the job at its first finding, as it had been asked to.
     Halted,
+    /// A signal ended the process within an MPI call.
+    Crashed,
 }

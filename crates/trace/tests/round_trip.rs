@@ -94,6 +94,7 @@ fn record() -> impl Strategy<Value = Record<'static>> {
         Ending::Aborted,
         Ending::Exited,
         Ending::Halted,
+        Ending::Crashed,
     ]);
     prop_oneof![
         (any::<[u32; 4]>(), text(), text(), text(), any::<bool>()).prop_map(

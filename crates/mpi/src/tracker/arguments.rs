@@ -97,15 +97,39 @@ impl Tracker {
 
     /// The library ends the program within a call.
     pub fn failed(&mut self, args: &Args, place: &impl Place, out: &mut dyn Findings) {
+        self.ended_within(args, Code::CallFailed, None, place, out);
+    }
+
+    /// The program crashes within a call, `problem` being how, and `parameter` the buffer over which, if that is known.
+    pub fn crashed(
+        &mut self,
+        args: &Args,
+        parameter: &'static str,
+        problem: &str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let about = About::Argument { parameter, problem: problem.to_owned() };
+        self.ended_within(args, Code::CallCrashed, Some(about), place, out);
+    }
+
+    fn ended_within(
+        &mut self,
+        args: &Args,
+        code: Code,
+        about: Option<About>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         let operation = Operation::new(args, place, &mut self.stacks);
         let report = Report {
-            code: Code::CallFailed,
+            code,
             access: None,
             operation: operation.party(),
             concerned: None,
             sites: &[(Role::Operation, operation.site)],
             threads: false,
-            about: None,
+            about,
         };
         out.report(&report, &self.stacks);
     }
