@@ -4,7 +4,7 @@
 //! pointer, where the unwind table says that the function keeps one at the call; a static one by its symbol. A local
 //! variable that is declared behind the call does not count: a temporary may have its memory until then.
 //! Where several may be meant (the compiler lets them share memory), the one that reaches furthest counts.
-//! Nothing is told of variables in registers, of those whose place changes, of those with a length that is known
+//! Nothing is told of variables that are not in memory at the call, as a whole, of those with a length that is known
 //! at run time only, and of modules without debug information or symbols.
 
 use gimli::{
@@ -36,6 +36,8 @@ pub(crate) struct Variable {
 const RBP: Register = Register(6);
 /// From the frame pointer to the canonical frame address: its own saved value and the return address.
 const TO_CFA: i64 = 16;
+/// Bytes of variables that may be in registers now and then.
+const IN_REGISTERS: u64 = 16;
 /// Types within types that are followed.
 const DEPTH: usize = 32;
 
@@ -160,12 +162,12 @@ impl<'d> Lookup<'d> {
                 }
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => {
                     if let Some((_, base)) = function
-                        && let Some(start) = place(unit, entry, base)
+                        && let Some(kind) = self.type_of_variable(unit, entry)
+                        && let Some(start) = self.place(unit, entry, kind.size, base, address)
                         && let Some(line) = lines.get(inlined.len())
                         && self
                             .line(unit, entry)
                             .is_some_and(|declared| declared <= u64::from(*line))
-                        && let Some(kind) = self.type_of_variable(unit, entry)
                         && let Ok(within) = u64::try_from(distance.saturating_sub(start))
                         && let Some(room) = kind.size.checked_sub(within).filter(|room| *room > 0)
                         && best.as_ref().is_none_or(|best| best.room < room)
@@ -225,6 +227,44 @@ impl<'d> Lookup<'d> {
             }
         }
         statics
+    }
+
+    /// The distance of a variable of this size to the frame pointer, at a call.
+    fn place(
+        &self,
+        unit: &Unit<Slice<'d>>,
+        entry: &Entry<'d>,
+        size: u64,
+        base: i64,
+        address: u64,
+    ) -> Option<i64> {
+        let distance = |place| match place {
+            Operation::FrameOffset { offset } => base.checked_add(offset),
+            Operation::RegisterOffset { register: RBP, offset, .. } => Some(offset),
+            _ => None,
+        };
+        if let Some(place) = location(unit, entry) {
+            return distance(place);
+        }
+        let lists = entry.attr_value(dw::DW_AT_location)?;
+        let mut list = self.dwarf.attr_locations(unit, lists).ok()??;
+        // Where the value of all of it is known (an array has just been set to 0), clang tells that instead of the
+        // place, which does not change.
+        let (mut is_alive, mut all) = (false, None);
+        while let Some(part) = list.next().ok()? {
+            let place = only(unit, part.data).and_then(distance);
+            if (part.range.begin..part.range.end).contains(&address) {
+                is_alive = true;
+                if place.is_some() || size <= IN_REGISTERS {
+                    return place;
+                }
+            }
+            match (all, place) {
+                (Some(known), Some(place)) if known != place => return None,
+                _ => all = all.or(place),
+            }
+        }
+        all.filter(|_| is_alive)
     }
 
     /// The address of a static variable.
@@ -403,15 +443,6 @@ fn frame_base<'d>(unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<i64> {
     match only(unit, base)? {
         Operation::CallFrameCFA => Some(TO_CFA),
         Operation::Register { register: RBP } => Some(0),
-        _ => None,
-    }
-}
-
-/// The distance of a variable to the frame pointer.
-fn place<'d>(unit: &Unit<Slice<'d>>, entry: &Entry<'d>, base: i64) -> Option<i64> {
-    match location(unit, entry)? {
-        Operation::FrameOffset { offset } => base.checked_add(offset),
-        Operation::RegisterOffset { register: RBP, offset, .. } => Some(offset),
         _ => None,
     }
 }
