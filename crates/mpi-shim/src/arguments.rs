@@ -4,18 +4,20 @@
 //! handles (MPI 4.1 §2.5.1), ranks that are not in the group (§3.2.2, §6.2.2, §12.3), tags outside 0 to
 //! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
 //! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
-//! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), and places for results, requests included (§2.6.2). Not looked at is what does not matter: at
+//! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP elsewhere than in
+//! accumulates (§12.3.4), and places for results, requests included (§2.6.2). Not looked at is what does not matter: at
 //! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are handles of
 //! objects that were freed, arrays of counts and datatypes, and calls that commsan does not know otherwise.
 
 use crate::datatypes;
 use crate::entry::Word;
-use crate::library::{Mpi, comm_world, handle, largest_tag, null};
+use crate::library::{Mpi, comm_world, handle, largest_tag, null, reduction};
 use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::{Access, Mode};
 use commsan_mpi::buffers::{resolve, takes_place};
 use commsan_mpi::calls::{Extent, Flow, Rule, Times, Topology};
+use commsan_mpi::collective::reduction::{NO_OP, REPLACE};
 use commsan_mpi::{Args, Demand, Effect, Library, Role, Wrong};
 use commsan_threads::Here;
 use std::sync::OnceLock;
@@ -62,7 +64,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         Demand::Comm => word == null::comm(),
         Demand::Topology(_) => true,
         Demand::Win => word == null::win(),
-        Demand::Op => word == null::op(),
+        Demand::Op => word == null::op() || matches!(reduction(word), REPLACE | NO_OP),
         Demand::Datatype => datatypes::dense(word).is_none() && !datatypes::is_latest(word),
         Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
             let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
@@ -111,7 +113,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Comm => "is MPI_COMM_NULL".to_owned(),
         Demand::Topology(topology) => topology_problem(args.words[index], topology)?.to_owned(),
         Demand::Win => "is MPI_WIN_NULL".to_owned(),
-        Demand::Op => "is MPI_OP_NULL".to_owned(),
+        Demand::Op => reduction_problem(args, index)?.to_owned(),
         Demand::Datatype if !is_nowhere && matters(args, index) => return datatype(args, index),
         Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
             rank_problem(args, index, demand)?
@@ -149,6 +151,22 @@ fn rank_problem(args: &Args, index: usize, demand: Demand) -> Option<String> {
         return None;
     }
     Some(format!("is {value}, but the communicator's ranks are 0 to {}", size.saturating_sub(1)))
+}
+
+/// What is wrong with a reduction.
+fn reduction_problem(args: &Args, index: usize) -> Option<&'static str> {
+    if args.words[index] == null::op() {
+        return Some("is MPI_OP_NULL");
+    }
+    let fetches = || args.call.accesses.iter().any(|rule| rule.mode == Mode::Write);
+    match (reduction(args.words[index]), args.call.at.win) {
+        (REPLACE, None) => Some("is MPI_REPLACE, which is for accumulates alone"),
+        (NO_OP, None) => Some("is MPI_NO_OP, which is for accumulates alone"),
+        (NO_OP, Some(_)) if !fetches() => {
+            Some("is MPI_NO_OP, which is for accumulates that fetch alone")
+        }
+        _ => None,
+    }
 }
 
 /// What is wrong with a communicator that is asked for neighbours.

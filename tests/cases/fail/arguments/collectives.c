@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
   MPI_Bcast(&value, 1, MPI_INT, size, MPI_COMM_WORLD); //~ CS-ARG-01 operation ranks=0,1
   MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, -5, MPI_COMM_WORLD); //~ CS-ARG-01 operation ranks=0,1
   MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD); //~ CS-ARG-01 operation ranks=0,1
+  MPI_Scan(&value, &sum, 1, MPI_INT, MPI_REPLACE, MPI_COMM_SELF); //~ CS-ARG-01 operation ranks=0,1
   MPI_Allgather(&value, 1, MPI_DATATYPE_NULL, &sum, 1, MPI_INT, MPI_COMM_SELF); //~ CS-ARG-01 operation ranks=0,1
   MPI_Barrier(none); //~ CS-ARG-01 operation ranks=0,1
   MPI_Finalize();

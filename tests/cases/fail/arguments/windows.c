@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
     MPI_Put(&value, 1, MPI_INT, size, 0, 1, MPI_INT, win); //~ CS-ARG-01 operation ranks=0
     MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_DATATYPE_NULL, win); //~ CS-ARG-01 operation ranks=0
     MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_OP_NULL, win); //~ CS-ARG-01 operation ranks=0
+    MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_NO_OP, win); //~ CS-ARG-01 operation ranks=0
     MPI_Put(&value, 1, MPI_INT, 1, 0, -1, MPI_INT, win); //~ CS-ARG-01 operation ranks=0
   }
   MPI_Win_fence(0, win);
