@@ -69,6 +69,9 @@ impl Before {
             }),
             Effect::Pready | Effect::PreadyRange | Effect::PreadyList => {
                 rank.with(here.thread, &mut |tracker, out| {
+                    if mode().is_ordered() {
+                        tracker.tell_by_partitions();
+                    }
                     for token in tokens(args, tracker.now()) {
                         let partitions = ready(args);
                         tracker.ready(args, token, partitions.into_iter(), here, out);

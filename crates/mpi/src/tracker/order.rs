@@ -116,6 +116,11 @@ impl Tracker {
         }
     }
 
+    /// Partitions are about to be sent: who waits for one may learn all that has happened before.
+    pub fn tell_by_partitions(&mut self) {
+        self.end_segment();
+    }
+
     /// A partition has arrived.
     pub fn learn_from_partition(
         &mut self,
