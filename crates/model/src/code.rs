@@ -130,6 +130,8 @@ codes! {
         "collectives on different communicators in crossing order", "CS-COL-05.md";
     CollectiveNotEntered = "CS-COL-06", Error,
         "collective that a rank never enters", "CS-COL-06.md";
+    AssertionsDiffer = "CS-COL-07", Error,
+        "fence of which only some ranks assert something", "CS-COL-07.md";
     MessageTypesDiffer = "CS-MSG-01", Error,
         "message received as another type than it was sent as", "CS-MSG-01.md";
     MessageLost = "CS-MSG-02", Error,
@@ -193,6 +195,7 @@ impl Code {
                 | Code::ReductionsDiffer
                 | Code::SignaturesDiffer
                 | Code::CollectivesCross
+                | Code::AssertionsDiffer
                 | Code::Deadlock
                 | Code::CollectiveMayWait
                 | Code::SendMayWait
@@ -214,6 +217,7 @@ impl Code {
                 | Code::SignaturesDiffer
                 | Code::CollectivesCross
                 | Code::CollectiveNotEntered
+                | Code::AssertionsDiffer
                 | Code::Deadlock
         )
     }

@@ -80,6 +80,7 @@ fn enter_on(rank: &dyn Rank, args: &Args, on: On, here: &Here) -> Option<Entered
         op,
         data: data.first().copied(),
         received: data.get(1).copied(),
+        asserted: windows::asserted(args),
     };
     rank.with(here.thread, &mut |tracker, out| tracker.enter(&entering, here, out));
     Some(Entered { on })

@@ -10,8 +10,9 @@ use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{Accesses, contiguous, resolve};
+use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::rma::{Atomic, Made, Part, Rules};
-use commsan_mpi::{Args, Library, Simple, Synchronisation, Transfer, combine};
+use commsan_mpi::{Args, Effect, Library, Simple, Synchronisation, Transfer, combine};
 use commsan_threads::Here;
 use std::ffi::c_int;
 use std::ops::Range;
@@ -35,6 +36,19 @@ pub(crate) fn before_sync(rank: &dyn Rank, args: &Args, here: &Here) -> Synchron
     let sync = synchronisation(args);
     rank.with(here.thread, &mut |tracker, out| tracker.before_sync(args, &sync, here, out));
     sync
+}
+
+/// What a fence asserts that all must.
+#[inline]
+pub(crate) fn asserted(args: &Args) -> Asserted {
+    if args.call.effect != Effect::Fence {
+        return Asserted::default();
+    }
+    let all = args.call.at.assert.map_or(0, |index| args.int(index));
+    Asserted {
+        none_precede: all & sys::COMMSAN_NOPRECEDE as c_int != 0,
+        none_succeed: all & sys::COMMSAN_NOSUCCEED as c_int != 0,
+    }
 }
 
 fn synchronisation(args: &Args) -> Synchronisation {

@@ -6,6 +6,7 @@ use commsan_fabric::Memory;
 use commsan_model::Code;
 use commsan_mpi::calls::named;
 use commsan_mpi::collective::communicators::On;
+use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
@@ -92,6 +93,7 @@ struct Call {
     root: Option<u32>,
     op: u32,
     count: u64,
+    none_precede: bool,
 }
 
 impl Call {
@@ -105,6 +107,7 @@ impl Call {
             root: self.root,
             op: self.op,
             data: Some(Signature::predefined("MPI_INT", 4).repeat(self.count)),
+            asserted: Asserted { none_precede: self.none_precede, none_succeed: false },
             received: None,
         }
     }
@@ -115,7 +118,7 @@ fn step() -> impl Strategy<Value = Call> {
     (0..3_usize, prop::sample::select(calls.to_vec()), 0..3_u32, 1..4_u32, 0..9_u64).prop_map(
         |(comm, call, root, op, count)| {
             let op = if call.ends_with("educe") { op } else { 0 };
-            Call { comm, call, root: Some(root), op, count }
+            Call { comm, call, root: Some(root), op, count, none_precede: count > 4 }
         },
     )
 }
@@ -138,7 +141,8 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
             tracker.name_world(COMMS[0], RANKS, (0, 0));
             let dup = named("MPI_Comm_dup").expect("a call of the table");
             for child in &COMMS[1..] {
-                let dup = Call { comm: 0, call: &dup.name, root: None, op: 0, count: 0 };
+                let (root, none_precede) = (None, false);
+                let dup = Call { comm: 0, call: &dup.name, root, op: 0, count: 0, none_precede };
                 tracker.enter(&dup.entering(), &Step(9000), &mut codes);
                 tracker.made(COMMS[0], On::Comm(*child), &Group::new(vec![0, 1, 2]));
             }
@@ -198,7 +202,7 @@ proptest! {
     #[test]
     fn one_difference_is_found_in_every_schedule(
         steps in prop::collection::vec(step(), 1..20),
-        (rank, at, what) in (0..RANKS, any::<prop::sample::Index>(), 0..4_u32),
+        (rank, at, what) in (0..RANKS, any::<prop::sample::Index>(), 0..5_u32),
         schedule in schedule(),
     ) {
         let mut programs = [steps.clone(), steps.clone(), steps];
@@ -216,6 +220,10 @@ proptest! {
             2 => {
                 step.count += 1;
                 Code::SignaturesDiffer
+            }
+            3 => {
+                step.none_precede = !step.none_precede;
+                Code::AssertionsDiffer
             }
             _ if step.op != 0 => {
                 step.op += 1;

@@ -665,6 +665,16 @@ pub const WORDINGS: &[Wording] = &[
         help: "let all ranks take the same way to MPI_Finalize; where one rank alone knows of an error, let it tell the others first or call MPI_Abort",
         fortran: "",
     },
+    Wording {
+        code: Code::AssertionsDiffer,
+        case: Case::Usual,
+        message: "{who} asserts {mine}, and {other} {theirs}",
+        offence: "asserts {mine}",
+        operation: "asserts {theirs}",
+        why: "both are the {nth} collective on {on}, and either all its ranks must give an assertion about what precedes or succeeds, or none",
+        help: "give the same assertions on all ranks; 0 is always right",
+        fortran: "",
+    },
     // Messages are told by `messages.rs`, which compares what ranks have counted.
     Wording {
         code: Code::MessageTypesDiffer,

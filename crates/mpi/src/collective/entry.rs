@@ -26,8 +26,31 @@ pub struct Entry {
     pub op: u32,
     /// What each rank must send or receive alike.
     pub data: Option<Signature>,
+    /// What a fence asserts that all must.
+    pub asserted: Asserted,
     /// How far the rank has come elsewhere.
     pub progress: [Progress; TOLD],
+}
+
+/// Assertions that all ranks must give to a fence, or none (MPI 4.1 §12.5.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asserted {
+    /// `MPI_MODE_NOPRECEDE`.
+    pub none_precede: bool,
+    /// `MPI_MODE_NOSUCCEED`.
+    pub none_succeed: bool,
+}
+
+impl Asserted {
+    /// In words.
+    pub fn describe(self) -> &'static str {
+        match (self.none_precede, self.none_succeed) {
+            (false, false) => "neither MPI_MODE_NOPRECEDE nor MPI_MODE_NOSUCCEED",
+            (true, false) => "MPI_MODE_NOPRECEDE",
+            (false, true) => "MPI_MODE_NOSUCCEED",
+            (true, true) => "MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED",
+        }
+    }
 }
 
 /// How far a rank has come on a communicator; the name 0 is none.
@@ -54,6 +77,8 @@ pub enum Difference {
     Op,
     /// The data.
     Data,
+    /// What a fence asserts.
+    Assertions,
 }
 
 impl Entry {
@@ -85,6 +110,8 @@ impl Entry {
             Some(Difference::Op)
         } else if data.is_some_and(|(own, others)| !own.matches(others)) {
             Some(Difference::Data)
+        } else if self.asserted != other.asserted {
+            Some(Difference::Assertions)
         } else {
             None
         }
@@ -101,7 +128,10 @@ impl Entry {
         let [a, b, c] = self.data.map_or([ABSENT, 0, 0], Signature::to_words);
         let mut words = [0; ENTRY];
         words[0] = pair(self.rank, self.site);
-        words[1] = pair(self.kind, self.threads.into());
+        let Asserted { none_precede, none_succeed } = self.asserted;
+        let flags = [self.threads, none_precede, none_succeed];
+        let flags = (0..).zip(flags).map(|(bit, is)| u32::from(is) << bit).sum();
+        words[1] = pair(self.kind, flags);
         words[2] = pair(self.root.map_or(0, |root| root + 1), self.op);
         words[3..6].copy_from_slice(&[a, b, c]);
         for (to, progress) in words[6..].chunks_exact_mut(2).zip(&self.progress) {
@@ -123,11 +153,15 @@ impl Entry {
             rank: low(words[0]),
             site: high(words[0]),
             kind: low(words[1]),
-            threads: high(words[1]) != 0,
+            threads: high(words[1]) & 1 != 0,
             root: low(words[2]).checked_sub(1),
             op: high(words[2]),
             data: (words[3] != ABSENT)
                 .then(|| Signature::from_words([words[3], words[4], words[5]])),
+            asserted: Asserted {
+                none_precede: high(words[1]) & 2 != 0,
+                none_succeed: high(words[1]) & 4 != 0,
+            },
             progress: std::array::from_fn(progress),
         }
     }
@@ -145,7 +179,7 @@ mod tests {
 
     fn entries() -> impl Strategy<Value = Entry> {
         let kinds =
-            prop::sample::select(vec!["MPI_Bcast", "MPI_Ibcast", "MPI_Barrier", "MPI_Finalize"]);
+            prop::sample::select(vec!["MPI_Bcast", "MPI_Ibcast", "MPI_Win_fence", "MPI_Finalize"]);
         let sizes = prop::option::of((0..3_u64, any::<bool>()));
         let progress = (0..3_u64, 0..4_u32, 0..4_u32);
         (kinds, any::<[u16; 2]>(), prop::option::of(0..2_u32), 0..3_u32, sizes, progress).prop_map(
@@ -160,6 +194,7 @@ mod tests {
                     let name = if is_byte { "MPI_BYTE" } else { "MPI_INT8_T" };
                     Signature::predefined(name, 1).repeat(count)
                 }),
+                asserted: Asserted { none_precede: rank % 3 == 0, none_succeed: rank % 5 == 0 },
                 progress: [Progress { name: at, entered, blocking }; TOLD],
             },
         )
@@ -188,6 +223,7 @@ mod tests {
             root: Some(1),
             op: 3,
             data: Some(Signature::predefined("MPI_INT", 4)),
+            asserted: Asserted::default(),
             progress: Default::default(),
         };
         let large = Entry { kind: named("MPI_Reduce_c").unwrap().kind, ..entry };
@@ -198,6 +234,10 @@ mod tests {
             (Entry { root: Some(0), op: 4, ..entry }, Difference::Root),
             (Entry { op: 4, ..entry }, Difference::Op),
             (Entry { data: Some(Signature::EMPTY), ..entry }, Difference::Data),
+            (
+                Entry { asserted: Asserted { none_precede: false, none_succeed: true }, ..entry },
+                Difference::Assertions,
+            ),
             (Entry { kind: kind("MPI_Ireduce"), root: Some(0), ..entry }, Difference::Kind),
             (Entry { kind: kind("MPI_Finalize"), ..unknown }, Difference::Finalized),
         ] {

@@ -4,7 +4,7 @@
 use super::{Operation, Tracker};
 use crate::calls::Call;
 use crate::collective::communicators::{Communicators, Known, On};
-use crate::collective::entry::{Difference, Entry, Progress};
+use crate::collective::entry::{Asserted, Difference, Entry, Progress};
 use crate::collective::reduction;
 use crate::collective::signature::Signature;
 use crate::rma::Group;
@@ -41,6 +41,8 @@ pub struct Entering {
     pub op: u32,
     /// The data that every rank must pass alike.
     pub data: Option<Signature>,
+    /// What a fence asserts that all must.
+    pub asserted: Asserted,
     /// Where each rank both sends and receives it, what this one is to receive.
     pub received: Option<Signature>,
 }
@@ -110,6 +112,7 @@ impl Tracker {
             root: entering.root,
             op: entering.op,
             data: entering.data,
+            asserted: entering.asserted,
             progress: self.together.on.progress(entering.on),
         };
         self.compare_own(entering, number, site, out);
@@ -154,6 +157,7 @@ impl Tracker {
             root: None,
             op: reduction::OTHER,
             data: None,
+            asserted: Asserted::default(),
             progress: Default::default(),
         };
         let open: Vec<_> =
@@ -223,6 +227,10 @@ impl Tracker {
             Difference::Data => (
                 Code::SignaturesDiffer,
                 passed(own, first, |entry| entry.data.map(Signature::describe)).map(told_apart),
+            ),
+            Difference::Assertions => (
+                Code::AssertionsDiffer,
+                passed(own, first, |entry| Some(entry.asserted.describe().to_owned())),
             ),
         };
         // Who does not enter it comes first.

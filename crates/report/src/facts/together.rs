@@ -83,6 +83,10 @@ pub(crate) mod tests {
                 let on = ["a communicator of 2 ranks", "MPI_COMM_WORLD"];
                 ("MPI_Barrier", "MPI_Allreduce", Some(on))
             }
+            Code::AssertionsDiffer => {
+                let passed = ["MPI_MODE_NOPRECEDE", "MPI_MODE_NOSUCCEED"];
+                ("MPI_Win_fence", "MPI_Win_fence", Some(passed))
+            }
             Code::CollectiveNotEntered => ("MPI_Finalize", "MPI_Barrier", None),
             Code::ThreadExcluded | Code::LevelNotProvided => ("MPI_Send", "MPI_Init_thread", None),
             Code::CallsConcurrent => ("MPI_Send", "MPI_Recv", None),
