@@ -4,8 +4,9 @@
 //! handles (MPI 4.1 §2.5.1), ranks that are not in the group (§3.2.2, §6.2.2, §12.3), tags outside 0 to
 //! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
 //! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
-//! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP elsewhere than in
-//! accumulates (§12.3.4), and places for results, requests included (§2.6.2). Not looked at is what does not matter: at
+//! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP
+//! elsewhere than in accumulates (§12.3.4), and places for results, requests included (§2.6.2). Not looked at is what
+//! does not matter: at
 //! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are handles of
 //! objects that were freed, arrays of counts and datatypes, and calls that commsan does not know otherwise.
 
