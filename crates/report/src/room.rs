@@ -81,9 +81,10 @@ fn judge(used: &RawUse<'_>, variable: &Variable) -> Option<(Code, String)> {
     }
     let (class, size) = variable.elements?;
     let elements = used.elements.as_ref()?;
-    let is_other =
-        elements.bytes > 1 && size > 1 && (&*elements.class, elements.bytes) != (class, size);
-    let known = ["integer", "real"].contains(&&*elements.class);
+    // With or without a sign: nothing is converted between the call and the memory.
+    let passed = elements.class.strip_prefix("unsigned ").unwrap_or(&elements.class);
+    let is_other = elements.bytes > 1 && size > 1 && (passed, elements.bytes) != (class, size);
+    let known = ["integer", "real"].contains(&passed);
     (is_other && known).then(|| {
         let problem = format!(
             "as {}s of {}, but it is {name} of {class}s of {}",
@@ -163,6 +164,8 @@ mod tests {
             (Some(("integer", 1)), real, false),
             (real, Some(("integer", 1)), false),
             (Some(("logical", 4)), half, false),
+            (Some(("unsigned integer", 4)), half, false),
+            (Some(("unsigned integer", 4)), real, true),
         ] {
             let judged = judged(8, elements, (8, 8, of));
             assert_eq!(judged.is_some(), is_other, "{elements:?} {of:?}: {judged:?}");

@@ -17,8 +17,12 @@ pub struct Signature {
 const PRIME: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x1234_5678_9abc_def1 % PRIME;
 /// Classes of basic types, and one of each.
-const BASIC: [(&str, &str); 3] =
-    [("integer", "MPI_INT"), ("real", "MPI_DOUBLE"), ("logical", "MPI_LOGICAL")];
+const BASIC: [(&str, &str); 4] = [
+    ("integer", "MPI_INT"),
+    ("unsigned integer", "MPI_UNSIGNED"),
+    ("real", "MPI_DOUBLE"),
+    ("logical", "MPI_LOGICAL"),
+];
 /// The hash of a vague signature, as a word.
 const VAGUE: u64 = u64::MAX;
 
@@ -47,6 +51,7 @@ impl Signature {
             Some(Class::Real) => one(2, bytes),
             Some(Class::Complex) => one(2, bytes / 2).repeat(2),
             Some(Class::Logical) => one(3, bytes),
+            Some(Class::Unsigned) => one(4, bytes),
             None => Signature::vague(bytes),
         }
     }
@@ -166,9 +171,11 @@ fn power(mut exponent: u64) -> u64 {
 }
 
 /// Basic types of one class and size are the same to the machine, whatever a language calls them:
-/// strictly `MPI_INT` matches neither `MPI_INTEGER` nor `MPI_UNSIGNED` (§3.3.1), but no data are lost.
+/// strictly `MPI_INT` does not match `MPI_INTEGER`, nor `MPI_CHAR` `MPI_INT8_T` (§3.3.1), but no value is changed.
+/// What is sent with a sign and received without one is changed if it is negative.
 enum Class {
     Integer,
+    Unsigned,
     Real,
     Complex,
     Logical,
@@ -179,11 +186,10 @@ fn class(name: &str) -> Option<Class> {
     // MPI_REAL8, MPI_INTEGER4, MPI_COMPLEX16
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
     Some(match family {
-        "SHORT" | "INT" | "LONG" | "LONG_LONG" | "LONG_LONG_INT" | "UNSIGNED"
-        | "UNSIGNED_SHORT" | "UNSIGNED_LONG" | "UNSIGNED_LONG_LONG" | "CHAR" | "SIGNED_CHAR"
-        | "UNSIGNED_CHAR" | "CHARACTER" | "WCHAR" | "INTEGER" | "AINT" | "OFFSET" | "COUNT" => {
-            Class::Integer
-        }
+        "SHORT" | "INT" | "LONG" | "LONG_LONG" | "LONG_LONG_INT" | "CHAR" | "SIGNED_CHAR"
+        | "CHARACTER" | "WCHAR" | "INTEGER" | "AINT" | "OFFSET" | "COUNT" => Class::Integer,
+        "UNSIGNED" | "UNSIGNED_CHAR" | "UNSIGNED_SHORT" | "UNSIGNED_LONG"
+        | "UNSIGNED_LONG_LONG" => Class::Unsigned,
         "FLOAT" | "DOUBLE" | "LONG_DOUBLE" | "REAL" | "DOUBLE_PRECISION" => Class::Real,
         "COMPLEX"
         | "DOUBLE_COMPLEX"
@@ -196,7 +202,7 @@ fn class(name: &str) -> Option<Class> {
         | "CXX_LONG_DOUBLE_COMPLEX" => Class::Complex,
         "LOGICAL" | "C_BOOL" | "CXX_BOOL" => Class::Logical,
         _ if name.starts_with("INT") && name.ends_with("_T") => Class::Integer,
-        _ if name.starts_with("UINT") && name.ends_with("_T") => Class::Integer,
+        _ if name.starts_with("UINT") && name.ends_with("_T") => Class::Unsigned,
         _ => return None,
     })
 }
@@ -206,8 +212,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const TYPES: [(&str, u64); 5] =
-        [("MPI_INT", 4), ("MPI_FLOAT", 4), ("MPI_DOUBLE", 8), ("MPI_INT64_T", 8), ("MPI_CHAR", 1)];
+    const TYPES: [(&str, u64); 6] = [
+        ("MPI_INT", 4),
+        ("MPI_FLOAT", 4),
+        ("MPI_DOUBLE", 8),
+        ("MPI_INT64_T", 8),
+        ("MPI_CHAR", 1),
+        ("MPI_UNSIGNED", 4),
+    ];
 
     fn of(sequence: &[usize]) -> Signature {
         let one = |index: &usize| Signature::predefined(TYPES[*index].0, TYPES[*index].1);
@@ -224,13 +236,15 @@ mod tests {
         assert_eq!(Signature::EMPTY.element(), None);
         assert_eq!(double.describe_element(), "reals of 8 bytes");
         assert_eq!(Signature::predefined("MPI_CHAR", 1).describe_element(), "integers of 1 byte");
+        let unsigned = Signature::predefined("MPI_UINT64_T", 8);
+        assert_eq!(unsigned.describe_element(), "unsigned integers of 8 bytes");
     }
 
     proptest! {
         #[test]
         fn equal_sequences_match_and_others_do_not(
-            one in prop::collection::vec(0..5_usize, 0..8),
-            other in prop::collection::vec(0..5_usize, 0..8),
+            one in prop::collection::vec(0..6_usize, 0..8),
+            other in prop::collection::vec(0..6_usize, 0..8),
         ) {
             prop_assert_eq!(of(&one).matches(of(&other)), one == other);
             prop_assert_eq!(Signature::from_words(of(&one).to_words()), of(&one));
@@ -238,7 +252,7 @@ mod tests {
 
         #[test]
         fn it_does_not_matter_how_a_sequence_is_put_together(
-            part in prop::collection::vec(0..5_usize, 0..6), times in 0..20_usize, cut in 0..120_usize,
+            part in prop::collection::vec(0..6_usize, 0..6), times in 0..20_usize, cut in 0..120_usize,
         ) {
             let whole = part.repeat(times);
             let cut = cut.min(whole.len());
@@ -272,7 +286,12 @@ mod tests {
         assert!(!Signature::predefined("MPI_INT64_T", 8).matches(double));
         let complex = Signature::predefined("MPI_C_DOUBLE_COMPLEX", 16);
         assert!(complex.matches(double.repeat(2)));
-        let pairs = [("MPI_INT", "MPI_INTEGER"), ("MPI_DOUBLE", "MPI_DOUBLE_PRECISION")];
+        let pairs = [
+            ("MPI_INT", "MPI_INTEGER"),
+            ("MPI_INT64_T", "MPI_AINT"),
+            ("MPI_UNSIGNED_LONG", "MPI_UINT64_T"),
+            ("MPI_DOUBLE", "MPI_DOUBLE_PRECISION"),
+        ];
         for (c, fortran) in pairs {
             assert!(Signature::predefined(c, 8).matches(Signature::predefined(fortran, 8)));
         }
