@@ -273,11 +273,15 @@ impl Op {
     }
 }
 
+/// All rows.
+pub fn rows() -> impl ExactSizeIterator<Item = &'static Row> {
+    TABLE.iter().skip(1)
+}
+
 /// The row with the longest name that `mnemonic` begins with, and the modifiers after that.
 pub fn find(mnemonic: &str) -> Option<(&'static Row, &str)> {
-    static NAMES: LazyLock<FxHashMap<&'static str, Op>> = LazyLock::new(|| {
-        TABLE.iter().skip(1).flat_map(|row| row.names.iter().map(|n| (*n, row.op))).collect()
-    });
+    static NAMES: LazyLock<FxHashMap<&'static str, Op>> =
+        LazyLock::new(|| rows().flat_map(|row| row.names.iter().map(|n| (*n, row.op))).collect());
     // No name has more than four words.
     let mut ends: [Option<usize>; 4] = [None; 4];
     let dots = mnemonic.match_indices('.').map(|(at, _)| at).chain([mnemonic.len()]);
@@ -358,7 +362,7 @@ mod tests {
 
     #[test]
     fn rows_are_found_by_their_longest_name() {
-        for row in TABLE.iter().skip(1) {
+        for row in rows() {
             for name in &row.names {
                 assert_eq!(find(name).unwrap().0.op, row.op, "{name}");
                 assert_eq!(find(&format!("{name}.x.y")).unwrap(), (row.op.row(), ".x.y"));

@@ -10,11 +10,12 @@ int main(int argc, char **argv) {
   unsigned count[2] = {0};
   if (rank == 0) {
     MPI_Send(difference, 2, MPI_INT, 1, 0, MPI_COMM_WORLD); //~ CS-MSG-01 operation
-    MPI_Bcast(difference, 2, MPI_INT32_T, 0, MPI_COMM_WORLD); //~ CS-COL-04 operation
   } else {
     MPI_Recv(count, 2, MPI_UNSIGNED, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); //~ CS-MSG-01 access ranks=1
-    MPI_Bcast(count, 2, MPI_UINT32_T, 0, MPI_COMM_WORLD); //~ CS-COL-04 access
   }
+  void *values = rank == 0 ? (void *)difference : (void *)count;
+  MPI_Datatype type = rank == 0 ? MPI_INT32_T : MPI_UINT32_T;
+  MPI_Bcast(values, 2, type, 0, MPI_COMM_WORLD); //~ CS-COL-04 access //~ CS-COL-04 operation
   MPI_Finalize();
   return 0;
 }

@@ -14,11 +14,11 @@ int main(int argc, char **argv) {
     difference[1] = 4;
     count[1] = 7;
     MPI_Send(difference, 2, MPI_INT, 1, 0, MPI_COMM_WORLD);
-    MPI_Bcast(count, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   } else {
     MPI_Recv(difference, 2, MPI_INT32_T, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Bcast(count, 2, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
   }
+  MPI_Datatype type = rank == 0 ? MPI_UINT64_T : MPI_UNSIGNED_LONG;
+  MPI_Bcast(count, 2, type, 0, MPI_COMM_WORLD);
   MPI_Finalize();
   return difference[0] != -3 || difference[1] != 4 || count[1] != 7;
 }
