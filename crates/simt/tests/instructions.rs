@@ -66,6 +66,20 @@ fn longs(
     Case { name, body: format!("{instruction} %result, {operands};"), expected }
 }
 
+fn halves(
+    name: &'static str,
+    instruction: &str,
+    count: usize,
+    expected: fn(u16, u16, u16) -> u16,
+) -> Case<u16> {
+    let operands = ["%ah", "%bh", "%ch"][..count].join(", ");
+    Case {
+        name,
+        body: format!("{instruction} %rh, {operands}; cvt.u64.u16 %result, %rh;"),
+        expected,
+    }
+}
+
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
@@ -142,6 +156,226 @@ fn word_cases() -> Vec<Case<u32>> {
         words("cvt_s8", "cvt.s32.s8", 1, |a, _, _| a as i8 as u32),
         words("cvt_sat_u8", "cvt.sat.u8.s32", 1, |a, _, _| (a as i32).clamp(0, 255) as u32),
         words("cvt_f_s", "cvt.rn.f32.s32", 1, |a, _, _| (a as i32 as f32).to_bits()),
+        words("rem_u", "rem.u32", 2, |a, b, _| a.checked_rem(b).unwrap_or(a)),
+        words("mul24_hi", "mul24.hi.s32", 2, |a, b, _| {
+            let low = |v: u32| i64::from((v << 8) as i32 >> 8);
+            ((low(a) * low(b)) >> 16) as u32
+        }),
+        words("mad_hi", "mad.hi.s32", 3, |a, b, c| {
+            let product = i64::from(a as i32) * i64::from(b as i32);
+            ((product >> 32) as u32).wrapping_add(c)
+        }),
+        words("cnot", "cnot.b32", 1, |a, _, _| u32::from(a == 0)),
+        words("neg", "neg.s32", 1, |a, _, _| (a as i32).wrapping_neg() as u32),
+        words("bfind_s", "bfind.s32", 1, |a, _, _| {
+            let magnitude = if (a as i32) < 0 { !a } else { a };
+            magnitude.checked_ilog2().unwrap_or(u32::MAX)
+        }),
+        words("bfind_shift", "bfind.shiftamt.u32", 1, |a, _, _| {
+            a.checked_ilog2().map_or(u32::MAX, |bit| 31 - bit)
+        }),
+        words("dp4a_mixed", "dp4a.u32.s32", 3, |a, b, c| {
+            let products = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+            let sum: i32 = products.map(|(a, b)| i32::from(a) * i32::from(b as i8)).sum();
+            c.wrapping_add(sum as u32)
+        }),
+        words("dp2a_hi", "dp2a.hi.s32.u32", 3, |a, b, c| {
+            let [.., low, high] = b.to_le_bytes().map(i64::from);
+            let sum = i64::from(a as i16) * low + i64::from((a >> 16) as i16) * high;
+            c.wrapping_add(sum as u32)
+        }),
+        words("absdiff4", "vabsdiff4.u32.u32.s32.add", 3, |a, b, c| {
+            let pairs = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+            let sum: i32 = pairs.map(|(a, b)| (i32::from(a) - i32::from(b as i8)).abs()).sum();
+            c.wrapping_add(sum as u32)
+        }),
+        // A mask of `b` bits from bit `a`; what is beyond the word is cut off.
+        words("bmsk", "bmsk.clamp.b32", 2, |a, b, _| {
+            ((((1u128 << b.min(32)) - 1) << a.min(32)) & 0xffff_ffff) as u32
+        }),
+        words("bmsk_wrap", "bmsk.wrap.b32", 2, |a, b, _| ((1 << (b & 31)) - 1) << (a & 31)),
+        words("szext_u", "szext.wrap.u32", 2, |a, b, _| a & ((1 << (b & 31)) - 1)),
+        words("szext_s", "szext.clamp.s32", 2, |a, b, _| match b {
+            0 => 0,
+            1..32 if a >> (b - 1) & 1 == 1 => a | u32::MAX << b,
+            1..32 => a & !(u32::MAX << b),
+            _ => a,
+        }),
+        words("fns", "and.b32 %bw, %bw, 31; shr.s32 %cw, %cw, 28; fns.b32", 3, |mask, base, n| {
+            let (n, mut at) = ((n as i32) >> 28, (base & 31) as i32);
+            let mut left = n.abs() - 1;
+            while (0..32).contains(&at) {
+                let set = mask >> at & 1 == 1;
+                if set && left <= 0 {
+                    return at as u32;
+                }
+                if n == 0 {
+                    break;
+                }
+                left -= i32::from(set);
+                at += n.signum();
+            }
+            u32::MAX
+        }),
+        words("prmt", "prmt.b32", 3, |a, b, c| {
+            let all = [a.to_le_bytes(), b.to_le_bytes()].concat();
+            (0..4).fold(0, |word, n| {
+                let by = c >> (4 * n) & 15;
+                let byte = all[by as usize % 8];
+                let byte = if by < 8 { byte } else { 0xff * (byte >> 7) };
+                word | u32::from(byte) << (8 * n)
+            })
+        }),
+        words("prmt_f4e", "prmt.b32.f4e", 3, |a, b, c| {
+            ((u64::from(b) << 32 | u64::from(a)) >> (8 * (c & 3))) as u32
+        }),
+        words("prmt_b4e", "prmt.b32.b4e", 3, |a, b, c| {
+            // Bytes c, c - 1, c - 2, c - 3 of the ring of eight.
+            let ring = (u64::from(b) << 32 | u64::from(a)).rotate_right(8 * (c & 3));
+            (ring.rotate_left(24) as u32).swap_bytes()
+        }),
+        words("prmt_ecl", "prmt.b32.ecl", 3, |a, _, c| {
+            let bytes = a.to_le_bytes();
+            let at = |n: u32| bytes[n.max(c & 3) as usize];
+            u32::from_le_bytes([at(0), at(1), at(2), at(3)])
+        }),
+        words("prmt_rc16", "prmt.b32.rc16", 3, |a, _, c| {
+            let half = a >> (16 * (c & 1)) & 0xffff;
+            half << 16 | half
+        }),
+        words("set", "set.lt.u32.f32", 2, |a, b, _| if f(a) < f(b) { u32::MAX } else { 0 }),
+        words("set_f", "set.hs.f32.u32", 2, |a, b, _| bits(if a >= b { 1.0 } else { 0.0 })),
+        words("slct", "slct.u32.s32", 3, |a, b, c| if (c as i32) < 0 { b } else { a }),
+        words("slct_f", "slct.b32.f32", 3, |a, b, c| if f(c) >= 0.0 { a } else { b }),
+        words("copysign", "copysign.f32", 2, |a, b, _| b & 0x7fff_ffff | a & 1 << 31),
+        // Which NaN it makes is not defined.
+        words("abs_f", "abs.f32 %bw, %aw; mov.b32 %aw, %bw; min.f32", 2, |a, _, _| {
+            bits(f(a & 0x7fff_ffff))
+        }),
+        words("max_nan", "max.NaN.f32", 2, |a, b, _| {
+            let (a, b) = (f(a), f(b));
+            match a.partial_cmp(&b) {
+                None => bits(f32::NAN),
+                Some(std::cmp::Ordering::Equal) => a.to_bits() & b.to_bits(),
+                Some(_) => bits(if a > b { a } else { b }),
+            }
+        }),
+        words("max_xorsign", "max.xorsign.abs.f32", 2, |a, b, _| {
+            let (x, y) = (f(a).abs(), f(b).abs());
+            if x.is_nan() && y.is_nan() {
+                return bits(f32::NAN);
+            }
+            x.max(y).to_bits() | (a ^ b) & 1 << 31
+        }),
+        words("mul_rz", "mul.rz.f32", 2, |a, b, _| {
+            // The exact product of 48 bits, cut off.
+            let exact = f64::from(f(a)) * f64::from(f(b));
+            let near = exact as f32;
+            if near.is_nan() || f(a).is_infinite() || f(b).is_infinite() {
+                return bits(near);
+            }
+            let beyond = f64::from(near).abs() > exact.abs();
+            near.to_bits() - u32::from(beyond)
+        }),
+        words("add_rp", "add.rp.f32", 2, |a, b, _| directed_sum(f(a), f(b), true)),
+        words("add_rm", "add.rm.f32", 2, |a, b, _| directed_sum(f(a), f(b), false)),
+        words("cvt_rzi_u", "cvt.rzi.u32.f32", 1, |a, _, _| f(a) as u32),
+        words("cvt_rpi_s16", "cvt.rpi.s16.f32", 1, |a, _, _| f(a).ceil() as i16 as u32),
+        words("cvt_rni_f", "cvt.rni.f32.f32", 1, |a, _, _| bits(f(a).round_ties_even())),
+        words("cvt_sat_f", "cvt.sat.f32.f32", 1, |a, _, _| match f(a) {
+            v if v > 0.0 => bits(v.min(1.0)),
+            _ => 0,
+        }),
+        words("cvt_u_f", "cvt.rn.f32.u32", 1, |a, _, _| (a as f32).to_bits()),
+        words("cvt_s16", "cvt.sat.s16.s32", 1, |a, _, _| {
+            (a as i32).clamp(i16::MIN.into(), i16::MAX.into()) as u32
+        }),
+    ]
+}
+
+/// A sum rounded upwards or downwards.
+fn directed_sum(a: f32, b: f32, up: bool) -> u32 {
+    let near = a + b;
+    if !near.is_finite() && (near.is_nan() || a.is_infinite() || b.is_infinite()) {
+        return bits(near);
+    }
+    // Terms of opposite signs that cancel make the zero of the direction (IEEE 754 §6.3).
+    if near == 0.0 {
+        let same = a.to_bits() == b.to_bits();
+        return if same { a.to_bits() } else { if up { 0f32 } else { -0f32 }.to_bits() };
+    }
+    // In f64 a sum of two f32 is exact or has an error, which says on which side it is.
+    let (x, y) = (f64::from(a), f64::from(b));
+    let sum = x + y;
+    let error = two_sum_error(x, y, sum);
+    let distance = f64::from(near) - sum;
+    let near_is_below = distance < 0.0 || distance == 0.0 && error > 0.0;
+    let near_is_above = distance > 0.0 || distance == 0.0 && error < 0.0;
+    let result = match up {
+        true if near_is_below => near.next_up(),
+        false if near_is_above => near.next_down(),
+        _ => near,
+    };
+    result.to_bits()
+}
+
+fn half_cases() -> Vec<Case<u16>> {
+    fn h(bits: u16) -> f64 {
+        half::f16::from_bits(bits).to_f64()
+    }
+    fn narrowed(value: f64) -> u16 {
+        if value.is_nan() { 0x7fff } else { narrow(value) }
+    }
+    fn b(bits: u16) -> f64 {
+        half::bf16::from_bits(bits).to_f64()
+    }
+    fn brain(value: f64) -> u16 {
+        if value.is_nan() { 0x7fff } else { half::bf16::from_f64(value).to_bits() }
+    }
+    vec![
+        halves("add16", "add.s16", 2, |a, b, _| a.wrapping_add(b)),
+        halves("mul16_hi", "mul.hi.s16", 2, |a, b, _| {
+            ((i32::from(a as i16) * i32::from(b as i16)) >> 16) as u16
+        }),
+        halves("mad16", "mad.lo.u16", 3, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
+        halves("div16", "div.u16", 2, |a, b, _| a.checked_div(b).unwrap_or(u16::MAX)),
+        halves("min16", "min.s16", 2, |a, b, _| (a as i16).min(b as i16) as u16),
+        halves("not16", "not.b16", 1, |a, _, _| !a),
+        halves("shr16", "shr.s16 %rh, %ah, 3; mov.b16 %ah, %rh; mov.b16", 1, |a, _, _| {
+            (a as i16 >> 3) as u16
+        }),
+        halves("add_h", "add.rn.f16", 2, |x, y, _| narrowed(h(x) + h(y))),
+        halves("sub_h", "sub.f16", 2, |x, y, _| narrowed(h(x) - h(y))),
+        halves("mul_h", "mul.rn.f16", 2, |x, y, _| narrowed(h(x) * h(y))),
+        halves("sat_h", "add.sat.f16", 2, |x, y, _| match h(x) + h(y) {
+            sum if sum > 0.0 => narrow(sum.min(1.0)),
+            _ => 0,
+        }),
+        halves("neg_h", "neg.f16 %bh, %ah; mov.b16 %ah, %bh; min.f16", 2, |x, _, _| {
+            if h(x).is_nan() { 0x7fff } else { x ^ 0x8000 }
+        }),
+        halves("max_h", "max.f16", 2, |x, y, _| match (h(x), h(y)) {
+            (p, q) if p.is_nan() && q.is_nan() => 0x7fff,
+            (p, q) if p == q => x & y,
+            (p, q) => {
+                if q.is_nan() || p > q {
+                    x
+                } else {
+                    y
+                }
+            }
+        }),
+        halves("add_b", "add.rn.bf16", 2, |x, y, _| brain(b(x) + b(y))),
+        halves("mul_b", "mul.rn.bf16", 2, |x, y, _| brain(b(x) * b(y))),
+        halves(
+            "cvt_b",
+            "cvt.f32.bf16 %rw, %ah; cvt.rn.bf16.f32 %ah, %rw; mov.b16",
+            1,
+            |x, _, _| {
+                if b(x).is_nan() { 0x7fff } else { x }
+            },
+        ),
+        halves("set_h", "set.gt.f16.f16", 2, |x, y, _| if h(x) > h(y) { 0x3c00 } else { 0 }),
     ]
 }
 
@@ -216,6 +450,71 @@ fn long_cases() -> Vec<Case<u64>> {
         };
         bits(least).into()
     });
+    for (name, class, expected) in [
+        (
+            "finite",
+            "finite",
+            (|a, _, _| f(a as u32).is_finite().into()) as fn(u64, u64, u64) -> u64,
+        ),
+        ("infinite", "infinite", |a, _, _| f(a as u32).is_infinite().into()),
+        ("number", "number", |a, _, _| (!f(a as u32).is_nan()).into()),
+        ("nan", "notanumber", |a, _, _| f(a as u32).is_nan().into()),
+        // Zeros count as normal numbers.
+        ("normal", "normal", |a, _, _| (f(a as u32).is_normal() || f(a as u32) == 0.0).into()),
+        ("subnormal", "subnormal", |a, _, _| f(a as u32).is_subnormal().into()),
+    ] {
+        let body = format!("testp.{class}.f32 %p, %aw; selp.u64 %result, 1, 0, %p;");
+        other(name, &body, expected);
+    }
+    other(
+        "setp_xor",
+        "setp.lt.s32 %q, %aw, %cw; setp.hi.xor.u32 %p, %aw, %bw, %q; selp.u64 %result, 1, 0, %p;",
+        |a, b, c| u64::from((a as u32 > b as u32) ^ ((a as i32) < c as i32)),
+    );
+    other("setp_nan", "setp.nan.f64 %p, %a, %b; selp.u64 %result, 1, 0, %p;", |a, b, _| {
+        (d(a).is_nan() || d(b).is_nan()).into()
+    });
+    other("mul_wide", "mul.wide.s16 %rw, %ah, %bh; cvt.u64.u32 %result, %rw;", |a, b, _| {
+        u64::from((i32::from(a as i16) * i32::from(b as i16)) as u32)
+    });
+    other("mul_wide_u", "mul.wide.u32 %result, %aw, %bw;", |a, b, _| {
+        u64::from(a as u32) * u64::from(b as u32)
+    });
+    other(
+        "clz64",
+        "clz.b64 %rw, %a; popc.b64 %aw, %b; add.u32 %rw, %rw, %aw; cvt.u64.u32 %result, %rw;",
+        |a, b, _| u64::from(a.leading_zeros() + b.count_ones()),
+    );
+    other("shl64", "shl.b64 %a, %a, %bw; shr.s64 %result, %a, %cw;", |a, b, c| {
+        let left = a.checked_shl(b as u32).unwrap_or(0) as i64;
+        (left >> (c as u32).min(63)) as u64
+    });
+    other("abs64", "abs.s64 %a, %a; neg.s64 %result, %a;", |a, _, _| {
+        (a as i64).wrapping_abs().wrapping_neg() as u64
+    });
+    other(
+        "madc",
+        "mad.lo.cc.u32 %rw, %aw, %bw, %cw; madc.hi.u32 %rw, %aw, %bw, 0; cvt.u64.u32 %result, %rw;",
+        |a, b, c| {
+            let [a, b, c] = [a, b, c].map(|v| u64::from(v as u32));
+            (a * b + c) >> 32
+        },
+    );
+    other("h2", "add.f16x2 %rw, %aw, %bw; cvt.u64.u32 %result, %rw;", |a, b, _| {
+        let half = |v: u64| half::f16::from_bits(v as u16).to_f64();
+        let sum = |n: u32| match half(a >> n) + half(b >> n) {
+            sum if sum.is_nan() => 0x7fff,
+            sum => u64::from(narrow(sum)),
+        };
+        sum(0) | sum(16) << 16
+    });
+    other("to_h2", "cvt.rn.f16x2.f32 %rw, %aw, %bw; cvt.u64.u32 %result, %rw;", |a, b, _| {
+        let half = |v: u64| match f64::from(f(v as u32)) {
+            v if v.is_nan() => 0x7fff,
+            v => u64::from(narrow(v)),
+        };
+        half(a) << 16 | half(b)
+    });
     other(
         "half",
         "cvt.f32.f16 %rw, %ah; cvt.rn.f16.f32 %rh, %rw; cvt.u64.u16 %result, %rh;",
@@ -278,6 +577,11 @@ fn module() -> (Program, Expected) {
         text.push_str(&kernel(case.name, &case.body));
         let f = case.expected;
         expected.insert(case.name, Box::new(move |a, b, c| f(a as u32, b as u32, c as u32).into()));
+    }
+    for case in half_cases() {
+        text.push_str(&kernel(case.name, &case.body));
+        let f = case.expected;
+        expected.insert(case.name, Box::new(move |a, b, c| f(a as u16, b as u16, c as u16).into()));
     }
     for case in long_cases() {
         text.push_str(&kernel(case.name, &case.body));
@@ -355,6 +659,105 @@ proptest! {
                     let both_nan = name.contains("64") && d(expected).is_nan() && d(got).is_nan();
                     prop_assert!(got == expected || both_nan,
                         "{name}({a:#x}, {b:#x}, {c:#x}) = {got:#x}, not {expected:#x}");
+                }
+            }
+            Ok(())
+        })?;
+    }
+}
+
+/// What an exchange should give to a lane, of the values of those that take part.
+type Exchange = fn(&[u32], usize) -> u32;
+
+/// Instructions of which each lane's result depends on others'; `%cw` has the lanes that take part.
+fn exchanges() -> Vec<(&'static str, &'static str, Exchange)> {
+    fn ballot(values: &[u32], f: impl Fn(u32) -> bool) -> u32 {
+        values.iter().enumerate().fold(0, |all, (lane, v)| all | u32::from(f(*v)) << lane)
+    }
+    vec![
+        (
+            "all",
+            "setp.lt.u32 %p, %aw, 3; vote.sync.all.pred %q, %p, %cw; selp.u32 %rw, 1, 0, %q;",
+            |v, _| v.iter().all(|v| *v < 3).into(),
+        ),
+        (
+            "any",
+            "setp.lt.u32 %p, %aw, 3; vote.sync.any.pred %q, !%p, %cw; selp.u32 %rw, 1, 0, %q;",
+            |v, _| v.iter().any(|v| *v >= 3).into(),
+        ),
+        (
+            "uni",
+            "setp.eq.u32 %p, %aw, 1; vote.sync.uni.pred %q, %p, %cw; selp.u32 %rw, 1, 0, %q;",
+            |v, _| v.iter().all(|w| (*w == 1) == (v[0] == 1)).into(),
+        ),
+        ("ballot", "setp.gt.u32 %p, %aw, 1; vote.sync.ballot.b32 %rw, %p, %cw;", |v, _| {
+            ballot(v, |v| v > 1)
+        }),
+        ("match_any", "match.any.sync.b32 %rw, %aw, %cw;", |v, lane| ballot(v, |w| w == v[lane])),
+        ("match_all", "match.all.sync.b32 %rw|%p, %aw, %cw; @%p add.u32 %rw, %rw, 1;", |v, _| {
+            // All lanes and the predicate, or neither.
+            let all = v.iter().all(|w| *w == v[0]);
+            if all { ballot(v, |_| true).wrapping_add(1) } else { 0 }
+        }),
+        ("redux_add", "redux.sync.add.u32 %rw, %aw, %cw;", |v, _| v.iter().sum()),
+        ("redux_min", "sub.s32 %aw, %aw, 2; redux.sync.min.s32 %rw, %aw, %cw;", |v, _| {
+            v.iter().map(|v| *v as i32 - 2).min().expect("a lane") as u32
+        }),
+        ("redux_max", "redux.sync.max.u32 %rw, %aw, %cw;", |v, _| *v.iter().max().expect("a lane")),
+        ("redux_xor", "redux.sync.xor.b32 %rw, %aw, %cw;", |v, _| v.iter().fold(0, |a, b| a ^ b)),
+        (
+            "shfl_down",
+            "shfl.sync.down.b32 %rw|%p, %aw, 3, 31, %cw; @!%p mov.u32 %rw, 77;",
+            |v, lane| {
+                // What comes from a lane that does not take part is not defined.
+                if lane + 3 < 32 { v.get(lane + 3).copied().unwrap_or(u32::MAX) } else { 77 }
+            },
+        ),
+        ("shfl_up", "shfl.sync.up.b32 %rw|%p, %aw, 2, 0, %cw; @!%p mov.u32 %rw, 77;", |v, lane| {
+            lane.checked_sub(2).map_or(77, |from| v[from])
+        }),
+        ("shfl_groups", "shfl.sync.idx.b32 %rw, %aw, 1, 0x181f, %cw;", |v, lane| {
+            // Groups of eight lanes: lane 1 of one's own.
+            v.get(lane / 8 * 8 + 1).copied().unwrap_or(u32::MAX)
+        }),
+        ("shfl_bfly", "shfl.sync.bfly.b32 %rw, %aw, 1, 31, %cw;", |v, lane| {
+            v.get(lane ^ 1).copied().unwrap_or(u32::MAX)
+        }),
+        ("elect", "elect.sync %rw|%p, %cw; @%p add.u32 %rw, %rw, 5;", |_, lane| {
+            if lane == 0 { 5 } else { 0 }
+        }),
+        ("active", "activemask.b32 %rw;", |v, _| ballot(v, |_| true)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #[test]
+    fn lanes_exchange_as_they_should(
+        values in prop::collection::vec(0u32..5, 1..=32),
+        same in any::<bool>(),
+    ) {
+        thread_local! {
+            static MODULE: Program = {
+                let widened = |body: &str| format!("{body} cvt.u64.u32 %result, %rw;");
+                let kernels = exchanges().into_iter().map(|(n, body, _)| kernel(n, &widened(body)));
+                program(&(HEAD.to_owned() + &kernels.collect::<String>()))
+            };
+        }
+        let values = if same { vec![values[0]; values.len()] } else { values };
+        let members = u32::MAX >> (32 - values.len());
+        MODULE.with(|program| {
+            for (name, _, expected) in exchanges() {
+                let mut input: Vec<_> =
+                    values.iter().map(|v| [u64::from(*v), 0, members.into()]).collect();
+                let out = apply(program, name, values.len() as u32, &mut input)
+                    .map_err(|fault| fault.to_string())
+                    .unwrap();
+                for (lane, got) in out.into_iter().enumerate() {
+                    let expected = expected(&values, lane);
+                    prop_assert!(expected == u32::MAX && name.starts_with("shfl")
+                        || got == u64::from(expected),
+                        "{name} of {values:?}: lane {lane} has {got}, not {expected}");
                 }
             }
             Ok(())

@@ -398,12 +398,12 @@ impl Lowering<'_> {
             _ if ty.is_float() => by_real!(ty, T => {
                 let pick = move |a: T, b: T| {
                     if nan && (a.is_nan() || b.is_nan()) {
-                        return T::NAN;
+                        return T::NAN.canonical();
                     }
                     let flip = sign && a.negative() != b.negative();
                     let (a, b) = if absolute { (Real::abs(a), Real::abs(b)) } else { (a, b) };
                     let picked = if min { a.lesser(b) } else { a.greater(b) };
-                    if flip { picked.negate() } else { picked }
+                    if flip && !picked.is_nan() { picked.negate() } else { picked }
                 };
                 match (nan || sign || absolute, min) {
                     (true, _) => two(shape, pick, |a, _, _| a),

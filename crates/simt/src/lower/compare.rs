@@ -187,7 +187,8 @@ impl Lowering<'_> {
                     Some(Mode::Infinite) => Some(test(|a: $t| a.is_infinite())),
                     Some(Mode::Number) => Some(test(|a: $t| !a.is_nan())),
                     Some(Mode::NotANumber) => Some(test(|a: $t| a.is_nan())),
-                    Some(Mode::Normal) => Some(test(|a: $t| a.is_normal())),
+                    // Zeros count as normal numbers (PTX ISA, `testp`).
+                    Some(Mode::Normal) => Some(test(|a: $t| a.is_normal() || a == 0.0)),
                     Some(Mode::Subnormal) => Some(test(|a: $t| a.is_subnormal())),
                     _ => None,
                 }
