@@ -31,6 +31,9 @@ pub struct Arguments {
     /// In which threads functions run that nobody in the program calls
     #[arg(long, value_enum, value_name = "WHERE", default_value = "main")]
     initial_context: ContextName,
+    /// Also tell of communicators, datatypes, groups, reductions and persistent requests that nobody frees
+    #[arg(long)]
+    leaks: bool,
     /// Fail for suspicions, too, not only for what is certain
     #[arg(long, value_enum, value_name = "WHAT", default_value = "suspected")]
     deny: Deny,
@@ -135,6 +138,7 @@ impl Arguments {
                 ContextName::Single => levels::Context::Single,
                 ContextName::Master => levels::Context::Master,
             },
+            leaks: self.leaks,
         }
     }
 }

@@ -8,8 +8,9 @@
 //! Where they call the same, do they name the same root and reduction, as far as these are constants?
 //!
 //! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant, and nothing
-//! else decides what is called then, nor which ranks come to it. Everything else is possible: a condition may
-//! come out the same on all ranks after all, and a way may never be taken.
+//! else decides what is called then and how often, nor which ranks come to it. Everything else is possible: a
+//! condition may come out the same on all ranks after all, a way may never be taken, another condition on the rank
+//! may make up for it, and so may the number of threads that make a call.
 //!
 //! **What is missed.** Loops over the same collective that go round differently often on two sides of a
 //! condition; collectives on communicators that are not known, or of which ranks of other communicators
@@ -31,8 +32,9 @@ mod uniform;
 
 use crate::callgraph::CallGraph;
 use crate::memory::Memory;
+use crate::openmp::{Runtime, runtime};
 use crate::{Analysis, Calls, levels, places};
-use comm::{Comms, Labels, OTHER};
+use comm::{Comm, Comms, Labels, OTHER};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_model::{Code, Finding, Role, Site};
 use commsan_mpi::Call;
@@ -62,6 +64,7 @@ pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut A
         terms: &terms,
         differing: &differing,
         calls,
+        teams: teams(program, memory),
         settled,
         found,
     };
@@ -78,6 +81,8 @@ struct Check<'c, 'p> {
     terms: &'c Terms<'c, 'p>,
     differing: &'c Differing,
     calls: CallGraph,
+    /// Functions that several threads may run.
+    teams: FxHashSet<FunctionId>,
     /// Branches whose question was asked before, with the whole coming out the same.
     settled: FxHashSet<(FunctionId, InstId)>,
     found: Vec<Finding>,
@@ -116,7 +121,7 @@ impl Check<'_, '_> {
             self.settle(choice, rest);
             self.arguments(&fork);
         } else if !fork.is_even_alone() && !self.is_chain(choice, after, labels) {
-            self.found.extend(self.mismatch(&fork));
+            self.found.extend(self.mismatch(&fork, after));
         }
     }
 
@@ -152,6 +157,34 @@ impl Check<'_, '_> {
         chain
     }
 
+    /// Whether a later branch that ranks take different ways out of, on a question of its own, leads to the same
+    /// call: with as many ranks as the program is for, the two may come out even.
+    fn is_made_up_for(&self, call: (&Event, Comm), after: &[TermId], labels: Labels) -> bool {
+        let view = View { labels: Some(labels), ..View::default() };
+        after.iter().any(|term| match self.terms.get(*term) {
+            Term::Choice(later)
+                if self.differing.conditions.contains_key(&(later.function, later.inst)) =>
+            {
+                let mut events = Vec::new();
+                self.terms.events(*term, &view, &mut events);
+                events.into_iter().any(|event| is_same(event, call))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether threads make a call on one way which another way has, too: how often depends on how many there are.
+    fn depends_on_threads(&self, fork: &Fork, call: (&Event, Comm)) -> bool {
+        let ways = fork.called(&[]);
+        let alike = ways.iter().map(|way| way.iter().filter(|event| is_same(**event, call)));
+        let by_threads = |event: &(&Event, Comm)| self.teams.contains(&event.0.function);
+        let (by_teams, in_all) = alike.fold((false, true), |(teams, all), mut way| {
+            let has_one = way.clone().next().is_some();
+            (teams || way.any(by_threads), all && has_one)
+        });
+        by_teams && in_all
+    }
+
     /// What is called where the answer is yes, if nothing is called where it is no.
     fn answered_yes(&self, choice: &Choice, view: &View) -> Option<u64> {
         let yes = choice.question?.way_for_yes();
@@ -170,7 +203,7 @@ impl Check<'_, '_> {
         &rest[..last.map_or(0, |last| last + 1)]
     }
 
-    fn mismatch(&self, fork: &Fork) -> Option<Finding> {
+    fn mismatch(&self, fork: &Fork, after: &[TermId]) -> Option<Finding> {
         let (one, other) = fork.difference()?;
         let (choice, labels) = (fork.choice, fork.labels);
         let body = self.program[choice.function].body.as_ref()?;
@@ -221,7 +254,11 @@ impl Check<'_, '_> {
                 event.name
             ),
         };
-        let possible = !self.is_certain(choice) || fork.is_undecided();
+        let possible = !self.is_certain(choice)
+            || fork.is_undecided()
+            || [one, other].into_iter().flatten().any(|call| {
+                self.is_made_up_for(call, after, labels) || self.depends_on_threads(fork, call)
+            });
         let finding = places::finding(Code::CollectivesDiffer, message, sites, why, help);
         Some(Finding { possible, ..finding })
     }
@@ -390,6 +427,32 @@ impl Check<'_, '_> {
         let at = self.inst(event).map(|inst| inst.at).unwrap_or_default();
         places::at(self.program, event.function, at, role, label)
     }
+}
+
+/// Whether two calls are of one kind, on one communicator.
+fn is_same((one, on): (&Event, Comm), (two, at): (&Event, Comm)) -> bool {
+    one.name == two.name && on == at
+}
+
+/// The parallel regions of a program, and what they call.
+fn teams(program: &Program, memory: &Memory) -> FxHashSet<FunctionId> {
+    let code = program.defined().flat_map(|(_, _, body)| &body.code);
+    let mut open: Vec<_> = code
+        .filter_map(|inst| match runtime(program, inst) {
+            Some(Runtime::Fork(region)) => region,
+            _ => None,
+        })
+        .collect();
+    let mut found = FxHashSet::default();
+    while let Some(function) = open.pop() {
+        let Some(body) = program[function].body.as_ref().filter(|_| found.insert(function)) else {
+            continue;
+        };
+        open.extend(
+            body.code.iter().flat_map(|inst| memory.callees(function, inst).unwrap_or_default()),
+        );
+    }
+    found
 }
 
 fn asks_the_same(one: &Choice, other: &Choice) -> bool {

@@ -3,18 +3,23 @@
 //! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular to
 //! an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
 //!
+//! - `arguments`: constants that no call may be given.
 //! - `collectives`: whether all ranks call the same ones, in the same order.
 //! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
+//! - `objects`: datatypes that nobody commits, objects that nobody frees.
 //! - `pending`: uses of buffers and requests of operations that are not complete.
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
+mod arguments;
 mod callgraph;
 mod collectives;
+mod environment;
 pub mod levels;
 mod library;
 pub mod memory;
 mod mpi;
+mod objects;
 mod openmp;
 mod pending;
 mod places;
@@ -32,6 +37,8 @@ pub struct Options {
     pub level: Option<Level>,
     /// In which threads functions run that nobody in the program calls.
     pub context: levels::Context,
+    /// Whether to tell of objects that need not be freed, and are not.
+    pub leaks: bool,
 }
 
 /// What the analyses say of a program.
@@ -46,11 +53,14 @@ pub struct Analysis {
 /// Runs all analyses.
 pub fn analyse(program: &Program, options: &Options) -> Analysis {
     let calls = Calls::of(program);
+    let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
     let memory = memory::Memory::of(program, &calls);
     levels::check(program, &calls, &memory, options, &mut analysis);
     collectives::check(program, &calls, &memory, &mut analysis);
-    pending::check(program, &calls, &memory, &mut analysis);
+    pending::check(program, &calls, &memory, &environment, &mut analysis);
+    arguments::check(program, &calls, &environment, &mut analysis);
+    objects::check(program, &calls, &memory, &environment, options.leaks, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
     };

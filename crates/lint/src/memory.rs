@@ -143,7 +143,7 @@ impl Memory {
 }
 
 /// Whether a number is a predefined communicator or datatype of MPICH.
-fn is_handle(number: i64) -> bool {
+pub fn is_handle(number: i64) -> bool {
     const COMMUNICATOR: u32 = 0x44;
     const DATATYPE: u32 = 0x4c;
     let Ok(number) = u32::try_from(number & 0xffff_ffff) else { return false };

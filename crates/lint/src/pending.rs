@@ -24,7 +24,6 @@
 mod cells;
 mod effects;
 mod effort;
-mod environment;
 mod flat;
 mod found;
 mod linear;
@@ -37,24 +36,29 @@ mod uses;
 mod walk;
 
 use crate::callgraph::CallGraph;
+use crate::environment::Environment;
 use crate::memory::Memory;
 use crate::{Analysis, Calls};
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::Effect;
 use effects::View;
 use effort::Effort;
-use environment::Environment;
 use flat::Flat;
 use loops::Ways;
 use rustc_hash::FxHashSet;
 use walk::Walker;
 
 /// Checks.
-pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
+pub fn check(
+    program: &Program,
+    calls: &Calls,
+    memory: &Memory,
+    environment: &Environment,
+    analysis: &mut Analysis,
+) {
     let starting = starting(program, calls, memory);
-    let environment = Environment::of(program);
     let (seen, effort) = (FxHashSet::default(), Effort::of(program));
-    let mut checker = Checker { program, calls, memory, environment: &environment, effort, seen };
+    let mut checker = Checker { program, calls, memory, environment, effort, seen };
     // After the roots what is not reached from there, as it is called through pointers, or recursion.
     for root in roots(program).into_iter().chain(program.defined().map(|(id, ..)| id)) {
         if starting.contains(&root) && !checker.seen.contains(&root) {

@@ -80,7 +80,7 @@ impl<'f> Fork<'f, '_> {
     }
 
     /// What each way calls, and then what follows.
-    fn called(&self, rest: &[TermId]) -> Vec<Vec<(&'f Event, Comm)>> {
+    pub fn called(&self, rest: &[TermId]) -> Vec<Vec<(&'f Event, Comm)>> {
         let calls = |(number, way)| {
             let view = self.view_on(number);
             let mut found = Vec::new();

@@ -461,10 +461,17 @@ impl<'p> Builder<'p> {
 
     /// MPI keeps no pointers, but makes handles and memory, and moves data that may be pointers.
     fn mpi(&mut self, function: FunctionId, id: InstId, inst: &Inst, mpi: &Mpi) {
-        if let Some(extra) = extra_state(mpi) {
-            let value = inst.args.get(extra).copied().unwrap_or(Value::Opaque);
-            let to = self.value(function, Value::Inst(id));
-            self.give_away(function, &[value], to);
+        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
+        for index in handed_on(mpi) {
+            let value = self.value(function, arg(*index));
+            let outside = self.outside;
+            self.solver.store(outside, value);
+        }
+        if let Some(index) = handed_back(mpi) {
+            let (address, known) = (self.value(function, arg(index)), self.solver.node());
+            let outside = self.outside;
+            self.solver.load(outside, known);
+            self.solver.store(address, known);
         }
         for (number, argument) in inst.args.iter().enumerate() {
             if makes_handle(mpi, number) {
@@ -514,47 +521,50 @@ fn constant(value: Value) -> Option<Pointer> {
     Some(Pointer { object, at: Some(0) })
 }
 
-/// The argument that MPI hands to functions of the program.
-fn extra_state(mpi: &Mpi) -> Option<usize> {
+/// The arguments that MPI hands to functions of the program, or back to whoever asks for an attribute; functions
+/// among them are called.
+fn handed_on(mpi: &Mpi) -> &'static [usize] {
     match &*mpi.name {
-        "MPI_Grequest_start" => Some(3),
-        "MPI_Comm_create_keyval" | "MPI_Win_create_keyval" | "MPI_Type_create_keyval" => Some(3),
-        "MPI_Register_datarep" => Some(4),
+        "MPI_Grequest_start" => &[0, 1, 2, 3],
+        "MPI_Comm_create_keyval"
+        | "MPI_Win_create_keyval"
+        | "MPI_Type_create_keyval"
+        | "MPI_Keyval_create" => &[0, 1, 3],
+        "MPI_Comm_set_attr" | "MPI_Win_set_attr" | "MPI_Type_set_attr" | "MPI_Attr_put" => &[2],
+        "MPI_Register_datarep" => &[1, 2, 3, 4],
+        "MPI_Op_create"
+        | "MPI_Comm_create_errhandler"
+        | "MPI_Win_create_errhandler"
+        | "MPI_File_create_errhandler" => &[0],
+        _ => &[],
+    }
+}
+
+/// The argument through which an attribute comes back.
+fn handed_back(mpi: &Mpi) -> Option<usize> {
+    match &*mpi.name {
+        "MPI_Comm_get_attr" | "MPI_Win_get_attr" | "MPI_Type_get_attr" | "MPI_Attr_get" => Some(2),
         _ => None,
     }
 }
 
 /// Whether a call stores a new handle, or the address of new memory, through this argument.
 fn makes_handle(mpi: &Mpi, number: usize) -> bool {
-    let Some(call) = mpi.call else { return MAKERS.contains(&(&*mpi.name, number)) };
-    call.params.get(number).is_some_and(|param| match &*param.name {
-        "comm_out" | "win_out" | "baseptr" => true,
-        "message" => call.probes(),
-        "base" => call.effect == Effect::MemAlloc,
-        _ => param.role == Role::Request && stores_request(call.effect),
-    })
+    let Some(call) = mpi.call else { return false };
+    let makes = call.makes.is_some_and(|(_, index)| index == number);
+    makes
+        || call.params.get(number).is_some_and(|param| match &*param.name {
+            "comm_out" | "win_out" | "baseptr" => true,
+            "message" => call.probes(),
+            "base" => call.effect == Effect::MemAlloc,
+            _ => param.role == Role::Request && stores_request(call.effect),
+        })
 }
 
 /// Whether a call with this effect writes a new request.
 fn stores_request(effect: Effect) -> bool {
     matches!(effect, Effect::Start | Effect::Init | Effect::InitPartitioned | Effect::Rma)
 }
-
-/// Calls that make handles and are not in the table of calls: which argument.
-const MAKERS: [(&str, usize); 12] = [
-    ("MPI_Type_contiguous", 2),
-    ("MPI_Type_vector", 4),
-    ("MPI_Type_create_hvector", 4),
-    ("MPI_Type_indexed", 4),
-    ("MPI_Type_create_struct", 4),
-    ("MPI_Type_create_subarray", 6),
-    ("MPI_Type_create_resized", 3),
-    ("MPI_Type_dup", 1),
-    ("MPI_Op_create", 2),
-    ("MPI_Group_incl", 3),
-    ("MPI_Comm_group", 1),
-    ("MPI_Comm_create_group", 3),
-];
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
 //! What an instruction does to memory, and a call to operations.
 
-use super::environment::Environment;
 use super::flat::Flat;
 use super::linear::{Known, Linear};
 use super::uses::Uses;
+use crate::environment::Environment;
 use crate::library::Library;
 use crate::memory::{Memory, Object, Pointer};
 use crate::{Calls, Mpi};

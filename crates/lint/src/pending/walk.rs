@@ -148,8 +148,14 @@ impl<'w, 'p> Walker<'w, 'p> {
         None
     }
 
-    /// An operation that uses a buffer has a partner and something to move.
+    /// An operation that uses a buffer has a partner and something to move, and the call that started it has not
+    /// failed.
     fn assume_active(&self, state: &mut State, operation: &Operation) {
+        if let Some((mpi, _)) = self.view.row(operation.start)
+            && !mpi.by_reference
+        {
+            state.bound(&Linear::value(Value::Inst(operation.start)), Compare::Equal);
+        }
         let Some((_, call)) = self.view.row(operation.described) else { return };
         let of = |at: usize| self.view.argument(&state.known, operation.described, at);
         let none = if self.view.environment.open_mpi { -2 } else { -1 };

@@ -1,0 +1,221 @@
+//! Arguments that no call may be given, where the code says them: CS-ARG-01.
+//!
+//! What a call demands is in the table of calls, as at run time (`mpi-shim/arguments.rs`, which names the
+//! standard's sections). What it is given counts here if it is a constant, or a variable that is only ever this
+//! constant.
+//!
+//! **Never misreported**: numbers that mean something to either MPI library (`MPI_ANY_SOURCE`, `MPI_ROOT`) are
+//! only told where the program shows which it is for; what does not matter at `MPI_PROC_NULL`, in place, or on
+//! another rank than the root, is left out, and so are calls that a constant condition excludes.
+//!
+//! **Missed**: everything that is computed, handles of freed objects, ranks beyond the communicator's.
+
+mod constant;
+
+use crate::environment::Environment;
+use crate::{Analysis, Calls, Mpi, places};
+use commsan_ir::{FunctionId, Inst, Op, Program, Value};
+use commsan_model::{Code, Role};
+use commsan_mpi::calls::{Extent, Flow, On, Rule};
+use commsan_mpi::{Call, Demand};
+use constant::{Constant, Constants};
+
+/// Checks.
+pub fn check(program: &Program, calls: &Calls, environment: &Environment, analysis: &mut Analysis) {
+    for (function, _, body) in program.defined() {
+        let constants = Constants { program, body, environment };
+        for block in constant::reached(body) {
+            for (_, inst) in body.instructions(block) {
+                let Some(mpi) = calls.at(inst) else { continue };
+                let Some(call) = mpi.call else { continue };
+                let given = Given { constants: &constants, mpi, call, inst };
+                if let Some((index, problem)) = given.wrong() {
+                    report(program, function, &given, index, &problem, analysis);
+                }
+            }
+        }
+    }
+}
+
+fn report(
+    program: &Program,
+    function: FunctionId,
+    given: &Given,
+    index: usize,
+    problem: &str,
+    analysis: &mut Analysis,
+) {
+    let parameter = &given.call.params[index].name;
+    let label = format!("`{parameter}` {problem}");
+    let site = places::at(program, function, given.inst.at, Role::Operation, label);
+    let finding = places::finding(
+        Code::InvalidArgument,
+        format!("`{parameter}` of {} {problem}", given.mpi.name),
+        vec![site],
+        "the standard does not allow this argument, whatever the library makes of it".to_owned(),
+        format!("check what `{parameter}` is given here"),
+    );
+    if !analysis.findings.contains(&finding) {
+        analysis.findings.push(finding);
+    }
+}
+
+/// What a call is given.
+struct Given<'c, 'p> {
+    constants: &'c Constants<'p>,
+    mpi: &'c Mpi,
+    call: &'static Call,
+    inst: &'c Inst,
+}
+
+impl Given<'_, '_> {
+    /// The first parameter with a wrong argument, and what is wrong with it.
+    fn wrong(&self) -> Option<(usize, String)> {
+        let mut demands = self.call.demands.iter();
+        let found =
+            demands.find_map(|(index, demand)| Some((*index, self.problem(*index, *demand)?)));
+        found.or_else(|| self.null_buffer())
+    }
+
+    fn number(&self, index: usize) -> Option<i64> {
+        self.constants.number(self.mpi, self.inst, index)
+    }
+
+    fn problem(&self, index: usize, demand: Demand) -> Option<String> {
+        let peer = match demand {
+            Demand::Tag => self.call.at.dest,
+            Demand::ReceivedTag => self.call.at.source,
+            _ => self.call.at.peer,
+        };
+        let nowhere = peer.is_some_and(|peer| self.may_be_nowhere(peer));
+        let handle = || self.constants.handle(self.mpi, self.inst, index);
+        Some(match demand {
+            Demand::Comm if handle()? == Constant::NullComm => "is MPI_COMM_NULL".to_owned(),
+            Demand::Win if handle()? == Constant::NullWin => "is MPI_WIN_NULL".to_owned(),
+            Demand::Op => match handle()? {
+                Constant::NullOp => "is MPI_OP_NULL".to_owned(),
+                Constant::Replace if self.call.at.win.is_none() => {
+                    "is MPI_REPLACE, which is for accumulates alone".to_owned()
+                }
+                Constant::NoOp if self.call.at.win.is_none() => {
+                    "is MPI_NO_OP, which is for accumulates alone".to_owned()
+                }
+                _ => return None,
+            },
+            Demand::Datatype if !nowhere && self.matters(index) => match handle()? {
+                Constant::NullDatatype => "is MPI_DATATYPE_NULL".to_owned(),
+                _ => return None,
+            },
+            Demand::Dest | Demand::Target | Demand::Source | Demand::Root | Demand::Rank => {
+                let rank = self.number(index).filter(|rank| self.is_no_rank(*rank, demand))?;
+                format!("is {rank}, but ranks are numbered from 0")
+            }
+            Demand::Tag | Demand::ReceivedTag if !nowhere => {
+                let tag = self.number(index).filter(|tag| *tag < 0)?;
+                let any = demand == Demand::ReceivedTag && tag == constant::ANY_TAG;
+                (!any).then(|| format!("is {tag}, but tags are numbered from 0"))?
+            }
+            Demand::Count if !nowhere && self.matters(index) => {
+                let count = self.number(index).filter(|count| *count < 0)?;
+                format!("is negative, {count}")
+            }
+            Demand::Unit => {
+                let unit = self.number(index).filter(|unit| *unit <= 0)?;
+                format!("is {unit}, but a displacement unit is at least 1")
+            }
+            Demand::Place if !self.mpi.by_reference && self.number(index)? == 0 => {
+                "is a null pointer".to_owned()
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether a number is no rank, nor anything that this parameter may be instead, for the library that the
+    /// program is for.
+    fn is_no_rank(&self, rank: i64, demand: Demand) -> bool {
+        let special = self.constants.special_ranks();
+        let allowed = |ranks: &constant::Ranks| match demand {
+            Demand::Source => [ranks.nowhere, ranks.any].contains(&rank),
+            // Of intercommunicators.
+            Demand::Root => [ranks.nowhere, ranks.root].contains(&rank),
+            Demand::Rank => false,
+            _ => rank == ranks.nowhere,
+        };
+        rank < 0 && !special.iter().any(allowed)
+    }
+
+    /// Whether a message may go to, or come from, `MPI_PROC_NULL`.
+    fn may_be_nowhere(&self, peer: usize) -> bool {
+        let special = self.constants.special_ranks();
+        self.number(peer).is_some_and(|rank| special.iter().any(|ranks| ranks.nowhere == rank))
+    }
+
+    /// Whether a count or datatype is used on every rank, and of something.
+    fn matters(&self, index: usize) -> bool {
+        let by = |rule: &&Rule| rule.datatype == index || count_of(rule) == Some(index);
+        let rules: Vec<_> = self.call.accesses.iter().filter(by).collect();
+        if rules.is_empty() {
+            // At the target of a one-sided operation.
+            let target = self.call.at.target_count;
+            return target.is_none_or(|count| count == index || self.number(count) != Some(0));
+        }
+        let used = |on: On| {
+            let mut rules = rules.iter().filter(|rule| rule.on == on);
+            rules.any(|rule| {
+                let of_something = count_of(rule) == Some(index) || self.is_of_something(rule);
+                of_something && !self.may_be_in_place(rule.buffer) && self.takes_place(rule)
+            })
+        };
+        used(On::All) || used(On::Root) && used(On::Other)
+    }
+
+    /// Whether an access has elements for sure.
+    fn is_of_something(&self, rule: &Rule) -> bool {
+        count_of(rule).and_then(|count| self.number(count)).is_some_and(|count| count > 0)
+    }
+
+    /// Whether an access takes place wherever the call is made, as far as other arguments say.
+    fn takes_place(&self, rule: &Rule) -> bool {
+        rule.op.is_none() && rule.peer.is_none_or(|peer| !self.may_be_nowhere(peer))
+    }
+
+    /// Whether a buffer may be `MPI_IN_PLACE`: in C a number, in Fortran a variable of the library's.
+    fn may_be_in_place(&self, buffer: usize) -> bool {
+        let may = self.call.collective && self.call.params[buffer].name != "buffer";
+        may && match self.inst.args.get(buffer) {
+            Some(Value::Int(at)) => *at != 0,
+            Some(Value::Inst(id)) => {
+                self.mpi.by_reference && !matches!(self.constants.body[*id].op, Op::Alloca(_))
+            }
+            _ => self.mpi.by_reference,
+        }
+    }
+
+    /// A buffer at address 0 of which something of a predefined datatype is used.
+    fn null_buffer(&self) -> Option<(usize, String)> {
+        if self.mpi.by_reference {
+            return None;
+        }
+        // What neighbourhood collectives send may go to nobody.
+        let neighbours = self.call.flow == Flow::Neighbours;
+        let is_null = |rule: &&Rule| {
+            self.number(rule.buffer) == Some(0)
+                && rule.on == On::All
+                && !neighbours
+                && self.takes_place(rule)
+                && self.is_of_something(rule)
+                && self.constants.handle(self.mpi, self.inst, rule.datatype)
+                    == Some(Constant::Datatype)
+        };
+        let rule = self.call.accesses.iter().find(is_null)?;
+        Some((rule.buffer, "is a null pointer".to_owned()))
+    }
+}
+
+/// The parameter that says how many elements an access has, or how many in each block.
+fn count_of(rule: &Rule) -> Option<usize> {
+    match rule.extent {
+        Extent::Blocks { count, .. } => Some(count),
+        _ => None,
+    }
+}
