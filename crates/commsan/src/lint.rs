@@ -149,13 +149,13 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     let known = arguments.baseline.as_deref().map(baseline::read).transpose()?.unwrap_or_default();
     let sources = compile::Sources::of(arguments.build.as_deref(), &arguments.files)?;
     let compiled = sources.compile(&arguments.options)?;
-    let program = Program::load(&compiled.named, &compiled.made)
+    let mut program = Program::load(&compiled.named, &compiled.made)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()).help(error.help()))?;
     if arguments.print_ir {
         out(&program.to_string());
         return Ok(ExitCode::from(exit_code::OK));
     }
-    let mut analysis = commsan_lint::analyse(&program, &arguments.analysis());
+    let mut analysis = commsan_lint::analyse(&mut program, &arguments.analysis());
     if !program.has_lines {
         analysis.notes.push(
             "the program was compiled without line numbers: compile with `-g` to see lines"

@@ -23,6 +23,7 @@ mod objects;
 mod openmp;
 mod pending;
 mod places;
+mod pointers;
 
 pub use levels::Level;
 pub use mpi::{Calls, Mpi};
@@ -50,12 +51,14 @@ pub struct Analysis {
     pub notes: Vec<String>,
 }
 
-/// Runs all analyses.
-pub fn analyse(program: &Program, options: &Options) -> Analysis {
+/// Runs all analyses. Calls of MPI through pointers become plain ones in the program.
+pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     let calls = Calls::of(program);
+    let memory = memory::Memory::of(program, &calls);
+    pointers::resolve(program, &calls, &memory);
+    let program = &*program;
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
-    let memory = memory::Memory::of(program, &calls);
     levels::check(program, &calls, &memory, options, &mut analysis);
     collectives::check(program, &calls, &memory, &mut analysis);
     pending::check(program, &calls, &memory, &environment, &mut analysis);
