@@ -1,7 +1,7 @@
 //! Generates the MPI entry points: for each row of the call table that this MPI's `mpi.h` has, a
 //! C function with the header's own prototype, and the Fortran symbols.
 
-use commsan_mpi::{CALLS, Call};
+use commsan_mpi::{CALLS, Call, Effect};
 use std::collections::HashMap;
 use std::env;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ fn main() {
         .allowlist_type("MPI_.*")
         .allowlist_var("COMMSAN_.*")
         .allowlist_var(
-            "ompi_mpi_(op_no_op|op_null|info_null|datatype_null|group_null|group_empty|comm_null|win_null)",
+            "ompi_mpi_(op_no_op|op_null|info_null|datatype_null|group_null|group_empty|comm_null|win_null|file_null)",
         )
         .allowlist_var("MPI_F_STATUS.*")
         .allowlist_var("MPI_MAX_.*")
@@ -45,7 +45,9 @@ fn main() {
     for (index, call) in CALLS.iter().enumerate() {
         if let Some(prototype) = prototypes.get(&call.name.replacen("MPI", "PMPI", 1)) {
             c_entry(&mut entries, index, call, prototype);
-            fortran_entries(&mut entries, index, call, &flavour);
+            if call.is_plain_in_fortran() {
+                fortran_entries(&mut entries, index, call, &flavour);
+            }
         }
     }
     write(&out.join("entries.rs"), &entries);
@@ -148,11 +150,14 @@ fn prototypes(bindings: &str) -> HashMap<String, Prototype> {
 
 fn c_entry(out: &mut String, index: usize, call: &Call, prototype: &Prototype) {
     let name = &call.name;
-    assert_eq!(prototype.len(), call.params.len(), "{name}: calls.txt and mpi.h disagree");
+    let is_bare = call.effect == Effect::Bare;
+    let agree = is_bare || prototype.len() == call.params.len();
+    assert!(agree, "{name}: calls.txt and mpi.h disagree");
     let params: Vec<_> = prototype.iter().map(|(n, t)| format!("{n}: {t}")).collect();
     let args: Vec<_> = prototype.iter().map(|(n, _)| n.as_str()).collect();
     let words: Vec<_> = prototype
         .iter()
+        .filter(|_| !is_bare)
         .map(|(n, t)| {
             if t.contains("Option") || t.ends_with("_function") {
                 "0".into()

@@ -92,6 +92,9 @@ impl Given<'_, '_> {
         Some(match demand {
             Demand::Comm if handle()? == Constant::NullComm => "is MPI_COMM_NULL".to_owned(),
             Demand::Win if handle()? == Constant::NullWin => "is MPI_WIN_NULL".to_owned(),
+            Demand::Group if handle()? == Constant::NullGroup => "is MPI_GROUP_NULL".to_owned(),
+            Demand::Info if handle()? == Constant::NullInfo => "is MPI_INFO_NULL".to_owned(),
+            Demand::File if handle()? == Constant::NullFile => "is MPI_FILE_NULL".to_owned(),
             Demand::Op => match handle()? {
                 Constant::NullOp => "is MPI_OP_NULL".to_owned(),
                 Constant::Replace if self.call.at.win.is_none() => {
@@ -118,6 +121,11 @@ impl Given<'_, '_> {
             Demand::Count if !nowhere && self.matters(index) => {
                 let count = self.number(index).filter(|count| *count < 0)?;
                 format!("is negative, {count}")
+            }
+            Demand::Color => {
+                let color = self.number(index)?;
+                (color < 0 && color != constant::UNDEFINED)
+                    .then(|| format!("is negative, {color}"))?
             }
             Demand::Unit => {
                 let unit = self.number(index).filter(|unit| *unit <= 0)?;

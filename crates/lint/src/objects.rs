@@ -94,7 +94,7 @@ impl<'p> Objects<'p> {
             }
             _ => false,
         };
-        for known in self.all().filter(communicates) {
+        for known in self.all().filter(|known| known.call.communicates()) {
             for (index, _) in known.call.demands.iter().filter(|(_, d)| *d == Demand::Datatype) {
                 let types = self.passed(&known, *index);
                 let Some(Object::Made(function, id, _)) = types.first().copied() else { continue };
@@ -205,19 +205,11 @@ fn makes_uncommitted(call: &'static Call) -> bool {
     call.makes.is_some_and(|(kind, _)| kind == Kind::Datatype) && call.name != "MPI_Type_dup"
 }
 
-/// Whether a call demands datatypes that are committed.
-fn communicates(known: &Known) -> bool {
-    let packs = matches!(known.call.effect, Effect::Pack | Effect::Unpack);
-    (known.call.at.comm.is_some() || known.call.at.win.is_some()) && !packs
-}
-
 /// What it is if nobody frees what a call makes, and the parameter where it stores the handle.
 fn made(call: &Call) -> Option<(Code, usize)> {
-    let window = || call.params.iter().position(|param| param.name == "win_out");
-    match call.makes {
-        Some((_, index)) => Some((Code::ObjectNotFreed, index)),
-        None => Some((Code::WindowNotFreed, window()?)),
-    }
+    let (kind, index) = call.makes?;
+    let code = if kind == Kind::Window { Code::WindowNotFreed } else { Code::ObjectNotFreed };
+    Some((code, index))
 }
 
 /// Whether it is told unasked.

@@ -5,25 +5,30 @@
 //! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
 //! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
 //! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP
-//! elsewhere than in accumulates (§12.3.4), and places for results, requests included (§2.6.2). Not looked at is what
+//! elsewhere than in accumulates (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
+//! and places for results, requests included (§2.6.2). Not looked at is what
 //! does not matter: at
-//! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are handles of
-//! objects that were freed, arrays of counts and datatypes, and calls that commsan does not know otherwise.
+//! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are requests that were
+//! freed, arrays of datatypes, and calls that are not in the table.
 
 use crate::datatypes;
 use crate::entry::Word;
 use crate::library::{Mpi, comm_world, handle, largest_tag, null, reduction};
+use crate::objects;
 use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::{Access, Mode};
 use commsan_mpi::buffers::{resolve, takes_place};
 use commsan_mpi::calls::{Extent, Flow, Rule, Times, Topology};
 use commsan_mpi::collective::reduction::{NO_OP, REPLACE};
-use commsan_mpi::{Args, Demand, Effect, Library, Role, Wrong};
+use commsan_mpi::{Args, Demand, Library, Object, Role, Wrong};
+use commsan_place::Site;
 use commsan_threads::Here;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+
+const NULL_POINTER: &str = "is a null pointer";
 
 /// What is the same all the time.
 struct Job {
@@ -56,15 +61,28 @@ pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     look_again(rank, job, args, here)
 }
 
+/// Whether a communicator is asked about that stands for nothing.
+#[inline]
+pub(crate) fn has_no_comm(args: &Args) -> bool {
+    let comm = args.words[0];
+    comm == null::comm() || objects::is_freed(Object::Comm, comm)
+}
+
 /// A quick look: what is in order here needs no other.
 #[inline]
 fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
     // As words, negative numbers are large.
     let word = args.words[index];
+    if demand.object().is_some_and(|object| objects::is_freed(object, word)) {
+        return true;
+    }
     match demand {
         Demand::Comm => word == null::comm(),
-        Demand::Topology(_) => true,
+        Demand::Topology(_) | Demand::Dims | Demand::Counts | Demand::Freeable(_) => true,
         Demand::Win => word == null::win(),
+        Demand::Group => word == null::group(),
+        Demand::Info => word == null::info(),
+        Demand::File => word == null::file(),
         Demand::Op => word == null::op() || matches!(reduction(word), REPLACE | NO_OP),
         Demand::Datatype => datatypes::dense(word).is_none() && !datatypes::is_latest(word),
         Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
@@ -78,9 +96,9 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         }
         Demand::Target => word >= job.size,
         Demand::Tag | Demand::ReceivedTag => word > job.largest_tag,
-        Demand::Count => (word as isize) < 0,
+        Demand::Count | Demand::Color => (word as isize) < 0,
         Demand::Unit => word as isize <= 0,
-        Demand::Place => word == 0,
+        Demand::Place | Demand::Array => word == 0,
     }
 }
 
@@ -110,12 +128,22 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         _ => args.call.at.peer,
     };
     let is_nowhere = peer.is_some_and(|peer| args.int(peer) == Mpi::PROC_NULL);
+    let is_used = || !is_nowhere && matters(args, index);
+    if let Some(freed) =
+        freed(args, index, demand).filter(|_| demand != Demand::Datatype || is_used())
+    {
+        return Some(Wrong::freed(args.call.params[index].shown(), Some(freed)));
+    }
     let problem = match demand {
+        Demand::Freeable(object) => freeable_problem(args, index, object)?,
         Demand::Comm => "is MPI_COMM_NULL".to_owned(),
         Demand::Topology(topology) => topology_problem(args.words[index], topology)?.to_owned(),
         Demand::Win => "is MPI_WIN_NULL".to_owned(),
+        Demand::Group => "is MPI_GROUP_NULL".to_owned(),
+        Demand::Info => "is MPI_INFO_NULL".to_owned(),
+        Demand::File => "is MPI_FILE_NULL".to_owned(),
         Demand::Op => reduction_problem(args, index)?.to_owned(),
-        Demand::Datatype if !is_nowhere && matters(args, index) => return datatype(args, index),
+        Demand::Datatype if is_used() => return datatype(args, index),
         Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
             rank_problem(args, index, demand)?
         }
@@ -127,12 +155,19 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
             }
             format!("is {value}, but tags are from 0 to {}", job.largest_tag)
         }
-        Demand::Count if !is_nowhere && matters(args, index) => format!("is negative, {value}"),
-        Demand::Place => "is a null pointer".to_owned(),
+        Demand::Count if !is_nowhere && self::matters(args, index) => {
+            format!("is negative, {value}")
+        }
+        Demand::Counts => counts_problem(args, index)?,
+        Demand::Color if value == sys::COMMSAN_UNDEFINED as isize => return None,
+        Demand::Color => format!("is negative, {value}"),
+        Demand::Dims => dims_problem(args, index)?,
+        Demand::Array if !is_array_used(args, index) => return None,
+        Demand::Place | Demand::Array => NULL_POINTER.to_owned(),
         Demand::Unit => format!("is {value}, but a displacement unit is at least 1"),
         Demand::Datatype | Demand::Count => return None,
     };
-    Some(Wrong::value(&args.call.params[index].name, problem))
+    Some(Wrong::value(args.call.params[index].shown(), problem))
 }
 
 /// What is wrong with a rank of a communicator.
@@ -188,6 +223,70 @@ fn topology_problem(comm: usize, asked: Topology) -> Option<&'static str> {
     (!is_right).then_some(problem)
 }
 
+/// What is wrong with a variable whose object is to be freed.
+fn freeable_problem(args: &Args, index: usize, object: Object) -> Option<String> {
+    if args.words[index] == 0 {
+        return Some(NULL_POINTER.to_owned());
+    }
+    let handle = objects::at(object, args.words[index], args.fortran);
+    (objects::null(object) == Some(handle)).then(|| "holds a null handle".to_owned())
+}
+
+/// Where the object was freed that an argument is the handle of, or the variable with it.
+fn freed(args: &Args, index: usize, demand: Demand) -> Option<Site> {
+    match demand {
+        Demand::Freeable(_) if args.words[index] == 0 => None,
+        Demand::Freeable(object) => {
+            objects::look_up(object, objects::at(object, args.words[index], args.fortran))
+        }
+        _ => objects::look_up(demand.object()?, args.words[index]),
+    }
+}
+
+/// What is wrong with counts of which each is for another rank.
+fn counts_problem(args: &Args, index: usize) -> Option<String> {
+    let (array, times) = (args.words[index], array_times(args, index)?);
+    let mut elements = 0..blocks(args, times);
+    if array == 0 {
+        return (!elements.is_empty()).then(|| NULL_POINTER.to_owned());
+    }
+    let at = elements.find(|at| Mpi.int_at(array, *at, args.call.large) < 0)?;
+    let count = Mpi.int_at(array, at, args.call.large);
+    Some(format!("has a negative element, {count} for rank {at}"))
+}
+
+/// How many elements an array of counts or displacements has, if the call uses it on this rank.
+fn array_times(args: &Args, index: usize) -> Option<Times> {
+    let times = |rule: &Rule| match rule.extent {
+        Extent::Placed { counts, displs, times } => {
+            [counts, displs].contains(&index).then_some(times)
+        }
+        Extent::Sum(counts) | Extent::Own(counts) => (counts == index).then_some(Times::Local),
+        _ => None,
+    };
+    let mut rules = args.call.accesses.iter().filter(|rule| is_active(args, rule));
+    rules.find_map(times)
+}
+
+/// Whether the call uses an array at all.
+fn is_array_used(args: &Args, index: usize) -> bool {
+    match args.call.params[index].role {
+        Role::Requests => args.call.at.count.is_some_and(|count| args.words[count] != 0),
+        _ => array_times(args, index).is_some_and(|times| blocks(args, times) > 0),
+    }
+}
+
+/// What is wrong with the extents of a grid.
+fn dims_problem(args: &Args, index: usize) -> Option<String> {
+    let (array, ndims) = (args.words[index], args.int(args.call.named("ndims")?));
+    let mut dims = 0..usize::try_from(ndims).ok().filter(|_| array != 0)?;
+    let at = dims.find(|at| Mpi.int_at(array, *at, false) <= 0)?;
+    Some(format!(
+        "has element {at} = {}, but a dimension has at least 1 process",
+        Mpi.int_at(array, at, false)
+    ))
+}
+
 /// What is wrong with a rank of a window.
 fn target_problem(args: &Args, index: usize) -> Option<String> {
     let (win, value) = (args.words[args.call.at.win?], args.int(index));
@@ -209,13 +308,12 @@ fn target_problem(args: &Args, index: usize) -> Option<String> {
 
 /// What is wrong with a datatype.
 fn datatype(args: &Args, index: usize) -> Option<Wrong> {
-    let (word, parameter) = (args.words[index], &*args.call.params[index].name);
+    let (word, parameter) = (args.words[index], args.call.params[index].shown());
     if word == null::datatype() {
         return Some(Wrong::value(parameter, "is MPI_DATATYPE_NULL".to_owned()));
     }
-    let packs = matches!(args.call.effect, Effect::Pack | Effect::Unpack);
-    let communicates = (args.call.at.comm.is_some() || args.call.at.win.is_some()) && !packs;
-    (communicates && !datatypes::is_committed(word)).then(|| Wrong::uncommitted(parameter))
+    (args.call.communicates() && !datatypes::is_committed(word))
+        .then(|| Wrong::uncommitted(parameter))
 }
 
 /// Memory at address 0 that the call would use. What neighbourhood collectives send may go to nobody.
@@ -229,7 +327,7 @@ fn null_buffer(args: &Args) -> Option<Wrong> {
             && datatypes::is_predefined(args.words[rule.datatype])
     };
     let (rule, _) = args.call.accesses.iter().zip(&accesses).find(is_null)?;
-    Some(Wrong::value(&args.call.params[rule.buffer].name, "is a null pointer".to_owned()))
+    Some(Wrong::value(args.call.params[rule.buffer].shown(), NULL_POINTER.to_owned()))
 }
 
 /// Whether a count or datatype is used: some access is by it, and of something.
@@ -245,22 +343,26 @@ fn matters(args: &Args, index: usize) -> bool {
     args.call.at.target_count.is_none_or(|count| index == count || args.words[count] != 0)
 }
 
-/// Whether an access that takes place has elements.
-fn is_of_something(args: &Args, rule: &Rule) -> bool {
+/// How many blocks an access has.
+fn blocks(args: &Args, times: Times) -> usize {
     let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
-    let blocks = |times| match times {
+    match times {
         Times::Once | Times::Param(_) => 1,
         Times::Size => Mpi.size(comm),
         Times::Local => Mpi.local_size(comm),
         Times::In => Mpi.neighbours(comm).0.len(),
         Times::Out => Mpi.neighbours(comm).1.len(),
-    };
+    }
+}
+
+/// Whether an access that takes place has elements.
+fn is_of_something(args: &Args, rule: &Rule) -> bool {
     let any = |counts: usize, times| {
         let array = args.words[counts];
-        array != 0 && (0..blocks(times)).any(|at| Mpi.int_at(array, at, args.call.large) != 0)
+        array != 0 && (0..blocks(args, times)).any(|at| Mpi.int_at(array, at, args.call.large) != 0)
     };
     match rule.extent {
-        Extent::Blocks { count, times } => args.words[count] != 0 && blocks(times) > 0,
+        Extent::Blocks { count, times } => args.words[count] != 0 && blocks(args, times) > 0,
         Extent::One => true,
         Extent::Sum(counts) | Extent::Own(counts) => any(counts, Times::Local),
         Extent::Placed { counts, times, .. } => any(counts, times),

@@ -123,7 +123,11 @@ pub(crate) fn around(
         }
         return code;
     }
-    if args.call.effect == Effect::Ask {
+    let is_only_noted = match args.call.effect {
+        Effect::Ask => !arguments::has_no_comm(&args),
+        effect => effect == Effect::Bare,
+    };
+    if is_only_noted {
         let calling = Calling::new(&args, &here);
         here.thread.calling.set(&raw const calling as usize);
         return call();
@@ -239,7 +243,7 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
     if let Some(entered) = entered {
         collectives::leave(rank, args, here, entered, code == 0);
     }
-    if objects::are_followed() && code == 0 {
+    if code == 0 {
         objects::changed(rank, args, here, None);
     }
     code
@@ -294,7 +298,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
     after.steps(before.did());
-    if objects::are_followed() && after.ok {
+    if after.ok {
         objects::changed(rank, args, here, freed);
     }
     after.order(lessons.as_deref().unwrap_or_default());

@@ -7,8 +7,8 @@
 use crate::again::Sum;
 use crate::entry::{Language, around};
 use crate::library::{
-    comm_from_fortran, datatype_from_fortran, group_from_fortran, info_from_fortran,
-    op_from_fortran, request_from_fortran, win_from_fortran,
+    comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran,
+    info_from_fortran, op_from_fortran, request_from_fortran, win_from_fortran,
 };
 use crate::sys;
 use commsan_mpi::{CALLS, Role};
@@ -81,6 +81,7 @@ unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
         Role::Group => group_from_fortran(int()),
         Role::Op => op_from_fortran(int()),
         Role::Info => info_from_fortran(int()),
+        Role::File => file_from_fortran(int()),
         Role::Handle => 0,
         Role::Buffer if SENTINELS.in_place.contains(&address) => {
             sys::COMMSAN_IN_PLACE as isize as usize

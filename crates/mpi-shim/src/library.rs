@@ -204,6 +204,12 @@ from_fortran!(
     op_from_fortran = PMPI_Op_f2c
 );
 
+/// The file that a Fortran handle stands for: a pointer in both libraries.
+pub(crate) fn file_from_fortran(handle: c_int) -> usize {
+    // SAFETY: a conversion; unknown integers give a null handle.
+    unsafe { sys::PMPI_File_f2c(handle).word() }
+}
+
 /// What a type is made of: the same number for a predefined datatype in every process, 0 if that
 /// is not just one.
 #[cfg(feature = "openmpi")]
@@ -270,6 +276,10 @@ pub(crate) mod null {
 
     pub(crate) fn win() -> usize {
         &raw mut sys::ompi_mpi_win_null as usize
+    }
+
+    pub(crate) fn file() -> usize {
+        &raw mut sys::ompi_mpi_file_null as usize
     }
 
     pub(crate) fn op() -> usize {
@@ -343,6 +353,10 @@ pub(crate) mod null {
 
     pub(crate) fn win() -> usize {
         (sys::COMMSAN_WIN_NULL as c_int).word()
+    }
+
+    pub(crate) fn file() -> usize {
+        0
     }
 
     pub(crate) fn op() -> usize {

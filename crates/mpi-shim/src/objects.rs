@@ -1,12 +1,17 @@
-//! What the program makes and frees, for those who want to know what it never frees.
+//! What the program makes and frees: which handles it must not use any more, and for those who want to know, what it
+//! never frees.
+
+mod freed;
+
+pub(crate) use freed::{is_freed, look_up};
 
 use crate::library::{
-    comm_from_fortran, datatype_from_fortran, group_from_fortran, handle_at, null, op_from_fortran,
-    request_from_fortran,
+    comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran, handle_at,
+    null, op_from_fortran, request_from_fortran, win_from_fortran,
 };
 use crate::rank::Rank;
 use crate::sys;
-use commsan_mpi::{Args, Object};
+use commsan_mpi::{Args, Effect, Object};
 use commsan_threads::Here;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,29 +23,44 @@ pub fn follow_objects() {
     FOLLOWED.store(true, Relaxed);
 }
 
-/// The object that a call is about to free, if that is of interest.
+/// The object that a call is about to free.
 #[inline]
 pub(crate) fn to_be_freed(args: &Args) -> Option<(Object, usize)> {
-    if !are_followed() {
-        return None;
-    }
-    args.call.frees.map(|object| (object, at(object, args.words[0], args.fortran)))
+    let object = args.call.frees?;
+    (args.words[0] != 0).then(|| (object, at(object, args.words[0], args.fortran)))
 }
 
+/// A call has succeeded: it may have freed an object, or made one.
 #[inline]
-pub(crate) fn are_followed() -> bool {
-    FOLLOWED.load(Relaxed)
+pub(crate) fn changed(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)>) {
+    let hands_out = args.call.effect == Effect::TypeContents || args.call.makes.is_some();
+    if freed.is_some() || hands_out {
+        note(rank, args, here, freed);
+    }
 }
 
-/// A call has succeeded: it has freed an object, or made one.
 #[cold]
-pub(crate) fn changed(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)>) {
+fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)>) {
+    let followed = FOLLOWED.load(Relaxed);
+    if args.call.effect == Effect::TypeContents {
+        freed::forget(Object::Datatype);
+    }
     if let Some((object, handle)) = freed {
-        rank.with(here.thread, &mut |tracker, _| tracker.object_freed(object, handle));
+        rank.with(here.thread, &mut |tracker, _| {
+            freed::freed(object, handle, tracker.site_of(args.call, here));
+            if followed {
+                tracker.object_freed(object, handle);
+            }
+        });
     }
     if let Some((object, index)) = args.call.makes {
         let made = (object, at(object, args.words[index], args.fortran));
-        if !is_nothing(made) {
+        if is_nothing(made) {
+            return;
+        }
+        freed::made(object, made.1);
+        // Windows that are left are an error, and told otherwise.
+        if followed && object != Object::Window {
             rank.with(here.thread, &mut |tracker, _| tracker.object_made(args.call, made, here));
         }
     }
@@ -56,6 +76,8 @@ pub(crate) fn at(object: Object, variable: usize, fortran: bool) -> usize {
                 handle_at::<sys::MPI_Datatype>(variable, fortran, datatype_from_fortran)
             }
             Object::Group => handle_at::<sys::MPI_Group>(variable, fortran, group_from_fortran),
+            Object::Window => handle_at::<sys::MPI_Win>(variable, fortran, win_from_fortran),
+            Object::File => handle_at::<sys::MPI_File>(variable, fortran, file_from_fortran),
             Object::Op => handle_at::<sys::MPI_Op>(variable, fortran, op_from_fortran),
             Object::Request => {
                 handle_at::<sys::MPI_Request>(variable, fortran, request_from_fortran)
@@ -66,9 +88,18 @@ pub(crate) fn at(object: Object, variable: usize, fortran: bool) -> usize {
 
 /// Whether there is nothing that could be freed.
 fn is_nothing((object, handle): (Object, usize)) -> bool {
-    match object {
-        Object::Comm => handle == null::comm(),
-        Object::Group => handle == null::empty_group(),
-        Object::Datatype | Object::Op | Object::Request => false,
-    }
+    null(object) == Some(handle) || object == Object::Group && handle == null::empty_group()
+}
+
+/// The null handle.
+pub(crate) fn null(object: Object) -> Option<usize> {
+    Some(match object {
+        Object::Comm => null::comm(),
+        Object::Datatype => null::datatype(),
+        Object::Group => null::group(),
+        Object::Op => null::op(),
+        Object::Window => null::win(),
+        Object::File => null::file(),
+        Object::Request => return None,
+    })
 }

@@ -1,8 +1,8 @@
 //! Calls that are made when there is no MPI, and processes that leave it behind.
 //!
 //! **Soundness.** Before `MPI_Init` and after `MPI_Finalize`, as the library itself tells, only calls may be made that
-//! ask about MPI, or belong to a session (MPI 4.1 §11.4.1); those are not in the table, and as soon as a session was
-//! made, nothing is reported. A process that has initialised MPI must finalize it before it exits (§11.2.2); one that
+//! ask about MPI, are about info objects, or belong to a session (MPI 4.1 §11.4.1); but for `MPI_Info_…` they are not
+//! in the table, and as soon as a session was made, nothing is reported. A process that has initialised MPI must finalize it before it exits (§11.2.2); one that
 //! exits with a status other than 0 has failed in a way of its own, and is not reported, nor is one that a signal
 //! or `_exit` ends.
 
@@ -30,7 +30,8 @@ pub(crate) fn session_made() {
 #[cold]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     use Effect::{Abort, Begin, Session};
-    let may_always = matches!(args.call.effect, Abort | Begin | Session);
+    let may_always =
+        matches!(args.call.effect, Abort | Session) || args.call.name.starts_with("MPI_Info_");
     let is_other = has_owner() && !is_owner();
     if may_always || is_other || !rank.checks() || SESSIONS.load(Relaxed) {
         return;
@@ -41,7 +42,7 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
         sys::PMPI_Initialized(&mut initialized);
         sys::PMPI_Finalized(&mut finalized);
     }
-    if initialized == 0 {
+    if initialized == 0 && args.call.effect != Begin {
         rank.early(here.thread, library::version(), &mut |tracker, out| {
             tracker.outside(args, "before MPI_Init", here, out);
         });

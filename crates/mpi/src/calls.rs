@@ -104,6 +104,10 @@ pub enum Object {
     Op,
     /// A persistent request.
     Request,
+    /// A window.
+    Window,
+    /// A file.
+    File,
 }
 
 impl Object {
@@ -116,6 +120,8 @@ impl Object {
                 "type_out" => Object::Datatype,
                 "group_out" => Object::Group,
                 "op_out" => Object::Op,
+                "win_out" => Object::Window,
+                "fh_out" => Object::File,
                 "request" if lasts => Object::Request,
                 _ => return None,
             };
@@ -130,6 +136,8 @@ impl Object {
             "datatype_inout" if effect == Effect::TypeFree => Object::Datatype,
             "group_inout" => Object::Group,
             "op_inout" => Object::Op,
+            "win_inout" => Object::Window,
+            "fh_inout" => Object::File,
             _ if effect == Effect::Free => Object::Request,
             _ => return None,
         })
@@ -333,8 +341,12 @@ pub enum Role {
     Op,
     /// An info handle.
     Info,
-    /// Another handle by value (file), not looked at.
+    /// A file handle.
+    File,
+    /// Another handle by value, not looked at.
     Handle,
+    /// A string, whose length Fortran passes besides.
+    Text,
     /// Pointer to one request.
     Request,
     /// A request by value.
@@ -368,20 +380,23 @@ impl Role {
             | "key" | "split_type" | "high" | "ndims" | "reorder" | "nnodes" | "n" | "indegree"
             | "outdegree" | "stride" | "order" | "commute" | "bsize" | "maxdims" | "rank"
             | "direction" | "disp" | "comm_size" | "maxindex" | "maxedges" | "maxneighbors"
-            | "maxindegree" | "maxoutdegree" => Role::Int,
+            | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
+            | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" => Role::Int,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
             "sdispls_bytes" | "rdispls_bytes" => Role::ByteDispls,
             "datatype" | "sendtype" | "recvtype" | "origin_datatype" | "result_datatype"
-            | "target_datatype" | "oldtype" => Role::Datatype,
+            | "target_datatype" | "oldtype" | "etype" | "filetype" => Role::Datatype,
             "sendtypes" | "recvtypes" => Role::Datatypes,
-            "comm" => Role::Comm,
+            "comm" | "comm_other" => Role::Comm,
             "win" => Role::Win,
             "group" | "group_other" => Role::Group,
             "op" => Role::Op,
             "info" => Role::Info,
-            "fh" | "errhandler" => Role::Handle,
+            "fh" => Role::File,
+            "errhandler" | "peer_comm" => Role::Handle,
+            "text" | "key_text" | "value_text" | "name_text" => Role::Text,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,
@@ -397,7 +412,9 @@ impl Role {
             | "rank_dest" | "buffer_out" | "size_out" | "session_out" | "distribs" | "dargs"
             | "psizes" | "group_inout" | "op_inout" | "ndims_out" | "nnodes_out" | "nedges_out"
             | "neighbors" | "nneighbors_out" | "indegree_out" | "outdegree_out"
-            | "weighted_out" => Role::Pointer,
+            | "weighted_out" | "lb_out" | "extent_out" | "count_out" | "result_out"
+            | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out" | "status_in"
+            | "integers_out" | "addresses_out" | "types_out" => Role::Pointer,
             _ => return None,
         })
     }
@@ -462,6 +479,8 @@ pub enum Effect {
     TypeCommit,
     /// `MPI_Type_free`.
     TypeFree,
+    /// `MPI_Type_get_contents`: hands out datatypes that may have been made, and freed, before.
+    TypeContents,
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree,
     /// Starts a one-sided operation.
@@ -504,6 +523,8 @@ pub enum Effect {
     Session,
     /// Asks something that any thread may ask as far as anybody can tell.
     Ask,
+    /// Nothing is known of it, not even its parameters.
+    Bare,
     /// `MPI_Buffer_attach`: lends memory to MPI.
     BufferAttach,
     /// `MPI_Buffer_detach`: takes it back.
@@ -587,6 +608,13 @@ pub enum On {
 }
 
 impl Param {
+    /// As the standard calls it.
+    pub fn shown(&'static self) -> &'static str {
+        let name = &*self.name;
+        let ends = ["_inout", "_out", "_in", "_text"];
+        ends.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+    }
+
     /// Whether the Fortran binding has the parameter too.
     pub fn in_fortran(&self) -> bool {
         self.name != "argc" && self.name != "argv"
@@ -594,6 +622,17 @@ impl Param {
 }
 
 impl Call {
+    /// Whether Fortran passes what the parameters say: no lengths of strings besides.
+    pub fn is_plain_in_fortran(&self) -> bool {
+        self.effect != Effect::Bare && self.params.iter().all(|param| param.role != Role::Text)
+    }
+
+    /// Whether its datatypes must be committed (MPI 4.1 §5.1.9).
+    pub fn communicates(&self) -> bool {
+        let moves = !matches!(self.effect, Effect::Pack | Effect::Unpack | Effect::Local);
+        moves && (self.at.comm.is_some() || self.at.win.is_some())
+    }
+
     /// Whether it looks for a message and leaves it where it is.
     pub fn probes(&self) -> bool {
         self.accesses.is_empty() && self.at.source.is_some()

@@ -72,7 +72,7 @@ impl Means {
         } else if at.dest.is_some() || at.source.is_some() || at.message.is_some() {
             Some(Means::PointToPoint)
         } else {
-            has(Role::Handle).then_some(Means::File)
+            has(Role::File).then_some(Means::File)
         }
     }
 }

@@ -190,6 +190,9 @@ impl<'o> Facts<'o> {
             _ if problem.contains("null pointer") => format!(
                 "was the memory of {argument} allocated on this rank? Results need the address of a variable"
             ),
+            _ if problem.contains("freed") => "free it after its last use; a handle that was copied is not reset with the \
+                 original"
+                .to_owned(),
             _ if problem.contains("MPI_COMM_NULL") => "a rank that is not in a communicator must not use it: \
                  MPI_Comm_split gives MPI_COMM_NULL for MPI_UNDEFINED, MPI_Cart_create to ranks that are left over"
                 .to_owned(),

@@ -8,6 +8,9 @@ use commsan_ir::{BlockId, Body, Compare, Inst, Op, Program, Value};
 /// `MPI_ANY_TAG`, of both.
 pub const ANY_TAG: i64 = -1;
 
+/// `MPI_UNDEFINED`, of both.
+pub const UNDEFINED: i64 = -32766;
+
 /// Numbers that stand for no single rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranks {
@@ -34,6 +37,12 @@ pub enum Constant {
     NullOp,
     /// `MPI_DATATYPE_NULL`.
     NullDatatype,
+    /// `MPI_GROUP_NULL`.
+    NullGroup,
+    /// `MPI_INFO_NULL`.
+    NullInfo,
+    /// `MPI_FILE_NULL`.
+    NullFile,
     /// `MPI_REPLACE`.
     Replace,
     /// `MPI_NO_OP`.
@@ -50,6 +59,9 @@ impl Constant {
             "ompi_mpi_win_null" => Constant::NullWin,
             "ompi_mpi_op_null" => Constant::NullOp,
             "ompi_mpi_datatype_null" => Constant::NullDatatype,
+            "ompi_mpi_group_null" => Constant::NullGroup,
+            "ompi_mpi_info_null" => Constant::NullInfo,
+            "ompi_mpi_file_null" => Constant::NullFile,
             "ompi_mpi_op_replace" => Constant::Replace,
             "ompi_mpi_op_no_op" => Constant::NoOp,
             "ompi_mpi_char"
@@ -72,6 +84,8 @@ impl Constant {
             0x2000_0000 => Constant::NullWin,
             0x1800_0000 => Constant::NullOp,
             0x0c00_0000 => Constant::NullDatatype,
+            0x0800_0000 => Constant::NullGroup,
+            0x1c00_0000 => Constant::NullInfo,
             0x5800_000d => Constant::Replace,
             0x5800_000e => Constant::NoOp,
             built_in if built_in >> 24 == 0x4c => Constant::Datatype,

@@ -1,6 +1,6 @@
 //! What calls demand of single arguments, by the parameters' names.
 
-use super::{Param, Role};
+use super::{Object, Param, Role};
 
 /// What must hold of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,12 @@ pub enum Demand {
     Datatype,
     /// A reduction, not the null handle.
     Op,
+    /// A group, not the null handle.
+    Group,
+    /// An info object, not the null handle.
+    Info,
+    /// A file, not the null handle.
+    File,
     /// A rank of the communicator (of the remote group), or `MPI_PROC_NULL`.
     Dest,
     /// The same, or `MPI_ANY_SOURCE`.
@@ -29,8 +35,18 @@ pub enum Demand {
     Tag,
     /// The same, or `MPI_ANY_TAG`.
     ReceivedTag,
+    /// A variable with the handle of something that can be freed.
+    Freeable(Object),
     /// Not negative.
     Count,
+    /// None of them negative.
+    Counts,
+    /// An array, which must not be at address 0 where it is used.
+    Array,
+    /// Not negative, or `MPI_UNDEFINED`.
+    Color,
+    /// Processes in each dimension of a grid, all more than 0.
+    Dims,
     /// More than 0.
     Unit,
     /// A place for a result, which must not be at address 0.
@@ -67,6 +83,19 @@ impl Topology {
 }
 
 impl Demand {
+    /// The kind of object that a handle must be of, where the argument is one.
+    pub fn object(self) -> Option<Object> {
+        Some(match self {
+            Demand::Comm => Object::Comm,
+            Demand::Win => Object::Window,
+            Demand::Datatype => Object::Datatype,
+            Demand::Op => Object::Op,
+            Demand::Group => Object::Group,
+            Demand::File => Object::File,
+            _ => return None,
+        })
+    }
+
     /// The demands of a call of this family, each with the index of its parameter: handles first, since what
     /// else is demanded may depend on them.
     pub fn of(family: &str, params: &[Param]) -> Vec<(usize, Demand)> {
@@ -78,9 +107,16 @@ impl Demand {
                 (Role::Win, _) => Demand::Win,
                 (Role::Datatype, _) => Demand::Datatype,
                 (Role::Op, _) => Demand::Op,
+                (Role::Group, _) => Demand::Group,
+                (Role::Info, _) if family.starts_with("Info_") => Demand::Info,
+                (Role::File, _) => Demand::File,
                 // Sizes of packed buffers.
                 (Role::Count, "insize" | "outsize") => return None,
                 (Role::Count, _) => Demand::Count,
+                (Role::Counts, "sendcounts" | "recvcounts") => Demand::Counts,
+                (Role::Displs | Role::ByteDispls | Role::Requests, _) => Demand::Array,
+                (_, "color") => Demand::Color,
+                (_, "dims") if family == "Cart_create" => Demand::Dims,
                 (_, "dest") => Demand::Dest,
                 (_, "source") => Demand::Source,
                 (_, "root") => Demand::Root,
@@ -90,10 +126,17 @@ impl Demand {
                 (_, "tag") if receives => Demand::ReceivedTag,
                 (_, "tag" | "sendtag") => Demand::Tag,
                 (_, "disp_unit") => Demand::Unit,
-                (Role::Request | Role::Flag, _) | (Role::Pointer, "win_out" | "comm_out") => {
-                    Demand::Place
-                }
+                (Role::Request | Role::Flag, _)
+                | (Role::Pointer, "win_out" | "comm_out" | "position") => Demand::Place,
                 (Role::Pointer, "type_out" | "group_out" | "op_out") => Demand::Place,
+                (_, "comm_inout") => Demand::Freeable(Object::Comm),
+                (_, "datatype_inout") if family == "Type_free" => {
+                    Demand::Freeable(Object::Datatype)
+                }
+                (_, "group_inout") => Demand::Freeable(Object::Group),
+                (_, "op_inout") => Demand::Freeable(Object::Op),
+                (_, "win_inout") => Demand::Freeable(Object::Window),
+                (_, "fh_inout") => Demand::Freeable(Object::File),
                 _ => return None,
             })
         };

@@ -2,8 +2,9 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
+use crate::calls::Call;
 use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Place, Report};
+use commsan_place::{About, Findings, Place, Report, Site};
 use std::ops::Range;
 
 /// An argument that the call does not allow.
@@ -12,19 +13,26 @@ pub struct Wrong {
     code: Code,
     parameter: &'static str,
     problem: String,
+    /// Where the object was freed that a handle stood for.
+    freed: Option<Site>,
 }
 
 impl Wrong {
     /// A value that the parameter must not have; `problem` is e.g. `is 5, but the communicator's ranks are 0
     /// to 3`.
     pub fn value(parameter: &'static str, problem: String) -> Wrong {
-        Wrong { code: Code::InvalidArgument, parameter, problem }
+        Wrong { code: Code::InvalidArgument, parameter, problem, freed: None }
+    }
+
+    /// The handle of an object that was freed there.
+    pub fn freed(parameter: &'static str, freed: Option<Site>) -> Wrong {
+        Wrong { freed, ..Wrong::value(parameter, "has been freed".to_owned()) }
     }
 
     /// A datatype that is not committed.
     pub fn uncommitted(parameter: &'static str) -> Wrong {
         let problem = "has not been committed".to_owned();
-        Wrong { code: Code::TypeNotCommitted, parameter, problem }
+        Wrong { code: Code::TypeNotCommitted, ..Wrong::value(parameter, problem) }
     }
 
     /// A datatype, or displacements, by which a call writes `bytes` of its buffer, counted from its beginning, more
@@ -35,11 +43,16 @@ impl Wrong {
             bytes.start,
             bytes.end - 1
         );
-        Wrong { code: Code::WrittenTwice, parameter, problem }
+        Wrong { code: Code::WrittenTwice, ..Wrong::value(parameter, problem) }
     }
 }
 
 impl Tracker {
+    /// Where a call is made, for whoever may have to tell it later.
+    pub fn site_of(&mut self, call: &'static Call, place: &impl Place) -> Site {
+        place.site(Some(&call.name), &mut self.stacks)
+    }
+
     /// A call is about to be made with a wrong argument.
     pub fn wrong_argument(
         &mut self,
@@ -51,13 +64,15 @@ impl Tracker {
         if out.again(wrong.code, 0, place.pc()) {
             return;
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        let site = self.site_of(args.call, place);
+        let freed = wrong.freed.map(|freed| (Role::Release, freed));
+        let sites: Vec<_> = [(Role::Operation, site)].into_iter().chain(freed).collect();
         let report = Report {
             code: wrong.code,
             access: None,
             operation: Operation::new(args, place, &mut self.stacks).party(),
             concerned: None,
-            sites: &[(Role::Operation, site)],
+            sites: &sites,
             threads: false,
             about: Some(About::Argument {
                 parameter: wrong.parameter,
@@ -76,7 +91,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         let problem = problem.to_owned();
-        let wrong = Wrong { code: Code::OutsideMpi, parameter: "", problem };
+        let wrong = Wrong { code: Code::OutsideMpi, ..Wrong::value("", problem) };
         self.wrong_argument(args, &wrong, place, out);
     }
 
