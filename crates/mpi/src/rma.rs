@@ -24,6 +24,7 @@
 //! - of accesses by several threads of one process, those unordered only within it.
 
 pub(crate) mod accumulate;
+pub(crate) mod cells;
 pub(crate) mod clock;
 pub(crate) mod drafts;
 pub(crate) mod notice;

@@ -419,7 +419,7 @@ impl Tracker {
             request.persistent.is_none()
         });
         for id in done.drain(..) {
-            self.read_from_afar(id);
+            self.read_from_afar(id, place, out);
             if !certain {
                 self.doubt(id, place);
             }

@@ -385,9 +385,13 @@ fn length(unit: &Unit<Slice<'_>>, at: UnitOffset) -> Option<u64> {
         if entry.tag() != dw::DW_TAG_subrange_type {
             continue;
         }
+        // What has a sign says so (DWARF 5 §7.5.5); bounds are written in as few bytes as they need.
         let number = |name| match entry.attr_value(name)? {
+            AttributeValue::Data1(number) => Some(i64::from(number)),
+            AttributeValue::Data2(number) => Some(i64::from(number)),
+            AttributeValue::Data4(number) => Some(i64::from(number)),
             AttributeValue::Exprloc(_) | AttributeValue::UnitRef(_) => None,
-            _ => entry.attr(name)?.sdata_value(),
+            value => value.sdata_value(),
         };
         let lower = match entry.attr(dw::DW_AT_lower_bound) {
             Some(_) => number(dw::DW_AT_lower_bound)?,

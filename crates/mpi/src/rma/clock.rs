@@ -79,9 +79,14 @@ impl Clock {
 
     /// Adds the present to a cell of a rank, as an unlock does.
     pub fn release(&mut self, rank: u32, cell: u64) {
+        self.add(rank, cell);
+        self.end_segment();
+    }
+
+    /// The same, where others follow: the segment is to be ended then.
+    pub fn add(&mut self, rank: u32, cell: u64) {
         self.post();
         self.fabric.release(rank as usize, cell, &self.row);
-        self.end_segment();
     }
 
     /// Adds what has happened before the present segment to a cell of a rank.

@@ -23,6 +23,8 @@ pub struct Remote {
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
     pub number: u32,
+    /// The segment that it began in.
+    pub segment: u32,
     /// See [`Announced::each`].
     pub each: Option<NonZeroU32>,
     /// The rank and its segment whose end comes after the operation's, once that is known.
@@ -47,7 +49,8 @@ pub struct Separate {
 impl Remote {
     /// As announced.
     pub fn new(announced: &Announced, call: &'static Call) -> Remote {
-        let Announced { window, origin, site, atomic, epoch, number, each, .. } = *announced;
+        let Announced { window, origin, segment, site, atomic, epoch, number, each, .. } =
+            *announced;
         Remote {
             window,
             call,
@@ -56,6 +59,7 @@ impl Remote {
             atomic,
             epoch,
             number,
+            segment,
             each,
             complete: announced.complete.then_some((origin, announced.segment)),
             seen: false,
@@ -67,6 +71,14 @@ impl Remote {
     /// Whether something with this clock comes after the operation.
     fn is_before(&self, row: &[u32]) -> bool {
         self.complete.is_some_and(|(rank, segment)| row[rank as usize] >= segment)
+    }
+
+    /// Whether an atomic operation with this clock comes from one who may have read what this one wrote: he knows of
+    /// the segment that ended with it, and of none later.
+    fn may_have_been_read(&self, by: &Announced, row: &[u32]) -> bool {
+        let both = self.atomic.is_some() && by.atomic.is_some();
+        both && self.origin != by.origin
+            && row[self.origin as usize].wrapping_add(1) == self.segment
     }
 
     /// Whether whatever meets this operation also meets a later one, so that remembering that is
@@ -178,7 +190,9 @@ impl Remotes {
                 let Some(first) = all.get(id) else { return ControlFlow::Continue(()) };
                 let known =
                     |m: &Meeting| (m.first.origin, m.first.site) == (first.origin, first.site);
-                if first.is_before(row) || first.tolerates(op) || found.iter().any(known) {
+                let read = access.mode == Mode::Write && first.may_have_been_read(op, row);
+                let over = first.is_before(row) || read;
+                if over || first.tolerates(op) || found.iter().any(known) {
                     return ControlFlow::Continue(());
                 }
                 found.push(Meeting { first: first.clone(), access: access.clone(), bytes });
@@ -259,14 +273,17 @@ impl Remotes {
         });
     }
 
-    /// An atomic read by this process, of bytes that begin at `start`, has seen the atomic writes
-    /// there; of this process's own, which happen in order, those with a lower number.
-    pub fn observed(&mut self, window: u64, start: usize, read: (u32, u32)) {
+    /// An atomic read by this process of these bytes has seen the atomic writes there, as far as it has read all
+    /// of one; of this process's own, which happen in order, those with a lower number.
+    pub fn observed(&mut self, window: u64, bytes: Range<usize>, read: (u32, u32)) {
         let ids = self.open.iter().filter(|((name, _), _)| *name == window);
         let complete = self.complete.values().flatten().map(|(_, id)| id);
         for id in ids.flat_map(|(_, open)| open).chain(complete) {
             let mut accesses = self.present.accesses(*id).iter();
-            let here = accesses.all(|access| access.footprint.span().start == start);
+            let here = accesses.all(|access| {
+                let span = access.footprint.span();
+                bytes.start <= span.start && span.end <= bytes.end
+            });
             if let Some(remote) = self.present.get_mut(*id) {
                 let later = remote.number.wrapping_sub(read.1) as i32 >= 0;
                 remote.seen |= here

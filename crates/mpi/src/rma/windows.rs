@@ -3,6 +3,7 @@
 use crate::calls::Call;
 use crate::nursery::conflict;
 use crate::rma::accumulate::Rules;
+use crate::rma::cells::Cells;
 use crate::rma::notice::Epoch;
 use crate::rma::segments::Segments;
 use crate::rma::shared::Shared;
@@ -184,13 +185,17 @@ pub struct Window {
 }
 
 /// An atomic read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Fetch {
     pub target: i32,
     /// There, in bytes.
-    pub offset: i64,
+    pub span: Range<i64>,
+    /// What it learns from.
+    pub cells: Cells,
     /// As announced.
     pub number: u32,
+    /// Of an R-version.
+    pub requested: Option<OpId>,
 }
 
 impl Window {

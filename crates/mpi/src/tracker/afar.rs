@@ -47,6 +47,8 @@ pub(super) struct OneSided {
     pub noted_as_of: Option<u32>,
     /// R-versions that only read, by what they use locally: their targets, windows and numbers.
     pub reads: FxHashMap<OpId, (u32, u64, u32)>,
+    /// Windows of atomic reads with requests.
+    pub fetching: FxHashMap<OpId, usize>,
     /// Up to where each rank's notices are worth nothing.
     pub lost: FxHashMap<u32, u64>,
     pub losses: u64,
@@ -89,6 +91,7 @@ impl OneSided {
             templates: FxHashMap::default(),
             noted_as_of: None,
             reads: FxHashMap::default(),
+            fetching: FxHashMap::default(),
             lost: FxHashMap::default(),
             losses: 0,
             announced: 0,

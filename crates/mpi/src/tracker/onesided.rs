@@ -5,7 +5,7 @@ use crate::buffers::Args;
 use crate::calls::Effect;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Notice, Which};
-use crate::rma::windows::{Active, Group, Lock, Made, Part, Released, Window, Young};
+use crate::rma::windows::{Active, Fetch, Group, Lock, Made, Part, Released, Window, Young};
 use commsan_engine::{Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side, Site};
@@ -291,7 +291,8 @@ impl Tracker {
             window.young = young;
         }
         self.rma.noted_as_of = None;
-        self.learn_from_fetches(handle, target, place, out);
+        let returned = |fetch: &Fetch| target.is_none_or(|target| fetch.target == target);
+        self.learn_from_fetches(handle, returned, place, out);
     }
 
     /// Operations on a target, or on all, will be complete there when the call returns; everybody in

@@ -140,7 +140,7 @@ impl Tracker {
     pub(super) fn learn_from_fetches(
         &mut self,
         handle: usize,
-        target: Option<i32>,
+        returned: impl Fn(&Fetch) -> bool,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
@@ -153,17 +153,18 @@ impl Tracker {
             return;
         };
         let mut news = false;
-        let (done, left) = std::mem::take(&mut window.fetches)
-            .into_iter()
-            .partition(|fetch| target.is_none_or(|target| fetch.target == target));
+        let (done, left): (Vec<_>, _) =
+            std::mem::take(&mut window.fetches).into_iter().partition(|fetch| returned(fetch));
         window.fetches = left;
-        let done: Vec<Fetch> = done;
         for fetch in done {
             let Some(rank) = window.world(fetch.target) else { continue };
-            news |= clock.acquire(rank, mixed(window.name, fetch.offset as u64));
+            for cell in fetch.cells.acquired() {
+                news |= clock.acquire(rank, cell);
+            }
             if rank == clock.me() {
-                let start = window.made.base.wrapping_add(fetch.offset as usize);
-                rma.remotes.observed(window.name, start, (rank, fetch.number));
+                let at = |offset: i64| window.made.base.wrapping_add(offset as usize);
+                let bytes = at(fetch.span.start)..at(fetch.span.end);
+                rma.remotes.observed(window.name, bytes, (rank, fetch.number));
             }
         }
         if news {

@@ -7,9 +7,10 @@ use crate::buffers::{Accesses, Args};
 use crate::calls::Call;
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
+use crate::rma::cells::Cells;
 use crate::rma::drafts::{Draft, Next, Step};
 use crate::rma::notice::{Announced, Epoch, Notice, Runs, Which};
-use crate::rma::windows::{Fetch, Pending, Window, Young, mixed};
+use crate::rma::windows::{Fetch, Pending, Window, Young};
 use commsan_engine::{Access, Footprint, Mode, OpId, Pattern};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side, Site};
@@ -352,9 +353,8 @@ impl Tracker {
         requested: Option<OpId>,
         out: &mut dyn Findings,
     ) {
-        let rma = &mut self.rma;
-        let Some(window) = rma.windows.get_mut(transfer.window) else { return };
-        let (Some(clock), Some(world)) = (&mut rma.clock, window.world(transfer.target)) else {
+        let Some(window) = self.rma.windows.get(transfer.window) else { return };
+        let Some(world) = window.world(transfer.target).filter(|_| self.rma.clock.is_some()) else {
             return;
         };
         if window.part(transfer.target).is_none()
@@ -362,6 +362,14 @@ impl Tracker {
         {
             return; // what that touches is nobody's window
         }
+        let cells = || Cells::of(window.name, transfer.offset(window), &transfer.pattern);
+        let cells = transfer.atomic.map(|_| cells());
+        if let Some(cells) = cells.as_ref().filter(|_| transfer.writes_atomically()) {
+            self.release_cells(world, cells);
+        }
+        let rma = &mut self.rma;
+        let Some(window) = rma.windows.get_mut(transfer.window) else { return };
+        let Some(clock) = &mut rma.clock else { return };
         let offset = transfer.offset(window);
         if let Some(shared) = &mut window.shared
             && let Some(exposed) = &rma.exposed
@@ -373,9 +381,6 @@ impl Tracker {
             let (at, access) =
                 ((transfer.target as usize, offset), (transfer.mode, &transfer.pattern));
             rma.incomplete |= !shared.reach(exposed, at, access, by, stamp, lasts);
-        }
-        if transfer.writes_atomically() {
-            clock.release(world, mixed(window.name, offset as u64));
         }
         let new = rma.sites.len() as u32;
         let number = *rma.sites.entry((site.stack, args.call.row)).or_insert_with(|| {
@@ -400,9 +405,11 @@ impl Tracker {
         if let Some(id) = requested.filter(|_| transfer.mode == Mode::Read) {
             rma.reads.insert(id, (world, window.name, operation.number));
         }
-        if transfer.fetches(args) {
+        if let Some(cells) = cells.filter(|_| transfer.fetches(args)) {
             let (target, number) = (transfer.target, operation.number);
-            window.fetches.push(Fetch { target, offset, number });
+            let span = transfer.span(window);
+            window.fetches.push(Fetch { target, span, cells, number, requested });
+            rma.fetching.extend(requested.map(|id| (id, transfer.window)));
         }
         window.must_flush(transfer.target);
         // Others may see the effect of an atomic operation soon; a request tells of one number only,
@@ -415,8 +422,21 @@ impl Tracker {
         clock.announce(Draft { to: world, handle, stack, operation, again: 0 });
     }
 
-    /// The operation of an R-version is complete locally. If it only reads, it has done so.
-    pub(super) fn read_from_afar(&mut self, id: OpId) {
+    /// Others who read atomically what is written there from now on come after all that was done before.
+    fn release_cells(&mut self, world: u32, cells: &Cells) {
+        self.note_ended_work();
+        self.tell_shared();
+        if let Some(clock) = &mut self.rma.clock {
+            cells.released().for_each(|cell| clock.add(world, cell));
+        }
+        self.end_segment();
+    }
+
+    /// The operation of an R-version is complete locally. If it reads, it has done so.
+    pub(super) fn read_from_afar(&mut self, id: OpId, place: &impl Place, out: &mut dyn Findings) {
+        if let Some(handle) = self.rma.fetching.remove(&id) {
+            self.learn_from_fetches(handle, |fetch| fetch.requested == Some(id), place, out);
+        }
         let Some((rank, window, number)) = self.rma.reads.remove(&id) else { return };
         let rma = &mut self.rma;
         let Some(clock) = &mut rma.clock else { return };

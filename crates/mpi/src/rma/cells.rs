@@ -1,0 +1,93 @@
+//! What atomic operations on windows order: who reads what another has written atomically comes after all that
+//! the other did before (MPI 4.1 §12.7.1 grants atomicity for each element).
+//!
+//! Each 8 bytes of a window have a cell, which an atomic write adds its origin's clock to, and an atomic read learns
+//! from. An operation on many of them has one cell for all of the target's part instead.
+//!
+//! **Soundness.** A read is taken to have seen all earlier writes to the same 8 bytes, or where one of the two has
+//! many elements, to the whole part: what is in order by that can hide a race, and cannot make one.
+
+use crate::rma::windows::mixed;
+use commsan_engine::Pattern;
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+
+/// Bytes that share a cell.
+const WORD: isize = 8;
+/// Words of one operation that are told apart.
+const FEW: usize = 16;
+
+/// Of all operations on a part, and of those with many words.
+const ANY: u64 = u64::MAX - 2;
+const MANY: u64 = u64::MAX - 3;
+
+/// The cells of one operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cells {
+    window: u64,
+    /// In ascending order; none if there are many.
+    words: SmallVec<[i64; 2]>,
+}
+
+impl Cells {
+    /// Of an operation on these bytes, relative to `offset` in a part of the window of this name.
+    pub fn of(window: u64, offset: i64, pattern: &Pattern) -> Cells {
+        let mut words = SmallVec::new();
+        let all = isize::MIN / 2..isize::MAX / 2;
+        let _ = pattern.visit(offset as isize, &all, &mut |run| {
+            let (first, last) = (run.start.div_euclid(WORD), (run.end - 1).div_euclid(WORD));
+            if words.len() as isize + last - first >= FEW as isize {
+                words.clear();
+                return ControlFlow::Break(());
+            }
+            words.extend((first..=last).map(|word| word as i64));
+            ControlFlow::Continue(())
+        });
+        words.sort_unstable();
+        words.dedup();
+        Cells { window, words }
+    }
+
+    /// The cells that a write adds to.
+    pub fn released(&self) -> impl Iterator<Item = u64> {
+        let many = self.words.is_empty().then_some(MANY);
+        self.keys().chain([ANY].into_iter().chain(many).map(|key| mixed(self.window, key)))
+    }
+
+    /// The cells that a read learns from.
+    pub fn acquired(&self) -> impl Iterator<Item = u64> {
+        let rest = if self.words.is_empty() { ANY } else { MANY };
+        self.keys().chain([mixed(self.window, rest)])
+    }
+
+    fn keys(&self) -> impl Iterator<Item = u64> {
+        self.words.iter().map(|word| mixed(self.window, *word as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether one who reads learns of one who has written.
+    fn learns(read: (i64, &Pattern), written: (i64, &Pattern)) -> bool {
+        let of = |(at, pattern)| Cells::of(7, at, pattern);
+        let released: Vec<_> = of(written).released().collect();
+        of(read).acquired().any(|cell| released.contains(&cell))
+    }
+
+    #[test]
+    fn a_read_learns_from_writes_that_share_an_element() {
+        let one = Pattern::dense(0, 8);
+        let four = Pattern::dense(0, 32);
+        let many = Pattern::dense(0, 8192);
+        let gaps = Pattern::dense(0, 4).repeat(4, 16);
+        assert!(learns((8, &one), (8, &one)));
+        assert!(!learns((8, &one), (16, &one)));
+        assert!(learns((0, &four), (24, &one)) && learns((24, &one), (0, &four)));
+        assert!(!learns((32, &one), (0, &four)));
+        assert!(learns((0, &many), (8184, &one)) && learns((8184, &one), (0, &many)));
+        assert!(learns((0, &many), (0, &many)));
+        assert!(learns((48, &one), (0, &gaps)) && !learns((40, &one), (0, &gaps)));
+    }
+}
