@@ -708,15 +708,14 @@ mod tests {
             let call = named(&format!("MPI_{name}")).unwrap();
             (call.makes.map(|(object, _)| object), call.frees)
         };
-        let makes =
-            "Cart_create Type_vector_c Group_range_excl Op_create Send_init Bcast_init Psend_init";
+        let makes = "Cart_create Type_vector_c Group_range_excl Op_create Send_init Bcast_init Psend_init Win_create File_open";
         let all = makes.split_whitespace().map(|name| of(name).0.unwrap());
         use Object::*;
-        assert!(all.eq([Comm, Datatype, Group, Op, Request, Request, Request]));
-        let frees = "Comm_disconnect Type_free Group_free Op_free Request_free";
+        assert!(all.eq([Comm, Datatype, Group, Op, Request, Request, Request, Window, File]));
+        let frees = "Comm_disconnect Type_free Group_free Op_free Request_free Win_free File_close";
         let all = frees.split_whitespace().map(|name| of(name).1.unwrap());
-        assert!(all.eq([Comm, Datatype, Group, Op, Request]));
-        for name in ["Isend", "Type_commit", "Win_create", "Win_free", "Start"] {
+        assert!(all.eq([Comm, Datatype, Group, Op, Request, Window, File]));
+        for name in ["Isend", "Type_commit", "Win_fence", "Type_get_contents", "Start"] {
             assert_eq!(of(name), (None, None), "{name}");
         }
     }

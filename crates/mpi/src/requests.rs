@@ -2,16 +2,18 @@
 //!
 //! Handles are not unique: a library may return one shared handle for every operation that is
 //! complete at once (MPICH's lightweight requests, Open MPI's for `MPI_PROC_NULL`). Among pending
-//! operations with one handle the address of the request variable decides; when the program has
-//! moved handles around, it does not, and a completion then counts for all of them. That may miss
-//! a finding and never makes one.
+//! operations with one handle the address of the request variable decides. Of several that were stored in one
+//! variable the last is there. When the program has moved handles around, the address does not decide, and a
+//! completion then counts for all of them: that may miss a finding and never makes one. Variables with shared
+//! handles are watched for that, as buffers are, where the program's stores are seen.
 
 use crate::calls::Call;
 use crate::nursery::Of;
 use crate::tracker::Repeated;
-use commsan_engine::{Access, OpId};
+use commsan_engine::{Access, Mode, OpId, Pages};
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// A request the program holds.
 pub(crate) struct Request {
@@ -29,7 +31,14 @@ pub(crate) struct Request {
     pub sequence: u64,
     /// The next older request with the same handle.
     older: u32,
+    /// Whether stores to the variable are looked out for.
+    watched: bool,
+    /// The program has stored something there.
+    moved: bool,
 }
+
+/// Bytes of the smallest handle.
+const HANDLE: usize = 4;
 
 /// What a persistent request does at each start.
 pub(crate) struct Persistent {
@@ -65,7 +74,14 @@ impl Request {
             overwritten: None,
             sequence: 0,
             older: NONE,
+            watched: false,
+            moved: false,
         }
+    }
+
+    /// The part of its variable that every handle fills.
+    fn held(&self) -> Range<usize> {
+        self.variable..self.variable.saturating_add(HANDLE)
     }
 
     pub fn is_active(&self) -> bool {
@@ -106,19 +122,50 @@ pub(crate) struct Requests {
     by_variable: Box<[(usize, u32, u64)]>,
     /// Sequence number of the next request.
     next: u64,
+    pages: Pages,
+    /// How many variables are watched.
+    watched: usize,
 }
 
 const NONE: u32 = u32::MAX;
 const VARIABLES: usize = 1024;
 
 impl Requests {
-    pub fn new() -> Requests {
+    pub fn new(pages: Pages) -> Requests {
         Requests {
             slots: Vec::new(),
             free: Vec::new(),
             by_key: FxHashMap::default(),
             by_variable: vec![(0, NONE, 0); VARIABLES].into(),
             next: 1,
+            pages,
+            watched: 0,
+        }
+    }
+
+    /// How many variables are watched.
+    pub fn watched(&self) -> usize {
+        self.watched
+    }
+
+    /// The program has accessed memory: has it moved handles?
+    pub fn accessed(&mut self, access: &Access) {
+        if self.watched == 0 || access.mode == Mode::Read {
+            return;
+        }
+        for request in self.slots.iter_mut().flatten().filter(|request| request.watched) {
+            request.moved |= access.footprint.within(&request.held()).is_some();
+        }
+    }
+
+    /// Stores to the variable matter from now on, as its handle is another request's, too.
+    fn watch(&mut self, slot: u32) {
+        let Some(request) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else {
+            return;
+        };
+        if !std::mem::replace(&mut request.watched, true) {
+            self.pages.mark(request.held(), Mode::Read);
+            self.watched += 1;
         }
     }
 
@@ -169,7 +216,12 @@ impl Requests {
         });
         request.sequence = sequence;
         request.older = self.by_key.insert(key, slot).unwrap_or(NONE);
+        let older = request.older;
         self.slots[slot as usize] = Some(request);
+        if older != NONE {
+            self.watch(older);
+            self.watch(slot);
+        }
         let home = &mut self.by_variable[(variable >> 2) % VARIABLES];
         let (at, lost, lost_sequence) = std::mem::replace(home, (variable, slot, sequence));
         let lost = self.slots.get_mut(lost as usize)?.as_mut()?;
@@ -181,18 +233,16 @@ impl Requests {
         let mut all = self.with_key(token).peekable();
         let Some((first, _)) = all.peek().copied() else { return Meant::Unknown };
         let (mut at_home, mut count, mut unmoved) = (None, 0, true);
-        let mut homes = 0;
         for (slot, request) in all {
             count += 1;
-            unmoved &= request.overwritten.is_none();
-            if request.variable == token.variable {
-                homes += 1;
-                at_home = Some(slot);
-            }
+            let is_home = request.variable == token.variable;
+            // Of those that were stored here one is left.
+            unmoved &= !request.moved && (is_home || request.overwritten.is_none());
+            at_home = at_home.or(is_home.then_some(slot));
         }
         match (count, at_home) {
             (1, _) => Meant::One(first),
-            (_, Some(slot)) if homes == 1 && unmoved => Meant::One(slot),
+            (_, Some(slot)) if unmoved => Meant::One(slot),
             _ => Meant::Some,
         }
     }
@@ -240,6 +290,10 @@ impl Requests {
 
     fn remove(&mut self, slot: u32) {
         let Some(request) = self.slots[slot as usize].take() else { return };
+        if request.watched {
+            self.pages.unmark(request.held(), Mode::Read);
+            self.watched -= 1;
+        }
         self.free.push(slot);
         let Some(youngest) = self.by_key.get_mut(&request.key) else { return };
         if *youngest == slot {

@@ -117,7 +117,7 @@ impl Tracker {
         Tracker {
             pages,
             live: Live::new(pages),
-            requests: Requests::new(),
+            requests: Requests::new(pages),
             nursery: Nursery::new(),
             informed: 0,
             detached: Vec::new(),
@@ -155,7 +155,7 @@ impl Tracker {
         let (ranges, on_stack) = self.nursery.load();
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
-        let marked = self.gpu.load() + self.races.ranges();
+        let marked = self.gpu.load() + self.races.ranges() + self.requests.watched();
         (self.live.ranges() + ranges + afar + shared + marked, self.on_stack.len() + on_stack)
     }
 

@@ -29,6 +29,7 @@ mod kmp;
 mod ompt;
 mod posix;
 mod tasks;
+mod unjoined;
 pub mod work;
 
 pub use here::Here;

@@ -6,6 +6,7 @@
 
 use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
 use crate::tasks::{lock, nothing, unlock};
+use crate::unjoined;
 use crate::work::{self, Wait, over};
 use crate::{concerns, from_program};
 use commsan_sense::{caller, modules};
@@ -20,6 +21,7 @@ struct Start {
     routine: Routine,
     argument: *mut c_void,
     id: u64,
+    detached: bool,
 }
 
 /// Ends the agent when the thread does, in whatever way.
@@ -30,7 +32,9 @@ impl Drop for Agent {
         if let Some(suspended) = self.0.take() {
             end(&[ended(this())], suspended);
             work::end();
-            agents::gather();
+            if !unjoined::ends(this()) {
+                agents::gather();
+            }
         }
     }
 }
@@ -72,6 +76,7 @@ extern "C" fn run(start: *mut c_void) -> *mut c_void {
     let start = unsafe { Box::from_raw(start.cast::<Start>()) };
     work::begin();
     forget_stranger();
+    unjoined::begins(this(), start.detached);
     let suspended = begin(cell(Kind::Begin, start.id));
     AGENT.with(|agent| agent.0.set(Some(suspended)));
     // Whoever had this stack before had nothing to do with it.
@@ -112,7 +117,9 @@ pub unsafe extern "C" fn pthread_create(
     agents::expect(1);
     work::announce(1);
     release(cell(Kind::Begin, id));
-    let start = Box::into_raw(Box::new(Start { routine, argument, id }));
+    // SAFETY: the program's attributes.
+    let detached = unsafe { is_detached(attributes) };
+    let start = Box::into_raw(Box::new(Start { routine, argument, id, detached }));
     // SAFETY: the program's arguments, and what to run instead.
     let code = unsafe { next(thread, attributes, run, start.cast()) };
     if code != 0 {
@@ -123,6 +130,40 @@ pub unsafe extern "C" fn pthread_create(
         drop(unsafe { Box::from_raw(start) });
     }
     code
+}
+
+/// Whether a thread with these attributes is one that nobody waits for.
+///
+/// # Safety
+/// They are null, or attributes.
+unsafe fn is_detached(attributes: *const libc::pthread_attr_t) -> bool {
+    unsafe extern "C" {
+        fn pthread_attr_getdetachstate(
+            attributes: *const libc::pthread_attr_t,
+            state: *mut c_int,
+        ) -> c_int;
+    }
+    let mut state = libc::PTHREAD_CREATE_JOINABLE;
+    if !attributes.is_null() {
+        // SAFETY: as the caller says.
+        unsafe { pthread_attr_getdetachstate(attributes, &mut state) };
+    }
+    state == libc::PTHREAD_CREATE_DETACHED
+}
+
+/// Somebody has waited for a thread.
+fn joined(thread: libc::pthread_t) {
+    acquire(ended(thread));
+    if unjoined::joined(thread) {
+        agents::gather();
+    }
+}
+
+/// Nobody will wait for a thread.
+fn detached(thread: libc::pthread_t) {
+    if unjoined::detached(thread) {
+        agents::gather();
+    }
 }
 
 /// Functions of the C library that take words and return 0 for success: what is done before, and
@@ -166,9 +207,10 @@ pub fn prepare() {
 }
 
 on_success! {
-    pthread_join(thread, value), wait_for(thread as libc::pthread_t), acquire(ended(thread as libc::pthread_t));
-    pthread_tryjoin_np(thread, value), nothing(), acquire(ended(thread as libc::pthread_t));
-    pthread_timedjoin_np(thread, value, until), nothing(), acquire(ended(thread as libc::pthread_t));
+    pthread_join(thread, value), wait_for(thread as libc::pthread_t), joined(thread as libc::pthread_t);
+    pthread_tryjoin_np(thread, value), nothing(), joined(thread as libc::pthread_t);
+    pthread_timedjoin_np(thread, value, until), nothing(), joined(thread as libc::pthread_t);
+    pthread_detach(thread), nothing(), detached(thread as libc::pthread_t);
     pthread_mutex_trylock(mutex), nothing(), lock(mutex as u64);
     pthread_mutex_timedlock(mutex, until), nothing(), lock(mutex as u64);
     pthread_mutex_clocklock(mutex, clock, until), nothing(), lock(mutex as u64);

@@ -40,6 +40,7 @@ impl Tracker {
         access: &Access,
         filtered: bool,
     ) -> [Option<Conflict>; CONFLICTS] {
+        self.requests.accessed(access);
         self.settle_if_met(access);
         let mut found = [const { None }; CONFLICTS];
         let (mut count, mut over) = (0, None);
