@@ -6,8 +6,35 @@
 
 #include "../hooks/commsan_abi.h"
 
-check_point::check_point(gimple *before)
-    : at(gsi_for_stmt(before)), where(gimple_location(before)) {}
+/* The line of whoever uses a result, as far as that is known. */
+static location_t place_of_use(gimple *statement, int depth) {
+  tree result = gimple_get_lhs(statement);
+  if (!result || TREE_CODE(result) != SSA_NAME) return UNKNOWN_LOCATION;
+  imm_use_iterator i;
+  use_operand_p use;
+  FOR_EACH_IMM_USE_FAST(use, i, result) {
+    gimple *user = USE_STMT(use);
+    if (is_gimple_debug(user)) continue;
+    if (gimple_location(user) != UNKNOWN_LOCATION) return gimple_location(user);
+    const location_t further = depth > 0 ? place_of_use(user, depth - 1) : UNKNOWN_LOCATION;
+    if (further != UNKNOWN_LOCATION) return further;
+  }
+  return UNKNOWN_LOCATION;
+}
+
+/* The vectorizer's loads of sums that are done in order have no line: they are for a statement that has one. */
+location_t place_of(gimple *statement) {
+  const int far = 4;
+  const location_t own = gimple_location(statement);
+  if (own != UNKNOWN_LOCATION) return own;
+  const location_t used = place_of_use(statement, far);
+  if (used != UNKNOWN_LOCATION) return used;
+  for (gimple_stmt_iterator i = gsi_for_stmt(statement); !gsi_end_p(i); gsi_next(&i))
+    if (gimple_location(gsi_stmt(i)) != UNKNOWN_LOCATION) return gimple_location(gsi_stmt(i));
+  return UNKNOWN_LOCATION;
+}
+
+check_point::check_point(gimple *before) : at(gsi_for_stmt(before)), where(place_of(before)) {}
 
 check_point::check_point(edge on, location_t where)
     : at(gsi_start_bb(split_edge(on))), where(where) {}
@@ -114,7 +141,7 @@ tree filter_hit(check_point &point, tree first, tree last, bool write) {
 static void call_hook(check_point &point, const memory_access &a, tree address, HOST_WIDE_INT delta) {
   const bool small = a.size && a.size <= 64;
   tree size = a.size ? build_int_cst(size_type_node, a.size) : fold_convert(size_type_node, a.variable_size);
-  point.where = gimple_location(a.statement);
+  point.where = place_of(a.statement);
   point.call(hook_declaration(small ? a.write ? WRITE : READ : a.write ? WRITE_RANGE : READ_RANGE),
              {fold_build_pointer_plus_hwi(address, delta), size});
 }
@@ -128,7 +155,7 @@ void check(check_point point, const vec<memory_access> &group) {
   if (first.size && shares_memory(current_function_decl)) {
     tree parallel = header_field(offsetof(commsan_abi, parallel));
     check_point several = point.if_rarely(point.load(long_unsigned_type_node, parallel));
-    several.where = gimple_location(first.statement);
+    several.where = place_of(first.statement);
     several.call(hook_declaration(SHARE), {address, build_int_cst(size_type_node, end - begin)});
   }
   tree hit;

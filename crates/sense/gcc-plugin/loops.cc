@@ -121,7 +121,7 @@ static void add_range(const memory_range &fresh, vec<memory_range> &ranges) {
 }
 
 static bool same_line(gimple *a, gimple *b) {
-  const location_t one = gimple_location(a), other = gimple_location(b);
+  const location_t one = place_of(a), other = place_of(b);
   return LOCATION_LINE(one) == LOCATION_LINE(other) && LOCATION_FILE(one) == LOCATION_FILE(other) &&
          LOCATION_BLOCK(one) == LOCATION_BLOCK(other);
 }
@@ -263,7 +263,7 @@ static void note(check_point &point, const sweep &s, tree rounds) {
   const memory_range &r = s.range;
   tree type = long_unsigned_type_node, times = rounds;
   if (s.when == BEFORE_EXIT) times = fold_build2(PLUS_EXPR, type, rounds, number(1));
-  point.where = gimple_location(s.statement);
+  point.where = place_of(s.statement);
   tree start = fold_build2(PLUS_EXPR, type, start_of(point, r), number(r.begin));
   point.call(hook_declaration(r.write ? WRITE_SWEEP : READ_SWEEP),
              {start, times, number(r.address.step), number(r.end - r.begin)});
@@ -271,7 +271,7 @@ static void note(check_point &point, const sweep &s, tree rounds) {
 
 /* Asks, before the loop is entered, whether it needs no checks. */
 static tree is_clear(const versioned_loop &v, hash_set<gimple *> &unchecked) {
-  check_point point(loop_preheader_edge(v.loop), gimple_location(v.statements[0]));
+  check_point point(loop_preheader_edge(v.loop), place_of(v.statements[0]));
   point.loads = &unchecked;
   tree live = header_field(offsetof(commsan_abi, live));
   check_point pending = point.if_rarely(point.load(long_unsigned_type_node, live));

@@ -70,7 +70,9 @@ bool check_lanes(gcall *call);
 /* All lanes of a masked access, active or not; false if it is none. */
 bool find_masked_span(gcall *call, vec<memory_access> &found);
 
-/* check.cc: the check in front of a statement. */
+/* check.cc: the line of a statement, or else of what it is for. */
+location_t place_of(gimple *statement);
+/* The check in front of a statement. */
 struct check_point {
   gimple_stmt_iterator at;
   location_t where;
