@@ -1,8 +1,9 @@
 //! Global variables by address, from symbol tables.
 
-use commsan_report::names::readable;
+use commsan_report::names::{demangled, readable};
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Variables of modules.
@@ -50,8 +51,7 @@ fn read(path: &Path) -> Option<Vec<Variable>> {
 
 /// The name that the program gives: without what compilers add to static variables, and to Fortran's.
 fn plain(symbol: &str) -> String {
-    let mangled = cpp_demangle::Symbol::new(symbol).ok();
-    if let Some(name) = mangled.and_then(|symbol| symbol.demangle().ok()) {
+    if let Cow::Owned(name) = demangled(symbol) {
         return name;
     }
     let name = readable(symbol, None);

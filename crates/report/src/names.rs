@@ -1,6 +1,8 @@
 //! Function names as the programmer wrote them.
 //!
-//! C++ and Rust names arrive demangled; what compilers add to C and Fortran names is taken off.
+//! Names of C++ and Rust are demangled, what compilers add to C and Fortran names is taken off.
+
+use std::borrow::Cow;
 
 /// Suffixes that GCC and Clang give to copies and parts of a function.
 const CLONE_SUFFIXES: &[&str] =
@@ -33,6 +35,19 @@ pub fn readable(symbol: &str, file: Option<&str>) -> String {
     }
 }
 
+/// The name that a mangled symbol of C++ or Rust stands for. Others are left alone: `f` is a function of C, though a
+/// demangler would take it for `float`.
+pub fn demangled(symbol: &str) -> Cow<'_, str> {
+    if !["_Z", "__Z", "_R"].iter().any(|begin| symbol.starts_with(begin)) {
+        return Cow::Borrowed(symbol);
+    }
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return Cow::Owned(format!("{name:#}"));
+    }
+    let name = cpp_demangle::Symbol::new(symbol).ok().and_then(|symbol| symbol.demangle().ok());
+    name.map_or(Cow::Borrowed(symbol), Cow::Owned)
+}
+
 /// External procedures end in `_` (or `__` by f2c's rule), contained ones in `.N`.
 fn fortran_procedure(name: &str) -> &str {
     let contained = name.rsplit_once('.').filter(|(_, number)| {
@@ -52,6 +67,18 @@ pub fn is_fortran(file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_mangled_names_are_demangled() {
+        assert_eq!(
+            demangled("_Z4packRKSt6vectorIdSaIdEE"),
+            "pack(std::vector<double, std::allocator<double> > const&)"
+        );
+        assert_eq!(demangled("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
+        for name in ["f", "i", "rd", "St", "pack", "_start", "_Zz"] {
+            assert_eq!(demangled(name), name);
+        }
+    }
 
     #[test]
     fn what_compilers_add_is_taken_off() {

@@ -61,7 +61,8 @@ impl Symbols {
             wanted.entry(module).or_default().insert(offset);
         }
         let mut symbols = Symbols::default();
-        let symbolizer = Symbolizer::new();
+        // Names of C functions would be taken for mangled ones.
+        let symbolizer = Symbolizer::builder().enable_demangling(false).build();
         for (module, offsets) in wanted {
             symbols.look_up(&symbolizer, module, &offsets.into_iter().collect::<Vec<_>>());
         }
@@ -158,7 +159,7 @@ fn frames(symbol: Option<&Sym<'_>>, module: String, offset: u64) -> Vec<Frame> {
 fn located(place: &Frame, function: &str, code: Option<&CodeInfo<'_>>) -> Frame {
     let file = code.map(|code| tidied(&code.to_path()));
     Frame {
-        function: Some(names::readable(function, file.as_deref())),
+        function: Some(names::readable(&names::demangled(function), file.as_deref())),
         // Compilers write 0 for code that no line stands for.
         line: code.and_then(|code| code.line).filter(|&line| line > 0),
         column: code.and_then(|code| code.column).filter(|&column| column > 0).map(u32::from),

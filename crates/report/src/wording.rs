@@ -262,7 +262,7 @@ pub const WORDINGS: &[Wording] = &[
         code: Code::InvalidArgument,
         case: Case::Usual,
         message: "{argument} of {operation} {problem}",
-        offence: "{starter} frees it",
+        offence: "the object is freed here",
         operation: "{argument} {problem}",
         why: "the standard does not allow this argument, whatever the library makes of it: most end the program \
               over it",
