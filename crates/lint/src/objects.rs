@@ -1,5 +1,5 @@
 //! What becomes of the objects that a program makes: datatypes that nobody commits (CS-ARG-02), windows that
-//! nobody frees (CS-WIN-05), and on request all others that nobody frees (CS-OBJ-01).
+//! nobody frees (CS-WIN-05), files that nobody closes (CS-OBJ-02), and on request all others that nobody frees (CS-OBJ-01).
 //!
 //! A call that makes an object stands for all that it makes. Which calls commit or free it follows from where the
 //! program's pointers may point, in whatever order the calls run.
@@ -173,6 +173,11 @@ impl<'p> Objects<'p> {
                 "no call of MPI_Win_free in the program is given this window",
                 "call MPI_Win_free in every process of the window's group before MPI_Finalize",
             ),
+            Code::FileNotClosed => (
+                "a file that is never closed",
+                "no call of MPI_File_close in the program is given this file, and MPI_Finalize closes none",
+                "call MPI_File_close on all ranks that have opened the file, before MPI_Finalize",
+            ),
             _ => (
                 "an object",
                 "no call of the program frees it, and MPI_Finalize frees no objects: their memory is lost",
@@ -208,11 +213,15 @@ fn makes_uncommitted(call: &'static Call) -> bool {
 /// What it is if nobody frees what a call makes, and the parameter where it stores the handle.
 fn made(call: &Call) -> Option<(Code, usize)> {
     let (kind, index) = call.makes?;
-    let code = if kind == Kind::Window { Code::WindowNotFreed } else { Code::ObjectNotFreed };
+    let code = match kind {
+        Kind::Window => Code::WindowNotFreed,
+        Kind::File => Code::FileNotClosed,
+        _ => Code::ObjectNotFreed,
+    };
     Some((code, index))
 }
 
 /// Whether it is told unasked.
 fn is_error(code: Code) -> bool {
-    code == Code::WindowNotFreed
+    matches!(code, Code::WindowNotFreed | Code::FileNotClosed)
 }

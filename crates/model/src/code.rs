@@ -92,6 +92,8 @@ codes! {
         "crash within an MPI call", "CS-ERR-02.md";
     ObjectNotFreed = "CS-OBJ-01", Warning,
         "object never freed", "CS-OBJ-01.md";
+    FileNotClosed = "CS-OBJ-02", Error,
+        "file never closed", "CS-OBJ-02.md";
     OriginBufferWritten = "CS-RMA-01", Error,
         "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
     ResultBufferUsed = "CS-RMA-02", Error,

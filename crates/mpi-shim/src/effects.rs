@@ -17,7 +17,7 @@ use crate::windows;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Did, Effect, Learning, Passed, Synchronisation, Token, Tracker};
+use commsan_mpi::{Args, Did, Effect, Learning, Passed, Synchronisation, Token, Tracker, Wrong};
 use commsan_place::Findings;
 use commsan_threads::{Here, agents};
 use smallvec::SmallVec;
@@ -313,13 +313,21 @@ impl After<'_> {
 
     /// `MPI_Pack` and `MPI_Unpack`: the packed side lies between the positions.
     fn packed(&self, before: usize) {
-        if !self.rank.pending() {
-            return;
-        }
         let pack = self.args.call.effect == Effect::Pack;
         let word = |name| self.args.call.named(name).map_or(0, |i| self.args.words[i]);
         // SAFETY: the call's argument, a pointer to an integer.
         let after = unsafe { *(word("position") as *const c_int) };
+        let name = if pack { "outsize" } else { "insize" };
+        let size = word(name);
+        // Not all libraries notice (MPI 4.1 §5.2).
+        if after.max(0) as usize > size {
+            let wrong =
+                Wrong::value(name, format!("is {size}, but the packed data ends at byte {after}"));
+            self.with(|tracker, out| tracker.wrong_argument(self.args, &wrong, self.here, out));
+        }
+        if !self.rank.pending() {
+            return;
+        }
         let buffer = word(if pack { "outbuf" } else { "inbuf" });
         let packed = buffer + before..buffer + after.max(0) as usize;
         let mode = if pack { Mode::Write } else { Mode::Read };

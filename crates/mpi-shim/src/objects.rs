@@ -48,7 +48,7 @@ fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)
     if let Some((object, handle)) = freed {
         rank.with(here.thread, &mut |tracker, _| {
             freed::freed(object, handle, tracker.site_of(args.call, here));
-            if followed {
+            if followed || object == Object::File {
                 tracker.object_freed(object, handle);
             }
         });
@@ -59,8 +59,8 @@ fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)
             return;
         }
         freed::made(object, made.1);
-        // Windows that are left are an error, and told otherwise.
-        if followed && object != Object::Window {
+        // Windows and files that are left are an error; windows are told otherwise.
+        if object == Object::File || followed && object != Object::Window {
             rank.with(here.thread, &mut |tracker, _| tracker.object_made(args.call, made, here));
         }
     }

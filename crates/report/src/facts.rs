@@ -505,7 +505,7 @@ fn operation(operation: &RawOperation<'_>) -> String {
 /// Calls that send and receive at once are told apart by which of the buffers is meant.
 fn is_receive(operation: &RawOperation<'_>) -> bool {
     let call = operation.call.to_ascii_lowercase();
-    call.contains("recv") && (operation.write || !call.contains("send"))
+    call.contains("probe") || call.contains("recv") && (operation.write || !call.contains("send"))
 }
 
 fn is_send(operation: &RawOperation<'_>) -> bool {

@@ -359,6 +359,16 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::FileNotClosed,
+        case: Case::Usual,
+        message: "no call closes the file that {other} opens",
+        offence: "",
+        operation: "{other} opens a file that is never closed",
+        why: "it was opened at {started}, and MPI_Finalize closes no files: what is still to be written may be lost",
+        help: "call MPI_File_close on all ranks that have opened the file, before MPI_Finalize",
+        fortran: "",
+    },
+    Wording {
         code: Code::OriginBufferWritten,
         case: Case::Usual,
         message: "{who} writes {range} that {operation} {using}",

@@ -1,9 +1,11 @@
-//! Objects of MPI that a program makes and never frees, for those who ask (`--leaks`).
+//! Objects of MPI that a program makes and never frees: files (MPI 4.1 §14.2.1), and for those who ask (`--leaks`) all
+//! others.
 //!
 //! **Soundness.** Reported is what the program itself made by a call and has not freed when the last callback of
 //! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2), which is no error: it costs
 //! memory, and a program that goes on making such objects runs out of them. Missed are objects of calls that
-//! commsan does not look at (`MPI_Intercomm_create`, `MPI_Comm_spawn` and its like, what `MPI_Type_get_contents` hands out, keys, error handlers, infos and files), and, where a library hands out
+//! commsan does not look at (`MPI_Intercomm_create`, `MPI_Comm_spawn` and its like, what `MPI_Type_get_contents` hands out, keys, error handlers and infos; files that Fortran
+//! opens with Open MPI), and, where a library hands out
 //! one handle for several objects, which of them is left. Windows are another matter (CS-WIN-05).
 
 use super::Tracker;
@@ -47,14 +49,21 @@ impl Tracker {
 
     /// Tells of those that are left, in the order in which they were made.
     pub(super) fn tell_objects(&mut self, out: &mut dyn Findings) {
-        let mut left: Vec<_> = self.objects.made.drain().flat_map(|(_, sites)| sites).collect();
-        left.sort_unstable_by_key(|(count, _)| *count);
-        for (_, site) in left {
-            if out.again(Code::ObjectNotFreed, 0, site.pc) {
+        let made = self.objects.made.drain();
+        let mut left: Vec<_> = made
+            .flat_map(|((object, _), sites)| sites.into_iter().map(move |site| (object, site)))
+            .collect();
+        left.sort_unstable_by_key(|(_, (count, _))| *count);
+        for (object, (_, site)) in left {
+            let code = match object {
+                Object::File => Code::FileNotClosed,
+                _ => Code::ObjectNotFreed,
+            };
+            if out.again(code, 0, site.pc) {
                 continue;
             }
             let report = Report {
-                code: Code::ObjectNotFreed,
+                code,
                 access: None,
                 operation: Party::at(site.call.unwrap_or_default(), site),
                 concerned: None,

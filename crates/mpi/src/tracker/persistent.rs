@@ -1,6 +1,6 @@
 //! Persistent and partitioned requests: made once, started many times (MPI 4.1 §3.9, chapter 4).
 
-use super::{Operation, Tracker, envelope};
+use super::{Operation, Tracker, Wrong, envelope};
 use crate::buffers::{Accesses, Args, Library};
 use crate::calls::Effect;
 use crate::partitioned::partitions;
@@ -95,9 +95,10 @@ impl Tracker {
             else {
                 return;
             };
-            let (Some(None), Some(access)) =
-                (ids.get(partition), persistent.accesses.get(partition).cloned())
-            else {
+            let (is_free, all) = (ids.get(partition).map(Option::is_none), ids.len());
+            let access = persistent.accesses.get(partition).cloned();
+            let (Some(true), Some(access)) = (is_free, access) else {
+                self.not_ready(args, partition, is_free.is_some(), all, place, out);
                 continue;
             };
             let operation = Operation {
@@ -112,6 +113,27 @@ impl Tracker {
                 ids[partition] = Some(id);
             }
         }
+    }
+
+    /// A partition is marked that is ready already, or that there is not (MPI 4.1 §4.2.1).
+    fn not_ready(
+        &mut self,
+        args: &Args,
+        partition: usize,
+        exists: bool,
+        all: usize,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let problem = match exists {
+            true => format!("is {partition}, which is marked as ready already"),
+            false => format!(
+                "is {}, but the partitions are 0 to {}",
+                partition as isize,
+                all.saturating_sub(1)
+            ),
+        };
+        self.wrong_argument(args, &Wrong::value("partition", problem), place, out);
     }
 
     /// A partition of a started receive has arrived.
