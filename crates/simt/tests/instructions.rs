@@ -414,6 +414,49 @@ fn long_cases() -> Vec<Case<u64>> {
             u64::from((c as u32).wrapping_sub(b as u32).wrapping_sub(borrow))
         },
     );
+    // Carries of differences are set where nothing was borrowed, and are taken as such.
+    other("sub_addc", "sub.cc.u64 %a, %a, %b; addc.u64 %result, %c, 0;", |a, b, c| {
+        c.wrapping_add((a >= b).into())
+    });
+    other(
+        "add_subc",
+        "add.cc.u32 %aw, %aw, %bw; subc.u32 %rw, %cw, %bw; cvt.u64.u32 %result, %rw;",
+        |a, b, c| {
+            let carry = (a as u32).overflowing_add(b as u32).1;
+            u64::from((c as u32).wrapping_sub(b as u32).wrapping_sub((!carry).into()))
+        },
+    );
+    other(
+        "subc_addc",
+        "sub.cc.s32 %rw, %aw, %bw; subc.cc.s32 %bw, %bw, %cw; addc.u32 %rw, %rw, 0;
+         cvt.u64.u32 %result, %rw;",
+        |a, b, c| {
+            let [a, b, c] = [a as u32, b as u32, c as u32];
+            let kept = u64::from(b) >= u64::from(c) + u64::from(a < b);
+            a.wrapping_sub(b).wrapping_add(kept.into()).into()
+        },
+    );
+    other(
+        "addc_subc",
+        "add.cc.u64 %a, %a, %b; addc.cc.u64 %b, %b, %c; subc.u64 %result, %a, %c;",
+        {
+            |a, b, c| {
+                let (sum, carry) = a.overflowing_add(b);
+                let carry = u128::from(b) + u128::from(c) + u128::from(carry) >> 64 != 0;
+                sum.wrapping_sub(c).wrapping_sub((!carry).into())
+            }
+        },
+    );
+    other(
+        "sub_madc",
+        "sub.cc.u32 %rw, %aw, %bw; madc.lo.cc.u32 %aw, %bw, %cw, %aw; subc.u32 %rw, %aw, 0;
+         cvt.u64.u32 %result, %rw;",
+        |a, b, c| {
+            let [a, b, c] = [a as u32, b as u32, c as u32];
+            let sum = u64::from(b.wrapping_mul(c)) + u64::from(a) + u64::from(a >= b);
+            (sum as u32).wrapping_sub((sum >> 32 == 0).into()).into()
+        },
+    );
     other("pack", "mov.b64 {%aw, %bw}, %a; mov.b64 %result, {%bw, %cw};", |a, _, c| {
         a >> 32 | c << 32
     });
