@@ -40,6 +40,11 @@ pub fn storage(bytes: u32) -> Storage {
     vec![Line([0; 64]); (bytes as usize).div_ceil(64)].into_boxed_slice()
 }
 
+/// Makes the first bytes zero again, in whole lines.
+pub fn clear(storage: &mut Storage, bytes: u32) {
+    storage.iter_mut().take((bytes as usize).div_ceil(64)).for_each(|line| line.0 = [0; 64]);
+}
+
 /// Where a row is: in which storage, and from which byte on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot(u32);
