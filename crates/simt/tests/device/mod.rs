@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod words;
+
 use commsan_ptx::Module;
 use commsan_simt::{Fault, Grid, Launch, Observer, Program, Progress, Reach, Services};
 use std::ops::Range;
