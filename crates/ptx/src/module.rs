@@ -36,6 +36,12 @@ impl Module {
         Some((at as u32, &self.variables[at]))
     }
 
+    /// The architecture that it was compiled for, such as 90 for `sm_90` and `sm_90a`.
+    pub fn architecture(&self) -> Option<u32> {
+        let number = self.target.iter().find_map(|target| target.strip_prefix("sm_"))?;
+        number.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
+    }
+
     /// Kernels defined here.
     pub fn entries(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|f| f.entry && f.body.is_some())

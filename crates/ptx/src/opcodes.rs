@@ -8,7 +8,8 @@
 //! - `.ftz` that flag;
 //! - `=b64` a word that is always there and says nothing.
 //!
-//! All but types may be left out; a `?` after `type` allows that, too.
+//! All but types may be left out; a `?` after `type` allows that, too. Programs may write them, and the
+//! words of the name but the first, in another order, as ptxas takes any.
 //!
 //! Operands: a name that begins with `d` is written, others are read. A constant gets the first
 //! type, or what follows a colon: a type, `2` the second one, `wide` twice the first after `.wide`.
@@ -17,6 +18,7 @@
 
 use crate::words::Type;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// A row of the table.
@@ -278,8 +280,13 @@ pub fn rows() -> impl ExactSizeIterator<Item = &'static Row> {
     TABLE.iter().skip(1)
 }
 
-/// The row with the longest name that `mnemonic` begins with, and the modifiers after that.
-pub fn find(mnemonic: &str) -> Option<(&'static Row, &str)> {
+/// The row with the longest name that `mnemonic` begins with, or at least the words of, and the modifiers
+/// besides that.
+pub fn find(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
+    in_order(mnemonic).or_else(|| in_any_order(mnemonic))
+}
+
+fn in_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     static NAMES: LazyLock<FxHashMap<&'static str, Op>> =
         LazyLock::new(|| rows().flat_map(|row| row.names.iter().map(|n| (*n, row.op))).collect());
     // No name has more than four words.
@@ -288,8 +295,22 @@ pub fn find(mnemonic: &str) -> Option<(&'static Row, &str)> {
     ends.iter_mut().zip(dots).for_each(|(end, at)| *end = Some(at));
     ends.iter().rev().flatten().find_map(|&end| {
         let op = NAMES.get(&mnemonic[..end])?;
-        Some((op.row(), &mnemonic[end..]))
+        Some((op.row(), Cow::Borrowed(&mnemonic[end..])))
     })
+}
+
+/// Modifiers may stand before the other words of the name: `vote.ballot.sync.b32`, which CUB has, is
+/// `vote.sync.ballot.b32` for ptxas.
+fn in_any_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
+    let words: Vec<&str> = mnemonic.split('.').collect();
+    let has = |name: &str| {
+        let mut name = name.split('.');
+        name.next() == words.first().copied() && name.all(|word| words.contains(&word))
+    };
+    let names = rows().flat_map(|row| row.names.iter().map(move |name| (row, *name)));
+    let (row, name) = names.filter(|(_, name)| has(name)).max_by_key(|(_, name)| name.len())?;
+    let modifiers = words.iter().filter(|word| name.split('.').all(|of_name| of_name != **word));
+    Some((row, Cow::Owned(modifiers.map(|word| format!(".{word}")).collect())))
 }
 
 // How the table is written. A mistake in it ends the first test that looks at it.
@@ -365,10 +386,20 @@ mod tests {
         for row in rows() {
             for name in &row.names {
                 assert_eq!(find(name).unwrap().0.op, row.op, "{name}");
-                assert_eq!(find(&format!("{name}.x.y")).unwrap(), (row.op.row(), ".x.y"));
+                assert_eq!(find(&format!("{name}.x.y")).unwrap(), (row.op.row(), ".x.y".into()));
             }
         }
         assert_eq!(find("mbarrier.try_wait.parity.b64").unwrap().0.op, Op::MbarTryWaitParity);
         assert!(find("wgmma.fence").is_none() && find("").is_none());
+    }
+
+    #[test]
+    fn words_of_names_may_stand_elsewhere() {
+        assert_eq!(
+            find("vote.ballot.sync.b32").unwrap(),
+            (Op::VoteSync.row(), ".ballot.b32".into())
+        );
+        assert_eq!(find("match.sync.any.b32").unwrap(), (Op::MatchAny.row(), ".b32".into()));
+        assert!(find("sync.vote.all.pred").is_none() && find("vote.ballot.b32").is_none());
     }
 }

@@ -232,6 +232,9 @@ words! {
         GlobalTimer = "globaltimer", GlobalTimerLo = "globaltimer_lo",
         GlobalTimerHi = "globaltimer_hi", TotalSmemSize = "total_smem_size",
         AggregateSmemSize = "aggr_smem_size", DynamicSmemSize = "dynamic_smem_size",
+        ReservedSmemBegin = "reserved_smem_offset_begin", ReservedSmemEnd = "reserved_smem_offset_end",
+        ReservedSmemCap = "reserved_smem_offset_cap",
+        ReservedSmem0 = "reserved_smem_offset_0", ReservedSmem1 = "reserved_smem_offset_1",
         CurrentGraphExec = "current_graph_exec",
     }
 }

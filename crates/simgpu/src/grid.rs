@@ -82,6 +82,8 @@ pub struct Kernel {
     pub registers: u32,
     /// The most threads a block may have, if the kernel says so.
     pub max_threads: Option<u32>,
+    /// The architecture that its PTX was compiled for, such as 90.
+    pub architecture: u32,
 }
 
 /// A variable in device memory that a module defines.

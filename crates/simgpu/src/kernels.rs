@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Architecture of the simulated devices, as compilers name it.
-const ARCHITECTURE: u32 = 90;
+pub const ARCHITECTURE: u32 = 90;
 /// Registers that a thread is said to have: what PTX names becomes registers only on hardware.
 const REGISTERS: u32 = 32;
 
@@ -104,6 +104,7 @@ impl Kernels {
             constant: 0,
             registers: REGISTERS,
             max_threads: threads.map(|extents| extents.iter().product()),
+            architecture: self.module.architecture().unwrap_or(ARCHITECTURE),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::execute::{Context, Place as Step, run};
 use crate::fault::Cause;
 use crate::memory::Observer;
 use crate::program::Kernel;
-use crate::rows::{Storage, storage};
+use crate::rows::{Storage, clear, storage};
 use crate::special::Place;
 use crate::warp::{Outcome, Warp, trap};
 
@@ -28,11 +28,14 @@ impl Block {
     /// A block that has not begun, in the memory of one that is done.
     pub fn start(old: Option<Block>, kernel: &Kernel, place: Place) -> Block {
         let threads: u32 = place.block.iter().product();
-        let shared_size = u64::from(place.static_shared) + u64::from(place.dynamic_shared);
-        let (old, shared) = match old {
+        let shared_size = [place.reserved_shared, place.static_shared, place.dynamic_shared];
+        let shared_size = shared_size.map(u64::from).iter().sum();
+        let (old, mut shared) = match old {
             Some(old) => (old.warps, old.shared),
             None => (Vec::new(), storage(shared_size as u32)),
         };
+        // Barriers of tiles are there, in which nobody waits yet.
+        clear(&mut shared, place.reserved_shared);
         let mut old = old.into_iter();
         let warp = |warp| Warp::start(old.next(), kernel, Place { warp, ..place });
         let warps = (0..threads.div_ceil(32)).map(warp).collect();

@@ -9,7 +9,7 @@ use crate::mbarrier;
 use crate::memory::{Global, Observer};
 use crate::program::Kernel;
 use crate::provided::Services;
-use crate::rows::{Mask, Rows, Slot, Storage, lanes};
+use crate::rows::{Mask, Rows, Slot, Storage, alike, lanes};
 use crate::special::function_at;
 use crate::warp::{Group, Outcome, Rounds, State, Warp, first, give, store_reduction, take, trap};
 use std::sync::atomic::{Ordering, fence};
@@ -225,11 +225,15 @@ fn run_group<O: Observer>(
                 memory_of_lanes = local(warp);
                 current.pc += 1;
             }
-            Action::Collective(collective) if members_are(&rows, collective, active, warp.live) => {
-                let mut exchange = Exchange::new();
-                give(&mut exchange, collective, &rows, active);
-                exchange.run(collective.op);
-                take(&exchange, collective, &rows, active);
+            Action::Collective(collective)
+                if all_are_there(&rows, collective, active, warp.live) =>
+            {
+                for party in parties(&rows, collective, active, warp.live) {
+                    let mut exchange = Exchange::new();
+                    give(&mut exchange, collective, &rows, party);
+                    exchange.run(collective.op);
+                    take(&exchange, collective, &rows, party);
+                }
                 current.pc += 1;
             }
             _ => {
@@ -253,10 +257,27 @@ fn run_group<O: Observer>(
     }
 }
 
-/// Whether the lanes that an exchange waits for are those that are there.
-fn members_are(rows: &Rows, collective: &Collective, active: Mask, live: Mask) -> bool {
-    let members = rows.row::<u32>(collective.members);
-    lanes(active).all(|lane| members[lane] & live == active)
+/// The exchanges that lanes come to by one instruction: those that name the same members take part in
+/// the same one (PTX ISA §9.7.9.6 and §9.7.13, `membermask`).
+fn parties(
+    rows: &Rows,
+    collective: &Collective,
+    active: Mask,
+    live: Mask,
+) -> impl Iterator<Item = Mask> {
+    let members = move |lane| rows.get::<u32>(collective.members, lane) & live;
+    let mut rest = active;
+    std::iter::from_fn(move || {
+        let party = alike(rest, members);
+        rest &= !party;
+        (party != 0).then_some(party)
+    })
+}
+
+/// Whether all the lanes that these exchanges wait for are there.
+fn all_are_there(rows: &Rows, collective: &Collective, active: Mask, live: Mask) -> bool {
+    parties(rows, collective, active, live)
+        .all(|party| first(rows, collective.members, party) & live == party)
 }
 
 /// Steps that end a run of others. The group's lanes are those that execute the step.
@@ -278,8 +299,7 @@ fn rare<O: Observer>(
             let mut rest = mask;
             while rest != 0 {
                 let index = first(rows, switch.index, rest);
-                let same = lanes(rest).filter(|lane| rows.get::<u32>(switch.index, *lane) == index);
-                let same = same.fold(0, |all, lane| all | 1 << lane);
+                let same = alike(rest, |lane| rows.get::<u32>(switch.index, lane));
                 let target = switch.targets.get(index as usize);
                 // An index beyond the table is not defined: to the last entry.
                 let target = target.or(switch.targets.last()).copied().unwrap_or(pc + 1);
@@ -304,7 +324,11 @@ fn rare<O: Observer>(
             Ok(Flow::Regroup)
         }
         Action::Barrier(barrier) => arrive(warp, context, at, rows, barrier),
-        Action::Collective(_) => {
+        Action::Collective(collective) => {
+            // Each party waits for its own members.
+            for party in parties(rows, collective, mask, warp.live).skip(1) {
+                warp.split(at, party, pc);
+            }
             warp.groups[at].state = State::Exchange;
             warp.exchange(context.kernel, context.constants);
             Ok(Flow::Regroup)
@@ -336,8 +360,7 @@ fn arrive<O>(
     let mask = warp.groups[at].mask;
     let id = first(rows, barrier.id, mask);
     // Threads may name different barriers; they are then told apart.
-    let same = lanes(mask).filter(|lane| rows.get::<u32>(barrier.id, *lane) == id);
-    let same = same.fold(0, |all, lane| all | 1 << lane);
+    let same = alike(mask, |lane| rows.get::<u32>(barrier.id, lane));
     let pc = warp.groups[at].pc;
     warp.split(at, mask & !same, pc);
     let expected = barrier.count.map(|count| first(rows, count, same));
@@ -380,8 +403,7 @@ fn call<O: Observer>(
             // Lanes that call the same function go together; the others call theirs after.
             let target = |lane| rows.get::<u64>(*slot, lane);
             let address = target(mask.trailing_zeros() as usize % 32);
-            let same = lanes(mask).filter(|lane| target(*lane) == address);
-            let same = same.fold(0, |all, lane| all | 1 << lane);
+            let same = alike(mask, target);
             warp.split(at, mask & !same, pc);
             let callee = function_at(address).filter(|f| context.kernel.routine(*f).is_some());
             let callee = callee.ok_or_else(|| trap(Cause::NoFunction(address), same))?;

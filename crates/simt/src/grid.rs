@@ -138,6 +138,7 @@ impl Grid {
             return Err(Refused::Shape);
         }
         let shared = kernel.static_shared().saturating_add(launch.shared.into());
+        let shared = shared.saturating_add(kernel.reserved_shared().into());
         if shared > MOST_SHARED || kernel.local() > 512 << 10 {
             return Err(Refused::Memory);
         }
@@ -280,6 +281,7 @@ impl Grid {
             grid_id: 1,
             // Cooperative groups put the address together from these two.
             environment: [0, (workspace >> 32) as u32, workspace as u32, 0],
+            reserved_shared: self.launch.kernel.reserved_shared(),
             static_shared: self.launch.kernel.static_shared() as u32,
             dynamic_shared: self.launch.shared,
         }

@@ -3,7 +3,7 @@
 use crate::code::{Passed, Routine};
 use crate::lower;
 use crate::rows::{Bank, LANES, Rows, Slot, Storage, storage};
-use crate::special::function_address;
+use crate::special::{RESERVED_SHARED, function_address, is_reserved_shared};
 use commsan_ptx::words::Space;
 use commsan_ptx::{Base, Function, Module, Operand, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -82,6 +82,7 @@ pub struct Kernel {
     /// By the function's index in the module.
     routines: Vec<Option<Routine>>,
     constants: Constants,
+    reserved_shared: u32,
     static_shared: u64,
 }
 
@@ -102,8 +103,8 @@ impl Kernel {
             let routine = lower::routine(&module, &layout, &mut constants, function);
             routines[function as usize] = routine.ok();
         }
-        let static_shared = layout.static_shared;
-        Kernel { module, entry, routines, constants, static_shared }
+        let Layout { reserved_shared, static_shared, .. } = layout;
+        Kernel { module, entry, routines, constants, reserved_shared, static_shared }
     }
 
     /// The module that it is part of.
@@ -124,6 +125,11 @@ impl Kernel {
     /// Bytes of static shared memory.
     pub fn static_shared(&self) -> u64 {
         self.static_shared
+    }
+
+    /// Bytes of shared memory that belong to the system, before those of the kernel.
+    pub(crate) fn reserved_shared(&self) -> u32 {
+        self.reserved_shared
     }
 
     /// Bytes of local memory of a thread, but for what it calls.
@@ -231,6 +237,8 @@ pub struct Layout {
     pub frames: FxHashMap<u32, FrameLayout>,
     /// The module's shared variables but for those of dynamic size, by index.
     pub shared: FxHashMap<u32, u64>,
+    /// Bytes of shared memory that belong to the system; they come first.
+    pub reserved_shared: u32,
     /// Bytes of static shared memory.
     pub static_shared: u64,
 }
@@ -238,17 +246,24 @@ pub struct Layout {
 impl Layout {
     fn new(module: &Module, reached: &[u32]) -> Layout {
         let mut layout = Layout::default();
-        let mut end = 0u64;
         let mut used = FxHashSet::default();
         for function in reached {
             let body = module.functions[*function as usize].body.as_ref();
-            let operands = body.into_iter().flat_map(|b| b.operands.iter().chain(&b.elements));
-            used.extend(operands.filter_map(|operand| match operand {
-                Operand::Address(Base::Variable(at), _)
-                | Operand::Memory(Base::Variable(at), _) => Some(*at),
-                _ => None,
-            }));
+            for operand in body.into_iter().flat_map(|b| b.operands.iter().chain(&b.elements)) {
+                match operand {
+                    Operand::Address(Base::Variable(at), _)
+                    | Operand::Memory(Base::Variable(at), _) => {
+                        used.insert(*at);
+                    }
+                    Operand::Special(register, _) if is_reserved_shared(*register) => {
+                        layout.reserved_shared = RESERVED_SHARED;
+                    }
+                    _ => {}
+                }
+            }
         }
+        let begin = u64::from(layout.reserved_shared);
+        let mut end = begin;
         for (at, variable) in (0..).zip(&module.variables) {
             let shared = matches!(variable.space, Space::Shared | Space::SharedCta);
             if shared && variable.size > 0 && used.contains(&at) {
@@ -266,7 +281,7 @@ impl Layout {
             layout.frames.insert(*at, frame);
         }
         // Dynamic shared memory follows; it may hold vectors.
-        layout.static_shared = end.next_multiple_of(16);
+        layout.static_shared = end.next_multiple_of(16) - begin;
         layout
     }
 }

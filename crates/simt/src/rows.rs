@@ -21,6 +21,12 @@ pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The lanes of a set that have what its first one has.
+pub fn alike<T: PartialEq>(set: Mask, of: impl Fn(usize) -> T) -> Mask {
+    let Some(first) = lanes(set).next().map(&of) else { return 0 };
+    lanes(set).filter(|lane| of(*lane) == first).fold(0, |all, lane| all | 1 << lane)
+}
+
 /// Storage of rows, aligned as the widest vectors want it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -32,6 +38,11 @@ pub type Storage = Box<[Line]>;
 /// Storage of that many bytes at least, zero.
 pub fn storage(bytes: u32) -> Storage {
     vec![Line([0; 64]); (bytes as usize).div_ceil(64)].into_boxed_slice()
+}
+
+/// Makes the first bytes zero again, in whole lines.
+pub fn clear(storage: &mut Storage, bytes: u32) {
+    storage.iter_mut().take((bytes as usize).div_ceil(64)).for_each(|line| line.0 = [0; 64]);
 }
 
 /// Where a row is: in which storage, and from which byte on.
@@ -173,6 +184,13 @@ mod tests {
         assert_eq!(lanes(0).count(), 0);
         assert_eq!(lanes(ALL).collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
         assert_eq!(lanes(0x8000_0101).collect::<Vec<_>>(), [0, 8, 31]);
+    }
+
+    #[test]
+    fn lanes_that_are_alike_are_found() {
+        assert_eq!(alike(0, |lane| lane), 0);
+        assert_eq!(alike(0xf0, |lane| lane % 2), 0x50);
+        assert_eq!(alike(ALL, |_| 0), ALL);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::rows::{Bank, LANES, Rows, Slot, Storage, each_lane, storage};
 use commsan_ptx::words::Special;
 
 /// Rows in the order in which they lie: registers, and how many dimensions or numbers each has.
-const ROWS: [(Special, u8); 25] = [
+const ROWS: [(Special, u8); 31] = [
     (Special::Tid, 4),
     (Special::Ntid, 4),
     (Special::CtaId, 4),
@@ -32,7 +32,17 @@ const ROWS: [(Special, u8); 25] = [
     (Special::Envreg, 4),
     (Special::TotalSmemSize, 1),
     (Special::DynamicSmemSize, 1),
+    (Special::AggregateSmemSize, 1),
+    (Special::ReservedSmemBegin, 1),
+    (Special::ReservedSmemEnd, 1),
+    (Special::ReservedSmemCap, 1),
+    (Special::ReservedSmem0, 1),
+    (Special::ReservedSmem1, 1),
 ];
+
+/// Bytes of shared memory that belong to the system, which cooperative groups keep tiles of several warps
+/// in. They lie before those of the program, as on hardware, in kernels that ask where they are.
+pub const RESERVED_SHARED: u32 = 1024;
 
 /// Those that differ between the blocks of a grid; all lanes have the same.
 const DIFFERING: [Special; 3] = [Special::CtaId, Special::ClusterId, Special::SmId];
@@ -41,6 +51,15 @@ const ROW: u32 = 4 * LANES as u32;
 
 /// Where dynamic shared memory begins: no special register, but as constant as these.
 pub const DYNAMIC_SHARED: Slot = Slot::new(Bank::Specials, 0);
+
+/// Whether it says where the system's shared memory is.
+pub fn is_reserved_shared(special: Special) -> bool {
+    use Special::*;
+    matches!(
+        special,
+        ReservedSmemBegin | ReservedSmemEnd | ReservedSmemCap | ReservedSmem0 | ReservedSmem1
+    )
+}
 
 /// The row of 32-bit values of a special register, if it is one of these.
 pub fn slot(special: Special, at: u8) -> Option<Slot> {
@@ -80,6 +99,8 @@ pub struct Place {
     pub grid_id: u32,
     /// `%envreg0` and following.
     pub environment: [u32; 4],
+    /// Bytes of shared memory that belong to the system, and lie before the others.
+    pub reserved_shared: u32,
     /// Bytes of static shared memory.
     pub static_shared: u32,
     /// Bytes of dynamic shared memory.
@@ -116,6 +137,12 @@ impl Place {
             Special::Envreg => self.environment[at],
             Special::TotalSmemSize => self.static_shared + self.dynamic_shared,
             Special::DynamicSmemSize => self.dynamic_shared,
+            Special::AggregateSmemSize => {
+                RESERVED_SHARED + self.static_shared + self.dynamic_shared
+            }
+            Special::ReservedSmemEnd | Special::ReservedSmemCap => RESERVED_SHARED,
+            // Of its two parts, the second is that of cooperative groups, which need 288 bytes.
+            Special::ReservedSmem1 => RESERVED_SHARED / 2,
             // A block is a cluster of its own.
             _ => 0,
         }
@@ -140,7 +167,7 @@ impl Place {
             }
             offset += ROW;
         };
-        put(&|_| self.static_shared, false);
+        put(&|_| self.reserved_shared + self.static_shared, false);
         for (special, count) in ROWS {
             let differs = DIFFERING.contains(&special);
             for at in 0..count.into() {
@@ -172,6 +199,7 @@ mod tests {
             processors: 1,
             grid_id: 0,
             environment: [0; 4],
+            reserved_shared: 0,
             static_shared: 0,
             dynamic_shared: 0,
         };

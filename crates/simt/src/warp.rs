@@ -140,14 +140,19 @@ impl Warp {
 
     /// Wakes groups whose time has come or whose barrier is complete.
     pub fn wake(&mut self, kernel: &Kernel, constants: &Storage, barriers: &Barriers, now: u64) {
+        let mut passed = false;
         for at in 0..self.groups.len() {
             match self.groups[at].state {
                 State::Sleeping(until) if until <= now => self.groups[at].state = State::Ready,
                 State::Barrier { id, generation } if barriers.passed(id, generation) => {
                     self.pass(at, id, kernel, constants, barriers);
+                    passed = true;
                 }
                 _ => {}
             }
+        }
+        if passed {
+            self.gather();
         }
     }
 
@@ -208,6 +213,12 @@ impl Warp {
             self.groups[other].yielded = group.yielded.min(self.groups[other].yielded);
             self.groups.swap_remove(at);
         }
+    }
+
+    /// Puts all groups together that are at the same step.
+    fn gather(&mut self) {
+        // From the end, so that what takes the place of a group that is gone has had its turn.
+        (0..self.groups.len()).rev().for_each(|at| self.merge(at));
     }
 
     /// Splits lanes off a group, to go on at a step; nothing if there are none.
@@ -299,7 +310,7 @@ impl Warp {
 
     /// Completes exchanges whose lanes are all there.
     pub fn exchange(&mut self, kernel: &Kernel, constants: &Storage) {
-        let count = self.groups.len();
+        let (count, mut completed) = (self.groups.len(), false);
         let waits = |warp: &Warp, at: usize| warp.groups[at].state == State::Exchange;
         for first in 0..count {
             if !waits(self, first) {
@@ -313,9 +324,13 @@ impl Warp {
                 }
             }
             let there = together.iter().fold(0, |all, at| all | self.groups[*at].mask);
-            if wanted.1 & self.live & !there == 0 {
+            if wanted.1 & !there == 0 {
                 self.complete(&together, kernel, constants);
+                completed = true;
             }
+        }
+        if completed {
+            self.gather();
         }
     }
 
@@ -326,10 +341,9 @@ impl Warp {
         kernel: &Kernel,
         constants: &Storage,
     ) -> (crate::code::CollectiveOp, Mask) {
-        let group = self.groups[at];
+        let (group, live) = (self.groups[at], self.live);
         self.with_collective(group, kernel, constants, |collective, rows| {
-            let lane = group.mask.trailing_zeros() as usize % 32;
-            (collective.op, rows.get::<u32>(collective.members, lane))
+            (collective.op, first(rows, collective.members, group.mask) & live)
         })
     }
 

@@ -463,6 +463,34 @@ fn mathematics() {
 }
 
 #[test]
+fn integers_of_128_bits() {
+    let halves = [0, 1, 5, 7, 1 << 37, u64::MAX >> 1, u64::MAX - 1, u64::MAX];
+    let wide = |high: usize, low: usize| u128::from(halves[high]) << 64 | u128::from(halves[low]);
+    let numbers: Vec<u128> = (0..64).map(|i| wide(i / 8, i % 8)).collect();
+    let pairs = |a: &u128| numbers[1..].iter().map(|b| [*a, *b]).collect::<Vec<_>>();
+    let input: Vec<[u128; 2]> = numbers.iter().flat_map(pairs).collect();
+    let expected = input.iter().map(|[a, b]| {
+        let signed = (*a as i128, *b as i128);
+        let quotient = signed.0.wrapping_div(signed.1) as u128;
+        let remainder = signed.0.wrapping_rem(signed.1) as u128;
+        let [sum, difference] = [a.wrapping_add(*b), a.wrapping_sub(*b)];
+        [sum, difference, a.wrapping_mul(*b), a / b, a % b, quotient, remainder, a / 7]
+    });
+    let expected: Vec<[u128; 8]> = expected.collect();
+    both(
+        "wide",
+        &shape(16, 256),
+        (input.clone(), vec![[0u128; 8]; input.len()]),
+        |(a, out)| Arguments::new().int(input.len() as i32).array(a).array(out),
+        |(_, out)| {
+            for ((input, out), expected) in input.iter().zip(out).zip(&expected) {
+                assert_eq!(out, expected, "{input:#x?}");
+            }
+        },
+    );
+}
+
+#[test]
 fn sleep_takes_virtual_time() {
     for program in [&*OPTIMIZED, &*DEBUG] {
         let mut flag = [0i32];

@@ -155,6 +155,18 @@ mod tests {
             words.iter_mut().for_each(|w| w.sort_unstable());
             assert_eq!(words[0], words[1]);
         }
+        for (other, usual) in [
+            ("vote.ballot.sync.b32", "vote.sync.ballot.b32"),
+            ("vote.all.sync.pred", "vote.sync.all.pred"),
+            ("shfl.idx.sync.b32", "shfl.sync.idx.b32"),
+            ("redux.add.sync.s32", "redux.sync.add.s32"),
+            ("match.sync.any.b32", "match.any.sync.b32"),
+            ("barrier.aligned.sync", "barrier.sync.aligned"),
+            ("ld.u32.global", "ld.global.u32"),
+        ] {
+            let read = parse(other).unwrap_or_else(|| panic!("{other}"));
+            assert_eq!(Some(read), parse(usual), "{other}");
+        }
         for text in [
             "add",
             "add.zap.s32",

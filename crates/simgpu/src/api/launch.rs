@@ -3,6 +3,7 @@
 use crate::abi::{Dim3, FuncAttributes, LaunchConfig};
 use crate::api::entry::{In, Out, call};
 use crate::error::{Error, Result};
+use crate::kernels::ARCHITECTURE;
 use crate::launch::Request;
 use crate::memory::Kind;
 use crate::order::StreamId;
@@ -18,8 +19,6 @@ const CLUSTER: c_int = 4;
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, and what else there is.
 const MAX_DYNAMIC_SHARED: c_int = 8;
 const OTHER_FUNCTION_ATTRIBUTES: RangeInclusive<c_int> = 9..=16;
-/// What `cudaFuncGetAttributes` says the code was made for.
-const ARCHITECTURE: c_int = 90;
 
 #[unsafe(no_mangle)]
 extern "C" fn __cudaRegisterFatBinary(wrapper: usize) -> usize {
@@ -211,8 +210,9 @@ calls! {
             localSizeBytes: kernel.local,
             maxThreadsPerBlock: most as c_int,
             numRegs: kernel.registers as c_int,
-            ptxVersion: ARCHITECTURE,
-            binaryVersion: ARCHITECTURE,
+            ptxVersion: kernel.architecture as c_int,
+            // What a driver would have made of it, for the device.
+            binaryVersion: ARCHITECTURE as c_int,
             maxDynamicSharedSizeBytes: session.shared_allowed(function, &kernel) as c_int,
             preferredShmemCarveout: -1,
             ..FuncAttributes::zero()

@@ -167,6 +167,10 @@ impl Lowering<'_> {
 
     /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: with the carry of the instruction before,
     /// and for the one after.
+    ///
+    /// A difference is a sum with the complement, whose carry is set where nothing was borrowed. PTX ISA
+    /// §9.7.2 calls it the borrow, but that is what ptxas makes of it, and nvcc's divisions of 128 bits
+    /// look at it by `addc`.
     fn carried(&mut self) -> Result<(), Refusal> {
         let (ty, op) = (self.ty()?, self.instruction.op);
         let keep = self.has(Flag::CarryOut);
@@ -176,24 +180,21 @@ impl Lowering<'_> {
             ($t:ident, $wide:ident, $bits:ident) => {{
                 let add = move |a: $t, b: $t, carry: bool| {
                     let (sum, over) = (a as $bits).overflowing_add(b as $bits);
-                    let (sum, more) = sum.overflowing_add((takes && carry).into());
+                    let (sum, more) = sum.overflowing_add(carry.into());
                     (sum as $t, over || more)
                 };
                 match op {
-                    Op::Add | Op::AddC => carrying(move |(a, b), _, carry| add(a, b, carry), keep),
-                    Op::Sub | Op::SubC => carrying(
-                        move |(a, b): ($t, $t), _, borrow| {
-                            let (rest, under) = (a as $bits).overflowing_sub(b as $bits);
-                            let (rest, more) = rest.overflowing_sub((takes && borrow).into());
-                            (rest as $t, under || more)
-                        },
-                        keep,
-                    ),
+                    Op::Add | Op::AddC => {
+                        carrying(move |(a, b), _, carry| add(a, b, takes && carry), keep)
+                    }
+                    Op::Sub | Op::SubC => {
+                        carrying(move |(a, b), _, carry| add(a, !b, !takes || carry), keep)
+                    }
                     _ => carrying(
                         move |(a, b): ($t, $t), c, carry| {
                             let product = (a as $wide).wrapping_mul(b as $wide);
                             let part = if high { product >> $t::BITS } else { product };
-                            add(part as $t, c, carry)
+                            add(part as $t, c, takes && carry)
                         },
                         keep,
                     ),

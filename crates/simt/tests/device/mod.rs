@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod words;
+
 use commsan_ptx::Module;
 use commsan_simt::{Fault, Grid, Launch, Observer, Program, Progress, Reach, Services};
 use std::ops::Range;
@@ -20,11 +22,14 @@ static NVCC: LazyLock<PathBuf> = LazyLock::new(|| {
     PathBuf::from(String::from_utf8(done.stdout).expect("a path").trim()).join("bin/nvcc")
 });
 
-/// The PTX that the compiler makes of a source in `tests/sources`.
+/// The PTX that the compiler makes of a source in `tests/sources`, for sm_90 unless an argument says another.
 pub fn ptx(source: &str, arguments: &[&str]) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources").join(source);
     let mut nvcc = Command::new(&*NVCC);
-    nvcc.args(["-ccbin", "g++", "-arch=sm_90", "-ptx", "-w"]).args(arguments);
+    nvcc.args(["-ccbin", "g++", "-ptx", "-w"]).args(arguments);
+    if !arguments.iter().any(|argument| argument.starts_with("-arch=")) {
+        nvcc.arg("-arch=sm_90");
+    }
     let directory = tempfile::tempdir().expect("a directory for temporary files");
     let output = directory.path().join("kernels.ptx");
     let done = nvcc.arg(source).arg("-o").arg(&output).output().expect("nvcc runs");

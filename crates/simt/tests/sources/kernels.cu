@@ -303,3 +303,19 @@ K beyond_shared(int at) {
 K stuck() {
   if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");
 }
+
+// Carries: sums, products, quotients and remainders of 128 bits, with and without sign.
+K wide(int n, const unsigned __int128 *in, unsigned __int128 *out) {
+  int i = thread();
+  if (i >= n) return;
+  unsigned __int128 a = in[2 * i], b = in[2 * i + 1];
+  unsigned __int128 *o = out + 8 * i;
+  o[0] = a + b;
+  o[1] = a - b;
+  o[2] = a * b;
+  o[3] = a / b;
+  o[4] = a % b;
+  o[5] = (__int128)a / (__int128)b;
+  o[6] = (__int128)a % (__int128)b;
+  o[7] = a / 7;
+}
