@@ -5,6 +5,7 @@ mod doubt;
 mod graphs;
 mod memory;
 mod polling;
+mod seen;
 
 pub use check::Met;
 pub use doubt::Suspect;

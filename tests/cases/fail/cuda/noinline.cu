@@ -1,5 +1,6 @@
 // A kernel's accesses are in functions that are not inlined and longer than the kernel; two streams run it
 // on the same array.
+//# np: 1
 //# mpi: none
 
 constexpr int N = 256;

@@ -1,5 +1,6 @@
 // A kernel's accesses are in functions that are not inlined and longer than the kernel; one stream runs it
 // twice.
+//# np: 1
 //# mpi: none
 
 constexpr int N = 256;
