@@ -18,6 +18,8 @@ pub enum Event<'a> {
     StreamDestroyed { handle: usize },
     /// The host has waited for a stream, or was told that it has nothing left to do.
     StreamSynchronized { call: &'static str, stream: StreamName },
+    /// The host was told that a stream's device has failed.
+    StreamFailed { call: &'static str, stream: StreamName },
     /// The host has waited for a device.
     DeviceSynchronized { call: &'static str, device: u32 },
     /// Everything of a device is about to go.
@@ -184,6 +186,7 @@ impl Event<'_> {
             Event::StreamSynchronized { call, stream } => {
                 gpu.stream_synchronized(stream, call, place, out);
             }
+            Event::StreamFailed { call, stream } => gpu.stream_failed(stream, call, place, out),
             Event::DeviceSynchronized { call, device } => {
                 gpu.device_synchronized(device, call, place, out);
             }

@@ -221,6 +221,18 @@ impl Gpu {
         self.host_waited(&clock, call, place, out);
     }
 
+    /// The host was told that a stream's device has failed: it does nothing any more.
+    pub fn stream_failed(
+        &mut self,
+        stream: StreamName,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let lane = self.lane(stream);
+        self.device_synchronized(self.order.device(lane), call, place, out);
+    }
+
     /// The host has waited for a device.
     pub fn device_synchronized(
         &mut self,

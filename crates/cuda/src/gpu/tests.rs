@@ -282,6 +282,15 @@ fn device_memory_is_not_the_hosts_and_free_memory_nobodys() {
 }
 
 #[test]
+fn a_device_that_has_failed_does_nothing_any_more() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
+    gpu.stream_failed(created(3), "cudaStreamSynchronize", &At(41), &mut out);
+    gpu.meets("load", None, &access(Mode::Read, MANAGED..MANAGED + 4), &At(42), &mut out);
+    assert_eq!(out.0, []);
+}
+
+#[test]
 fn memory_of_a_pool_lives_in_the_order_of_streams() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let bytes = 0x40_0000..0x40_1000;
