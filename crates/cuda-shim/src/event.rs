@@ -37,6 +37,8 @@ pub enum Event<'a> {
     Allocated { call: &'static str, allocation: Allocation },
     /// Memory is about to be given back.
     Freed { call: &'static str, address: usize, how: Release, device: u32 },
+    /// That was refused.
+    FreeRefused { address: usize },
     /// Work was put into a stream.
     Enqueued(&'a Work),
     /// A copy was put into a stream.
@@ -211,6 +213,7 @@ impl Event<'_> {
             Event::Freed { call, address, how, device } => {
                 gpu.freed(address, how, call, device, place, out);
             }
+            Event::FreeRefused { address } => gpu.release_refused(address, place),
             Event::CopyRefused(copy) => {
                 let work = gpu.work_of_copy(copy);
                 gpu.refused(&work, place, out);

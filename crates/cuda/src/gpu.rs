@@ -13,7 +13,7 @@ pub use graphs::NodeKind;
 
 use crate::clock::{Clock, Moment};
 use crate::graphs::{Act, Graphs};
-use crate::memory::Memory;
+use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
 use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_engine::{Actor, Live, OpId, Pages};
@@ -41,6 +41,8 @@ pub struct Gpu {
     pages: Pages,
     order: Order,
     memory: Memory,
+    /// What each thread has given back last, until the call has succeeded.
+    released: FxHashMap<u32, Block>,
     graphs: Graphs,
     /// Work that some thread of the host may not know to be complete, with what it certainly touches.
     live: Live<Flight>,
@@ -135,6 +137,7 @@ impl Gpu {
             pages,
             order: Order::default(),
             memory: Memory::default(),
+            released: FxHashMap::default(),
             graphs: Graphs::default(),
             live: Live::unmarked(),
             doubts: Doubts::default(),
