@@ -33,6 +33,12 @@ macro_rules! types {
     };
 }
 
+/// Whether an error (`cudaError_t`) leaves the device unusable: what a kernel did wrong cannot be undone, and
+/// "any further CUDA work will return the same error".
+pub fn is_sticky(error: c_int) -> bool {
+    matches!(error, 700 | 702 | 710 | 714..=719)
+}
+
 types! {
     Dim3 { x: c_uint, y: c_uint, z: c_uint, }
     Extent { width: usize, height: usize, depth: usize, }

@@ -1,9 +1,9 @@
 //! The functions that commsan stands in front of, each with its arguments and what it tells.
 //!
 //! A row says `before` if it tells before the library does what is asked, `after` if after it has done so
-//! with success, `launches` if a library launches kernels meanwhile, `touches` if that is a copy or a set,
-//! which may be refused, `instead` if it calls the library's function, `real`, itself. The second name of a
-//! row is the twin for programs whose default stream is per thread: there, handle 0 means that one.
+//! with success, `waits` if the host knows then that work is over, by success or since the device has failed,
+//! `launches` if a library launches kernels meanwhile, `touches` if that is a copy or a set, which may be
+//! refused, `instead` if it calls the library's function, `real`, itself. The second name of a row is the twin for programs whose default stream is per thread: there, handle 0 means that one.
 //!
 //! Where CUDA 12 and 13 differ in what a name means, the arguments are words, and the version that is
 //! loaded says which is what. All are passed on in either case: those that a function does not have
@@ -59,6 +59,10 @@ macro_rules! entries {
     (@after $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
         // SAFETY: the program's arguments.
         crate::entry::after($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
+    };
+    (@waits $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {
+        // SAFETY: the program's arguments.
+        crate::entry::waits($call, || unsafe { $real($($arg),*) }, |$bound: &crate::entry::Call| $body)
     };
     (@launches $call:ident, $real:ident, ($($arg:ident),*), ($bound:pat), $body:block) => {{
         crate::nccl::launching($call);

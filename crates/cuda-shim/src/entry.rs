@@ -3,6 +3,7 @@
 use crate::process::{Process, process};
 use crate::{Event, ask, streams, symbols};
 use commsan_cuda::{StreamName, Ticket};
+use commsan_cuda_abi::is_sticky;
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
 use commsan_threads::Here;
@@ -34,6 +35,8 @@ pub(crate) struct Call<'a> {
     default: Default,
     /// The library has refused it for its arguments.
     pub refused: bool,
+    /// The library says that the device has failed.
+    pub failed: bool,
 }
 
 impl<'a> Call<'a> {
@@ -64,6 +67,11 @@ impl<'a> Call<'a> {
     /// The device that is current.
     pub fn device(&self) -> u32 {
         current_device()
+    }
+
+    /// The current device has done all its work, or fails, and will never do what is left.
+    pub fn device_synchronized(&self) {
+        self.tell(Event::DeviceSynchronized { call: self.name, device: self.device() });
     }
 
     /// The stream that a handle means in this call.
@@ -140,7 +148,7 @@ pub(crate) fn around(
     let Some(process) = process() else { return body(None) };
     let Some(inside) = Inside::enter() else { return body(None) };
     let here = Here::new(caller, &inside);
-    let call = Call { process, here, name, default, refused: false };
+    let call = Call { process, here, name, default, refused: false, failed: false };
     symbols::meet_managed(&call);
     body(Some(&call))
 }
@@ -172,6 +180,27 @@ pub(crate) fn after(
     code
 }
 
+/// The same of what the host has waited for. A device that has failed has nothing left to do, so that who is
+/// told so need not wait for it.
+#[inline]
+pub(crate) fn waits(
+    call: Option<&Call>,
+    real: impl FnOnce() -> c_int,
+    tell: impl FnOnce(&Call),
+) -> c_int {
+    let code = real();
+    if let Some(call) = call.filter(|_| code == SUCCESS || is_sticky(code)) {
+        let call = Call { failed: code != SUCCESS, ..*call };
+        quietly(|| {
+            tell(&call);
+            if call.failed {
+                call.device_synchronized();
+            }
+        });
+    }
+    code
+}
+
 /// The same of what touches memory. A refusal is told, too: the memory may be gone.
 #[inline]
 pub(crate) fn touches(
@@ -182,6 +211,8 @@ pub(crate) fn touches(
     let code = real();
     if let Some(call) = call.filter(|_| matches!(code, SUCCESS | INVALID_VALUE)) {
         quietly(|| tell(&Call { refused: code != SUCCESS, ..*call }));
+    } else if let Some(call) = call.filter(|_| is_sticky(code)) {
+        quietly(|| call.device_synchronized());
     }
     code
 }

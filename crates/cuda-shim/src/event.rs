@@ -18,6 +18,8 @@ pub enum Event<'a> {
     StreamDestroyed { handle: usize },
     /// The host has waited for a stream, or was told that it has nothing left to do.
     StreamSynchronized { call: &'static str, stream: StreamName },
+    /// The host was told that a stream's device has failed.
+    StreamFailed { call: &'static str, stream: StreamName },
     /// The host has waited for a device.
     DeviceSynchronized { call: &'static str, device: u32 },
     /// Everything of a device is about to go.
@@ -35,6 +37,8 @@ pub enum Event<'a> {
     Allocated { call: &'static str, allocation: Allocation },
     /// Memory is about to be given back.
     Freed { call: &'static str, address: usize, how: Release, device: u32 },
+    /// That was refused.
+    FreeRefused { address: usize },
     /// Work was put into a stream.
     Enqueued(&'a Work),
     /// A copy was put into a stream.
@@ -184,6 +188,7 @@ impl Event<'_> {
             Event::StreamSynchronized { call, stream } => {
                 gpu.stream_synchronized(stream, call, place, out);
             }
+            Event::StreamFailed { call, stream } => gpu.stream_failed(stream, call, place, out),
             Event::DeviceSynchronized { call, device } => {
                 gpu.device_synchronized(device, call, place, out);
             }
@@ -208,6 +213,7 @@ impl Event<'_> {
             Event::Freed { call, address, how, device } => {
                 gpu.freed(address, how, call, device, place, out);
             }
+            Event::FreeRefused { address } => gpu.release_refused(address, place),
             Event::CopyRefused(copy) => {
                 let work = gpu.work_of_copy(copy);
                 gpu.refused(&work, place, out);

@@ -1,9 +1,10 @@
 //! Memory that is allocated, registered and given back.
 
-use crate::entry::Call;
+use crate::entry::{Call, SUCCESS, quietly};
 use crate::watch::execute_suspects;
 use crate::{Event, ask};
 use commsan_cuda::{Allocation, MemoryKind, Release, StreamName};
+use std::ffi::c_int;
 use std::ops::Range;
 
 /// Memory of so many bytes was allocated or registered.
@@ -48,14 +49,26 @@ fn tell(
     }
 }
 
-/// Memory is about to be given back.
-pub(crate) fn freed(call: &Call, address: usize, how: Release) {
-    if address != 0 {
+/// Memory is given back.
+pub(crate) fn free(
+    call: Option<&Call>,
+    address: usize,
+    how: impl FnOnce(&Call) -> Release,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    let Some(call) = call.filter(|_| address != 0) else { return real() };
+    quietly(|| {
+        let how = how(call);
         if !matches!(how, Release::Async(_)) {
             execute_suspects(call.here.thread); // the call waits for them
         }
         call.tell(Event::Freed { call: call.name, address, how, device: call.device() });
+    });
+    let code = real();
+    if code != SUCCESS {
+        quietly(|| call.tell(Event::FreeRefused { address }));
     }
+    code
 }
 
 /// What is mapped at an address, from there on.

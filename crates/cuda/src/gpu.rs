@@ -5,6 +5,7 @@ mod doubt;
 mod graphs;
 mod memory;
 mod polling;
+mod seen;
 
 pub use check::Met;
 pub use doubt::Suspect;
@@ -12,7 +13,7 @@ pub use graphs::NodeKind;
 
 use crate::clock::{Clock, Moment};
 use crate::graphs::{Act, Graphs};
-use crate::memory::Memory;
+use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
 use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_engine::{Actor, Live, OpId, Pages};
@@ -40,6 +41,8 @@ pub struct Gpu {
     pages: Pages,
     order: Order,
     memory: Memory,
+    /// What each thread has given back last, until the call has succeeded.
+    released: FxHashMap<u32, Block>,
     graphs: Graphs,
     /// Work that some thread of the host may not know to be complete, with what it certainly touches.
     live: Live<Flight>,
@@ -134,6 +137,7 @@ impl Gpu {
             pages,
             order: Order::default(),
             memory: Memory::default(),
+            released: FxHashMap::default(),
             graphs: Graphs::default(),
             live: Live::unmarked(),
             doubts: Doubts::default(),
@@ -218,6 +222,18 @@ impl Gpu {
         let lane = self.lane(stream);
         let clock = self.order.of_stream(lane);
         self.host_waited(&clock, call, place, out);
+    }
+
+    /// The host was told that a stream's device has failed: it does nothing any more.
+    pub fn stream_failed(
+        &mut self,
+        stream: StreamName,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let lane = self.lane(stream);
+        self.device_synchronized(self.order.device(lane), call, place, out);
     }
 
     /// The host has waited for a device.

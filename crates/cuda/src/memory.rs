@@ -72,6 +72,12 @@ impl Memory {
         block.bytes.contains(&address).then_some(block)
     }
 
+    /// Whether some memory in use shares bytes with a range.
+    pub fn touches(&self, bytes: &Range<usize>) -> bool {
+        let last = self.blocks.range(..bytes.end).next_back();
+        last.is_some_and(|(_, block)| block.bytes.end > bytes.start)
+    }
+
     /// Removes what begins at an address.
     pub fn remove(&mut self, address: usize) -> Option<Block> {
         self.blocks.remove(&address)

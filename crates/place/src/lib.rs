@@ -463,6 +463,8 @@ pub trait Findings {
     fn steps(&mut self, steps: &[Step]);
     /// Parts of collectives.
     fn parted(&mut self, parted: &Parted, stacks: &Stacks);
+    /// Something could not be looked at, which readers should know.
+    fn note(&mut self, _text: &str) {}
     /// The process has been asked what it waits for.
     fn waits(&mut self, waiting: &Waiting, stacks: &Stacks);
 }

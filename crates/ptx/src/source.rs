@@ -19,9 +19,12 @@ pub enum Strength {
 }
 
 impl Strength {
+    /// All of them.
+    pub const ALL: [Strength; 3] = [Strength::Weak, Strength::Device, Strength::System];
+
     /// What a number stands for, by which it was told ([`Strength::number`]).
     pub fn from_number(number: u32) -> Strength {
-        [Strength::Weak, Strength::Device].get(number as usize).copied().unwrap_or(Strength::System)
+        Strength::ALL.get(number as usize).copied().unwrap_or(Strength::System)
     }
 
     /// A number to tell it by: 0, 1 or 2.

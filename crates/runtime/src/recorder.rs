@@ -130,11 +130,6 @@ impl Recorder {
         }));
     }
 
-    /// Something to know about this rank.
-    pub fn note(&mut self, text: &str) {
-        self.log.write(&Record::Note { text: Cow::Borrowed(text) });
-    }
-
     /// This rank is not checked.
     pub fn unchecked(&mut self, why: &str) {
         self.log.write(&Record::Unchecked { why: Cow::Borrowed(why) });
@@ -246,6 +241,10 @@ impl Findings for Recorder {
             self.log.write(&Record::Again { id: count.id, count: count.observed });
         }
         true
+    }
+
+    fn note(&mut self, text: &str) {
+        self.log.write(&Record::Note { text: Cow::Borrowed(text) });
     }
 
     fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {

@@ -17,12 +17,6 @@ impl Error {
     }
 }
 
-/// Whether the device is unusable after it: what a kernel did wrong cannot be undone, and every later
-/// call gives the same error.
-pub fn is_sticky(code: c_int) -> bool {
-    matches!(code, 700 | 702 | 710 | 714..=719)
-}
-
 /// The number of success.
 pub const SUCCESS: c_int = 0;
 

@@ -90,7 +90,7 @@ pub fn last_error() -> c_int {
 /// The last failure, which is forgotten if it can be.
 pub fn take_last_error() -> c_int {
     let last = last_error();
-    if !crate::error::is_sticky(last) {
+    if !commsan_cuda_abi::is_sticky(last) {
         THREAD.with(|thread| thread.last_error.set(SUCCESS));
     }
     last

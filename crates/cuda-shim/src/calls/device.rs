@@ -16,12 +16,12 @@ entries! {
         code
     }
 
-    fn cudaDeviceSynchronize() after(call) {
-        call.tell(Event::DeviceSynchronized { call: call.name, device: call.device() });
+    fn cudaDeviceSynchronize() waits(call) {
+        call.device_synchronized();
     }
 
-    fn cudaThreadSynchronize() after(call) {
-        call.tell(Event::DeviceSynchronized { call: call.name, device: call.device() });
+    fn cudaThreadSynchronize() waits(call) {
+        call.device_synchronized();
     }
 
     fn cudaDeviceReset() before(call) {

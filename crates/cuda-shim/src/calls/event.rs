@@ -21,21 +21,21 @@ entries! {
         call.tell(Event::EventRecorded { event, stream, external });
     }
 
-    fn cudaEventSynchronize(event: usize) after(call) {
+    fn cudaEventSynchronize(event: usize) waits(call) {
         has_come(call, event);
     }
 
-    fn cudaEventQuery(event: usize) after(call) {
+    fn cudaEventQuery(event: usize) waits(call) {
         has_come(call, event);
     }
 
     // It succeeds when both have come.
-    fn cudaEventElapsedTime(_milliseconds: usize, start: usize, end: usize) after(call) {
+    fn cudaEventElapsedTime(_milliseconds: usize, start: usize, end: usize) waits(call) {
         has_come(call, start);
         has_come(call, end);
     }
 
-    fn cudaEventElapsedTime_v2(_milliseconds: usize, start: usize, end: usize) after(call) {
+    fn cudaEventElapsedTime_v2(_milliseconds: usize, start: usize, end: usize) waits(call) {
         has_come(call, start);
         has_come(call, end);
     }

@@ -1,7 +1,7 @@
 //! Memory: allocating it, registering it, giving it back, opening that of other processes.
 
 use crate::entry::Out;
-use crate::memory::{allocated, allocated_in, freed, opened};
+use crate::memory::{allocated, allocated_in, free, opened};
 use commsan_cuda::{MemoryKind, Release};
 use commsan_cuda_abi::{Extent, IpcHandle, PitchedPtr};
 use std::ffi::c_uint;
@@ -52,27 +52,32 @@ entries! {
         allocated_in(call, stream, pointer.get(), size);
     }
 
-    fn cudaFree(pointer: usize) before(call) {
-        freed(call, pointer, Release::Device);
+    fn cudaFree(pointer: usize) instead(call, real) {
+        // SAFETY: the program's arguments.
+        free(call, pointer, |_| Release::Device, || unsafe { real(pointer) })
     }
 
-    fn cudaFreeHost(pointer: usize) before(call) {
-        freed(call, pointer, Release::Host);
+    fn cudaFreeHost(pointer: usize) instead(call, real) {
+        // SAFETY: the program's arguments.
+        free(call, pointer, |_| Release::Host, || unsafe { real(pointer) })
     }
 
-    fn cudaHostUnregister(pointer: usize) before(call) {
-        freed(call, pointer, Release::Unregister);
+    fn cudaHostUnregister(pointer: usize) instead(call, real) {
+        // SAFETY: the program's arguments.
+        free(call, pointer, |_| Release::Unregister, || unsafe { real(pointer) })
     }
 
-    fn cudaFreeAsync, cudaFreeAsync_ptsz(pointer: usize, stream: usize) before(call) {
-        freed(call, pointer, Release::Async(call.stream(stream)));
+    fn cudaFreeAsync, cudaFreeAsync_ptsz(pointer: usize, stream: usize) instead(call, real) {
+        // SAFETY: the program's arguments.
+        free(call, pointer, |call| Release::Async(call.stream(stream)), || unsafe { real(pointer, stream) })
     }
 
     fn cudaIpcOpenMemHandle(pointer: Out<usize>, _handle: IpcHandle, _flags: c_uint) after(call) {
         opened(call, pointer.get());
     }
 
-    fn cudaIpcCloseMemHandle(pointer: usize) before(call) {
-        freed(call, pointer, Release::Device);
+    fn cudaIpcCloseMemHandle(pointer: usize) instead(call, real) {
+        // SAFETY: the program's arguments.
+        free(call, pointer, |_| Release::Device, || unsafe { real(pointer) })
     }
 }

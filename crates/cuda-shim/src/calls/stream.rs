@@ -30,12 +30,12 @@ entries! {
         streams::destroyed(call, stream);
     }
 
-    fn cudaStreamSynchronize, cudaStreamSynchronize_ptsz(stream: usize) after(call) {
-        call.tell(Event::StreamSynchronized { call: call.name, stream: call.stream(stream) });
+    fn cudaStreamSynchronize, cudaStreamSynchronize_ptsz(stream: usize) waits(call) {
+        waited(call, stream);
     }
 
-    fn cudaStreamQuery, cudaStreamQuery_ptsz(stream: usize) after(call) {
-        call.tell(Event::StreamSynchronized { call: call.name, stream: call.stream(stream) });
+    fn cudaStreamQuery, cudaStreamQuery_ptsz(stream: usize) waits(call) {
+        waited(call, stream);
     }
 
     fn cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz(stream: usize, event: usize, flags: c_uint)
@@ -194,6 +194,15 @@ entries! {
         // SAFETY: the program's arguments.
         graphs::capture_ends(call, stream, graph, || unsafe { real(stream, graph) })
     }
+}
+
+/// The host knows that a stream has nothing left to do, or that its device has failed.
+fn waited(call: &Call, stream: usize) {
+    let (call_name, stream) = (call.name, call.stream(stream));
+    call.tell(match call.failed {
+        false => Event::StreamSynchronized { call: call_name, stream },
+        true => Event::StreamFailed { call: call_name, stream },
+    });
 }
 
 /// Something is put into a stream that is no access.

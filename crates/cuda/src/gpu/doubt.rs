@@ -7,11 +7,13 @@
 //! **Soundness.** What is reported has been touched by both sides, and they were unordered when the
 //! later of the two was made known. Missed is what work touches that was executed before the suspicion
 //! arose though the host had not waited for it: a simulated device executes what somebody waits for, and
-//! what nobody has waited for after a while. Where no device tells what is touched, as on hardware, nothing
+//! what nobody has waited for after a while. So is what two kernels touch that are both in doubt once they
+//! have touched more separate ranges than [`Seen`] keeps, which is told. Where no device tells what is touched, as on hardware, nothing
 //! that is only suspected is reported.
 
 use super::check::are_strong;
 use super::polling::strength;
+use super::seen::Seen;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Moment;
 use crate::order::Order;
@@ -29,8 +31,6 @@ use std::sync::Arc;
 const MOST: usize = 1 << 12;
 /// Conflicts that one access is suspected of.
 const EACH: usize = 32;
-/// Ranges that a side has touched and the other, executed later, is compared with.
-const SEEN: usize = 1 << 12;
 /// Blocks that work which may touch anything is compared by.
 const BLOCKS: usize = 256;
 
@@ -42,6 +42,10 @@ pub(super) struct Doubts {
     pub(super) live: Live<Flight>,
     suspicions: Vec<Suspicion>,
     by_ticket: FxHashMap<Ticket, SmallVec<[u32; 4]>>,
+    /// What that work has touched already.
+    seen: Seen,
+    /// There was no room for all of that.
+    is_full: bool,
 }
 
 impl Default for Doubts {
@@ -51,6 +55,8 @@ impl Default for Doubts {
             live: Live::unmarked(),
             suspicions: Vec::new(),
             by_ticket: FxHashMap::default(),
+            seen: Seen::default(),
+            is_full: false,
         }
     }
 }
@@ -84,8 +90,6 @@ pub struct Suspect {
     strength: Strength,
     /// The work whose execution will tell, if that is open.
     open: Option<(Ticket, Moment)>,
-    /// What that was seen to touch, and how strongly.
-    seen: Vec<(Range<usize>, Strength)>,
 }
 
 impl Suspect {
@@ -93,7 +97,7 @@ impl Suspect {
     fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
         let Access { mode, footprint: bytes } = access;
         let (by, device, strength) = (by.into(), None, Strength::Weak);
-        Suspect { by, mode, bytes, site, doing, device, strength, open: None, seen: Vec::new() }
+        Suspect { by, mode, bytes, site, doing, device, strength, open: None }
     }
 }
 
@@ -123,13 +127,24 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Some(numbers) = self.doubts.by_ticket.get(&ticket) else { return };
+        let touched = Touched { ticket, mode, strength, bytes, line };
+        let mut is_kept = false;
         for number in numbers.clone() {
-            let suspicion = &mut self.doubts.suspicions[number as usize];
-            if let Some(bytes) = suspicion.bear_out(ticket, (mode, strength), bytes, line)
-                && !std::mem::replace(&mut suspicion.is_told, true)
-            {
-                self.tell(number as usize, bytes, out);
+            let Doubts { suspicions, seen, .. } = &mut self.doubts;
+            match suspicions[number as usize].bear_out(&touched, seen) {
+                Borne::Out(bytes) => self.tell(number as usize, bytes, out),
+                Borne::Perhaps => is_kept = true,
+                Borne::Not => {}
             }
+        }
+        if is_kept
+            && !self.doubts.seen.add(ticket, (mode, strength), bytes)
+            && !std::mem::replace(&mut self.doubts.is_full, true)
+        {
+            out.note(
+                "kernels that run at the same time have touched more separate ranges than are \
+                 kept; later ones were not all compared with each other",
+            );
         }
     }
 
@@ -366,6 +381,7 @@ impl Doubts {
                 self.by_ticket.entry(ticket).or_default().push(number as u32);
             }
         }
+        self.seen.retain(|ticket| self.by_ticket.contains_key(&ticket));
     }
 
     /// Whether something in flight may touch these bytes.
@@ -385,46 +401,58 @@ impl Flight {
             device: Some(self.device),
             strength: self.strength(access),
             open: is_open.then_some((self.ticket, self.moment)),
-            seen: Vec::new(),
         }
     }
 }
 
+/// What work has touched.
+struct Touched<'t> {
+    ticket: Ticket,
+    mode: Mode,
+    strength: Strength,
+    bytes: &'t Range<usize>,
+    line: Option<&'t Line>,
+}
+
+/// What that says of a suspicion.
+enum Borne {
+    /// Both sides have touched these bytes: it is a race.
+    Out(Range<usize>),
+    /// The other side, executed later, may touch them.
+    Perhaps,
+    /// Nothing.
+    Not,
+}
+
 impl Suspicion {
-    /// Takes in what work has touched; gives common bytes if that makes it a race.
-    fn bear_out(
-        &mut self,
-        ticket: Ticket,
-        (mode, strength): (Mode, Strength),
-        bytes: &Range<usize>,
-        line: Option<&Line>,
-    ) -> Option<Range<usize>> {
-        let is_it = |side: &Suspect| side.open.is_some_and(|(open, _)| open == ticket);
-        let at = self.sides.iter().position(is_it)?;
-        if mode != self.sides[at].mode {
-            return None;
-        }
+    /// Takes in what work has touched, and what other work has before.
+    fn bear_out(&mut self, touched: &Touched<'_>, seen: &Seen) -> Borne {
+        let is_it = |side: &Suspect| side.open.is_some_and(|(open, _)| open == touched.ticket);
+        let Some(at) = self.sides.iter().position(is_it) else { return Borne::Not };
         let other = &self.sides[1 - at];
-        let common = other.bytes.within(bytes)?;
+        if self.is_told || touched.mode != self.sides[at].mode {
+            return Borne::Not;
+        }
+        let Some(common) = other.bytes.within(touched.bytes) else { return Borne::Not };
         let one_device = other.device == self.sides[at].device;
+        let races = |strength| !are_strong(touched.strength, strength, one_device);
         let met = match other.open {
-            None => (!are_strong(strength, other.strength, one_device)).then(|| common.clone()),
-            Some(_) => other.seen.iter().find_map(|(seen, seen_strength)| {
-                let both = seen.start.max(common.start)..seen.end.min(common.end);
-                let race = !are_strong(strength, *seen_strength, one_device);
-                (race && !both.is_empty()).then_some(both)
-            }),
+            None => races(other.strength).then_some(common),
+            Some((ticket, _)) => {
+                let strengths = Strength::ALL.into_iter().filter(|strength| races(*strength));
+                let mut both = strengths.flat_map(|strength| {
+                    seen.common(ticket, (other.mode, strength), touched.bytes)
+                });
+                both.find_map(|both| other.bytes.within(&both))
+            }
         };
-        let side = &mut self.sides[at];
-        if met.is_some()
-            && let (Some(line), Some(doing)) = (line, &mut side.doing)
-        {
+        let Some(met) = met else {
+            return if other.open.is_some() { Borne::Perhaps } else { Borne::Not };
+        };
+        self.is_told = true;
+        if let (Some(line), Some(doing)) = (touched.line, &mut self.sides[at].doing) {
             doing.line = Some((Arc::clone(&line.file), line.line));
         }
-        let seen = (common, strength);
-        if met.is_none() && side.seen.len() < SEEN && side.seen.last() != Some(&seen) {
-            side.seen.push(seen);
-        }
-        met
+        Borne::Out(met)
     }
 }

@@ -66,6 +66,7 @@ impl Gpu {
         }
         self.memory.remove(address);
         self.end_within(&block.bytes, place, out);
+        self.released.insert(place.thread(), block.clone());
         if block.kind == MemoryKind::Device || how == Release::Device {
             let site = place.site(Some(call), &mut self.stacks);
             if !block.marked {
@@ -75,6 +76,21 @@ impl Gpu {
             forgotten.into_iter().for_each(|freed| self.clear_mark(freed.bytes));
         } else {
             self.unmark_block(&block);
+        }
+    }
+
+    /// The call that should have given memory back has failed: it is there as before, unless others have it.
+    pub fn release_refused(&mut self, address: usize, place: &impl Place) {
+        let block = self.released.remove(&place.thread());
+        let is_it = |block: &Block| block.bytes.start == address;
+        if let Some(block) = block.filter(is_it)
+            && !self.memory.touches(&block.bytes)
+        {
+            self.unmark_freed(&block.bytes);
+            if block.marked {
+                self.set_mark(block.bytes.clone());
+            }
+            self.memory.insert(block);
         }
     }
 

@@ -282,6 +282,38 @@ fn device_memory_is_not_the_hosts_and_free_memory_nobodys() {
 }
 
 #[test]
+fn memory_whose_release_was_refused_is_there_as_before() {
+    for kind in [MemoryKind::Device, MemoryKind::Pinned] {
+        let (mut gpu, mut out) = (gpu(), Found::default());
+        let bytes = 0x40_0000..0x40_1000;
+        allocate(&mut gpu, kind, bytes.clone(), None);
+        let marks = gpu.load();
+        gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(22), &mut out);
+        gpu.release_refused(bytes.start, &At(22));
+        assert_eq!(gpu.load(), marks);
+        gpu.enqueue(&work(LEGACY, &[touch(Mode::Write, bytes.clone())]), &At(23), &mut out);
+        assert_eq!(out.0, []);
+        let access = access(Mode::Write, bytes.start..bytes.start + 4);
+        gpu.meets("store", None, &access, &At(24), &mut out);
+        assert_eq!(out.0.len(), 1, "it is {kind:?} memory that work uses");
+        gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(25), &mut out);
+        allocate(&mut gpu, MemoryKind::Managed, bytes.start + 8..bytes.end, None);
+        let marks = gpu.load();
+        gpu.release_refused(bytes.start, &At(25));
+        assert_eq!(gpu.load(), marks, "the memory is somebody else's");
+    }
+}
+
+#[test]
+fn a_device_that_has_failed_does_nothing_any_more() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    gpu.enqueue(&work(created(1), &[touch(Mode::Write, MANAGED..MANAGED + 8)]), &At(40), &mut out);
+    gpu.stream_failed(created(3), "cudaStreamSynchronize", &At(41), &mut out);
+    gpu.meets("load", None, &access(Mode::Read, MANAGED..MANAGED + 4), &At(42), &mut out);
+    assert_eq!(out.0, []);
+}
+
+#[test]
 fn memory_of_a_pool_lives_in_the_order_of_streams() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let bytes = 0x40_0000..0x40_1000;

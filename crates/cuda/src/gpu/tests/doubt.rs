@@ -189,3 +189,14 @@ fn atomics_do_not_race_with_each_other() {
         assert_eq!(out.0.len(), usize::from(races), "open {first:?}, {second:?}");
     }
 }
+
+#[test]
+fn every_range_is_compared_with_work_that_is_executed_later() {
+    let (mut gpu, mut out) = resolved();
+    let first = scatter(&mut gpu, 1, 90, &mut out);
+    let second = scatter(&mut gpu, 3, 91, &mut out);
+    let word = |n: usize| MANAGED + 2 * n..MANAGED + 2 * n + 1;
+    (0..0x2000).for_each(|n| wrote(&mut gpu, first, word(n), &mut out));
+    wrote(&mut gpu, second, word(0x1FFF), &mut out);
+    assert_eq!(out.0, [(Code::StreamsRace, 91, 90)]);
+}

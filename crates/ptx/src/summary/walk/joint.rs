@@ -39,10 +39,12 @@ impl Walker<'_> {
 
     fn groups(&self, first: usize) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
-        let own = self.findings.accesses[first..].iter().filter(|access| {
-            let instruction = &self.body.instructions[access.site.instruction as usize];
-            access.calls.len() == self.context.calls.len() && instruction.guard.is_none()
-        });
+        // What this activation calls has added accesses, too, at places in other bodies.
+        let is_own = |access: &&Access| access.calls.len() == self.context.calls.len();
+        let is_unguarded = |access: &&Access| {
+            self.body.instructions[access.site.instruction as usize].guard.is_none()
+        };
+        let own = self.findings.accesses[first..].iter().filter(is_own).filter(is_unguarded);
         for access in own.take(MOST_ACCESSES) {
             let Access { kind, size, site, address: Some(address), .. } = *access else { continue };
             let same = groups.iter_mut().find(|group| {
