@@ -152,6 +152,10 @@ impl Event<'_> {
                 tracker.graph_launched(*exec, *stream, place, out);
                 None
             }
+            Event::Freed { call, address, how, .. } if *how != Release::Unregister => {
+                tracker.device_memory_freed(*address, call, place, out);
+                self.apply_to_gpu(tracker.gpu(), place, out)
+            }
             _ => self.apply_to_gpu(tracker.gpu(), place, out),
         }
     }

@@ -36,6 +36,11 @@ impl Gpu {
         }
     }
 
+    /// The memory that begins at an address.
+    pub fn block_at(&self, address: usize) -> Option<Range<usize>> {
+        Some(self.memory.at(address)?.bytes.clone())
+    }
+
     /// Memory is about to be given back.
     pub fn freed(
         &mut self,

@@ -2,6 +2,7 @@
 //! leaves the function it belongs to.
 
 use super::concurrent::code;
+use super::conflicts::{CONFLICTS, Conflict};
 use super::{Operation, Tracker};
 use crate::nursery::Young;
 use commsan_engine::{Access, Footprint, Mode};
@@ -58,11 +59,39 @@ impl Tracker {
         let Some(conflicts) = self.conflicts(&access) else { return };
         self.race_for(&access, call, place, out);
         self.gpu.released(by, &bytes, place, out);
+        self.release_buffers(by, call, conflicts, place, out);
+    }
+
+    /// Operations are pending whose buffers are given back.
+    fn release_buffers(
+        &mut self,
+        by: &str,
+        call: Option<&'static str>,
+        conflicts: [Option<Conflict>; CONFLICTS],
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         for conflict in conflicts.into_iter().flatten() {
-            let side = Side { by, mode, bytes: conflict.bytes.clone() };
+            let side = Side { by, mode: Mode::Write, bytes: conflict.bytes.clone() };
             let code = Code::PendingBufferFreed;
             self.report(code, Role::Release, side, call, &conflict, place, out);
             self.end(conflict.id);
+        }
+    }
+
+    /// Memory of a device, or that was allocated for one, is about to be given back.
+    pub fn device_memory_freed(
+        &mut self,
+        address: usize,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(bytes) = self.gpu.block_at(address) else { return };
+        self.window_memory_released(call, Some(call), &bytes, place);
+        let access = Access { mode: Mode::Write, footprint: Footprint::Dense(bytes) };
+        if let Some(conflicts) = self.conflicts(&access) {
+            self.release_buffers(call, Some(call), conflicts, place, out);
         }
     }
 
