@@ -210,6 +210,7 @@ opcodes! {
     StackSave "stacksave" "type"                                    "d";
     StackRestore "stackrestore" "type"                              "a";
     CpAsync   "cp.async"  "{ca|cg} space =global hint"              "[d] [a] n:u32 m:u32? policy";
+    CpAsyncBulk "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes|cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"  "hint"  "[d] [a] n:u32 [b] policy";
     CpAsyncCommit  "cp.async.commit_group"  ""                      "";
     CpAsyncWait    "cp.async.wait_group"    ""                      "n:u32";
     CpAsyncWaitAll "cp.async.wait_all"      ""                      "";
@@ -289,8 +290,8 @@ pub fn find(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
 fn in_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     static NAMES: LazyLock<FxHashMap<&'static str, Op>> =
         LazyLock::new(|| rows().flat_map(|row| row.names.iter().map(|n| (*n, row.op))).collect());
-    // No name has more than four words.
-    let mut ends: [Option<usize>; 4] = [None; 4];
+    // No name has more than six words.
+    let mut ends: [Option<usize>; 6] = [None; 6];
     let dots = mnemonic.match_indices('.').map(|(at, _)| at).chain([mnemonic.len()]);
     ends.iter_mut().zip(dots).for_each(|(end, at)| *end = Some(at));
     ends.iter().rev().flatten().find_map(|&end| {

@@ -303,6 +303,19 @@ fn what_is_not_understood_may_be_anything() {
 }
 
 #[test]
+fn bulk_copies_read_what_they_copy() {
+    let bytes = |size: &str| {
+        let copy = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes";
+        let effects =
+            effects_of(&format!("mov.u64 %rd1, 4096; {copy} [%r1], [%rd1], {size}, [%r2];"));
+        assert_eq!(effects.len(), 1);
+        effects[0].bytes.clone()
+    };
+    assert_eq!(bytes("64"), Some(Footprint { start: 4096, run: 64, repeats: vec![] }));
+    assert_eq!(bytes("%r3"), None);
+}
+
+#[test]
 fn a_grids_workspace_is_its_own() {
     let effects = effects_of(
         "mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; cvt.u64.u32 %rd1, %r1; cvt.u64.u32 %rd2, %r2;

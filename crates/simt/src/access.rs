@@ -1,6 +1,6 @@
 //! Accesses of a warp to memory, checked before they happen.
 
-use crate::code::{Address, Atomic, Base, CopyAsync, Transfer, Where};
+use crate::code::{Address, Atomic, Base, CopyAsync, CopyBulk, Transfer, Where};
 use crate::fault::Cause;
 use crate::memory::{
     ARGUMENT_WINDOW, Access, Cell, Global, Kind, LOCAL_WINDOW, Observer, SHARED_WINDOW, Wrong,
@@ -194,6 +194,33 @@ impl<O: Observer> Memories<'_, '_, O> {
                 }
             }
         })
+    }
+
+    /// Copies from global to shared memory, lane after lane, 16 bytes at a time, of which sizes and
+    /// addresses are multiples (PTX ISA, `cp.async.bulk`).
+    pub fn copy_bulk(&mut self, rows: &Rows, copy: &CopyBulk, mask: Mask) -> Result<(), Trap> {
+        const PART: u64 = 16;
+        let (from, to) = (addresses(rows, &copy.from), addresses(rows, &copy.to));
+        for lane in lanes(mask) {
+            let size = u64::from(rows.get::<u32>(copy.size, lane));
+            if !size.is_multiple_of(PART) {
+                let (wrong, kind) = (Wrong::Misaligned, Kind::Load);
+                return Err(self.wrong(wrong, kind, Where::Global, from[lane], size, lane));
+            }
+            for at in (0..size).step_by(PART as usize) {
+                let [from, to] = [from, to].map(|row| row.map(|start| start.wrapping_add(at)));
+                let mut part = 0u128;
+                self.global_access(from, 1 << lane, PART, Kind::Load, |target, _| {
+                    // SAFETY: checked to be accessible.
+                    part = unsafe { u128::load(target.pointer(lane, 0)) };
+                })?;
+                self.own_access(Where::Shared, to, 1 << lane, PART, Kind::Store, |target, _| {
+                    // SAFETY: checked to be accessible.
+                    unsafe { u128::store(target.pointer(lane, 0), part) };
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// The value of an object of eight bytes in shared memory, replaced by what `change` makes of it.

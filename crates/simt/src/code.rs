@@ -35,6 +35,8 @@ pub enum Action {
     Atomic(Box<Atomic>),
     /// Copies from global to shared memory; done at once, so that waiting for it is nothing.
     CopyAsync(Box<CopyAsync>),
+    /// The same of any number of bytes.
+    CopyBulk(Box<CopyBulk>),
     /// Works on a barrier object in shared memory.
     Mbarrier(Box<Mbarrier>),
     /// Calls a function.
@@ -164,6 +166,16 @@ pub struct CopyAsync {
     pub size: u64,
     /// Row of how many of them are read, if not all; the rest is zero.
     pub source_size: Option<Slot>,
+}
+
+/// `cp.async.bulk` from global to shared memory, without what it does to its barrier.
+pub struct CopyBulk {
+    /// In shared memory.
+    pub to: Address,
+    /// In global memory.
+    pub from: Address,
+    /// Row of how many bytes.
+    pub size: Slot,
 }
 
 /// `mbarrier.*`.

@@ -180,6 +180,10 @@ fn run_group<O: Observer>(
                 memories!().copy(&rows, copy, active).map_err(place)?;
                 current.pc += 1;
             }
+            Action::CopyBulk(copy) => {
+                memories!().copy_bulk(&rows, copy, active).map_err(place)?;
+                current.pc += 1;
+            }
             Action::Mbarrier(operation) => {
                 current.rounds.looks = true;
                 let changed = mbarrier_step(&mut memories!(), &rows, operation, active);

@@ -491,6 +491,32 @@ fn integers_of_128_bits() {
 }
 
 #[test]
+fn copies_that_a_barrier_waits_for() {
+    #[repr(align(16))]
+    #[derive(Clone)]
+    struct Aligned([i32; 768]);
+    let input = Aligned(std::array::from_fn(|i| numbers(768)[i]));
+    both(
+        "copies",
+        &shape(1, 256),
+        (Box::new(input.clone()), vec![0i32; 1024]),
+        |(a, out)| Arguments::new().int(3).array(&mut a.0).array(out),
+        |(_, out)| {
+            let reversed = input.0.chunks(256).flat_map(|part| part.iter().rev());
+            assert!(out[..768].iter().eq(reversed));
+            let shifted = (0..256).map(|t| input.0[t % 255 + 1]);
+            assert!(out[768..].iter().copied().eq(shifted));
+        },
+    );
+    // One part more than there is.
+    let (mut a, mut out) = (Box::new(input), vec![0i32; 1280]);
+    let arguments = Arguments::new().int(4).array(&mut a.0).array(&mut out);
+    let fault = run(&OPTIMIZED, "copies", &shape(1, 256), &arguments).unwrap_err();
+    assert!(fault.to_string().contains("out of bounds global load of 16 bytes"), "{fault}");
+    assert!(fault.instruction.1.starts_with("cp.async.bulk"), "{fault}");
+}
+
+#[test]
 fn sleep_takes_virtual_time() {
     for program in [&*OPTIMIZED, &*DEBUG] {
         let mut flag = [0i32];

@@ -127,6 +127,7 @@ mod tests {
             "fence.proxy.alias",
             "cp.async.cg.shared.global.L2::128B",
             "cp.async.wait_group",
+            "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
             "mbarrier.try_wait.parity.shared.b64",
             "mbarrier.arrive.expect_tx.shared.b64",
             "div.rn.f64",

@@ -168,6 +168,11 @@ impl<'w> Walker<'w> {
                 let generic = Instruction { modifiers: Default::default(), ..*instruction };
                 self.access_of(at, &generic, AccessKind::Read, *memory, *size);
             }
+            (Op::CpAsyncBulk, [_, memory, Operand::Imm(size), ..]) => {
+                self.access(at, AccessKind::Read, *memory, *size);
+            }
+            // Of global memory they only read.
+            (Op::CpAsyncBulk, _) => self.record(at, AccessKind::Read, None, 0),
             (Op::Call, _) => {
                 self.call(at);
             }

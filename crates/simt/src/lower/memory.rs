@@ -2,8 +2,8 @@
 
 use super::{Lowering, Refusal};
 use crate::code::{
-    Action, Address, Atomic, Base, CopyAsync, Dynamic, Mbarrier, MbarrierOp, Transfer, Update,
-    Where,
+    Action, Address, Atomic, Base, CopyAsync, CopyBulk, Dynamic, Mbarrier, MbarrierOp, Transfer,
+    Update, Where,
 };
 use crate::compute::{test, unary};
 use crate::float::Real;
@@ -24,6 +24,7 @@ impl Lowering<'_> {
             Op::IsSpaceP => self.is_in_space(),
             Op::Prefetch | Op::Prefetchu => Ok(()),
             Op::CpAsync => self.copy_async(),
+            Op::CpAsyncBulk => self.copy_bulk(),
             // Copies are done when they are issued.
             Op::CpAsyncCommit | Op::CpAsyncWait | Op::CpAsyncWaitAll => Ok(()),
             Op::Alloca => self.alloca(),
@@ -230,6 +231,18 @@ impl Lowering<'_> {
             false => None,
         };
         self.emit(Action::CopyAsync(Box::new(CopyAsync { to, from, size, source_size })));
+        Ok(())
+    }
+
+    /// The copy is done at once, and then told to its barrier.
+    fn copy_bulk(&mut self) -> Result<(), Refusal> {
+        let to = self.address_in(0, Where::Shared)?;
+        let from = self.address_in(1, Where::Global)?;
+        let (size, address) = (self.source(2, 4)?, self.address_in(3, Where::Shared)?);
+        self.emit(Action::CopyBulk(Box::new(CopyBulk { to, from, size })));
+        let (state, d) = (self.constants.value(8, 0), self.temporary(8));
+        let told = Mbarrier { address, op: MbarrierOp::CompleteTx, count: size, state, d };
+        self.emit(Action::Mbarrier(Box::new(told)));
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 #include <cassert>
 #include <cooperative_groups.h>
 #include <cstdio>
+#include <cuda/barrier>
 #include <cuda_fp16.h>
 namespace cg = cooperative_groups;
 #define K extern "C" __global__ void
@@ -318,4 +319,23 @@ K wide(int n, const unsigned __int128 *in, unsigned __int128 *out) {
   o[5] = (__int128)a / (__int128)b;
   o[6] = (__int128)a % (__int128)b;
   o[7] = a / 7;
+}
+
+// Copies to shared memory that a barrier waits for: in bulk, and what is not aligned for that.
+K copies(int n, const int *in, int *out) {
+  __shared__ alignas(16) int part[256];
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  auto block = cg::this_thread_block();
+  int t = threadIdx.x;
+  if (t == 0) init(&barrier, blockDim.x);
+  block.sync();
+  for (int i = 0; i < n; i++) {
+    cuda::memcpy_async(block, part, in + 256 * i, cuda::aligned_size_t<16>(sizeof part), barrier);
+    barrier.arrive_and_wait();
+    out[256 * i + t] = part[255 - t];
+    block.sync();
+  }
+  cuda::memcpy_async(block, part, in + 1, sizeof(int) * 255, barrier);
+  barrier.arrive_and_wait();
+  out[256 * n + t] = part[t % 255];
 }
