@@ -491,8 +491,13 @@ struct Callee {
 fn callee() -> impl Strategy<Value = Callee> {
     let limit = prop::option::of(-3i64..30);
     (0usize..90, limit, -3i64..30, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
-        |(before, limit, pivot, apart, guarded, recurs)| {
-            Callee { before, limit, pivot, apart, guarded, recurs }
+        |(before, limit, pivot, apart, guarded, recurs)| Callee {
+            before,
+            limit,
+            pivot,
+            apart,
+            guarded,
+            recurs,
         },
     )
 }

@@ -79,9 +79,8 @@ impl Ranges {
         let before = self.0.range(..bytes.start).next_back();
         let within = self.0.range(bytes.start..bytes.end);
         let parts = before.into_iter().chain(within);
-        let cut = move |(start, end): (&usize, &usize)| {
-            bytes.start.max(*start)..bytes.end.min(*end)
-        };
+        let cut =
+            move |(start, end): (&usize, &usize)| bytes.start.max(*start)..bytes.end.min(*end);
         parts.map(cut).filter(|part| !part.is_empty())
     }
 }
