@@ -1,7 +1,8 @@
 //! What calls say, one by one.
 
 use commsan_cuda::{
-    Allocation, Copy, Gpu, Line, NodeKind, Release, Set, StreamName, Strength, Ticket, Work,
+    Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamName, Strength, Ticket,
+    Work,
 };
 use commsan_engine::Mode;
 use commsan_mpi::Tracker;
@@ -37,8 +38,8 @@ pub enum Event<'a> {
     Allocated { call: &'static str, allocation: Allocation },
     /// Memory is about to be given back.
     Freed { call: &'static str, address: usize, how: Release, device: u32 },
-    /// That was refused.
-    FreeRefused { address: usize },
+    /// The call that gives memory back has returned; refused, the memory is there as before.
+    FreeEnded { address: usize, refused: bool },
     /// Work was put into a stream.
     Enqueued(&'a Work),
     /// A copy was put into a stream.
@@ -89,6 +90,8 @@ pub enum Event<'a> {
     ExecDestroyed { exec: usize },
     /// Some device will tell what work touches of which it is not certain.
     DoubtsAreResolved,
+    /// A kernel has failed.
+    Failed { ticket: Ticket, failure: &'a Failure },
     /// Work has touched this.
     Touched {
         ticket: Ticket,
@@ -217,7 +220,7 @@ impl Event<'_> {
             Event::Freed { call, address, how, device } => {
                 gpu.freed(address, how, call, device, place, out);
             }
-            Event::FreeRefused { address } => gpu.release_refused(address, place),
+            Event::FreeEnded { address, refused } => gpu.release_ended(address, refused, place),
             Event::CopyRefused(copy) => {
                 let work = gpu.work_of_copy(copy);
                 gpu.refused(&work, place, out);
@@ -245,6 +248,7 @@ impl Event<'_> {
             Event::GraphInstantiated { exec, graph } => gpu.graph_instantiated(exec, graph),
             Event::ExecDestroyed { exec } => gpu.exec_destroyed(exec),
             Event::DoubtsAreResolved => gpu.resolve_doubts(),
+            Event::Failed { ticket, failure } => gpu.failed(ticket, failure, out),
             Event::Touched { ticket, mode, strength, ref bytes, ref line } => {
                 gpu.touched(ticket, (mode, strength), bytes, line.as_ref(), out);
             }

@@ -65,9 +65,7 @@ pub(crate) fn free(
         call.tell(Event::Freed { call: call.name, address, how, device: call.device() });
     });
     let code = real();
-    if code != SUCCESS {
-        quietly(|| call.tell(Event::FreeRefused { address }));
-    }
+    quietly(|| call.tell(Event::FreeEnded { address, refused: code != SUCCESS }));
     code
 }
 

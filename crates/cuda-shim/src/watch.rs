@@ -1,15 +1,15 @@
-//! The simulated device tells what kernels really touch.
+//! The simulated device tells what kernels really touch, and that they have failed.
 //!
-//! It has two functions of its own: by one, the work that a thread is about to put into a stream gets a
-//! tag, for which the ticket is taken; by the other, it learns whom to ask whether tagged work is of
-//! interest, and to tell what it touches. It does so on any thread, with its own lock held: the
+//! It has functions of its own: by one, the work that a thread is about to put into a stream gets a tag, for
+//! which the ticket is taken; by others, it learns whom to ask whether tagged work is of interest, and to tell
+//! what it touches, and whom to tell that it has failed. It does so on any thread, with its own lock held: the
 //! runtime's lock is taken inside that one, and never the other way round.
 
 use crate::Event;
 use crate::entry::{Call, SUCCESS, quietly};
 use crate::process::process;
 use crate::real::Real;
-use commsan_cuda::{Line, Strength, Ticket};
+use commsan_cuda::{Failure, Line, Strength, Ticket};
 use commsan_engine::Mode;
 use commsan_sense::inside::Inside;
 use commsan_sense::stack::Caller;
@@ -25,6 +25,21 @@ pub(crate) type Tag = unsafe extern "C" fn(u64);
 
 type Wants = extern "C" fn(u64) -> bool;
 type Touched = extern "C" fn(u64, bool, u64, u64, *const c_char, u32, u32);
+/// What `commsan_simgpu_failures` tells, as `commsan-simgpu` lays it out.
+#[repr(C)]
+struct Told {
+    tag: u64,
+    what: *const c_char,
+    file: *const c_char,
+    line: u32,
+    block: [u32; 3],
+    thread: [u32; 3],
+    write: bool,
+    address: u64,
+    size: u64,
+}
+
+type Failures = unsafe extern "C" fn(extern "C" fn(&Told));
 type Watch = unsafe extern "C" fn(Wants, Touched);
 
 /// What tags work, if the device is the simulated one. The first who asks begins to watch it.
@@ -34,10 +49,12 @@ pub(crate) fn tag(call: &Call) -> Option<Tag> {
     *TAG.get_or_init(|| {
         static TAG: Real = Real::new(c"commsan_simgpu_tag");
         static WATCH: Real = Real::new(c"commsan_simgpu_watch");
-        let (tag, watch) = (TAG.get()?, WATCH.get()?);
+        static FAILURES: Real = Real::new(c"commsan_simgpu_failures");
+        let (tag, watch, failures) = (TAG.get()?, WATCH.get()?, FAILURES.get()?);
         // SAFETY: the simulated runtime's functions of these names.
         unsafe {
             std::mem::transmute::<*mut _, Watch>(watch)(wants, touched);
+            std::mem::transmute::<*mut _, Failures>(failures)(failed);
             quietly(|| call.tell(Event::DoubtsAreResolved));
             Some(std::mem::transmute::<*mut _, Tag>(tag))
         }
@@ -102,6 +119,27 @@ extern "C" fn touched(
         let line = file_name(file).map(|file| Line { file, line });
         let strength = Strength::from_number(strength);
         let event = Event::Touched { ticket: Ticket(tag), mode, strength, bytes, line };
+        thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
+    });
+}
+
+extern "C" fn failed(told: &Told) {
+    quietly(|| {
+        let _inside = Inside::enter();
+        let Some(process) = process() else { return };
+        let nowhere = Caller { pc: 0, frame: 0, sp: 0 };
+        let mode = if told.write { Mode::Write } else { Mode::Read };
+        let bytes =
+            told.address as usize..(told.address as usize).saturating_add(told.size as usize);
+        let failure = Failure {
+            // SAFETY: the device passes a string that it keeps.
+            what: unsafe { CStr::from_ptr(told.what) }.to_string_lossy().into_owned(),
+            block: told.block,
+            thread: told.thread,
+            line: file_name(told.file).map(|file| Line { file, line: told.line }),
+            access: (told.size > 0).then_some((mode, bytes)),
+        };
+        let event = Event::Failed { ticket: Ticket(told.tag), failure: &failure };
         thread::with(|thread| process.tell(&Here::new(nowhere, thread), &event));
     });
 }

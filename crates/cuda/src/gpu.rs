@@ -2,6 +2,7 @@
 
 mod check;
 mod doubt;
+mod failure;
 mod graphs;
 mod memory;
 mod polling;
@@ -9,6 +10,7 @@ mod seen;
 
 pub use check::Met;
 pub use doubt::Suspect;
+pub use failure::Failure;
 pub use graphs::NodeKind;
 
 use crate::clock::{Clock, Moment};
@@ -19,6 +21,7 @@ use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_engine::{Actor, Live, OpId, Pages};
 use commsan_place::{Doing, Findings, Place, Site, Stacks};
 use doubt::Doubts;
+use failure::Launches;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
@@ -41,12 +44,13 @@ pub struct Gpu {
     pages: Pages,
     order: Order,
     memory: Memory,
-    /// What each thread has given back last, until the call has succeeded.
+    /// What threads are giving back: the call may fail.
     released: FxHashMap<u32, Block>,
     graphs: Graphs,
     /// Work that some thread of the host may not know to be complete, with what it certainly touches.
     live: Live<Flight>,
     doubts: Doubts,
+    launches: Launches,
     /// Work in flight by place and touches: the same again takes its place.
     same: FxHashMap<(u32, usize), OpId>,
     /// Pages marked for work on memory that is not CUDA's, or whose blocks are marked.
@@ -141,6 +145,7 @@ impl Gpu {
             graphs: Graphs::default(),
             live: Live::unmarked(),
             doubts: Doubts::default(),
+            launches: Launches::default(),
             same: FxHashMap::default(),
             marked: 0,
             extents: FxHashMap::default(),

@@ -13,7 +13,7 @@ mod rules;
 mod work;
 
 pub use commsan_ptx::Strength;
-pub use gpu::{Ended, Gpu, Met, NodeKind, Suspect, Ticket};
+pub use gpu::{Ended, Failure, Gpu, Met, NodeKind, Suspect, Ticket};
 pub use kernels::{Launched, Modules, Shape, demangled};
 pub use work::{
     Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,

@@ -4,7 +4,7 @@ use crate::clock::Moment;
 use crate::work::MemoryKind;
 use commsan_place::Site;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 /// Released memory that is remembered.
 const FREED: usize = 4096;
@@ -64,6 +64,13 @@ impl Memory {
     pub fn around(&self, address: usize) -> Option<&Block> {
         let (_, block) = self.blocks.range(..=address).next_back()?;
         block.bytes.contains(&address).then_some(block)
+    }
+
+    /// What begins at an address or before, and what begins behind it.
+    pub fn neighbours(&self, address: usize) -> (Option<&Block>, Option<&Block>) {
+        let before = self.blocks.range(..=address).next_back();
+        let behind = self.blocks.range((Bound::Excluded(address), Bound::Unbounded)).next();
+        (before.map(|(_, block)| block), behind.map(|(_, block)| block))
     }
 
     /// The same, to be changed.

@@ -184,6 +184,8 @@ codes! {
         "memory released while stream work uses it", "CS-GPU-07.md";
     DeviceMemoryOnHost = "CS-GPU-08", Error,
         "host access to device memory", "CS-GPU-08.md";
+    KernelFailed = "CS-GPU-09", Error,
+        "kernel that failed", "CS-GPU-09.md";
 }
 
 impl Code {

@@ -272,6 +272,13 @@ pub enum About {
         /// What is wrong with it.
         problem: String,
     },
+    /// Work of a CUDA stream that has failed.
+    Failure {
+        /// What failed.
+        work: Doing,
+        /// How, and where: `out of bounds global store of 4 bytes in block (0,0,0), thread (3,0,0)`.
+        problem: String,
+    },
     /// Work of CUDA streams, on either side.
     Work {
         /// The offending side, if that is work.

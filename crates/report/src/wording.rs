@@ -970,6 +970,18 @@ pub const WORDINGS: &[Wording] = &[
         help: "copy the data (cudaMemcpy), or allocate with cudaMallocManaged or cudaMallocHost",
         fortran: "",
     },
+    Wording {
+        code: Code::KernelFailed,
+        case: Case::Usual,
+        message: "{mywork} failed: {problem}",
+        offence: "{mywork} is launched",
+        operation: "{starter} allocates {size}, the nearest memory",
+        why: "what a kernel does wrong cannot be undone: its device does nothing any more, and every later call of \
+              CUDA returns the error",
+        help: "compare the index with the memory that there is, in the kernel or where it is launched; look at what \
+               cudaGetLastError and the call that waits for the kernel return",
+        fortran: "",
+    },
     between_threads(Code::SendBufferWritten),
     between_threads(Code::ReceiveBufferRead),
     between_threads(Code::ReceiveBufferWritten),

@@ -406,13 +406,21 @@ fn level(about: Option<&About>) -> Option<RawLevel<'_>> {
 }
 
 fn argument(about: Option<&About>) -> Option<RawArgument<'_>> {
-    let About::Argument { parameter, problem } = about? else { return None };
+    let (parameter, problem) = match about? {
+        About::Argument { parameter, problem } => (*parameter, problem),
+        About::Failure { problem, .. } => ("", problem),
+        _ => return None,
+    };
     Some(RawArgument { parameter: Cow::Borrowed(parameter), problem: Cow::Borrowed(problem) })
 }
 
 fn work(about: Option<&About>) -> Option<RawWork<'_>> {
-    let About::Work { access, operation } = about? else { return None };
-    Some(RawWork { access: access.as_ref().map(doing), operation: operation.as_ref().map(doing) })
+    let (access, operation) = match about? {
+        About::Work { access, operation } => (access.as_ref(), operation.as_ref()),
+        About::Failure { work, .. } => (Some(work), None),
+        _ => return None,
+    };
+    Some(RawWork { access: access.map(doing), operation: operation.map(doing) })
 }
 
 fn doing(doing: &Doing) -> RawDoing<'_> {

@@ -5,6 +5,7 @@
 
 use crate::account::Account;
 use crate::error::{Error, Result};
+use crate::failure::Plaintiff;
 use crate::watch::Watch;
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
@@ -112,13 +113,14 @@ pub trait Module: Send + Sync {
     fn initialise(&self, global: &Global, addresses: &Addresses, bytes: &mut [u8]);
 
     /// A grid, of which nothing has run yet; what it accesses is told to `watch` and to
-    /// `account`.
+    /// `account`, that it fails to `plaintiff`.
     fn start(
         &self,
         launch: &Launch,
         addresses: &Arc<Addresses>,
         watch: Option<Watch>,
         account: Option<Account>,
+        plaintiff: Option<Plaintiff>,
     ) -> Result<Box<dyn Grid>>;
 }
 

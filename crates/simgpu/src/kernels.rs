@@ -2,6 +2,7 @@
 
 use crate::account::{Account, Accounting, Both};
 use crate::error::{Error, Result};
+use crate::failure::Plaintiff;
 use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
 use crate::watch::{Watch, Watching};
 use commsan_ptx::words::Space;
@@ -141,6 +142,7 @@ impl grid::Module for Kernels {
         addresses: &Arc<Addresses>,
         watch: Option<Watch>,
         account: Option<Account>,
+        plaintiff: Option<Plaintiff>,
     ) -> Result<Box<dyn grid::Grid>> {
         let kernel = self.program.kernel(&launch.entry).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
         let launch_of = commsan_simt::Launch {
@@ -169,7 +171,7 @@ impl grid::Module for Kernels {
             accounting: account.map(|account| Accounting::new(account, &launch.entry)),
             module: Arc::clone(&self.module),
         });
-        Ok(Box::new(Running { grid, device: launch.device, told }))
+        Ok(Box::new(Running { grid, device: launch.device, told, plaintiff }))
     }
 }
 
@@ -182,6 +184,7 @@ struct Running {
     grid: commsan_simt::Grid,
     device: usize,
     told: Option<Told>,
+    plaintiff: Option<Plaintiff>,
 }
 
 /// Who is told what a kernel accesses, with its module.
@@ -229,6 +232,9 @@ impl grid::Grid for Running {
             commsan_simt::Progress::Done => Progress::Done,
             commsan_simt::Progress::Fault(fault) => {
                 eprintln!("commsan: simulated GPU: device {}: {fault}", self.device);
+                if let Some(plaintiff) = self.plaintiff {
+                    plaintiff.tell(&fault);
+                }
                 Progress::Fault(error_of(&fault))
             }
         }

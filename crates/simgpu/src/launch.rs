@@ -123,6 +123,7 @@ unsafe fn gather(kernel: &Kernel, arguments: *const *const c_void) -> Result<Vec
 mod tests {
     use super::*;
     use crate::account::Account;
+    use crate::failure::Plaintiff;
     use crate::grid::{Addresses, Global, Grid, Loader, Module, Progress, Reach, Unusable};
     use crate::runtime::{Runtime, Session};
     use crate::settings::Settings;
@@ -183,6 +184,7 @@ mod tests {
             addresses: &Arc<Addresses>,
             _: Option<Watch>,
             _: Option<Account>,
+            _: Option<Plaintiff>,
         ) -> Result<Box<dyn Grid>> {
             let pointer: [u8; 8] = launch.arguments[..8].try_into().expect("eight bytes");
             // SAFETY: memory of a device, which is there as long as it is not reset.

@@ -17,6 +17,7 @@ pub mod copy;
 pub mod device;
 pub mod error;
 pub mod events;
+pub mod failure;
 pub mod graphs;
 pub mod grid;
 pub mod ipc;

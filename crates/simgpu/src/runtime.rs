@@ -9,6 +9,7 @@ use crate::account::Moved;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::events::Events;
+use crate::failure::Failed;
 use crate::graphs::Graphs;
 use crate::grid::Loader;
 use crate::ipc::Board;
@@ -86,6 +87,8 @@ pub struct State {
     pub(crate) services: Services,
     /// Who watches kernels.
     pub(crate) watcher: Option<Watcher>,
+    /// Is told of kernels that fail.
+    pub(crate) plaintiff: Option<Failed>,
     /// Who is told what kernels access outside their devices.
     pub(crate) profiler: Option<Moved>,
     next_handle: usize,
@@ -119,6 +122,7 @@ impl Runtime {
             exported: false,
             services: Services::default(),
             watcher: None,
+            plaintiff: None,
             profiler: None,
             next_handle: FIRST_HANDLE,
         };

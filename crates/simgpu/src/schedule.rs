@@ -7,6 +7,7 @@
 use crate::account::Account;
 use crate::device::Device;
 use crate::error::{Error, Result, SUCCESS};
+use crate::failure::Plaintiff;
 use crate::grid::{Grid, Progress, Reach};
 use crate::memory::{Kind, Memory, Place};
 use crate::order::OpId;
@@ -170,7 +171,7 @@ impl State {
         }
     }
 
-    /// Makes a kernel's grid, with all who are to be told what it accesses.
+    /// Makes a kernel's grid, with all who are to be told what it accesses, and that it fails.
     fn start(&self, kernel: &KernelCall) -> Result<Box<dyn Grid>> {
         let launch = &kernel.launch;
         let own = self.memory.of_device(launch.device);
@@ -181,7 +182,8 @@ impl State {
             owners: self.memory.owners(),
             moved,
         });
-        start(kernel, self.watch_of(launch.tag), account)
+        let plaintiff = Plaintiff::of(launch, self.plaintiff);
+        start(kernel, self.watch_of(launch.tag), account, plaintiff)
     }
 
     /// Who is to be told what a kernel with a tag accesses.
@@ -260,8 +262,10 @@ fn start(
     kernel: &KernelCall,
     watch: Option<Watch>,
     account: Option<Account>,
+    plaintiff: Option<Plaintiff>,
 ) -> Result<Box<dyn Grid>> {
-    let start = || kernel.module.start(&kernel.launch, &kernel.addresses, watch, account);
+    let (module, launch) = (&kernel.module, &kernel.launch);
+    let start = || module.start(launch, &kernel.addresses, watch, account, plaintiff);
     let start = AssertUnwindSafe(start);
     catch_unwind(start).unwrap_or(Err(Error::LAUNCH_FAILURE))
 }

@@ -131,6 +131,7 @@ fn every_name_of_the_real_library_is_there_and_none_but_cudas() {
             "MPIX_GPU_query_support",
             "MPIX_Query_cuda_support",
             "commsan_simgpu_execute",
+            "commsan_simgpu_failures",
             "commsan_simgpu_origin",
             "commsan_simgpu_profile",
             "commsan_simgpu_tag",

@@ -8,8 +8,8 @@
 //! later of the two was made known. Missed is what work touches that was executed before the suspicion
 //! arose though the host had not waited for it: a simulated device executes what somebody waits for, and
 //! what nobody has waited for after a while. So is what two kernels touch that are both in doubt once they
-//! have touched more separate ranges than [`Seen`] keeps, which is told. Where no device tells what is touched, as on hardware, nothing
-//! that is only suspected is reported.
+//! have touched more separate ranges than [`Seen`] keeps, which is told. Where no device tells what is
+//! touched, as on hardware, nothing that is only suspected is reported.
 
 use super::check::are_strong;
 use super::polling::strength;
@@ -172,6 +172,7 @@ impl Gpu {
     /// Work that may touch more than is certain begins.
     pub(super) fn begin_doubtful(&mut self, work: &Work, started: &Started<'_>) {
         if self.doubts.are_resolved {
+            self.remember_launch(work, started);
             self.meets_doubtfully(work, started);
         }
         self.take_off_doubtful(work, started);

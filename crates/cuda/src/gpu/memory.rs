@@ -84,10 +84,11 @@ impl Gpu {
         }
     }
 
-    /// The call that should have given memory back has failed: it is there as before, unless others have it.
-    pub fn release_refused(&mut self, address: usize, place: &impl Place) {
+    /// The call that gives memory back has returned. If it has failed, the memory is there as before, unless
+    /// others have it.
+    pub fn release_ended(&mut self, address: usize, refused: bool, place: &impl Place) {
         let block = self.released.remove(&place.thread());
-        let is_it = |block: &Block| block.bytes.start == address;
+        let is_it = |block: &Block| refused && block.bytes.start == address;
         if let Some(block) = block.filter(is_it)
             && !self.memory.touches(&block.bytes)
         {

@@ -1,6 +1,7 @@
 //! What is found against all pairs of everything that ever was, and the life of memory.
 
 mod doubt;
+mod failure;
 mod graphs;
 mod polling;
 
@@ -289,7 +290,7 @@ fn memory_whose_release_was_refused_is_there_as_before() {
         allocate(&mut gpu, kind, bytes.clone(), None);
         let marks = gpu.load();
         gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(22), &mut out);
-        gpu.release_refused(bytes.start, &At(22));
+        gpu.release_ended(bytes.start, true, &At(22));
         assert_eq!(gpu.load(), marks);
         gpu.enqueue(&work(LEGACY, &[touch(Mode::Write, bytes.clone())]), &At(23), &mut out);
         assert_eq!(out.0, []);
@@ -299,7 +300,7 @@ fn memory_whose_release_was_refused_is_there_as_before() {
         gpu.freed(bytes.start, Release::Device, "cudaFree", 0, &At(25), &mut out);
         allocate(&mut gpu, MemoryKind::Managed, bytes.start + 8..bytes.end, None);
         let marks = gpu.load();
-        gpu.release_refused(bytes.start, &At(25));
+        gpu.release_ended(bytes.start, true, &At(25));
         assert_eq!(gpu.load(), marks, "the memory is somebody else's");
     }
 }

@@ -104,7 +104,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::facts::Case;
     use commsan_model::Code;
-    use commsan_trace::record::RawWork;
+    use commsan_trace::record::{RawArgument, RawWork};
 
     /// A typical finding of a code: the offence is at line 52, the operation at line 40.
     pub(crate) fn observation(code: Code, case: Case) -> Observation {
@@ -136,6 +136,9 @@ pub(crate) mod tests {
             }
             Code::WorkMemoryReleased => ("free", None, "cudaMemcpyAsync", (None, Some(copy))),
             Code::DeviceMemoryOnHost => ("store", None, "cudaMalloc", (None, None)),
+            Code::KernelFailed => {
+                ("pack", Some("cudaLaunchKernel"), "cudaMalloc", (Some(kernel), None))
+            }
             _ => ("store", None, "cudaLaunchKernel", (None, Some(kernel))),
         };
         let finding = &mut observation.finding;
@@ -145,6 +148,10 @@ pub(crate) mod tests {
         if !other.starts_with("MPI") {
             (finding.operation.peer, finding.operation.tag) = (None, None);
         }
+        if code == Code::KernelFailed {
+            let problem = "out of bounds global store of 8 bytes in block (0,0,0), thread (3,0,0)";
+            finding.argument = Some(RawArgument { parameter: "".into(), problem: problem.into() });
+        }
         finding.work = Some(RawWork { access: work.0, operation: work.1 });
         let [first, second] = &mut finding.sites.to_mut()[..] else { panic!() };
         (first.call, second.call) = (call.map(Into::into), Some(other.into()));
@@ -153,7 +160,8 @@ pub(crate) mod tests {
             Code::WorkMemoryReleased => first.role = Role::Release,
             _ => {}
         }
-        let of_memory = matches!(code, Code::FreedDeviceMemory | Code::DeviceMemoryOnHost);
+        let of_memory =
+            matches!(code, Code::FreedDeviceMemory | Code::DeviceMemoryOnHost | Code::KernelFailed);
         if of_memory || code == Code::WorkMeetsCall {
             observation.completed = None;
         } else if let Some((site, _)) = &mut observation.completed {

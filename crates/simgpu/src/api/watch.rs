@@ -2,6 +2,7 @@
 
 use crate::account::Moved;
 use crate::api::entry::call;
+use crate::failure::Failed;
 use crate::thread;
 use crate::watch::{Touched, Wants, Watcher};
 use std::time::Duration;
@@ -19,6 +20,16 @@ extern "C" fn commsan_simgpu_tag(tag: u64) {
 extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched>) {
     call(|session| {
         session.watcher = wants.zip(touched).map(|(wants, touched)| Watcher { wants, touched });
+        Ok(())
+    });
+}
+
+/// From now on `failed` is told of kernels with a tag that fail: [`crate::failure`] says how. Without a
+/// function nobody is told.
+#[unsafe(no_mangle)]
+extern "C" fn commsan_simgpu_failures(failed: Option<Failed>) {
+    call(|session| {
+        session.plaintiff = failed;
         Ok(())
     });
 }

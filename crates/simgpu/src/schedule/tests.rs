@@ -44,6 +44,7 @@ impl Module for Once {
         _: &Arc<Addresses>,
         _: Option<Watch>,
         _: Option<crate::account::Account>,
+        _: Option<crate::failure::Plaintiff>,
     ) -> Result<Box<dyn Grid>> {
         let body = self.0.lock().expect("no test panics with it").take();
         Ok(Box::new(Closure(body.ok_or(Error::INVALID_DEVICE_FUNCTION)?)))

@@ -1,0 +1,109 @@
+//! Kernels that fail.
+
+use super::*;
+use crate::gpu::Failure;
+
+const BLOCK: Range<usize> = 0x40_0000..0x40_1000;
+
+/// What a finding says: both places, and what was wrong.
+#[derive(Default)]
+struct Said(Vec<(usize, usize, String)>);
+
+impl Findings for Said {
+    fn again(&mut self, _: Code, offender: usize, operation: usize) -> bool {
+        self.0.iter().any(|(one, other, _)| (*one, *other) == (offender, operation))
+    }
+    fn report(&mut self, report: &Report, _: &Stacks) -> u32 {
+        let Some(About::Failure { problem, .. }) = &report.about else { panic!("{report:?}") };
+        let offender = if report.sites.len() > 1 { report.sites[0].1.pc } else { 0 };
+        self.0.push((offender, report.operation.site.pc, problem.clone()));
+        0
+    }
+    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
+    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
+    fn waits(&mut self, _: &Waiting, _: &Stacks) {}
+    fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
+    fn balance(&mut self, _: &[u64], _: &[u64]) {}
+    fn counted(&mut self, _: &Counted, _: &Stacks) {}
+    fn raced(&mut self, _: &Raced, _: &Stacks) {}
+    fn communicator(&mut self, _: u64, _: &str, _: &[u32]) {}
+    fn steps(&mut self, _: &[commsan_model::Step]) {}
+    fn known(&mut self, _: u32) {}
+    fn parted(&mut self, _: &Parted, _: &Stacks) {}
+}
+
+/// A kernel was launched, and the host has waited for all that is known of it.
+fn launched() -> (Gpu, Ticket) {
+    let mut gpu = gpu();
+    gpu.resolve_doubts();
+    allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
+    let (at, mut out) = (At(90), Found::default());
+    let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &at, &mut out);
+    gpu.device_synchronized(0, "cudaFree", &At(91), &mut out);
+    (gpu, ticket)
+}
+
+fn failure(start: usize, size: usize) -> Failure {
+    let access = (size > 0).then_some((Mode::Write, start..start + size));
+    let (block, thread) = ([2, 0, 0], [7, 0, 0]);
+    Failure { what: "bad store".to_owned(), block, thread, line: None, access }
+}
+
+#[test]
+fn a_failure_names_the_launch_and_the_nearest_memory() {
+    let told = [
+        (BLOCK.end, 4, 90, 1, ", right behind the 4096 bytes of cudaMalloc"),
+        (BLOCK.end + 8, 4, 90, 1, ", 8 bytes behind the 4096 bytes of cudaMalloc"),
+        (BLOCK.start - 4, 4, 90, 1, ", 4 bytes in front of the 4096 bytes of cudaMalloc"),
+        (BLOCK.start + 2, 4, 90, 1, ", at offset 2 of the 4096 bytes of cudaMalloc"),
+        (0, 4, 0, 90, ""),
+        (usize::MAX - 4, 4, 0, 90, ""),
+        (usize::MAX, 0, 0, 90, ""),
+        (0, 0, 0, 90, ""),
+    ];
+    for (start, size, offender, operation, beside) in told {
+        let ((gpu, ticket), mut out) = (launched(), Said::default());
+        gpu.failed(ticket, &failure(start, size), &mut out);
+        let problem = format!("bad store in block (2,0,0), thread (7,0,0){beside}");
+        assert_eq!(out.0, [(offender, operation, problem)]);
+        gpu.failed(ticket, &failure(start, size), &mut out);
+        assert_eq!(out.0.len(), 1, "it is told once");
+    }
+}
+
+#[test]
+fn memory_that_is_being_given_back_counts() {
+    let ((mut gpu, ticket), mut out) = (launched(), Said::default());
+    gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut Found::default());
+    gpu.failed(ticket, &failure(BLOCK.end, 4), &mut out);
+    gpu.release_ended(BLOCK.start, false, &At(93));
+    gpu.failed(ticket, &failure(BLOCK.end, 4), &mut out);
+    let sides: Vec<_> = out.0.iter().map(|(one, other, _)| (*one, *other)).collect();
+    assert_eq!(sides, [(90, 1), (0, 90)]);
+}
+
+#[test]
+fn what_is_told_of_memory_that_was_given_back_is_told_once() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    gpu.resolve_doubts();
+    allocate(&mut gpu, MemoryKind::Device, BLOCK, None);
+    gpu.freed(BLOCK.start, Release::Device, "cudaFree", 0, &At(93), &mut out);
+    gpu.release_ended(BLOCK.start, false, &At(93));
+    let ticket = gpu.enqueue(&work(created(1), &[touch(Mode::Read, BLOCK)]), &At(94), &mut out);
+    gpu.failed(ticket, &failure(BLOCK.start, 4), &mut out);
+    assert_eq!(out.0, [(Code::FreedDeviceMemory, 94, 93)]);
+    gpu.failed(ticket, &failure(BLOCK.end, 4), &mut out);
+    assert_eq!(out.0[1..], [(Code::KernelFailed, 94, 94)]);
+}
+
+#[test]
+fn many_launches_later_it_is_still_known_where_a_kernel_was_launched() {
+    let ((mut gpu, ticket), mut out) = (launched(), Said::default());
+    for _ in 0..1 << 14 {
+        gpu.enqueue(&work(created(1), &[]), &At(92), &mut Found::default());
+    }
+    gpu.failed(ticket, &failure(0, 0), &mut out);
+    assert_eq!(out.0.len(), 1);
+    gpu.failed(Ticket(1 << 40), &failure(0, 0), &mut out);
+    assert_eq!(out.0.len(), 1, "of what is not known nothing can be said");
+}
