@@ -381,7 +381,8 @@ impl Role {
             | "outdegree" | "stride" | "order" | "commute" | "bsize" | "maxdims" | "rank"
             | "direction" | "disp" | "comm_size" | "maxindex" | "maxedges" | "maxneighbors"
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
-            | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" => Role::Int,
+            | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
+            | "typeclass" | "width" | "fd" | "maxprocs" => Role::Int,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -414,7 +415,8 @@ impl Role {
             | "neighbors" | "nneighbors_out" | "indegree_out" | "outdegree_out"
             | "weighted_out" | "lb_out" | "extent_out" | "count_out" | "result_out"
             | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out" | "status_in"
-            | "integers_out" | "addresses_out" | "types_out" => Role::Pointer,
+            | "integers_out" | "addresses_out" | "types_out" | "newtype_out" | "filetype_out"
+            | "errcodes_out" | "parent_out" => Role::Pointer,
             _ => return None,
         })
     }
@@ -479,7 +481,7 @@ pub enum Effect {
     TypeCommit,
     /// `MPI_Type_free`.
     TypeFree,
-    /// `MPI_Type_get_contents`: hands out datatypes that may have been made, and freed, before.
+    /// Hands out datatypes that may have been made, and freed, before (`MPI_Type_get_contents`), or that nobody frees.
     TypeContents,
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree,

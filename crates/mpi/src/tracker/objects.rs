@@ -2,11 +2,11 @@
 //! others.
 //!
 //! **Soundness.** Reported is what the program itself made by a call and has not freed when the last callback of
-//! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2), which is no error: it costs
-//! memory, and a program that goes on making such objects runs out of them. Missed are objects of calls that
-//! commsan does not look at (`MPI_Intercomm_create`, `MPI_Comm_spawn` and its like, what `MPI_Type_get_contents` hands out, keys, error handlers and infos; files that Fortran
-//! opens with Open MPI), and, where a library hands out
-//! one handle for several objects, which of them is left. Windows are another matter (CS-WIN-05).
+//! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2). But for files, that is no
+//! error: it costs memory, and a program that goes on making such objects runs out of them. Missed are objects of calls
+//! that commsan does not look at (`MPI_Comm_spawn_multiple`, what `MPI_Type_get_contents` hands out, keys, error handlers
+//! and infos; files that Fortran opens with Open MPI), and, where a library hands out one handle for several objects,
+//! which of them is left. Windows are another matter (CS-WIN-05).
 
 use super::Tracker;
 use crate::calls::{Call, Object};
