@@ -58,7 +58,10 @@ fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)
         if is_nothing(made) {
             return;
         }
-        freed::made(object, made.1);
+        // Requests have the handles of others as soon as they are complete.
+        if object != Object::Request {
+            freed::made(object, made.1);
+        }
         // Windows and files that are left are an error; windows are told otherwise.
         if object == Object::File || followed && object != Object::Window {
             rank.with(here.thread, &mut |tracker, _| tracker.object_made(args.call, made, here));
