@@ -382,7 +382,7 @@ impl Role {
             | "direction" | "disp" | "comm_size" | "maxindex" | "maxedges" | "maxneighbors"
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
-            | "typeclass" | "width" | "fd" | "maxprocs" => Role::Int,
+            | "typeclass" | "width" | "fd" | "maxprocs" | "max_counts" => Role::Int,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -416,7 +416,7 @@ impl Role {
             | "weighted_out" | "lb_out" | "extent_out" | "count_out" | "result_out"
             | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out" | "status_in"
             | "integers_out" | "addresses_out" | "types_out" | "newtype_out" | "filetype_out"
-            | "errcodes_out" | "parent_out" => Role::Pointer,
+            | "errcodes_out" | "parent_out" | "counts_out" => Role::Pointer,
             _ => return None,
         })
     }

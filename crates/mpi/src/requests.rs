@@ -148,6 +148,16 @@ impl Requests {
         self.watched
     }
 
+    /// No variable matters any more.
+    pub fn unwatch(&mut self) {
+        for request in self.slots.iter_mut().flatten() {
+            if std::mem::take(&mut request.watched) {
+                self.pages.unmark(request.held(), Mode::Read);
+            }
+        }
+        self.watched = 0;
+    }
+
     /// The program has accessed memory: has it moved handles?
     pub fn accessed(&mut self, access: &Access) {
         if self.watched == 0 || access.mode == Mode::Read {

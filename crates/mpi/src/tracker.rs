@@ -559,6 +559,7 @@ impl Tracker {
         self.tell_objects(out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
+        self.requests.unwatch();
     }
 
     fn begin(
