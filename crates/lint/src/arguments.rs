@@ -45,7 +45,7 @@ fn report(
     problem: &str,
     analysis: &mut Analysis,
 ) {
-    let parameter = &given.call.params[index].name;
+    let parameter = given.call.params[index].shown();
     let label = format!("`{parameter}` {problem}");
     let site = places::at(program, function, given.inst.at, Role::Operation, label);
     let finding = places::finding(

@@ -112,7 +112,7 @@ impl<'p> Objects<'p> {
         made: (FunctionId, InstId),
         analysis: &mut Analysis,
     ) {
-        let parameter = &known.call.params[index].name;
+        let parameter = known.call.params[index].shown();
         let problem = "has not been committed";
         let mut sites = vec![self.site(known, Role::Operation, format!("`{parameter}` {problem}"))];
         sites.extend(self.made_at(made));
@@ -147,8 +147,7 @@ impl<'p> Objects<'p> {
         if !self.all().any(|known| known.call.effect == Effect::Finalize) {
             return;
         }
-        let frees =
-            |known: &Known| known.call.frees.is_some() || known.call.effect == Effect::WindowFree;
+        let frees = |known: &Known| known.call.frees.is_some();
         let freed: FxHashSet<_> =
             self.all().filter(frees).flat_map(|known| self.behind(&known, 0)).collect();
         for known in self.all() {

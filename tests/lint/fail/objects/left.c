@@ -1,4 +1,4 @@
-/* Objects that no call of the program frees, two of which are freed in another one's place. */
+/* Objects that no call of the program frees; of two windows and two files one is freed. */
 //# options: --leaks
 #include <mpi.h>
 
@@ -28,5 +28,9 @@ int main(int argc, char **argv) {
   MPI_Start(&request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Win_free(&first);
+  MPI_File closed, open;
+  MPI_File_open(MPI_COMM_WORLD, "one", MPI_MODE_RDONLY, MPI_INFO_NULL, &closed);
+  MPI_File_open(MPI_COMM_WORLD, "two", MPI_MODE_RDONLY, MPI_INFO_NULL, &open); //~ CS-OBJ-02 operation
+  MPI_File_close(&closed);
   MPI_Finalize();
 }

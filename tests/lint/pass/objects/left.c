@@ -35,6 +35,10 @@ int main(int argc, char **argv) {
   MPI_Group_free(&group);
   MPI_Type_free(&type);
   end(windows, 2);
+  MPI_File files[2];
+  MPI_File_open(MPI_COMM_WORLD, "one", MPI_MODE_RDONLY, MPI_INFO_NULL, &files[0]);
+  MPI_File_open(MPI_COMM_WORLD, "two", MPI_MODE_RDONLY, MPI_INFO_NULL, &files[1]);
+  for (int i = 0; i < 2; i++) MPI_File_close(&files[i]);
   MPI_Comm_free(&part);
   MPI_Finalize();
 }
