@@ -46,7 +46,7 @@ fn main() {
     for (index, call) in CALLS.iter().enumerate() {
         if let Some(prototype) = prototypes.get(&call.name.replacen("MPI", "PMPI", 1)) {
             c_entry(&mut entries, index, call, prototype);
-            if call.is_plain_in_fortran() {
+            if call.effect != Effect::Bare {
                 fortran_entries(&mut entries, index, call, &flavour);
             }
         }
@@ -273,7 +273,8 @@ fn fortran_symbols(name: &str, call: &Call, flavour: &Flavour) -> Vec<String> {
 fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavour) {
     let symbols = fortran_symbols(&call.name, call, flavour);
     let strict = synchronous(&call.name).map(|name| fortran_symbols(&name, call, flavour));
-    let count = call.params.iter().filter(|p| p.in_fortran()).count() + 1;
+    let (visible, lengths) = call.fortran_arguments();
+    let count = visible + lengths;
     let params: Vec<_> = (0..count).map(|i| format!("a{i}: usize")).collect();
     let args: Vec<_> = (0..count).map(|i| format!("a{i}")).collect();
     let (params, args) = (params.join(", "), args.join(", "));
@@ -282,7 +283,9 @@ fn fortran_entries(out: &mut String, index: usize, call: &Call, flavour: &Flavou
         let through_c = flavour.fortran_calls_c && !symbol.ends_with("_f08_");
         let body = match through_c {
             true => "calling(caller, || next(__ARGS__))".replace("__ARGS__", &args),
-            false => format!("fortran({index}, [{args}], caller, |[{args}]| next({args}))"),
+            false => {
+                format!("fortran({index}, [{args}], {lengths}, caller, |[{args}]| next({args}))")
+            }
         };
         let types = vec!["usize"; count].join(", ");
         // Otherwise it comes back to the C entry point.

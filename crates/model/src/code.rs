@@ -94,6 +94,8 @@ codes! {
         "object never freed", "CS-OBJ-01.md";
     FileNotClosed = "CS-OBJ-02", Error,
         "file never closed", "CS-OBJ-02.md";
+    FileClosedEarly = "CS-OBJ-03", Error,
+        "file closed while operations on it are pending", "CS-OBJ-03.md";
     OriginBufferWritten = "CS-RMA-01", Error,
         "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
     ResultBufferUsed = "CS-RMA-02", Error,

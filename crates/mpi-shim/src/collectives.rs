@@ -4,6 +4,7 @@ use crate::datatypes;
 use crate::effects::by_reference;
 use crate::groups;
 use crate::library::{Mpi, comm_from_fortran, handle, handle_at, reduction};
+use crate::objects;
 use crate::rank::{Rank, Shared};
 use crate::sys;
 use crate::windows::{self, New};
@@ -90,11 +91,15 @@ fn enter_on(rank: &dyn Rank, args: &Args, on: On, here: &Here) -> Option<Entered
 pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered, ok: bool) {
     let parent = match entered.on {
         On::Comm(comm) => comm,
-        On::Window(_) => 0,
+        On::Window(_) | On::File(_) => 0,
     };
     if !ok {
+        // What has to do with files may fail, and by default says so and goes on (MPI 4.1 §14.7).
+        if matches!(entered.on, On::File(_)) || args.call.effect == Effect::FileOpen {
+            return;
+        }
         rank.with(here.thread, &mut |tracker, _| tracker.not_entered(entered.on));
-    } else if matches!(args.call.effect, Effect::CommFree | Effect::WindowFree) {
+    } else if args.call.frees.is_some() {
         rank.with(here.thread, &mut |tracker, _| tracker.unmade(entered.on));
     } else if let Some((child, group)) = made(args) {
         rank.with(here.thread, &mut |tracker, _| tracker.made(parent, child, &group));
@@ -110,17 +115,26 @@ pub(crate) fn subject(args: &Args) -> Option<On> {
     Some(match args.call.effect {
         Effect::CommFree => On::Comm(by_reference(args)),
         Effect::WindowFree => On::Window(by_reference(args)),
+        Effect::FileClose => On::File(by_reference(args)),
         Effect::Fence => On::Window(words[at.win?]),
-        _ => On::Comm(words[at.comm?]),
+        _ => match at.file {
+            Some(file) => On::File(words[file]),
+            None => On::Comm(words[at.comm?]),
+        },
     })
 }
 
-/// The communicator or window that the call has made, and its members.
+/// The communicator, window or file that the call has made, and its members.
 fn made(args: &Args) -> Option<(On, commsan_mpi::rma::Group)> {
     if args.call.effect == Effect::Window {
         // SAFETY: the call has made a window.
         let New { handle, comm, .. } = unsafe { windows::new(args) };
         return Some((On::Window(handle), groups::of_comm(comm)));
+    }
+    if let Some((Object::File, at)) = args.call.makes {
+        let (file, comm) =
+            (objects::at(Object::File, args.words[at], args.fortran), args.call.at.comm?);
+        return Some((On::File(file), groups::of_comm(args.words[comm])));
     }
     let comm = new_comm(args)?;
     // Of a copy that is not complete nothing can be asked.

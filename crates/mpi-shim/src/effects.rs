@@ -6,8 +6,8 @@ use crate::datatypes;
 use crate::ending;
 use crate::groups;
 use crate::library::{
-    Mpi, comm_from_fortran, datatype_from_fortran, envelope, handle_at, received,
-    request_from_fortran, request_size, win_from_fortran,
+    Mpi, comm_from_fortran, datatype_from_fortran, envelope, file_from_fortran, handle_at,
+    received, request_from_fortran, request_size, win_from_fortran,
 };
 use crate::order;
 use crate::races;
@@ -55,7 +55,8 @@ impl Before {
             | Effect::Some
             | Effect::GetStatus
             | Effect::Cancel
-            | Effect::Parrived => push_tokens(args, rank.now(), &mut self.tokens),
+            | Effect::Parrived
+            | Effect::SplitEnd => push_tokens(args, rank.now(), &mut self.tokens),
             Effect::Go | Effect::GoAll => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     tracker.go_order(token);
@@ -94,6 +95,12 @@ impl Before {
                 self.word = by_reference(args);
                 windows::before_freed(rank, args, self.word, here);
             }
+            Effect::FileClose => {
+                let file = by_reference(args);
+                rank.with(here.thread, &mut |tracker, out| {
+                    tracker.closes(file, &args.call.name, here, out);
+                });
+            }
             effect if synchronises(effect) => self.sync = windows::before_sync(rank, args, here),
             Effect::Pack | Effect::Unpack => {
                 let position = args.call.at.position.map_or(0, |i| args.words[i]);
@@ -121,6 +128,9 @@ pub(crate) fn by_reference(args: &Args) -> usize {
             }
             Effect::WindowFree => {
                 handle_at::<sys::MPI_Win>(pointer, args.fortran, win_from_fortran)
+            }
+            Effect::FileClose => {
+                handle_at::<sys::MPI_File>(pointer, args.fortran, file_from_fortran)
             }
             _ => 0,
         }
@@ -171,7 +181,7 @@ impl After<'_> {
         match self.args.call.effect {
             Effect::Block if self.ok => self.block(),
             // Complete with or without an error: an error is the operation's own.
-            Effect::Wait => self.complete(tokens),
+            Effect::Wait | Effect::SplitEnd => self.complete(tokens),
             Effect::WaitAll if self.ok => self.complete(tokens),
             Effect::Init | Effect::InitPartitioned if self.ok => {
                 let mut accesses = resolve(self.args, &Mpi);
@@ -183,6 +193,13 @@ impl After<'_> {
                 self.with(|tracker, _| {
                     tracker.init(self.args, &mut accesses, &Mpi, request);
                     tracker.init_order(request.0, &templates);
+                });
+            }
+            Effect::SplitBegin if self.ok => {
+                let mut accesses = resolve(self.args, &Mpi);
+                let file = self.args.call.at.file.map_or(0, |index| self.args.words[index]);
+                self.with(|tracker, out| {
+                    tracker.start(self.args, &mut accesses, (file, file), self.here, out);
                 });
             }
             Effect::MemAlloc if self.ok => {
@@ -502,7 +519,10 @@ fn push_tokens(args: &Args, before: u64, tokens: &mut Tokens) {
         (None, None, Some(value)) => {
             tokens.push(Token { key: args.words[value], variable: 0, before });
         }
-        (None, None, None) => {}
+        (None, None, None) => {
+            let file = at.file.map(|index| args.words[index]);
+            tokens.extend(file.map(|file| Token { key: file, variable: file, before }));
+        }
     }
 }
 

@@ -16,13 +16,14 @@ use commsan_sense::stack::Caller;
 use std::ffi::{CStr, c_int};
 use std::sync::LazyLock;
 
-/// Runs a Fortran call with `N` arguments, the last of which is `ierror`.
+/// Runs a Fortran call with `N` arguments, the last of which but `lengths` of strings is `ierror`.
 ///
 /// # Safety
 /// `raw` are the arguments of row `row`'s Fortran binding.
 pub(crate) unsafe fn fortran<const N: usize>(
     row: usize,
     mut raw: [usize; N],
+    lengths: usize,
     caller: Caller,
     call: impl FnOnce([usize; N]),
 ) {
@@ -38,9 +39,10 @@ pub(crate) unsafe fn fortran<const N: usize>(
         }
     }
     let mut own_error: c_int = 0;
-    if raw[N - 1] == 0 {
+    let at = N - 1 - lengths;
+    if raw[at] == 0 {
         // Optional in mpi_f08.
-        raw[N - 1] = &raw mut own_error as usize;
+        raw[at] = &raw mut own_error as usize;
     }
     let mut own_status = std::mem::MaybeUninit::<sys::MPI_Status>::uninit();
     if let Some(index) = table_row.at.status
@@ -50,7 +52,7 @@ pub(crate) unsafe fn fortran<const N: usize>(
         raw[index] = own_status.as_mut_ptr() as usize;
         words[index] = raw[index];
     }
-    let error = raw[N - 1];
+    let error = raw[at];
     let words = &words[..table_row.params.len()];
     around(row, words, Sum::of(words), Language::Fortran, caller, || {
         call(raw);

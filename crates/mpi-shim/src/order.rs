@@ -31,7 +31,7 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Lessons {
 /// Whether other ranks may act upon what this call does.
 pub(crate) fn tells(call: &Call) -> bool {
     use Effect::*;
-    let sends = call.collective || call.at.dest.is_some();
+    let sends = call.enters || call.at.dest.is_some();
     sends
         || !matches!(
             call.effect,
@@ -42,7 +42,7 @@ pub(crate) fn tells(call: &Call) -> bool {
 /// Whether this rank may learn something from another one by this call.
 pub(crate) fn hears(call: &Call) -> bool {
     use Effect::*;
-    let receives = call.collective || call.at.status.is_some();
+    let receives = call.enters || call.at.status.is_some();
     match call.effect {
         Block => receives,
         Start | Go | GoAll | Init | InitPartitioned | Pready | PreadyRange | PreadyList => false,

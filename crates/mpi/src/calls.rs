@@ -235,6 +235,8 @@ pub struct Positions {
     pub indices: Option<usize>,
     /// A window.
     pub win: Option<usize>,
+    /// A file.
+    pub file: Option<usize>,
     /// Displacement, count and datatype at the target of a one-sided operation.
     pub displacement: Option<usize>,
     /// See `displacement`.
@@ -283,6 +285,7 @@ impl Positions {
             result: role(Role::Ints),
             indices: name("indices"),
             win: role(Role::Win),
+            file: role(Role::File),
             displacement: name("target_disp"),
             target_count: name("target_count"),
             target_datatype: name("target_datatype").or_else(|| name("datatype")),
@@ -382,7 +385,7 @@ impl Role {
             | "direction" | "disp" | "comm_size" | "maxindex" | "maxedges" | "maxneighbors"
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
-            | "typeclass" | "width" | "fd" | "maxprocs" | "max_counts" => Role::Int,
+            | "typeclass" | "width" | "fd" | "maxprocs" | "max_counts" | "atomic" => Role::Int,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -397,7 +400,7 @@ impl Role {
             "info" => Role::Info,
             "fh" => Role::File,
             "errhandler" | "peer_comm" => Role::Handle,
-            "text" | "key_text" | "value_text" | "name_text" => Role::Text,
+            "text" | "key_text" | "value_text" | "name_text" | "argv_text" => Role::Text,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,
@@ -531,6 +534,14 @@ pub enum Effect {
     BufferAttach,
     /// `MPI_Buffer_detach`: takes it back.
     BufferDetach,
+    /// Opens a file.
+    FileOpen,
+    /// `MPI_File_close`.
+    FileClose,
+    /// Begins a split collective: an operation that its file stands for.
+    SplitBegin,
+    /// Ends it.
+    SplitEnd,
 }
 
 /// One access of a call or of the operation it starts. Numbers are indices of parameters.
@@ -624,9 +635,10 @@ impl Param {
 }
 
 impl Call {
-    /// Whether Fortran passes what the parameters say: no lengths of strings besides.
-    pub fn is_plain_in_fortran(&self) -> bool {
-        self.effect != Effect::Bare && self.params.iter().all(|param| param.role != Role::Text)
+    /// How many arguments Fortran passes: a parameter each, `ierror`, and after them the length of each string.
+    pub fn fortran_arguments(&self) -> (usize, usize) {
+        let count = |is: fn(&Param) -> bool| self.params.iter().filter(|param| is(param)).count();
+        (count(Param::in_fortran) + 1, count(|param| param.role == Role::Text))
     }
 
     /// Whether its datatypes must be committed (MPI 4.1 §5.1.9).
@@ -697,10 +709,11 @@ mod tests {
     fn calls_that_wait_are_known() {
         let waits = |name: &str| named(name).unwrap().waits;
         let all = "Send Ssend_c Recv Sendrecv Probe Mprobe Mrecv Barrier Bcast Comm_dup Wait Waitall \
-                   Waitany Waitsome Win_fence Win_wait Win_lock Win_free Comm_free Finalize";
+                   Waitany Waitsome Win_fence Win_wait Win_lock Win_free Comm_free Finalize \
+                   File_open File_read_all File_sync File_write_all_begin File_read_ordered_end File_close";
         all.split_whitespace().for_each(|name| assert!(waits(&format!("MPI_{name}")), "{name}"));
         let none = "Isend Send_init Iprobe Improbe Ibarrier Barrier_init Test Testsome Win_test Put \
-                    Reduce_local File_read_all Start Grequest_start Request_free Pack Type_free";
+                    Reduce_local File_read File_iread_all Start Grequest_start Request_free Pack Type_free";
         none.split_whitespace().for_each(|name| assert!(!waits(&format!("MPI_{name}")), "{name}"));
     }
 

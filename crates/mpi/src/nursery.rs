@@ -6,6 +6,7 @@
 //! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
 
 use crate::calls::Call;
+use crate::collective::communicators::On;
 use crate::requests::Token;
 use commsan_engine::{Access, Mode};
 use commsan_place::StackId;
@@ -14,8 +15,8 @@ use std::ops::Range;
 /// What an operation is one of.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Of {
-    /// The communicator, 0 if there is none.
-    pub comm: usize,
+    /// The communicator or file, if it is of one.
+    pub on: Option<On>,
     /// Which of its collectives, counted from 1; 0 for none.
     pub number: u32,
     /// The first other rank that the call names, as it names it.

@@ -369,6 +369,16 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::FileClosedEarly,
+        case: Case::Usual,
+        message: "{by} closes the file that {operation} {using}",
+        offence: "the file is closed here",
+        operation: "{starts}",
+        why: "{pending}; the file is closed before that",
+        help: "{complete} before the file is closed",
+        fortran: "",
+    },
+    Wording {
         code: Code::OriginBufferWritten,
         case: Case::Usual,
         message: "{who} writes {range} that {operation} {using}",
@@ -661,8 +671,8 @@ pub const WORDINGS: &[Wording] = &[
         message: "{who} on {mine} and {other} on {theirs} are entered in crossing order",
         offence: "{by} on {mine}",
         operation: "{starter} on {theirs}",
-        why: "one rank enters {by} at {here} before the collective that {starter} at {started} is part of, another one enters them the other way round; a collective may wait for all ranks, so each can wait for the other",
-        help: "call the collectives of the two in one order on all ranks that they share, or start both as nonblocking collectives and wait for both together",
+        why: "one rank enters {by} at {here} before the collective that {starter} at {started} is part of, another one enters them the other way round, or leaves one out; a collective may wait for all ranks, so each can wait for the other",
+        help: "call the collectives of the two in one order on all ranks that they share, and let none leave one out; or start both as nonblocking collectives and wait for both together",
         fortran: "",
     },
     Wording {

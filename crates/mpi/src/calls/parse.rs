@@ -65,6 +65,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let accesses = rules.map(|a| rule(a, &params)).collect::<Result<Vec<_>, _>>()?;
                 let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
                 let collective = matches!(kind, "coll" | "meet" | "imeet");
+                let on_file = matches!(effect, Effect::SplitBegin | Effect::SplitEnd)
+                    || matches!(kind, "fopen" | "fclose" | "fmeet" | "fstart");
                 let flow = if collective { Flow::of(family) } else { Flow::None };
                 let at = Positions::of(&params);
                 let demands = Demand::of(family, &params);
@@ -72,6 +74,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     (Object::made(effect, &params), Object::freed(effect, &params));
                 let row = calls.len() as u32;
                 let enters = collective
+                    || on_file
                     || matches!(
                         effect,
                         Effect::Window | Effect::WindowFree | Effect::Fence | Effect::CommFree
@@ -89,7 +92,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let sends = buffer(Mode::Read).or_else(|| buffer(Mode::Write));
                 let sent = message(at.dest, sends);
                 let received = message(at.source, buffer(Mode::Write));
-                let waits = waits(kind, effect, &at);
+                let waits = waits(kind, effect, &at, enters);
                 calls.push(Call {
                     name,
                     params,
@@ -127,9 +130,13 @@ fn param(name: &str) -> Result<Param, String> {
 
 fn effect(kind: &str) -> Result<Effect, String> {
     Ok(match kind {
-        "block" | "meet" => Effect::Block,
+        "block" | "meet" | "fmeet" => Effect::Block,
         "local" => Effect::Local,
-        "start" | "imeet" => Effect::Start,
+        "start" | "imeet" | "fstart" => Effect::Start,
+        "fopen" => Effect::FileOpen,
+        "fclose" => Effect::FileClose,
+        "fbegin" => Effect::SplitBegin,
+        "fend" => Effect::SplitEnd,
         "psend" | "precv" => Effect::InitPartitioned,
         "pready" => Effect::Pready,
         "pready_range" => Effect::PreadyRange,
@@ -184,16 +191,17 @@ fn effect(kind: &str) -> Result<Effect, String> {
 }
 
 /// Whether a call of this kind may wait for calls of other ranks.
-fn waits(kind: &str, effect: Effect, at: &Positions) -> bool {
+fn waits(kind: &str, effect: Effect, at: &Positions, enters: bool) -> bool {
     use Effect::*;
     match effect {
         Wait | WaitAll | WaitAny | Finalize | CommFree => true,
+        FileOpen | FileClose | SplitBegin | SplitEnd => true,
         Some => kind == "waitsome",
         Window | WindowFree | Fence | EpochBegin | EpochEnd => true,
         Lock | Unlock | Flush | FlushLocal => true,
         // MPI_Win_test, MPI_Iprobe and the like have a flag instead.
         ExposureEnd => at.flag.is_none(),
-        Block => at.flag.is_none() && (at.comm.is_some() || at.message.is_some()),
+        Block => enters || at.flag.is_none() && (at.comm.is_some() || at.message.is_some()),
         _ => false,
     }
 }

@@ -10,10 +10,12 @@ use crate::rma::windows::mixed;
 use crate::tracker::Calling;
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 const WORLD: u64 = 0x3057_0a1d;
 const OF_WINDOWS: u64 = 0x77_1d05;
+const OF_FILES: u64 = 0x0f_11e5;
 const OF_GROUPS: u64 = 0x6_2009;
 
 /// A handle on which collectives are called.
@@ -23,9 +25,11 @@ pub enum On {
     Comm(usize),
     /// A window.
     Window(usize),
+    /// A file.
+    File(usize),
 }
 
-/// A communicator or window, and what this rank has entered on it.
+/// A communicator, window or file, and what this rank has entered on it.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// The same in all ranks, and no other's; 0 for none.
@@ -70,7 +74,12 @@ pub struct Communicators {
     distrusted: Vec<u64>,
     /// How many communicators groups have made by themselves: by name of the old one, tag and group.
     of_groups: FxHashMap<(u64, i32, u64), u64>,
+    /// Names of what was freed lately, and how far this rank had come there: others may still be in the call.
+    gone: VecDeque<(u64, u32)>,
 }
+
+/// Names that are remembered after their communicator, window or file was freed.
+const GONE: usize = 32;
 
 impl Communicators {
     /// `MPI_COMM_WORLD` has this handle.
@@ -90,7 +99,11 @@ impl Communicators {
         let Some(maker) = parent.map(|parent| parent.key(parent.entered)) else {
             return self.add_nameless(child, group);
         };
-        let salt = if matches!(child, On::Window(_)) { OF_WINDOWS } else { 0 };
+        let salt = match child {
+            On::Comm(_) => 0,
+            On::Window(_) => OF_WINDOWS,
+            On::File(_) => OF_FILES,
+        };
         self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.clone());
     }
 
@@ -122,7 +135,10 @@ impl Communicators {
 
     /// The handle may come to mean something else.
     pub fn forget(&mut self, on: On) {
-        self.all.remove(&on);
+        if let Some(known) = self.all.remove(&on).filter(|known| known.name != 0) {
+            self.gone.truncate(GONE - 1);
+            self.gone.push_front((known.name, known.entered));
+        }
         self.recent.retain(|other| *other != on);
     }
 
@@ -168,6 +184,11 @@ impl Communicators {
     /// Those with a name.
     pub fn named(&self) -> impl Iterator<Item = (On, &Known)> {
         self.all.iter().filter(|(_, known)| known.name != 0).map(|(on, known)| (*on, known))
+    }
+
+    /// How many collectives this rank has entered on what has a name, or had one until lately.
+    pub fn entered(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.gone.iter().copied().chain(self.named().map(|(_, known)| (known.name, known.entered)))
     }
 
     /// It is used now.

@@ -326,9 +326,13 @@ impl Tracker {
         }
     }
 
-    /// A communicator or window in words.
+    /// A communicator, window or file in words.
     pub(super) fn words_for(&self, on: On) -> String {
-        let what = if matches!(on, On::Comm(_)) { "communicator" } else { "window" };
+        let what = match on {
+            On::Comm(_) => "communicator",
+            On::Window(_) => "window",
+            On::File(_) => "file",
+        };
         match self.together.on.find(on) {
             Some(known) if known.is_world() => "MPI_COMM_WORLD".to_owned(),
             Some(known) if known.size > 0 => format!("a {what} of {} ranks", known.size),

@@ -95,7 +95,7 @@ impl Tracker {
             let receives = operation.call.at.source.is_some();
             !receives_only || receives
         });
-        if let Some(comm) = operation.map(|operation| operation.of.comm) {
+        if let Some(On::Comm(comm)) = operation.and_then(|operation| operation.of.on) {
             self.unbalance(comm);
         }
     }

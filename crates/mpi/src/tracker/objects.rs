@@ -5,11 +5,17 @@
 //! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2). But for files, that is no
 //! error: it costs memory, and a program that goes on making such objects runs out of them. Missed are objects of calls
 //! that commsan does not look at (`MPI_Comm_spawn_multiple`, what `MPI_Type_get_contents` hands out, keys, error handlers
-//! and infos; files that Fortran opens with Open MPI), and, where a library hands out one handle for several objects,
+//! and infos), and, where a library hands out one handle for several objects,
 //! which of them is left. Windows are another matter (CS-WIN-05).
+//!
+//! Files that are closed while operations on them are pending are an error of their own (§14.2.2), told of operations
+//! whose requests have neither been completed nor freed.
 
 use super::Tracker;
 use crate::calls::{Call, Object};
+use crate::collective::communicators::On;
+use crate::requests::State;
+use commsan_engine::OpId;
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Party, Place, Report, Site};
 use rustc_hash::FxHashMap;
@@ -44,6 +50,28 @@ impl Tracker {
             if sites.is_empty() {
                 made.remove(&(object, handle));
             }
+        }
+    }
+
+    /// A file is about to be closed: its operations must be complete (MPI 4.1 §14.2.2).
+    pub fn closes(
+        &mut self,
+        file: usize,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        self.settle();
+        let pending = self.requests.iter().filter_map(|request| match request.state {
+            State::Active(id) => Some(id),
+            _ => None,
+        });
+        let on_file = |id: &OpId| {
+            self.live.get(*id).is_some_and(|operation| operation.of.on == Some(On::File(file)))
+        };
+        let pending: Vec<_> = pending.filter(on_file).collect();
+        for id in pending {
+            self.misuse(Code::FileClosedEarly, id, call, place, out);
         }
     }
 

@@ -73,8 +73,9 @@ impl Tracker {
         if !call.enters && dest.is_none() && source.is_none() {
             return Some(begun);
         }
-        if call.effect == Effect::CommFree {
-            return Some(begun); // which need not wait
+        // Communicators are freed without waiting; what is called on a file is left out, by all.
+        if call.effect == Effect::CommFree || call.enters && at.comm.is_none() {
+            return Some(begun);
         }
         let handle = args.words[at.comm?];
         if call.enters {

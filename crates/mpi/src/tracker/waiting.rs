@@ -68,11 +68,12 @@ impl Tracker {
     #[inline]
     pub(super) fn of(&self, args: &Args) -> Of {
         let at = &args.call.at;
-        let comm = at.comm.map_or(0, |index| args.words[index]);
-        let known = args.call.collective.then(|| self.together.on.find(On::Comm(comm)));
+        let comm = at.comm.map(|index| On::Comm(args.words[index]));
+        let on = comm.or_else(|| Some(On::File(args.words[at.file?])));
+        let entered = on.filter(|_| args.call.enters).and_then(|on| self.together.on.find(on));
         Of {
-            comm,
-            number: known.flatten().map_or(0, |known| known.entered),
+            on,
+            number: entered.map_or(0, |known| known.entered),
             peer: at.peer.map_or(0, |index| args.int(index)),
         }
     }
@@ -100,9 +101,7 @@ impl Tracker {
         let mut room = RANKS;
         cut(&mut needs, &mut room);
         cut(&mut pending, &mut room);
-        let named = self.together.on.named();
-        let entered = named.map(|(_, known)| (known.name, known.entered));
-        let mut entered: Vec<_> = entered.take(ENTERED).collect();
+        let mut entered: Vec<_> = self.together.on.entered().take(ENTERED).collect();
         if call.effect == Effect::Finalize {
             entered.push((FINALIZE.0, 1));
         }
@@ -169,17 +168,15 @@ impl Tracker {
 
     /// What an operation needs; nothing if it is one with `MPI_PROC_NULL`.
     fn need(&self, operation: &Operation, facts: &Facts) -> Result<Option<Need>, Unsure> {
-        let (call, Of { comm, number, peer }) = (operation.call, operation.of);
+        let (call, Of { on, number, peer }) = (operation.call, operation.of);
         if call.effect == Effect::Rma {
             return Ok(None); // it needs nobody's call, unless the library needs a call to go on
         }
-        if call.at.comm.is_none() {
-            return Err(Unsure);
+        let (on, site) = (on.ok_or(Unsure)?, Some(operation.site));
+        if call.enters {
+            return self.together(call, on, number, site).map(Some);
         }
-        let site = Some(operation.site);
-        if call.collective {
-            return self.together(call, On::Comm(comm), number, site).map(Some);
-        }
+        let On::Comm(comm) = on else { return Err(Unsure) };
         let both = call.at.dest.is_some() && call.at.source.is_some();
         let kind = match call.at.dest {
             _ if both || call.effect == Effect::InitPartitioned => NeedKind::Other,
