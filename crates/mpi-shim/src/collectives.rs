@@ -12,6 +12,7 @@ use commsan_mpi::buffers::takes_place;
 use commsan_mpi::calls::{Extent, Fit, Flow, On as At, Rule};
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
+use commsan_mpi::rma::Group;
 use commsan_mpi::{Args, Effect, Entering, Library, Object};
 use commsan_threads::Here;
 use commsan_threads::agents;
@@ -101,6 +102,9 @@ pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered,
         rank.with(here.thread, &mut |tracker, _| tracker.not_entered(entered.on));
     } else if args.call.frees.is_some() {
         rank.with(here.thread, &mut |tracker, _| tracker.unmade(entered.on));
+    } else if args.call.at.peer_comm.is_some() {
+        let Some((child, group)) = made(args) else { return };
+        rank.with(here.thread, &mut |tracker, _| tracker.joined(args, child, &group));
     } else if let Some((child, group)) = made(args) {
         rank.with(here.thread, &mut |tracker, _| tracker.made(parent, child, &group));
     }
@@ -125,7 +129,7 @@ pub(crate) fn subject(args: &Args) -> Option<On> {
 }
 
 /// The communicator, window or file that the call has made, and its members.
-fn made(args: &Args) -> Option<(On, commsan_mpi::rma::Group)> {
+fn made(args: &Args) -> Option<(On, Group)> {
     if args.call.effect == Effect::Window {
         // SAFETY: the call has made a window.
         let New { handle, comm, .. } = unsafe { windows::new(args) };
@@ -153,10 +157,22 @@ fn new_comm(args: &Args) -> Option<usize> {
     Some(unsafe { handle_at::<sys::MPI_Comm>(args.words[at], args.fortran, comm_from_fortran) })
 }
 
-/// Those of a group have made a communicator, without the others of the old one.
+/// Those of a group are about to make a communicator, without the others of the old one.
 #[cold]
-pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
-    let (Some(comm), Some(parent)) = (new_comm(args), args.call.at.comm) else { return };
+pub(crate) fn to_be_made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
+    let (Some(parent), Some(group)) = (args.call.at.comm, args.call.at.group) else { return };
+    let group = Group::new(groups::of_group(args.words[group]).into());
+    let (parent, tag) = (args.words[parent], args.call.at.tag.map_or(0, |index| args.int(index)));
+    rank.with(here.thread, &mut |tracker, _| {
+        tracker.makes_by_group(here.thread.number(), parent, tag, &group);
+    });
+}
+
+/// They have made it, or failed.
+#[cold]
+pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here, ok: bool) {
+    rank.with(here.thread, &mut |tracker, _| tracker.made_or_not(here.thread.number()));
+    let (Some(comm), Some(parent), true) = (new_comm(args), args.call.at.comm, ok) else { return };
     let group = groups::of_comm(comm);
     let (parent, tag) = (args.words[parent], args.call.at.tag.map_or(0, |index| args.int(index)));
     if !group.members.is_empty() {

@@ -107,6 +107,9 @@ impl Before {
                 // SAFETY: the call's argument, a pointer to an integer.
                 self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
             }
+            Effect::Block if args.call.is_by_group() => {
+                collectives::to_be_made_by_group(rank, args, here);
+            }
             Effect::Finalize => ending::before(rank, here),
             Effect::Abort => rank.abort(here.thread),
             _ => {}
@@ -178,6 +181,9 @@ impl After<'_> {
     /// Tells the semantics what has happened.
     pub fn run(&self, before: &Before) {
         let tokens = &before.tokens;
+        if self.args.call.is_by_group() {
+            collectives::made_by_group(self.rank, self.args, self.here, self.ok);
+        }
         match self.args.call.effect {
             Effect::Block if self.ok => self.block(),
             // Complete with or without an error: an error is the operation's own.
@@ -292,9 +298,6 @@ impl After<'_> {
     /// A call that touched its buffers before it returned.
     fn block(&self) {
         let call = self.args.call;
-        if call.makes.is_some() && !call.collective {
-            collectives::made_by_group(self.rank, self.args, self.here);
-        }
         if call.parts {
             self.pass_parts();
         }

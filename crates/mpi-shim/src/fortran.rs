@@ -77,7 +77,7 @@ unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
         // SAFETY: an offset, by reference.
         Role::Offset => unsafe { *(address as *const i64) as usize },
         Role::Datatype => datatype_from_fortran(int()),
-        Role::Comm => comm_from_fortran(int()),
+        Role::Comm | Role::PeerComm => comm_from_fortran(int()),
         Role::RequestValue => request_from_fortran(int()),
         Role::Win => win_from_fortran(int()),
         Role::Group => group_from_fortran(int()),

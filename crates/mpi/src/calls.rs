@@ -233,6 +233,8 @@ pub struct Positions {
     pub result: Option<usize>,
     /// The array of indices of completed requests.
     pub indices: Option<usize>,
+    /// The communicator of the leaders of two groups.
+    pub peer_comm: Option<usize>,
     /// A window.
     pub win: Option<usize>,
     /// A file.
@@ -284,6 +286,7 @@ impl Positions {
             flag: role(Role::Flag),
             result: role(Role::Ints),
             indices: name("indices"),
+            peer_comm: role(Role::PeerComm),
             win: role(Role::Win),
             file: role(Role::File),
             displacement: name("target_disp"),
@@ -336,6 +339,8 @@ pub enum Role {
     Datatypes,
     /// A communicator handle.
     Comm,
+    /// One that matters on a leader only.
+    PeerComm,
     /// A window handle.
     Win,
     /// A group handle.
@@ -394,12 +399,13 @@ impl Role {
             | "target_datatype" | "oldtype" | "etype" | "filetype" => Role::Datatype,
             "sendtypes" | "recvtypes" => Role::Datatypes,
             "comm" | "comm_other" => Role::Comm,
+            "peer_comm" => Role::PeerComm,
             "win" => Role::Win,
             "group" | "group_other" => Role::Group,
             "op" => Role::Op,
             "info" => Role::Info,
             "fh" => Role::File,
-            "errhandler" | "peer_comm" => Role::Handle,
+            "errhandler" => Role::Handle,
             "text" | "key_text" | "value_text" | "name_text" | "argv_text" => Role::Text,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
@@ -650,6 +656,11 @@ impl Call {
     /// Whether it looks for a message and leaves it where it is.
     pub fn probes(&self) -> bool {
         self.accesses.is_empty() && self.at.source.is_some()
+    }
+
+    /// Whether those of a group make a communicator by it, without all others of the old one.
+    pub fn is_by_group(&self) -> bool {
+        self.effect == Effect::Block && self.makes.is_some() && !self.collective
     }
 
     /// Whether its active request may be freed: that of a send to one rank (MPI 4.1 §3.7.3), and of an

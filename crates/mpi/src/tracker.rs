@@ -21,6 +21,7 @@ mod device;
 mod handles;
 mod lent;
 mod levels;
+mod makers;
 mod memory;
 mod messages;
 mod objects;

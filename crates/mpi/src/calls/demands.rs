@@ -121,6 +121,7 @@ impl Demand {
                 (_, "source") => Demand::Source,
                 (_, "root") => Demand::Root,
                 (_, "rank") if has_comm => Demand::Rank,
+                (_, "local_leader") => Demand::Rank,
                 (_, "target_rank") => Demand::Target,
                 (_, "recvtag") => Demand::ReceivedTag,
                 (_, "tag") if receives => Demand::ReceivedTag,

@@ -109,17 +109,25 @@ impl Communicators {
 
     /// Those of a group have made a communicator by themselves: as the n-th of this tag and group.
     pub fn add_of_group(&mut self, parent: usize, tag: i32, child: On, group: &Group) {
-        let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0);
-        let Some(parent) = parent.map(|parent| parent.name) else {
+        let Some(name) = self.name_of_group(parent, tag, group) else {
             return self.add_nameless(child, group);
         };
-        let number = self.of_groups.entry((parent, tag, group.name)).or_default();
-        *number += 1;
-        let maker = mixed(mixed(parent ^ OF_GROUPS, tag as u64), *number);
-        self.add(child, mixed(maker, group.name) | 1, group.members.clone());
+        if let Some(parent) = self.all.get(&On::Comm(parent)) {
+            *self.of_groups.entry((parent.name, tag, group.name)).or_default() += 1;
+        }
+        self.add(child, name, group.members.clone());
     }
 
-    fn add_nameless(&mut self, child: On, group: &Group) {
+    /// The name of the next communicator that those of a group make by themselves.
+    pub fn name_of_group(&self, parent: usize, tag: i32, group: &Group) -> Option<u64> {
+        let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0)?.name;
+        let made = self.of_groups.get(&(parent, tag, group.name)).copied().unwrap_or(0);
+        let maker = mixed(mixed(parent ^ OF_GROUPS, tag as u64), made + 1);
+        Some(mixed(maker, group.name) | 1)
+    }
+
+    /// It is not known which on other ranks this is.
+    pub fn add_nameless(&mut self, child: On, group: &Group) {
         self.forget(child);
         let members = group.members.clone();
         self.all.insert(child, Known { size: members.len(), members, ..Known::default() });
@@ -140,6 +148,12 @@ impl Communicators {
             self.gone.push_front((known.name, known.entered));
         }
         self.recent.retain(|other| *other != on);
+    }
+
+    /// What has this name is over.
+    pub fn leave(&mut self, name: u64) {
+        self.gone.truncate(GONE - 1);
+        self.gone.push_front((name, 0));
     }
 
     /// From now on it is not known what others enter when.

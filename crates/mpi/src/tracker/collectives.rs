@@ -1,7 +1,9 @@
 //! The collectives that this rank enters, compared with what other ranks enter; see
 //! [`crate::collective`].
 
+use super::makers::Making;
 use super::{Operation, Tracker};
+use crate::buffers::Args;
 use crate::calls::Call;
 use crate::collective::communicators::{Communicators, Known, On};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
@@ -18,6 +20,8 @@ pub(crate) struct Together {
     /// Where ranks compare; `None` where they cannot.
     pub board: Option<(Board, u32)>,
     pub on: Communicators,
+    /// What groups that this rank is in are making by themselves.
+    pub making: Vec<Making>,
     /// This rank, in the job.
     pub me: u32,
     /// Collectives are counted, but not compared.
@@ -70,6 +74,14 @@ impl Tracker {
     /// The collective that was entered last on `parent` has made something for a group.
     pub fn made(&mut self, parent: usize, child: On, group: &Group) {
         self.together.on.add_child(parent, child, group);
+    }
+
+    /// Two groups have been joined: what has come of it has no name.
+    pub fn joined(&mut self, args: &Args, child: On, group: &Group) {
+        if let Some(name) = self.name_between(args) {
+            self.together.on.leave(name);
+        }
+        self.together.on.add_nameless(child, group);
     }
 
     /// Those of a group have made a communicator by themselves out of `parent`.

@@ -61,7 +61,7 @@ pub struct Facts<'a> {
 }
 
 /// It is not known what is needed.
-struct Unsure;
+pub(super) struct Unsure;
 
 impl Tracker {
     /// What an operation of this call is one of.
@@ -92,7 +92,7 @@ impl Tracker {
             Effect::Wait | Effect::WaitAll | Effect::WaitAny | Effect::Some => {
                 self.needs_of_requests(asked.tokens, facts)
             }
-            _ => self.needs_of_call(asked, facts),
+            _ => self.needs_of_call(asked, place.thread(), facts),
         };
         let is_sure = needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.gpu.has_work();
         let mut needs = needs.unwrap_or_default();
@@ -101,7 +101,9 @@ impl Tracker {
         let mut room = RANKS;
         cut(&mut needs, &mut room);
         cut(&mut pending, &mut room);
-        let mut entered: Vec<_> = self.together.on.entered().take(ENTERED).collect();
+        let mut entered: Vec<_> = self.meetings().collect();
+        entered.extend(self.name_between(asked.args).map(|name| (name, 0)));
+        entered.extend(self.together.on.entered().take(ENTERED));
         if call.effect == Effect::Finalize {
             entered.push((FINALIZE.0, 1));
         }
@@ -187,7 +189,12 @@ impl Tracker {
         self.message(call, kind, comm, peer, operation.tag, site, facts)
     }
 
-    fn needs_of_call(&self, asked: &Asked, facts: &Facts) -> Result<Vec<Need>, Unsure> {
+    fn needs_of_call(
+        &self,
+        asked: &Asked,
+        thread: u32,
+        facts: &Facts,
+    ) -> Result<Vec<Need>, Unsure> {
         let Asked { args, on, .. } = asked;
         let (call, at) = (args.call, &args.call.at);
         if call.effect == Effect::Finalize {
@@ -198,7 +205,14 @@ impl Tracker {
         }
         if let Some(on) = *on {
             let number = self.together.on.find(on).map_or(0, |known| known.entered);
-            return Ok(vec![self.together(call, on, number, None)?]);
+            let mut needs = vec![self.together(call, on, number, None)?];
+            if at.peer_comm.is_some() {
+                needs.push(self.need_between(args)?);
+            }
+            return Ok(needs);
+        }
+        if call.is_by_group() {
+            return Ok(vec![self.need_of_group(call, thread)?]);
         }
         if let Some(win) = at.win {
             return Ok(vec![self.window(call, args.words[win])?]);
