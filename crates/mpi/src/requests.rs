@@ -5,7 +5,8 @@
 //! operations with one handle the address of the request variable decides. Of several that were stored in one
 //! variable the last is there. When the program has moved handles around, the address does not decide, and a
 //! completion then counts for all of them: that may miss a finding and never makes one. Variables with shared
-//! handles are watched for that, as buffers are, where the program's stores are seen.
+//! handles are watched for that, as buffers are, where the program's stores are seen; where they are not, a program that
+//! has overwritten one of them is taken to have moved handles.
 
 use crate::calls::Call;
 use crate::nursery::Of;
@@ -125,6 +126,8 @@ pub(crate) struct Requests {
     pages: Pages,
     /// How many variables are watched.
     watched: usize,
+    /// The program's stores are seen.
+    stores_are_seen: bool,
 }
 
 const NONE: u32 = u32::MAX;
@@ -140,7 +143,13 @@ impl Requests {
             next: 1,
             pages,
             watched: 0,
+            stores_are_seen: false,
         }
+    }
+
+    /// Whether the program's stores are seen.
+    pub fn see_stores(&mut self, seen: bool) {
+        self.stores_are_seen = seen;
     }
 
     /// How many variables are watched.
@@ -242,17 +251,20 @@ impl Requests {
     pub fn meant(&self, token: Token) -> Meant {
         let mut all = self.with_key(token).peekable();
         let Some((first, _)) = all.peek().copied() else { return Meant::Unknown };
-        let (mut at_home, mut count, mut unmoved) = (None, 0, true);
+        let (mut at_home, mut count, mut others_moved) = (None, 0, false);
         for (slot, request) in all {
             count += 1;
-            let is_home = request.variable == token.variable;
-            // Of those that were stored here one is left.
-            unmoved &= !request.moved && (is_home || request.overwritten.is_none());
-            at_home = at_home.or(is_home.then_some(slot));
+            if request.variable != token.variable {
+                others_moved |= request.moved || request.overwritten.is_some();
+            } else if at_home.is_none() {
+                // Of those that were stored here this one is left.
+                at_home = Some((slot, request.moved));
+            }
         }
         match (count, at_home) {
             (1, _) => Meant::One(first),
-            (_, Some(slot)) if unmoved => Meant::One(slot),
+            // A handle that came here from elsewhere was stored here.
+            (_, Some((slot, false))) if self.stores_are_seen || !others_moved => Meant::One(slot),
             _ => Meant::Some,
         }
     }

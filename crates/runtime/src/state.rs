@@ -319,7 +319,7 @@ impl State {
         let mut tracker = tracker.unwrap_or_else(|| Tracker::new(pages));
         tracker.assume_memory_model(self.options.memory_model);
         tracker.limit(self.options.thread_checks, self.options.collective_checks);
-        tracker.sees_atomics(abi::abi().hooked.load(Ordering::Relaxed) > 0);
+        tracker.sees_accesses(abi::abi().hooked.load(Ordering::Relaxed) > 0);
         match shared {
             Shared::Unneeded => {}
             Shared::Impossible { why, windows } => recorder.note(&match windows {

@@ -244,9 +244,10 @@ impl Tracker {
         self.handles.returned(own.agent);
     }
 
-    /// Whether all that orders threads is seen, atomics included.
-    pub fn sees_atomics(&mut self, all: bool) {
+    /// Whether the program's loads and stores are seen, atomics included.
+    pub fn sees_accesses(&mut self, all: bool) {
         self.levels.sees_all = all;
+        self.requests.see_stores(all);
     }
 
     /// One of several threads is about to wait for requests, or to test them.
