@@ -6,10 +6,15 @@
 //! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
 //! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP
 //! elsewhere than in accumulates (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
-//! and places for results, requests included (§2.6.2). Not looked at is what
+//! dimensions that a grid does not have (§8.5.6), neighbours and members of groups that are not there, or named twice
+//! (§8.5.4, §7.3.2), parts that reach beyond their array (§5.1.3), negative offsets in files (§14.4), calls about the
+//! other group of a communicator that has one (§7.6.1), what `fit.rs` says, and places for results, requests included (§2.6.2). Not looked at is what
 //! does not matter: at
 //! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are requests that were
 //! freed, arrays of datatypes, and calls that are not in the table.
+
+pub(crate) mod fit;
+mod lists;
 
 use crate::datatypes;
 use crate::entry::Word;
@@ -78,7 +83,9 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
     }
     match demand {
         Demand::Comm => word == null::comm(),
-        Demand::Topology(_) | Demand::Dims | Demand::Counts | Demand::Freeable(_) => true,
+        Demand::Topology(_) | Demand::Inter | Demand::Freeable(_) => true,
+        Demand::Dims | Demand::Starts | Demand::Members | Demand::Neighbours(_) => true,
+        Demand::Counts | Demand::Direction => true,
         Demand::Win => word == null::win(),
         Demand::Group => word == null::group(),
         Demand::Info => word == null::info(),
@@ -96,7 +103,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         }
         Demand::Target => word >= job.size,
         Demand::Tag | Demand::ReceivedTag => word > job.largest_tag,
-        Demand::Count | Demand::Color => (word as isize) < 0,
+        Demand::Count | Demand::Color | Demand::Offset => (word as isize) < 0,
         Demand::Unit => word as isize <= 0,
         Demand::Place | Demand::Array => word == 0,
     }
@@ -158,16 +165,29 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Count if !is_nowhere && self::matters(args, index) => {
             format!("is negative, {value}")
         }
-        Demand::Counts => counts_problem(args, index)?,
+        Demand::Counts => lists::counts_problem(args, index)?,
+        Demand::Inter if Mpi.is_inter(args.words[index]) => return None,
+        Demand::Inter => "is no intercommunicator: it has no other group".to_owned(),
+        Demand::Starts => lists::starts_problem(args, index)?,
+        Demand::Members => lists::members_problem(args, index)?,
+        Demand::Neighbours(count) => lists::neighbours_problem(args, index, count)?,
+        Demand::Direction => direction_problem(args, index)?,
+        Demand::Offset if value == sys::COMMSAN_DISPLACEMENT_CURRENT as isize => return None,
+        Demand::Offset => format!("is {value}, but offsets are counted from 0"),
         Demand::Color if value == sys::COMMSAN_UNDEFINED as isize => return None,
         Demand::Color => format!("is negative, {value}"),
-        Demand::Dims => dims_problem(args, index)?,
+        Demand::Dims => lists::dims_problem(args, index)?,
         Demand::Array if !is_array_used(args, index) => return None,
         Demand::Place | Demand::Array => NULL_POINTER.to_owned(),
         Demand::Unit => format!("is {value}, but a displacement unit is at least 1"),
         Demand::Datatype | Demand::Count => return None,
     };
     Some(Wrong::value(args.call.params[index].shown(), problem))
+}
+
+/// Whether the call has anybody to do it with.
+fn has_peer(args: &Args) -> bool {
+    args.call.at.peer.is_none_or(|peer| args.int(peer) != Mpi::PROC_NULL)
 }
 
 /// What is wrong with a rank of a communicator.
@@ -187,6 +207,16 @@ fn rank_problem(args: &Args, index: usize, demand: Demand) -> Option<String> {
         return None;
     }
     Some(format!("is {value}, but the communicator's ranks are 0 to {}", size.saturating_sub(1)))
+}
+
+/// What is wrong with a direction of a grid.
+fn direction_problem(args: &Args, index: usize) -> Option<String> {
+    let (comm, mut dimensions) = (handle::<sys::MPI_Comm>(args.words[args.call.at.comm?]), 0);
+    // SAFETY: a communicator with a grid.
+    unsafe { sys::PMPI_Cartdim_get(comm, &mut dimensions) };
+    let value = args.int(index);
+    let problem = || format!("is {value}, but the grid's dimensions are 0 to {}", dimensions - 1);
+    (!(0..dimensions).contains(&value)).then(problem)
 }
 
 /// What is wrong with a reduction.
@@ -243,18 +273,6 @@ fn freed(args: &Args, index: usize, demand: Demand) -> Option<Site> {
     }
 }
 
-/// What is wrong with counts of which each is for another rank.
-fn counts_problem(args: &Args, index: usize) -> Option<String> {
-    let (array, times) = (args.words[index], array_times(args, index)?);
-    let mut elements = 0..blocks(args, times);
-    if array == 0 {
-        return (!elements.is_empty()).then(|| NULL_POINTER.to_owned());
-    }
-    let at = elements.find(|at| Mpi.int_at(array, *at, args.call.large) < 0)?;
-    let count = Mpi.int_at(array, at, args.call.large);
-    Some(format!("has a negative element, {count} for rank {at}"))
-}
-
 /// How many elements an array of counts or displacements has, if the call uses it on this rank.
 fn array_times(args: &Args, index: usize) -> Option<Times> {
     let times = |rule: &Rule| match rule.extent {
@@ -274,17 +292,6 @@ fn is_array_used(args: &Args, index: usize) -> bool {
         Role::Requests => args.call.at.count.is_some_and(|count| args.words[count] != 0),
         _ => array_times(args, index).is_some_and(|times| blocks(args, times) > 0),
     }
-}
-
-/// What is wrong with the extents of a grid.
-fn dims_problem(args: &Args, index: usize) -> Option<String> {
-    let (array, ndims) = (args.words[index], args.int(args.call.named("ndims")?));
-    let mut dims = 0..usize::try_from(ndims).ok().filter(|_| array != 0)?;
-    let at = dims.find(|at| Mpi.int_at(array, *at, false) <= 0)?;
-    Some(format!(
-        "has element {at} = {}, but a dimension has at least 1 process",
-        Mpi.int_at(array, at, false)
-    ))
 }
 
 /// What is wrong with a rank of a window.

@@ -28,6 +28,8 @@ pub(crate) struct Calling {
     here: *const Here<'static>,
     /// Where it is shown to who looks at this process, if it is.
     pub shown: Cell<Option<NonZero<usize>>>,
+    /// If the library ends the program, that has been told.
+    pub told: Cell<bool>,
 }
 
 /// The process that is this rank.
@@ -56,14 +58,16 @@ impl Calling {
     #[inline]
     pub(crate) fn new(args: &Args, here: &Here) -> Calling {
         let (args, here) = (std::ptr::from_ref(args).cast(), std::ptr::from_ref(here).cast());
-        Calling { args, here, shown: Cell::new(None) }
+        Calling { args, here, shown: Cell::new(None), told: Cell::new(false) }
     }
 
-    /// The call that a thread is in whose stack is in use down to `top`.
+    /// The call that a thread is in whose stack is in use down to `top`, unless all has been told of it.
     pub(crate) fn of(thread: &Thread, top: usize) -> Option<*const Calling> {
         let (calling, stack) = (thread.calling.get(), thread.stack_bounds());
         let is_below = stack.contains(&top) && stack.contains(&calling) && top < calling;
-        (thread.is_inside() && is_below).then_some(calling as *const Calling)
+        let calling = (thread.is_inside() && is_below).then_some(calling as *const Calling)?;
+        // SAFETY: on the stack that is in use.
+        (!unsafe { (*calling).told.get() }).then_some(calling)
     }
 
     /// The arguments of the call, and where it was made.

@@ -110,6 +110,15 @@ pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered,
     }
 }
 
+/// A call is made that is not looked at, and may be what others enter, too.
+#[cold]
+pub(crate) fn not_looked_at(rank: &dyn Rank, args: &Args, here: &Here) {
+    let by_reference =
+        matches!(args.call.effect, Effect::CommFree | Effect::WindowFree | Effect::FileClose);
+    let Some(on) = subject(args).filter(|_| !by_reference) else { return };
+    rank.with(here.thread, &mut |tracker, _| tracker.not_entered(on));
+}
+
 /// What the collective is called on.
 pub(crate) fn subject(args: &Args) -> Option<On> {
     if !args.call.enters {

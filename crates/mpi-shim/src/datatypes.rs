@@ -87,17 +87,22 @@ static SIGNATURES: LazyLock<RwLock<HashMap<usize, Signature>>> = LazyLock::new(R
 /// The signature of a predefined type, by its name in MPI: the program may give it another one, but
 /// hardly does.
 fn signature_of_predefined(word: usize, size: i64) -> Signature {
+    let name = name(word).unwrap_or_default();
+    let signature = Signature::predefined(&name, size.max(0) as u64);
+    SIGNATURES.write().unwrap_or_else(|e| e.into_inner()).insert(word, signature);
+    signature
+}
+
+/// What a datatype is called.
+pub(crate) fn name(word: usize) -> Option<String> {
     let mut name = [0u8; sys::MPI_MAX_OBJECT_NAME as usize + 1];
     let mut length = 0;
-    // SAFETY: a predefined datatype, and room for the longest name.
+    // SAFETY: a datatype that the library knows, and room for the longest name.
     unsafe {
         let datatype = handle::<sys::MPI_Datatype>(word);
         sys::PMPI_Type_get_name(datatype, name.as_mut_ptr().cast(), &mut length);
     }
-    let name = CStr::from_bytes_until_nul(&name).ok().and_then(|name| name.to_str().ok());
-    let signature = Signature::predefined(name.unwrap_or_default(), size.max(0) as u64);
-    SIGNATURES.write().unwrap_or_else(|e| e.into_inner()).insert(word, signature);
-    signature
+    CStr::from_bytes_until_nul(&name).ok()?.to_str().ok().map(str::to_owned)
 }
 
 #[inline]

@@ -103,9 +103,7 @@ impl Before {
             }
             effect if synchronises(effect) => self.sync = windows::before_sync(rank, args, here),
             Effect::Pack | Effect::Unpack => {
-                let position = args.call.at.position.map_or(0, |i| args.words[i]);
-                // SAFETY: the call's argument, a pointer to an integer.
-                self.word = unsafe { *(position as *const c_int) }.max(0) as usize;
+                self.word = position(args);
             }
             Effect::Block if args.call.is_by_group() => {
                 collectives::to_be_made_by_group(rank, args, here);
@@ -331,16 +329,17 @@ impl After<'_> {
         });
     }
 
-    /// `MPI_Pack` and `MPI_Unpack`: the packed side lies between the positions.
+    /// `MPI_Pack`, `MPI_Unpack` and the like: the packed side lies between the positions.
     fn packed(&self, before: usize) {
         let pack = self.args.call.effect == Effect::Pack;
-        let word = |name| self.args.call.named(name).map_or(0, |i| self.args.words[i]);
-        // SAFETY: the call's argument, a pointer to an integer.
-        let after = unsafe { *(word("position") as *const c_int) };
-        let name = if pack { "outsize" } else { "insize" };
-        let size = word(name);
+        let index = |name| self.args.call.named(name);
+        let room = if pack { ["outsize", "outsize_wide"] } else { ["insize", "insize_wide"] };
+        let after = position(self.args);
         // Not all libraries notice (MPI 4.1 §5.2).
-        if after.max(0) as usize > size {
+        if let Some(room) = room.into_iter().find_map(index)
+            && after > self.args.words[room]
+        {
+            let (name, size) = (self.args.call.params[room].shown(), self.args.words[room]);
             let wrong =
                 Wrong::value(name, format!("is {size}, but the packed data ends at byte {after}"));
             self.with(|tracker, out| tracker.wrong_argument(self.args, &wrong, self.here, out));
@@ -348,8 +347,9 @@ impl After<'_> {
         if !self.rank.pending() {
             return;
         }
-        let buffer = word(if pack { "outbuf" } else { "inbuf" });
-        let packed = buffer + before..buffer + after.max(0) as usize;
+        let buffer = index(if pack { "outbuf" } else { "inbuf" });
+        let buffer = buffer.map_or(0, |index| self.args.words[index]);
+        let packed = buffer + before..buffer + after;
         let mode = if pack { Mode::Write } else { Mode::Read };
         let mut accesses = resolve(self.args, &Mpi);
         accesses[1] =
@@ -527,6 +527,21 @@ fn push_tokens(args: &Args, before: u64, tokens: &mut Tokens) {
             tokens.extend(file.map(|file| Token { key: file, variable: file, before }));
         }
     }
+}
+
+/// Where in a packed buffer a call begins, or has ended.
+fn position(args: &Args) -> usize {
+    let is_wide = |name| args.call.named(name).is_some();
+    let wide = args.call.large || is_wide("outsize_wide") || is_wide("insize_wide");
+    let position = args.call.at.position.map_or(0, |index| args.words[index]);
+    // SAFETY: the call's argument, a pointer to an integer of this size.
+    let position = unsafe {
+        match wide {
+            true => *(position as *const i64),
+            false => i64::from(*(position as *const c_int)),
+        }
+    };
+    position.max(0) as usize
 }
 
 /// The partitions that a call hands over.

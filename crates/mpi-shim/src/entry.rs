@@ -155,7 +155,11 @@ pub(crate) fn checked(
         // If the library ends the program, that has been told.
         here.thread.calling.set(0);
         lose_count(rank, here);
+        collectives::not_looked_at(rank, args, here);
         return call();
+    }
+    if !again.is_in_order() && arguments::fit::look(rank, args, here) {
+        calling.told.set(true);
     }
     if !again.has_room() {
         again.remember(room::look(rank, args, here));

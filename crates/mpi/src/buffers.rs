@@ -185,10 +185,14 @@ fn footprint<L: Library>(args: &Args, rule: &Rule, library: &L) -> Option<Footpr
     }
 }
 
-/// Whether this process takes the part of the rule in a rooted collective (MPI 4.1 §6.2.3).
+/// Whether this process takes the part of the rule in a rooted collective (MPI 4.1 §6.2.3), or in an exclusive
+/// prefix sum, of which rank 0 gets nothing (§6.11.2).
 pub fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
-    let (Some(root), Some(comm)) = (args.call.at.root, args.call.at.comm) else { return true };
-    let (root, comm) = (args.int(root), args.words[comm]);
+    let Some(comm) = args.call.at.comm.map(|index| args.words[index]) else { return true };
+    if rule.on == On::Later {
+        return library.rank(comm) != 0;
+    }
+    let Some(root) = args.call.at.root.map(|index| args.int(index)) else { return true };
     if library.is_inter(comm) {
         // The root passes MPI_ROOT, the rest of its group nothing, the other group its rank.
         return match root {
@@ -198,7 +202,7 @@ pub fn takes_place<L: Library>(args: &Args, rule: &Rule, library: &L) -> bool {
         };
     }
     match rule.on {
-        On::All => true,
+        On::All | On::Later => true,
         On::Root => library.rank(comm) == root,
         On::Other => library.rank(comm) != root,
     }

@@ -391,6 +391,7 @@ impl Role {
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
             | "typeclass" | "width" | "fd" | "maxprocs" | "max_counts" | "atomic" => Role::Int,
+            "outsize_wide" | "insize_wide" => Role::Offset,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
             "displs" | "sdispls" | "rdispls" => Role::Displs,
@@ -624,13 +625,15 @@ pub enum On {
     Root,
     /// On all but the root.
     Other,
+    /// On all but rank 0.
+    Later,
 }
 
 impl Param {
     /// As the standard calls it.
     pub fn shown(&'static self) -> &'static str {
         let name = &*self.name;
-        let ends = ["_inout", "_out", "_in", "_text"];
+        let ends = ["_inout", "_out", "_in", "_text", "_wide"];
         ends.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
     }
 
@@ -650,7 +653,8 @@ impl Call {
     /// Whether its datatypes must be committed (MPI 4.1 §5.1.9).
     pub fn communicates(&self) -> bool {
         let moves = !matches!(self.effect, Effect::Pack | Effect::Unpack | Effect::Local);
-        moves && (self.at.comm.is_some() || self.at.win.is_some())
+        let file = self.at.file.is_some() && !self.accesses.is_empty();
+        moves && (self.at.comm.is_some() || self.at.win.is_some() || file)
     }
 
     /// Whether it looks for a message and leaves it where it is.

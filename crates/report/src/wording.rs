@@ -486,12 +486,13 @@ pub const WORDINGS: &[Wording] = &[
     Wording {
         code: Code::OutsideEpoch,
         case: Case::InEpoch,
-        message: "{who} accesses {target} through {window} outside an access epoch",
-        offence: "{by} has no access epoch",
-        operation: "{opener} opens an epoch of another kind or to others",
-        why: "the epoch that {opener} opened at {started} is not one in which {target} may be \
-              accessed",
-        help: EPOCH_FOR_OPERATION,
+        message: "{who} accesses {target} through {window} with a request, in an epoch of active target synchronisation",
+        offence: "{by} needs a passive target epoch",
+        operation: "{opener} opens an epoch of active target synchronisation",
+        why: "operations with requests may be called in passive target epochs alone, and the epoch that {opener} opened at \
+              {started} is none",
+        help: "call the operation without a request, which the end of this epoch completes, or between MPI_Win_lock or \
+               MPI_Win_lock_all and its unlock",
         fortran: "",
     },
     Wording {

@@ -51,6 +51,18 @@ pub enum Demand {
     Unit,
     /// A place for a result, which must not be at address 0.
     Place,
+    /// An intercommunicator.
+    Inter,
+    /// A dimension of the communicator's grid.
+    Direction,
+    /// Beginnings of parts that lie within their array.
+    Starts,
+    /// Ranks of the group, each once.
+    Members,
+    /// Ranks of the communicator, or `MPI_PROC_NULL`, as many as this parameter says.
+    Neighbours(&'static str),
+    /// Not negative, or `MPI_DISPLACEMENT_CURRENT`.
+    Offset,
 }
 
 /// What a communicator says of neighbours (MPI 4.1 chapter 8).
@@ -117,6 +129,16 @@ impl Demand {
                 (Role::Displs | Role::ByteDispls | Role::Requests, _) => Demand::Array,
                 (_, "color") => Demand::Color,
                 (_, "dims") if family == "Cart_create" => Demand::Dims,
+                (_, "direction") => Demand::Direction,
+                (_, "starts") => Demand::Starts,
+                (_, "ranks") if !family.starts_with("Group_range") => Demand::Members,
+                (_, "sources") if family == "Dist_graph_create_adjacent" => {
+                    Demand::Neighbours("indegree")
+                }
+                (_, "destinations") if family == "Dist_graph_create_adjacent" => {
+                    Demand::Neighbours("outdegree")
+                }
+                (Role::Offset, "offset") if !family.starts_with("File_seek") => Demand::Offset,
                 (_, "dest") => Demand::Dest,
                 (_, "source") => Demand::Source,
                 (_, "root") => Demand::Root,
@@ -144,6 +166,9 @@ impl Demand {
         let mut demands: Vec<_> =
             (0..).zip(params).filter_map(|(index, param)| Some((index, demand(param)?))).collect();
         demands.sort_by_key(|(_, demand)| !matches!(demand, Demand::Comm | Demand::Win));
+        if matches!(family, "Comm_remote_size" | "Comm_remote_group") {
+            demands.push((0, Demand::Inter));
+        }
         if let Some(topology) = Topology::of(family)
             && let Some(comm) = demands.iter().position(|(_, demand)| *demand == Demand::Comm)
         {

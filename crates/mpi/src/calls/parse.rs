@@ -268,6 +268,7 @@ fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {
             ("!", reduction) => op = Some(index(reduction)?),
             ("@", "root") => on = On::Root,
             ("@", "other") => on = On::Other,
+            ("@", "later") => on = On::Later,
             _ => return Err(format!("`{text}`: condition `{condition}`")),
         }
     }

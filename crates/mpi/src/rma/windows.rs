@@ -283,6 +283,15 @@ impl Window {
         }
     }
 
+    /// What has opened the access epoch to a target, if that is one of active synchronisation.
+    pub fn active(&self, target: i32) -> Option<Site> {
+        match self.epoch(target) {
+            Epoch::Start(_) => self.access.as_ref().map(|access| access.site),
+            Epoch::Fence(_) => self.fence,
+            _ => None,
+        }
+    }
+
     /// An operation on a target has started.
     pub fn must_flush(&mut self, target: i32) {
         if !self.unflushed.contains(&target) {

@@ -140,15 +140,19 @@ impl Tracker {
             && !self.rma.incomplete
             && !window.has_attached(world, &transfer.pattern, transfer.offset(window));
         let beyond = unattached || window.is_beyond(transfer.target, &transfer.span(window));
-        let outside = window.epoch(transfer.target) == Epoch::None;
+        let (number, outside) = (window.number, window.epoch(transfer.target) == Epoch::None);
+        // Those with a request need a lock (MPI 4.1 §12.3.5).
+        let requested = args.call.at.request.is_some();
+        let active = window.active(transfer.target).filter(|_| requested);
         if outside {
-            let number = window.number;
             self.window_misuse(Code::OutsideEpoch, args, number, None, place, out);
+        }
+        if active.is_some() {
+            self.window_misuse(Code::OutsideEpoch, args, number, active, place, out);
         }
         if beyond {
             self.report_outside(args, transfer, place, out);
         }
-        let requested = args.call.at.request.is_some();
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         if outside || beyond || requested {
             if transfer.writes_atomically() {

@@ -175,7 +175,7 @@ pub(crate) mod tests {
             (Code::TargetRace, Case::Accumulates) => ("MPI_Fetch_and_op", true, "MPI_Accumulate"),
             (Code::TargetRace, _) => ("MPI_Get", false, "MPI_Put"),
             (Code::OutsideEpoch, Case::Usual) => ("MPI_Put", true, "MPI_Put"),
-            (Code::OutsideEpoch, _) => ("MPI_Put", true, "MPI_Win_lock"),
+            (Code::OutsideEpoch, _) => ("MPI_Rput", true, "MPI_Win_fence"),
             (Code::OutsideWindow, Case::Usual) => ("MPI_Put", true, "MPI_Win_create"),
             (Code::OutsideWindow, _) => ("MPI_Put", true, "MPI_Win_create_dynamic"),
             (Code::EpochMismatch, Case::Usual) => ("MPI_Win_unlock", false, "MPI_Win_unlock"),

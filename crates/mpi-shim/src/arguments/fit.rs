@@ -1,0 +1,148 @@
+//! Arguments that each are right, and do not fit each other. Libraries carry out many such calls, so that they are looked
+//! at like any other.
+//!
+//! **Soundness.** Reported are predefined reductions that are not defined for the predefined datatype that they are
+//! given, or that all of an accumulate is of (MPI 4.1 §6.9.2, §12.3.4), `MPI_Compare_and_swap` of other types than
+//! integers, logicals and bytes (§12.3.4), one-sided operations whose type signatures differ at origin and target
+//! (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are reductions of derived datatypes, and datatypes that the program has renamed.
+
+use super::{has_peer, matters};
+use crate::datatypes;
+use crate::library::{Mpi, reduction};
+use crate::rank::Rank;
+use commsan_mpi::calls::{Extent, Rule};
+use commsan_mpi::collective::reduction::{self as reductions, OTHER};
+use commsan_mpi::collective::signature::Signature;
+use commsan_mpi::{Args, Effect, Library, Wrong};
+use commsan_threads::Here;
+use std::ffi::c_int;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The reduction and datatype that were found to fit last. If their handles mean something else by now, that can cost
+/// a finding, and cannot make one.
+static LATEST: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
+
+/// Looks at a call that is about to be made; returns whether something was wrong.
+#[inline]
+pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    let at = &args.call.at;
+    let is_doubtful = match at.op {
+        Some(op) => reduction(args.words[op]) != OTHER && !is_latest(args, op),
+        None => at.compared.is_some() || at.position.is_some(),
+    };
+    (is_doubtful || differ(args)) && look_again(rank, args, here)
+}
+
+fn is_latest(args: &Args, op: usize) -> bool {
+    let datatype = args.call.at.target_datatype.map_or(0, |index| args.words[index]);
+    LATEST.0.load(Relaxed) == args.words[op] && LATEST.1.load(Relaxed) == datatype
+}
+
+/// Whether the sides of a one-sided operation are described in different words.
+#[inline]
+fn differ(args: &Args) -> bool {
+    let (Effect::Rma, Some(count), Some(datatype)) =
+        (args.call.effect, args.call.at.target_count, args.call.at.target_datatype)
+    else {
+        return false;
+    };
+    let mut origins = args.call.accesses.iter();
+    origins.any(|rule| {
+        let Extent::Blocks { count: own, .. } = rule.extent else { return false };
+        args.words[own] != args.words[count] || args.words[rule.datatype] != args.words[datatype]
+    })
+}
+
+#[cold]
+fn look_again(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
+    let found = reduction_problem(args).or_else(|| swap_problem(args)).or_else(|| sides(args));
+    let Some(wrong) = found.or_else(|| pack_problem(args)) else { return false };
+    rank.with(here.thread, &mut |tracker, out| tracker.wrong_argument(args, &wrong, here, out));
+    true
+}
+
+/// A predefined reduction of a datatype that it is not defined for.
+fn reduction_problem(args: &Args) -> Option<Wrong> {
+    let (op, datatype) = (args.call.at.op?, args.call.at.target_datatype?);
+    let number = reduction(args.words[op]);
+    if number == OTHER || !has_peer(args) || !matters(args, datatype) {
+        return None;
+    }
+    let word = args.words[datatype];
+    // Only accumulates may be of derived datatypes; in reductions these are for the program's own functions.
+    let of = args.call.at.win.map_or(Some(word), |_| datatypes::leaf(word))?;
+    let name = datatypes::name(of)?;
+    if reductions::is_defined(number, &name) != Some(false) {
+        LATEST.0.store(0, Relaxed);
+        LATEST.1.store(word, Relaxed);
+        LATEST.0.store(args.words[op], Relaxed);
+        return None;
+    }
+    let op_name = reductions::name(number).unwrap_or_default();
+    Some(Wrong::value("op", format!("is {op_name}, which is not defined for {name}")))
+}
+
+/// A comparison of what has no exact values.
+fn swap_problem(args: &Args) -> Option<Wrong> {
+    args.call.at.compared?;
+    let datatype = args.call.at.target_datatype?;
+    let name = datatypes::name(args.words[datatype])?;
+    let problem =
+        || format!("is {name}, but only integers, logicals and bytes are compared and swapped");
+    let is_wrong = has_peer(args) && reductions::can_be_swapped(&name) == Some(false);
+    is_wrong.then(|| Wrong::value("datatype", problem()))
+}
+
+/// A packed buffer that ends before what is packed, or is to be unpacked (MPI 4.1 §5.2).
+fn pack_problem(args: &Args) -> Option<Wrong> {
+    let pointer = args.words[args.call.at.position?];
+    if args.call.large {
+        return None;
+    }
+    // SAFETY: the call's argument, a pointer to an integer, or to a larger one of which this is the lower half.
+    let position = i64::from(unsafe { *(pointer as *const c_int) });
+    if position < 0 {
+        return Some(Wrong::value(
+            "position",
+            format!("holds {position}, but bytes are counted from 0"),
+        ));
+    }
+    let room = ["outsize", "insize"].into_iter().find_map(|name| args.call.named(name))?;
+    let data = args.call.accesses.first()?;
+    let Extent::Blocks { count, .. } = data.extent else { return None };
+    let bytes = side(args, count, data.datatype).bytes as i64;
+    let (size, name) = (args.int(room), args.call.params[room].shown());
+    let problem =
+        || format!("is {size}, but {bytes} bytes of data at position {position} end beyond it");
+    (bytes > 0 && position + bytes > i64::from(size)).then(|| Wrong::value(name, problem()))
+}
+
+/// Two sides of a one-sided operation of which the one has no place for the other.
+fn sides(args: &Args) -> Option<Wrong> {
+    if args.call.effect != Effect::Rma {
+        return None;
+    }
+    let (count, datatype) = (args.call.at.target_count?, args.call.at.target_datatype?);
+    if !has_peer(args) {
+        return None;
+    }
+    let target = side(args, count, datatype);
+    let own = |rule: &Rule| {
+        let Extent::Blocks { count, .. } = rule.extent else { return None };
+        let is_no_op = rule.op.is_some_and(|op| Mpi.is_no_op(args.words[op]));
+        (!is_no_op).then(|| side(args, count, rule.datatype))
+    };
+    let other = args.call.accesses.iter().filter_map(own).find(|own| !own.matches(target))?;
+    let (here, there) = (other.describe(), target.describe());
+    let there = if here == there { format!("{there} of other types") } else { there };
+    let problem = format!("and its count make it {there} at the target, but {here} at the origin");
+    Some(Wrong::value(args.call.params[datatype].shown(), problem))
+}
+
+fn side(args: &Args, count: usize, datatype: usize) -> Signature {
+    match args.count(count) {
+        0 => Signature::EMPTY,
+        count => datatypes::signature(args.words[datatype]).repeat(count as u64),
+    }
+}
