@@ -135,7 +135,8 @@ impl Report {
             waits.into_iter().for_each(|(rank, text)| notes.add(text, Some(rank)));
         }
         merged.extend(messages::findings(&logs, &symbols));
-        merged.extend(parts::findings(&logs, &symbols));
+        let parts = parts::findings(&logs, &symbols);
+        merged.extend(parts::without_roots(parts, &merged));
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
         merged.extend(hidden::findings(&hidden, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));

@@ -59,6 +59,20 @@ pub(crate) fn findings(logs: &[RankLog], symbols: &Symbols) -> Vec<Finding> {
     joined(found)
 }
 
+/// Leaves out those that follow from different roots, which have been found.
+pub(crate) fn without_roots(mut parts: Vec<Finding>, found: &[Finding]) -> Vec<Finding> {
+    let roots: Vec<&Site> = found
+        .iter()
+        .filter(|finding| finding.code == Code::RootsDiffer)
+        .flat_map(|finding| &finding.sites)
+        .collect();
+    let is_there = |site: &Site| {
+        roots.iter().any(|other| (&other.file, other.line) == (&site.file, site.line))
+    };
+    parts.retain(|finding| !finding.sites.iter().all(is_there));
+    parts
+}
+
 /// What both sides say, the passing one first.
 fn pairs<'r>(ranks: &Counts<'r>) -> BTreeMap<Pair, [Said<'r>; 2]> {
     let mut pairs: BTreeMap<Pair, [Said; 2]> = BTreeMap::new();
