@@ -202,9 +202,6 @@ impl<'o> Facts<'o> {
             _ if problem.contains("NULL") => {
                 format!("has the object of {argument} been made on this rank, and not been freed yet?")
             }
-            _ if problem.contains("defined for MPI_CHAR") => "MPI_CHAR is for letters; numbers of one byte are \
-                 MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR or MPI_INT8_T"
-                .to_owned(),
             _ if problem.contains("not defined for") || problem.contains("swapped") => {
                 "give the datatype of the buffer's elements; the standard lists which operations are defined for which \
                  (MPI 4.1 §6.9.2, §12.3.4), and MPI_Op_create makes others"

@@ -43,7 +43,8 @@ enum Group {
     Any,
     /// Of a value and an index.
     Pair,
-    /// Letters, and what is packed: no reduction is defined for them.
+    /// Letters, and what is packed: no reduction is defined for them. `MPI_CHAR` is one of them to the standard, but a
+    /// small number to all libraries, and in many programs.
     Text,
 }
 
@@ -52,7 +53,7 @@ fn group(name: &str) -> Option<Group> {
     let name = name.strip_prefix("MPI_")?;
     Some(match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
         "INT" | "LONG" | "SHORT" | "UNSIGNED_SHORT" | "UNSIGNED" | "UNSIGNED_LONG"
-        | "LONG_LONG" | "LONG_LONG_INT" | "UNSIGNED_LONG_LONG" | "SIGNED_CHAR"
+        | "LONG_LONG" | "LONG_LONG_INT" | "UNSIGNED_LONG_LONG" | "SIGNED_CHAR" | "CHAR"
         | "UNSIGNED_CHAR" => Group::CInteger,
         "INTEGER" => Group::FortranInteger,
         "FLOAT" | "DOUBLE" | "LONG_DOUBLE" | "REAL" | "DOUBLE_PRECISION" => Group::Real,
@@ -70,7 +71,7 @@ fn group(name: &str) -> Option<Group> {
         "AINT" | "OFFSET" | "COUNT" => Group::Any,
         "FLOAT_INT" | "DOUBLE_INT" | "LONG_INT" | "2INT" | "SHORT_INT" | "LONG_DOUBLE_INT"
         | "2REAL" | "2DOUBLE_PRECISION" | "2INTEGER" => Group::Pair,
-        "CHAR" | "WCHAR" | "CHARACTER" | "PACKED" => Group::Text,
+        "WCHAR" | "CHARACTER" | "PACKED" => Group::Text,
         _ if name.ends_with("_T") && name.trim_start_matches('U').starts_with("INT") => {
             Group::CInteger
         }
@@ -111,7 +112,8 @@ mod tests {
             ("MPI_SUM", "MPI_INT", Some(true)),
             ("MPI_SUM", "MPI_UINT16_T", Some(true)),
             ("MPI_SUM", "MPI_C_DOUBLE_COMPLEX", Some(true)),
-            ("MPI_SUM", "MPI_CHAR", Some(false)),
+            ("MPI_SUM", "MPI_CHAR", Some(true)),
+            ("MPI_SUM", "MPI_CHARACTER", Some(false)),
             ("MPI_MAX", "MPI_COMPLEX", Some(false)),
             ("MPI_MAX", "MPI_REAL8", Some(true)),
             ("MPI_BAND", "MPI_DOUBLE", Some(false)),
