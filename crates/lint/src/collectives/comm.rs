@@ -62,14 +62,12 @@ impl<'p> Comms<'p> {
         if mpi.name == "MPI_Finalize" {
             return Some(Comm::World);
         }
-        let call = mpi.call;
-        let at = call.and_then(|call| call.at.comm.or(call.at.win));
-        let at = at.or_else(|| call?.params.iter().position(|p| HANDLES.contains(&&*p.name)));
-        let at = at.or_else(|| mpi.name.starts_with("MPI_File_").then_some(0))?;
+        let call = mpi.call?;
+        let at = call.at.comm.or(call.at.win).or(call.at.file);
+        let at = at.or_else(|| call.params.iter().position(|p| FREED.contains(&&*p.name)))?;
         let passed = *inst.args.get(at)?;
         // Calls that free take the address, in C too.
-        let frees = call.is_some_and(|call| call.params[at].name.ends_with("_inout"))
-            || mpi.name == "MPI_File_close";
+        let frees = call.params[at].name.ends_with("_inout");
         Some(self.resolve(function, passed, mpi.by_reference || frees))
     }
 
@@ -184,8 +182,8 @@ impl<'p> Comms<'p> {
     }
 }
 
-/// Parameters other than communicators and windows that name a group of ranks.
-const HANDLES: [&str; 4] = ["comm_inout", "win_inout", "fh", "win"];
+/// Parameters that name a group of ranks for the last time.
+const FREED: [&str; 3] = ["comm_inout", "win_inout", "fh_inout"];
 
 const MPICH_WORLD: i64 = 0x4400_0000;
 const MPICH_SELF: i64 = 0x4400_0001;
