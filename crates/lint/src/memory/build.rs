@@ -120,6 +120,8 @@ impl<'p> Builder<'p> {
             Value::Global(id, at) => {
                 return Some(Pointer { object: Object::Global(id), at: Some(at) });
             }
+            // Whoever calls these ends the program.
+            Value::Function(id) if NOBODY.contains(&&*self.program[id].name) => return None,
             Value::Function(id) => Object::Function(id),
             Value::Int(number) if is_handle(number) => Object::Handle(number),
             _ => return None,
@@ -415,6 +417,9 @@ const DEPTH: u32 = 256;
 
 /// Bytes of the largest pointer.
 const WORD: u32 = 8;
+
+/// What stands in tables of virtual functions where there is none (Itanium C++ ABI §3.2.6).
+const NOBODY: [&str; 2] = ["__cxa_pure_virtual", "__cxa_deleted_virtual"];
 
 #[cfg(test)]
 mod tests {
