@@ -245,14 +245,16 @@ impl<'p> Builder<'p> {
             Op::Load(size) => {
                 let (address, to) = (self.value(function, arg(0)), self.value(function, result));
                 if *size > WORD {
-                    self.load_aggregate(address, to);
+                    self.load_aggregate(address, *size, to);
                 }
             }
             Op::Store(size) => {
                 let value = self.value(function, arg(0));
                 let address = self.value(function, arg(1));
-                self.solver.store(address, value);
-                self.copy_aggregate(function, *size, arg(0), address);
+                match *size > WORD {
+                    true => self.copy_aggregate(function, *size, arg(0), address),
+                    false => self.solver.store(address, value),
+                }
             }
             Op::Atomic(_) => {
                 let address = self.value(function, arg(0));
@@ -300,18 +302,15 @@ impl<'p> Builder<'p> {
     }
 
     /// A whole structure that is loaded holds all pointers in it.
-    fn load_aggregate(&mut self, address: Node, to: Node) {
-        let anywhere = self.solver.shifted(address, None);
-        self.solver.load(address, to);
-        self.solver.load(anywhere, to);
+    fn load_aggregate(&mut self, address: Node, size: u32, to: Node) {
+        for part in self.parts(address, size) {
+            self.solver.load(part, to);
+        }
     }
 
     /// A whole structure that is stored after it was loaded is copied; any other may have its
-    /// pointers anywhere.
+    /// pointers anywhere in it.
     fn copy_aggregate(&mut self, function: FunctionId, size: u32, value: Value, address: Node) {
-        if size <= WORD {
-            return;
-        }
         if let (Value::Inst(id), Some(body)) = (value, &self.program[function].body)
             && matches!(body[id].op, Op::Load(_))
         {
@@ -319,9 +318,19 @@ impl<'p> Builder<'p> {
             self.copies.push((address, from));
             return;
         }
-        let anywhere = self.solver.shifted(address, None);
         let value = self.value(function, value);
-        self.solver.store(anywhere, value);
+        for part in self.parts(address, size) {
+            self.solver.store(part, value);
+        }
+    }
+
+    /// Where in a structure pointers, or handles, may be: of a large one, anywhere in its object.
+    fn parts(&mut self, address: Node, size: u32) -> Vec<Node> {
+        if size > LARGEST {
+            return vec![self.solver.shifted(address, None)];
+        }
+        let places = (0..size).step_by(HANDLE);
+        places.map(|at| self.solver.shifted(address, Some(i64::from(at)))).collect()
     }
 
     fn call(&mut self, function: FunctionId, id: InstId, inst: &Inst) {
@@ -417,6 +426,11 @@ const DEPTH: u32 = 256;
 
 /// Bytes of the largest pointer.
 const WORD: u32 = 8;
+/// Bytes of the smallest handle: MPICH's, and Fortran's.
+const HANDLE: usize = 4;
+/// Bytes of structures in which places are told apart: descriptors of Fortran's arrays of up to nine dimensions
+/// are no larger.
+const LARGEST: u32 = 256;
 
 /// What stands in tables of virtual functions where there is none (Itanium C++ ABI §3.2.6).
 const NOBODY: [&str; 2] = ["__cxa_pure_virtual", "__cxa_deleted_virtual"];
