@@ -1,6 +1,7 @@
 //! Communicators: which one a call names, and which ranks it has.
 
 use crate::callgraph::{self, CallGraph};
+use crate::environment::Environment;
 use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
@@ -43,6 +44,7 @@ pub struct Comms<'p> {
     pub program: &'p Program,
     pub calls: &'p Calls,
     pub memory: &'p Memory,
+    pub environment: &'p Environment,
     /// Who calls whom, or starts it in other threads.
     pub graph: CallGraph,
     /// Communicators of some ranks, each with a bit for its ranks' numbers.
@@ -50,11 +52,16 @@ pub struct Comms<'p> {
 }
 
 impl<'p> Comms<'p> {
-    pub fn new(program: &'p Program, calls: &'p Calls, memory: &'p Memory) -> Comms<'p> {
+    pub fn new(
+        program: &'p Program,
+        calls: &'p Calls,
+        memory: &'p Memory,
+        environment: &'p Environment,
+    ) -> Comms<'p> {
         let called =
             |id, body: &Body, inst: &Inst| callgraph::called(program, memory, id, body, inst);
         let graph = CallGraph::of(program, called);
-        Comms { program, calls, memory, graph, labels: FxHashMap::default() }
+        Comms { program, calls, memory, environment, graph, labels: FxHashMap::default() }
     }
 
     /// The communicator, window or file that a call of MPI names; none if it names none.

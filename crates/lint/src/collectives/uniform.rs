@@ -12,6 +12,7 @@
 //! calls within themselves is looked at again.
 
 use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
+use super::extent;
 use super::footprint::{Footprints, Targets};
 use super::reach;
 use super::sources::{DIFFERS, rank_results, uniform, writes};
@@ -504,8 +505,10 @@ impl Analysis<'_, '_> {
                 _ if comm == Comm::Own => 0,
                 _ => self.comms.label(function, comm),
             };
+            let bytes = extent::of_integers(self.comms, pass.body, inst, mpi);
             for arg in inst.args.iter().take(to + 1).skip(from) {
                 let targets = self.targets(function, *arg);
+                let targets = self.footprints.extended(&targets, bytes);
                 pass.write(memory, &targets, label | control);
                 if name == "MPI_Comm_rank" && comm != Comm::Own {
                     self.found.ranks.extend(self.comms.memory.targets(function, *arg));
@@ -547,9 +550,11 @@ impl Analysis<'_, '_> {
                 _ => continue,
             };
             let targets = self.targets(function, *arg);
+            let bytes = extent::written(self.comms, pass.body, inst, (mpi, call), place);
             if label == 0 {
-                pass.clear(memory, &targets);
+                pass.clear(memory, &targets, bytes);
             } else {
+                let targets = self.footprints.extended(&targets, bytes);
                 pass.write(memory, &targets, label | control);
             }
         }
@@ -590,13 +595,13 @@ impl Pass<'_> {
 
     /// What was there is gone if it is certain where it is written.
     fn write(&mut self, memory: &mut Stored, targets: &Targets, labels: Labels) {
-        match &*targets.places {
-            [one] if targets.is_certain => {
-                if memory.replace(*one, labels) {
-                    self.touched.insert(one.object);
-                }
+        if !targets.is_certain {
+            return self.add(memory, targets, labels);
+        }
+        for place in &targets.places {
+            if memory.replace(*place, labels) {
+                self.touched.insert(place.object);
             }
-            _ => self.add(memory, targets, labels),
         }
     }
 
@@ -607,10 +612,10 @@ impl Pass<'_> {
         }
     }
 
-    /// All ranks have the same there, from that place of the object on.
-    fn clear(&mut self, memory: &mut Stored, targets: &Targets) {
+    /// All ranks have the same there, from that place of the object on, for so many bytes if that is known.
+    fn clear(&mut self, memory: &mut Stored, targets: &Targets, bytes: Option<u64>) {
         for target in &targets.places {
-            if memory.clear(*target) {
+            if memory.clear(*target, bytes) {
                 self.touched.insert(target.object);
             }
         }
