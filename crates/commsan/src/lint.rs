@@ -2,6 +2,7 @@
 
 mod baseline;
 mod compile;
+mod database;
 mod fortran;
 
 use crate::exit_code;

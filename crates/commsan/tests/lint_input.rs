@@ -234,6 +234,10 @@ fn builds_that_cannot_be_read_say_what_is_needed() {
     entry("/nosuch", ", \"command\": \"cc -c a.c\"").ends_with(74).says("/nosuch");
     entry(&here, ", \"command\": \"mpicc 'unfinished\"").ends_with(74).says("left out");
     finds(&entry(&here, ", \"command\": \"mpicc.mpich -fopenmp -c a.c -o a.o\""));
+    // Launchers, options of gcc alone, files left beside the object.
+    let command = "ccache commsan cc mpicc.mpich -fopenmp -fno-tree-vrp -save-temps -c a.c -o a.o";
+    finds(&entry(&here, &format!(", \"command\": \"{command}\"")));
+    assert!(!place.path("a.i").exists());
 }
 
 /// A condition on the clock is suspected only, one on the rank is certain.
