@@ -108,23 +108,46 @@ impl<'w, 'p> Walker<'w, 'p> {
 
     /// Follows an operation.
     pub fn follow(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
-        let found = self.follow_while(basis, operation, false)?;
+        self.follow_from(self.at_start(basis, operation)?, operation, false)
+    }
+
+    /// Follows the operation that the first iteration of a loop starts, where each has a buffer of its own.
+    pub fn follow_first(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
+        let state = self.in_first_iteration(self.at_start(basis, operation)?, operation)?;
+        self.follow_from(state, operation, true)
+    }
+
+    /// What is known where an operation starts.
+    fn at_start(&self, basis: &Basis, operation: &Operation) -> Option<State> {
+        let block = self.blocks[operation.start.0 as usize];
+        let mut state = basis.states.get(block.0 as usize)?.clone()?;
+        self.assume_active(&mut state, operation);
+        Some(state)
+    }
+
+    fn follow_from(&self, state: State, operation: &Operation, first: bool) -> Option<Found> {
+        let found = self.follow_while(state.clone(), operation, first, false)?;
         // Where it was complete is asked only of places where something is wrong.
         if found.wrong.keys().all(|(wrong, _)| *wrong == Wrong::Ends) {
             return Some(found);
         }
-        self.follow_while(basis, operation, true)
+        self.follow_while(state, operation, first, true)
     }
 
     /// Follows an operation while it is pending, or further.
-    fn follow_while(&self, basis: &Basis, operation: &Operation, further: bool) -> Option<Found> {
+    fn follow_while(
+        &self,
+        state: State,
+        operation: &Operation,
+        first: bool,
+        further: bool,
+    ) -> Option<Found> {
         let block = self.blocks[operation.start.0 as usize];
-        let mut state = basis.states.get(block.0 as usize)?.clone()?;
-        self.assume_active(&mut state, operation);
         let places = self.view.places(&state.known, operation);
         let mut run = Run {
             walker: self,
             operation,
+            first,
             further,
             completing: self.completing(operation),
             arrived: FxHashMap::default(),
@@ -291,6 +314,8 @@ const COMPLETE: usize = 1;
 struct Run<'r, 'w, 'p> {
     walker: &'r Walker<'w, 'p>,
     operation: &'r Operation,
+    /// Whether it is that of a loop's first iteration: the same call starts others after it.
+    first: bool,
     /// Whether it is also followed where it is complete.
     further: bool,
     completing: FxHashSet<InstId>,
@@ -438,7 +463,7 @@ impl Run<'_, '_, '_> {
                 self.touched(id, &touch, facts, true);
             }
         }
-        if again { Next::Ends } else { Next::Stays }
+        if again && !self.first { Next::Ends } else { Next::Stays }
     }
 
     /// Whether a call stores or starts the request of the operation.
