@@ -129,6 +129,19 @@ fn code_without_bitcode_is_told_apart() {
 }
 
 #[test]
+fn what_another_compiler_has_made_of_a_program_is_named() {
+    let place = place();
+    shell(
+        &place,
+        "$CC -c a.c && MPICH_CC=gcc $PLAIN -c b.c && $CC a.o b.o -o mixed && $CC a.c b.c -o whole",
+    );
+    let note = ", which the program calls, was not read: gcc keeps nothing to read";
+    let of = |program: &str| lint(&place, &[program]);
+    assert!(of("mixed").out.contains(note), "{}", of("mixed").out);
+    assert!(!of("whole").out.contains(note), "{}", of("whole").out);
+}
+
+#[test]
 fn damage_is_noticed() {
     let place = place();
     shell(
