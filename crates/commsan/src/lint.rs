@@ -2,7 +2,9 @@
 
 mod baseline;
 mod compile;
+mod database;
 mod fortran;
+mod unread;
 
 use crate::exit_code;
 use crate::failure::Failure;
@@ -156,6 +158,7 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         return Ok(ExitCode::from(exit_code::OK));
     }
     let mut analysis = commsan_lint::analyse(&mut program, &arguments.analysis());
+    analysis.notes.extend(unread::note(&program, &compiled.named));
     if !program.has_lines {
         analysis.notes.push(
             "the program was compiled without line numbers: compile with `-g` to see lines"

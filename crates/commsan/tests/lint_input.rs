@@ -129,6 +129,19 @@ fn code_without_bitcode_is_told_apart() {
 }
 
 #[test]
+fn what_another_compiler_has_made_of_a_program_is_named() {
+    let place = place();
+    shell(
+        &place,
+        "$CC -c a.c && MPICH_CC=gcc $PLAIN -c b.c && $CC a.o b.o -o mixed && $CC a.c b.c -o whole",
+    );
+    let note = ", which the program calls, was not read: gcc keeps nothing to read";
+    let of = |program: &str| lint(&place, &[program]);
+    assert!(of("mixed").out.contains(note), "{}", of("mixed").out);
+    assert!(!of("whole").out.contains(note), "{}", of("whole").out);
+}
+
+#[test]
 fn damage_is_noticed() {
     let place = place();
     shell(
@@ -234,6 +247,10 @@ fn builds_that_cannot_be_read_say_what_is_needed() {
     entry("/nosuch", ", \"command\": \"cc -c a.c\"").ends_with(74).says("/nosuch");
     entry(&here, ", \"command\": \"mpicc 'unfinished\"").ends_with(74).says("left out");
     finds(&entry(&here, ", \"command\": \"mpicc.mpich -fopenmp -c a.c -o a.o\""));
+    // Launchers, options of gcc alone, files left beside the object.
+    let command = "ccache commsan cc mpicc.mpich -fopenmp -fno-tree-vrp -save-temps -c a.c -o a.o";
+    finds(&entry(&here, &format!(", \"command\": \"{command}\"")));
+    assert!(!place.path("a.i").exists());
 }
 
 /// A condition on the clock is suspected only, one on the rank is certain.

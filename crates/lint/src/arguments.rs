@@ -1,4 +1,5 @@
-//! Arguments that no call may be given, where the code says them: CS-ARG-01.
+//! Arguments that no call may be given, where the code says them: CS-ARG-01, and buffers that no call may be given
+//! twice: CS-BUF-04 (`aliased.rs`).
 //!
 //! What a call demands is in the table of calls, as at run time (`mpi-shim/arguments.rs`, which names the
 //! standard's sections). What it is given counts here if it is a constant, or a variable that is only ever this
@@ -10,6 +11,7 @@
 //!
 //! **Missed**: everything that is computed, handles of freed objects, ranks beyond the communicator's.
 
+mod aliased;
 mod constant;
 
 use crate::environment::Environment;
@@ -31,6 +33,9 @@ pub fn check(program: &Program, calls: &Calls, environment: &Environment, analys
                 let given = Given { constants: &constants, mpi, call, inst };
                 if let Some((index, problem)) = given.wrong() {
                     report(program, function, &given, index, &problem, analysis);
+                }
+                if let Some(finding) = aliased::check(program, function, &given) {
+                    analysis.findings.push(finding);
                 }
             }
         }
@@ -177,6 +182,15 @@ impl Given<'_, '_> {
         used(On::All) || used(On::Root) && used(On::Other)
     }
 
+    /// Whether the buffer of an access is used on all ranks: on some by this one, on the others by another one. At
+    /// a root that is no rank, of intercommunicators, it need not be.
+    fn is_everywhere(&self, rule: &Rule) -> bool {
+        let root = || self.call.at.root.and_then(|root| self.number(root));
+        let others = |other: &Rule| other.buffer == rule.buffer && other.on != rule.on;
+        rule.on == On::All
+            || root().is_some_and(|root| root >= 0) && self.call.accesses.iter().any(others)
+    }
+
     /// Whether an access has elements for sure.
     fn is_of_something(&self, rule: &Rule) -> bool {
         count_of(rule).and_then(|count| self.number(count)).is_some_and(|count| count > 0)
@@ -208,7 +222,7 @@ impl Given<'_, '_> {
         let neighbours = self.call.flow == Flow::Neighbours;
         let is_null = |rule: &&Rule| {
             self.number(rule.buffer) == Some(0)
-                && rule.on == On::All
+                && self.is_everywhere(rule)
                 && !neighbours
                 && self.takes_place(rule)
                 && self.is_of_something(rule)

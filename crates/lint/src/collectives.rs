@@ -22,6 +22,7 @@
 //! question, which together call the same on all ranks.
 
 mod comm;
+mod extent;
 mod footprint;
 mod fork;
 mod reach;
@@ -31,6 +32,7 @@ mod terms;
 mod uniform;
 
 use crate::callgraph::CallGraph;
+use crate::environment::Environment;
 use crate::memory::Memory;
 use crate::openmp::{Runtime, runtime};
 use crate::{Analysis, Calls, levels, places};
@@ -44,8 +46,14 @@ use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
 use uniform::Differing;
 
 /// Finds collectives that do not match.
-pub fn check(program: &Program, calls: &Calls, memory: &Memory, analysis: &mut Analysis) {
-    let mut comms = Comms::new(program, calls, memory);
+pub fn check(
+    program: &Program,
+    calls: &Calls,
+    memory: &Memory,
+    environment: &Environment,
+    analysis: &mut Analysis,
+) {
+    let mut comms = Comms::new(program, calls, memory, environment);
     let roots = levels::roots(program, memory);
     let differing = uniform::differing(&mut comms, &roots);
     if differing.conditions.is_empty() && differing.roots.is_empty() {

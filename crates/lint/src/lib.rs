@@ -14,6 +14,7 @@
 mod arguments;
 mod callgraph;
 mod collectives;
+mod datatypes;
 mod environment;
 pub mod levels;
 mod library;
@@ -60,7 +61,7 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
     levels::check(program, &calls, &memory, options, &mut analysis);
-    collectives::check(program, &calls, &memory, &mut analysis);
+    collectives::check(program, &calls, &memory, &environment, &mut analysis);
     pending::check(program, &calls, &memory, &environment, &mut analysis);
     arguments::check(program, &calls, &environment, &mut analysis);
     objects::check(program, &calls, &memory, &environment, options.leaks, &mut analysis);

@@ -22,7 +22,7 @@ pub enum Library {
 impl Library {
     /// Of a function of this name.
     pub fn of(name: &str) -> Library {
-        match name {
+        match plain(name) {
             "memcpy" | "memmove" | "mempcpy" | "__memcpy_chk" | "__memmove_chk" => Library::Copies,
             "memset" | "__memset_chk" => Library::Fills,
             "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" | "realloc" => Library::Releases,
@@ -51,6 +51,21 @@ impl Library {
             | "atol"
             | "strtol"
             | "getenv"
+            | "fopen"
+            | "fdopen"
+            | "fclose"
+            | "fseek"
+            | "ftell"
+            | "rewind"
+            | "feof"
+            | "ferror"
+            | "remove"
+            | "rename"
+            | "access"
+            | "mkdir"
+            | "unlink"
+            | "strcasecmp"
+            | "strncasecmp"
             | "usleep"
             | "sleep"
             | "perror"
@@ -89,9 +104,12 @@ impl Library {
             | "omp_get_num_threads"
             | "omp_get_max_threads"
             | "omp_get_wtime" => Library::Nothing,
-            "snprintf" | "sprintf" | "sscanf" | "scanf" | "fscanf" | "fread" | "fgets"
-            | "gettimeofday" | "clock_gettime" | "posix_memalign" | "strcpy" | "strncpy"
-            | "strcat" => Library::WritesArguments,
+            "snprintf" | "sprintf" | "vsnprintf" | "sscanf" | "scanf" | "fscanf" | "fread"
+            | "fgets" | "getline" | "gettimeofday" | "clock_gettime" | "posix_memalign"
+            | "strcpy" | "strncpy" | "strcat" | "strncat" | "stat" | "fstat" | "modf" | "frexp"
+            | "sincos" | "gethostname" | "strftime" | "strtoll" | "strtod" => {
+                Library::WritesArguments
+            }
             _ if name.starts_with("_FortranAioInput") => Library::WritesArguments,
             _ if name.starts_with("llvm.") || name.starts_with("_FortranAio") => Library::Nothing,
             // To the next node of a map.
@@ -110,6 +128,13 @@ impl Library {
             Library::WritesArguments | Library::Anything => args,
         }
     }
+}
+
+/// The name that the standard has for a function of the C library: glibc's headers give some of them
+/// others.
+pub fn plain(name: &str) -> &str {
+    const OTHERS: [&str; 2] = ["__isoc99_", "__isoc23_"];
+    OTHERS.iter().find_map(|with| name.strip_prefix(with)).unwrap_or(name)
 }
 
 /// Whether a function writes to a stream of C++, or tells its state: what is in the stream is not looked at.

@@ -26,7 +26,7 @@ pub struct Calls {
 static ROWS: LazyLock<FxHashMap<String, &'static Call>> = LazyLock::new(|| {
     CALLS
         .iter()
-        .filter(|call| !matches!(call.effect, Effect::Ask | Effect::Bare))
+        .filter(|call| call.effect != Effect::Bare)
         .map(|call| (call.name.to_lowercase(), call))
         .collect()
 });

@@ -24,6 +24,7 @@
 mod cells;
 mod effects;
 mod effort;
+mod first;
 mod flat;
 mod found;
 mod linear;
@@ -98,7 +99,12 @@ impl Checker<'_> {
         let basis = walker.basis();
         for operation in operations {
             let Some(found) = walker.follow(&basis, &operation) else { continue };
-            for finding in report::findings(&walker, &operation, &found) {
+            let mut findings = report::findings(&walker, &operation, &found);
+            if let Some(mut first) = walker.follow_first(&basis, &operation) {
+                first.keep_new(&found);
+                findings.extend(report::findings(&walker, &operation, &first));
+            }
+            for finding in findings {
                 if !analysis.findings.contains(&finding) {
                     analysis.findings.push(finding);
                 }

@@ -1,7 +1,7 @@
 //! From sources to bitcode, where the build has kept none: each file is compiled once more, by clang or
 //! flang, up to where optimization would begin.
 
-use super::fortran;
+use super::{database, fortran};
 use crate::exit_code;
 use crate::failure::{Failure, warn};
 use std::ffi::{OsStr, OsString};
@@ -32,11 +32,11 @@ pub struct Compiled {
 }
 
 /// One source file and how it is compiled.
-struct Unit {
-    directory: PathBuf,
-    source: PathBuf,
+pub struct Unit {
+    pub directory: PathBuf,
+    pub source: PathBuf,
     /// Compiler and options of the build, without output; just the compiler's name if there is no build.
-    command: Vec<OsString>,
+    pub command: Vec<OsString>,
 }
 
 struct Directory(PathBuf);
@@ -47,15 +47,16 @@ impl Drop for Directory {
     }
 }
 
+/// The language of a source file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Language {
+pub enum Language {
     C,
     Cxx,
     Fortran,
 }
 
 impl Language {
-    fn of(path: &Path) -> Option<Language> {
+    pub fn of(path: &Path) -> Option<Language> {
         let extension = path.extension()?.to_str()?;
         match extension {
             "c" => Some(Language::C),
@@ -75,7 +76,8 @@ impl Language {
         }
     }
 
-    fn wrapper(self) -> &'static str {
+    /// MPI's wrapper for it.
+    pub fn wrapper(self) -> &'static str {
         match self {
             Language::C => "mpicc",
             Language::Cxx => "mpicxx",
@@ -87,7 +89,7 @@ impl Language {
 impl Sources {
     /// Of files named on the command line and of a build directory.
     pub fn of(build: Option<&Path>, files: &[PathBuf]) -> Result<Sources, Failure> {
-        let mut units = build.map(database).transpose()?.unwrap_or_default();
+        let mut units = build.map(database::read).transpose()?.unwrap_or_default();
         let mut binaries = Vec::new();
         for file in files {
             match Language::of(file) {
@@ -174,21 +176,54 @@ impl Unit {
         })
     }
 
+    /// Compiles, without those options of the build that only its own compiler knows.
     fn compile(
         &self,
         options: &[String],
         fortran: &[OsString],
         output: &Path,
     ) -> Result<(), String> {
-        let language = Language::of(&self.source).unwrap_or(Language::C);
         let Some((compiler, build)) = self.command.split_first() else {
             return Err("the compile command is empty".to_owned());
         };
         if !self.directory.is_dir() {
             return Err(format!("there is no directory `{}`", self.directory.display()));
         }
+        let mut build = build.to_vec();
+        loop {
+            let mut command = self.command(compiler, &build, options, fortran);
+            command.args(["-g", "-c", "-emit-llvm", "-o"]).arg(output).arg(&self.source);
+            let ran = command.stdin(Stdio::null()).output().map_err(|error| {
+                let program = command.get_program().to_string_lossy();
+                format!("`{program}` does not run ({error}): install clang-19 and flang-19")
+            })?;
+            if ran.status.success() {
+                return Ok(());
+            }
+            let text = String::from_utf8_lossy(&ran.stderr);
+            let before = build.len();
+            build.retain(|option| !is_refused(&option.to_string_lossy(), &text));
+            if build.len() < before {
+                continue;
+            }
+            // With a place, if there is one.
+            let with = |part: &str| text.lines().find(|line| line.contains(part));
+            let error = with(": error: ").or_else(|| with("error")).unwrap_or("no message");
+            return Err(format!("{error}; options for the compiler can follow after `--`"));
+        }
+    }
+
+    /// The compiler with the options of the build and of the user.
+    fn command(
+        &self,
+        compiler: &OsStr,
+        build: &[OsString],
+        options: &[String],
+        fortran: &[OsString],
+    ) -> Command {
+        let language = Language::of(&self.source).unwrap_or(Language::C);
         let wrapper = language != Language::Fortran && self.has_mpi_wrapper();
-        let compiler = if wrapper { compiler.as_os_str() } else { OsStr::new(language.compiler()) };
+        let compiler = if wrapper { compiler } else { OsStr::new(language.compiler()) };
         let mut command = Command::new(compiler);
         if wrapper {
             // Of Open MPI, MPICH, and what descends from it.
@@ -203,27 +238,36 @@ impl Unit {
         }
         command.current_dir(&self.directory).args(build).args(options);
         if language != Language::Fortran {
-            // Options that only the build's own compiler knows do no harm.
             command.args(["-Xclang", "-disable-llvm-passes", "-w", "-Qunused-arguments"]);
             command.args(["-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument"]);
         } else {
             command.arg("-O0");
         }
-        command.args(["-g", "-c", "-emit-llvm", "-o"]).arg(output).arg(&self.source);
-        let ran = command.stdin(Stdio::null()).output();
-        let ran = ran.map_err(|error| {
-            let program = command.get_program().to_string_lossy();
-            format!("`{program}` does not run ({error}): install clang-19 and flang-19")
-        })?;
-        if ran.status.success() {
-            return Ok(());
-        }
-        let text = String::from_utf8_lossy(&ran.stderr);
-        // With a place, if there is one.
-        let with = |part: &str| text.lines().find(|line| line.contains(part));
-        let error = with(": error: ").or_else(|| with("error")).unwrap_or("no message");
-        Err(format!("{error}; options for the compiler can follow after `--`"))
+        command
     }
+}
+
+/// Whether a compiler has said that it does not know an option, or not with this value.
+fn is_refused(option: &str, said: &str) -> bool {
+    const REFUSALS: [&str; 5] = [
+        "unknown argument",
+        "unsupported option",
+        "unsupported argument",
+        "unknown target CPU",
+        "invalid value",
+    ];
+    let refusals =
+        said.lines().filter(|line| REFUSALS.iter().any(|refusal| line.contains(refusal)));
+    let mut quoted = refusals.flat_map(|line| {
+        // What the option may have been meant to be comes last.
+        let line = line.split("; did you mean").next().unwrap_or(line);
+        line.split('\'').skip(1).step_by(2)
+    });
+    let standard = option.starts_with("-std=") && said.contains("Only -std=");
+    let is_it = |quoted: &str| {
+        option == quoted || option.strip_suffix(quoted).is_some_and(|name| name.ends_with('='))
+    };
+    standard || option.starts_with('-') && quoted.any(is_it)
 }
 
 fn in_path(program: &OsString) -> bool {
@@ -232,65 +276,22 @@ fn in_path(program: &OsString) -> bool {
         || std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// The entries of compile_commands.json (Clang's "JSON Compilation Database Format Specification").
-fn database(build: &Path) -> Result<Vec<Unit>, Failure> {
-    #[derive(serde::Deserialize)]
-    struct Entry {
-        directory: PathBuf,
-        file: PathBuf,
-        arguments: Option<Vec<String>>,
-        command: Option<String>,
-    }
-    let path = build.join("compile_commands.json");
-    let unusable = |what: String| {
-        Failure::new(exit_code::REPORT, format!("cannot use `{}`: {what}", path.display())).help(
-            "have it written by `cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, `meson`, or `bear -- make`",
-        )
-    };
-    let text = std::fs::read_to_string(&path).map_err(|error| unusable(error.to_string()))?;
-    let entries: Vec<Entry> =
-        serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-    let units = entries.into_iter().filter(|entry| Language::of(&entry.file).is_some());
-    let units = units.map(|entry| {
-        let words = entry.arguments.or_else(|| shlex::split(entry.command.as_deref()?));
-        let command = plain(&words.unwrap_or_default(), &entry.file);
-        Unit { directory: entry.directory, source: entry.file, command }
-    });
-    Ok(units.collect())
-}
-
-/// A command without what says which file to make of which, and without options that only other
-/// compilers know.
-fn plain(words: &[String], source: &Path) -> Vec<OsString> {
-    let mut kept = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let own = ["-c", "-S", "-E", "-MD", "-MMD", "-MP"].contains(&word.as_str());
-        let with_value = ["-o", "-MF", "-MT", "-MQ"].contains(&word.as_str());
-        if with_value {
-            words.next();
-        }
-        let is_source = Path::new(word) == source
-            || source.is_absolute()
-                && source.ends_with(word)
-                && Language::of(Path::new(word)).is_some();
-        let optimizes = word.starts_with("-O") || word.starts_with("-flto");
-        if !(own || with_value || is_source || optimizes) {
-            kept.push(word.into());
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_command_of_the_build_keeps_what_the_source_needs() {
-        let words = "mpicc -DX=1 -I../include -O3 -MD -MF a.d -o a.o -c ../src/a.c";
-        let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
-        let kept = plain(&words, Path::new("/home/u/build/../src/a.c"));
-        assert_eq!(kept, ["mpicc", "-DX=1", "-I../include"].map(OsString::from));
+    fn options_that_a_compiler_refuses_are_found_in_what_it_says() {
+        const SAID: &str = "clang-19: error: unknown argument '-fno-tree-vrx'; did you mean '-fno-tree'?\n\
+             error: unknown target CPU 'power11'\n\
+             error: invalid value 'gnu99x' in '-std=gnu99x'\n\
+             a.c:1:2: error: use of undeclared identifier 'x' in '-DN=1'\n";
+        for option in ["-fno-tree-vrx", "-mcpu=power11", "-std=gnu99x"] {
+            assert!(is_refused(option, SAID), "{option}");
+        }
+        for option in ["-fno-tree", "-DN=1", "power11", "-I."] {
+            assert!(!is_refused(option, SAID), "{option}");
+        }
+        assert!(is_refused("-std=f2008", "error: Only -std=f2018 is allowed currently.\n"));
     }
 }

@@ -1,6 +1,7 @@
 //! Communicators: which one a call names, and which ranks it has.
 
 use crate::callgraph::{self, CallGraph};
+use crate::environment::Environment;
 use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
@@ -43,6 +44,7 @@ pub struct Comms<'p> {
     pub program: &'p Program,
     pub calls: &'p Calls,
     pub memory: &'p Memory,
+    pub environment: &'p Environment,
     /// Who calls whom, or starts it in other threads.
     pub graph: CallGraph,
     /// Communicators of some ranks, each with a bit for its ranks' numbers.
@@ -50,11 +52,16 @@ pub struct Comms<'p> {
 }
 
 impl<'p> Comms<'p> {
-    pub fn new(program: &'p Program, calls: &'p Calls, memory: &'p Memory) -> Comms<'p> {
+    pub fn new(
+        program: &'p Program,
+        calls: &'p Calls,
+        memory: &'p Memory,
+        environment: &'p Environment,
+    ) -> Comms<'p> {
         let called =
             |id, body: &Body, inst: &Inst| callgraph::called(program, memory, id, body, inst);
         let graph = CallGraph::of(program, called);
-        Comms { program, calls, memory, graph, labels: FxHashMap::default() }
+        Comms { program, calls, memory, environment, graph, labels: FxHashMap::default() }
     }
 
     /// The communicator, window or file that a call of MPI names; none if it names none.
@@ -62,14 +69,12 @@ impl<'p> Comms<'p> {
         if mpi.name == "MPI_Finalize" {
             return Some(Comm::World);
         }
-        let call = mpi.call;
-        let at = call.and_then(|call| call.at.comm.or(call.at.win));
-        let at = at.or_else(|| call?.params.iter().position(|p| HANDLES.contains(&&*p.name)));
-        let at = at.or_else(|| mpi.name.starts_with("MPI_File_").then_some(0))?;
+        let call = mpi.call?;
+        let at = call.at.comm.or(call.at.win).or(call.at.file);
+        let at = at.or_else(|| call.params.iter().position(|p| FREED.contains(&&*p.name)))?;
         let passed = *inst.args.get(at)?;
         // Calls that free take the address, in C too.
-        let frees = call.is_some_and(|call| call.params[at].name.ends_with("_inout"))
-            || mpi.name == "MPI_File_close";
+        let frees = call.params[at].name.ends_with("_inout");
         Some(self.resolve(function, passed, mpi.by_reference || frees))
     }
 
@@ -184,8 +189,8 @@ impl<'p> Comms<'p> {
     }
 }
 
-/// Parameters other than communicators and windows that name a group of ranks.
-const HANDLES: [&str; 4] = ["comm_inout", "win_inout", "fh", "win"];
+/// Parameters that name a group of ranks for the last time.
+const FREED: [&str; 3] = ["comm_inout", "win_inout", "fh_inout"];
 
 const MPICH_WORLD: i64 = 0x4400_0000;
 const MPICH_SELF: i64 = 0x4400_0001;

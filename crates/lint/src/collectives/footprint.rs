@@ -9,7 +9,7 @@ use crate::memory::set::Set;
 use crate::memory::{Object, Pointer};
 use commsan_ir::{Body, FunctionId, Inst, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A place in an object in which something may differ.
@@ -37,6 +37,8 @@ pub struct Targets {
 pub struct Footprints {
     numbers: FxHashMap<Object, u32>,
     fields: FxHashSet<Pointer>,
+    /// By object: the places in it that the program tells apart, by offset.
+    places: FxHashMap<u32, BTreeMap<i64, Place>>,
     targets: FxHashMap<(FunctionId, Value), Rc<Targets>>,
     of: FxHashMap<FunctionId, Rc<Set>>,
 }
@@ -46,8 +48,8 @@ impl Footprints {
     pub fn of(comms: &Comms, found: reach::Found) -> Footprints {
         let reach::Found { functions, fields, objects } = found;
         let numbers = objects.into_iter().zip(0..).collect();
-        let (targets, of) = Default::default();
-        let mut footprints = Footprints { numbers, fields, targets, of };
+        let (places, targets, of) = Default::default();
+        let mut footprints = Footprints { numbers, fields, places, targets, of };
         let mut sets = FxHashMap::default();
         for (function, _, body) in comms.program.defined() {
             if functions.contains(&function) {
@@ -78,10 +80,34 @@ impl Footprints {
             let object = *self.numbers.get(&pointer.object)?;
             Some(Place { object, at: pointer.at, field: self.fields.contains(pointer) })
         };
-        let places = pointers.iter().filter_map(place).collect();
+        let places: Vec<_> = pointers.iter().filter_map(place).collect();
+        for place in &places {
+            if let Some(at) = place.at {
+                self.places.entry(place.object).or_default().insert(at, *place);
+            }
+        }
         let targets = Rc::new(Targets { places, is_certain });
         self.targets.insert((function, value), Rc::clone(&targets));
         targets
+    }
+
+    /// All places within so many bytes from where a value may point to; from there itself if it is not
+    /// known how many.
+    pub fn extended(&self, targets: &Rc<Targets>, bytes: Option<u64>) -> Rc<Targets> {
+        let Some(bytes) = bytes.and_then(|bytes| i64::try_from(bytes).ok()) else {
+            return Rc::clone(targets);
+        };
+        let mut places = Vec::new();
+        for target in &targets.places {
+            match (target.at, self.places.get(&target.object)) {
+                (Some(begin), Some(known)) => {
+                    let within = begin..begin.saturating_add(bytes.max(1));
+                    places.extend(known.range(within).map(|(_, place)| *place));
+                }
+                _ => places.push(*target),
+            }
+        }
+        Rc::new(Targets { places, is_certain: targets.is_certain })
     }
 
     /// What a function's own code reads or writes.

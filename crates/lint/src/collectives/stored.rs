@@ -56,12 +56,14 @@ impl Stored {
         true
     }
 
-    /// From a place of an object on, or everywhere, there are no labels any more. Says whether the
-    /// object is known.
-    pub fn clear(&mut self, place: Place) -> bool {
+    /// From a place of an object on, for so many bytes or to its end, or everywhere, there are no labels any
+    /// more. Says whether the object is known.
+    pub fn clear(&mut self, place: Place, bytes: Option<u64>) -> bool {
         let Some(entries) = self.0.get(&place.object) else { return false };
         let mut entries = entries.clone();
-        entries.retain(|(at, _)| at.zip(place.at).is_some_and(|(at, begin)| at < begin));
+        let end = |begin: i64| Some(begin.saturating_add_unsigned(bytes?));
+        let stays = |(at, begin): (i64, i64)| at < begin || end(begin).is_some_and(|end| at >= end);
+        entries.retain(|(at, _)| at.zip(place.at).is_some_and(stays));
         self.set(place.object, entries);
         true
     }
@@ -156,7 +158,9 @@ mod tests {
         stored.add(place(1, None), 4);
         assert!(stored.replace(place(0, Some(0)), 0));
         assert!(!stored.replace(place(0, Some(0)), 0), "nothing was there any more");
-        assert!(stored.clear(place(0, Some(4))) && !stored.clear(place(2, None)));
+        assert!(stored.clear(place(0, Some(4)), Some(4)) && !stored.clear(place(2, None), None));
+        assert_eq!(stored.read(&[place(0, Some(8))]), 2, "that lies behind");
+        assert!(stored.clear(place(0, Some(4)), None));
         let mut other = Stored::default();
         other.add(place(1, None), 4);
         assert_eq!(stored, other);

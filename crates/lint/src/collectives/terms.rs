@@ -387,33 +387,9 @@ const EMPTY: TermId = TermId(0);
 
 /// The name under which a call takes part in the order of collectives; none if it does not.
 pub fn collective(mpi: &crate::Mpi) -> Option<&'static str> {
-    if let Some(call) = mpi.call {
-        let other = matches!(
-            call.effect,
-            Effect::Window
-                | Effect::WindowFree
-                | Effect::Fence
-                | Effect::Finalize
-                | Effect::CommFree
-        );
-        let whole_file = call.name.starts_with("MPI_File_")
-            && (call.name.contains("_all") || call.name.contains("_ordered"));
-        return (call.collective || other || whole_file).then_some(&*call.name);
-    }
-    OTHERS.iter().find(|name| **name == mpi.name).copied()
+    let call = mpi.call?;
+    (call.enters || call.effect == Effect::Finalize).then_some(&*call.name)
 }
-
-/// Collectives that are not in the table of calls, as they have to do with no buffer.
-const OTHERS: [&str; 8] = [
-    "MPI_File_open",
-    "MPI_File_close",
-    "MPI_File_set_view",
-    "MPI_File_set_size",
-    "MPI_File_preallocate",
-    "MPI_Comm_idup",
-    "MPI_Comm_set_info",
-    "MPI_File_set_atomicity",
-];
 
 /// Whether a call ends the program as if all were well.
 fn is_exit(program: &Program, inst: &Inst) -> bool {

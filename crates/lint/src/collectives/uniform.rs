@@ -11,19 +11,19 @@
 //! called it before keeps what it did then: that was enough for what he came with. Only what followed from
 //! calls within themselves is looked at again.
 
-use super::comm::{Comm, Comms, Group, Labels, OTHER, RANK};
+mod mpi;
+
+use super::comm::{Comms, Labels, OTHER};
 use super::footprint::{Footprints, Targets};
 use super::reach;
-use super::sources::{DIFFERS, rank_results, uniform, writes};
+use super::sources::DIFFERS;
 use super::stored::Stored;
 use crate::callgraph;
 use crate::library::Library;
 use crate::memory::Pointer;
-use crate::mpi::stored;
 use crate::openmp::{Runtime, runtime};
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Value};
-use commsan_mpi::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -479,86 +479,6 @@ impl Analysis<'_, '_> {
         }
         result
     }
-
-    /// What a call of MPI does to labels.
-    #[expect(clippy::too_many_arguments, reason = "all of them change from call to call")]
-    fn mpi(
-        &mut self,
-        pass: &mut Pass,
-        id: InstId,
-        inst: &Inst,
-        mpi: &crate::Mpi,
-        labels: &[Labels],
-        control: Labels,
-        memory: &mut Stored,
-    ) -> Labels {
-        let function = pass.function;
-        let comm = self.comms.of_call(function, inst, mpi);
-        let name = &*mpi.name;
-        // Results: which argument, and how they differ.
-        if let Some((from, to)) = rank_results(name) {
-            let comm = self.comms.resolve(function, inst.args[0], mpi.by_reference);
-            let label = match name {
-                "MPI_Group_rank" => RANK,
-                // Everybody is the first of a communicator of its own.
-                _ if comm == Comm::Own => 0,
-                _ => self.comms.label(function, comm),
-            };
-            for arg in inst.args.iter().take(to + 1).skip(from) {
-                let targets = self.targets(function, *arg);
-                pass.write(memory, &targets, label | control);
-                if name == "MPI_Comm_rank" && comm != Comm::Own {
-                    self.found.ranks.extend(self.comms.memory.targets(function, *arg));
-                }
-            }
-            return 0;
-        }
-        if matches!(name, "MPI_Wtime" | "MPI_Get_processor_name") {
-            for arg in &inst.args {
-                let targets = self.targets(function, *arg);
-                pass.write(memory, &targets, OTHER);
-            }
-            return OTHER;
-        }
-        let Some(call) = mpi.call else { return 0 };
-        if let Some(root) = call.at.root.and_then(|root| labels.get(root)) {
-            let at = inst.args[call.at.root.unwrap_or(0)];
-            // A constant's copy differs from none, though it is made on some ranks only.
-            let constant = stored(self.comms.program, pass.body, at).is_some();
-            let stored = match mpi.by_reference && !constant {
-                true => {
-                    let targets = self.targets(function, at);
-                    memory.read(&targets.places)
-                }
-                false => 0,
-            };
-            if root | stored != 0 {
-                *self.found.roots.entry((function, id)).or_default() |= root | stored;
-            }
-        }
-        let everybody = call.collective && comm.is_some_and(|comm| self.everybody(function, comm));
-        for (place, param) in call.params.iter().enumerate() {
-            let Some(arg) = inst.args.get(place) else { continue };
-            let label = match param.role {
-                Role::Buffer if writes(call, place) && uniform(name) && everybody => 0,
-                Role::Buffer if writes(call, place) => OTHER,
-                // Flags and indices are a matter of time: they come to the same in the end.
-                Role::Status => OTHER,
-                _ => continue,
-            };
-            let targets = self.targets(function, *arg);
-            if label == 0 {
-                pass.clear(memory, &targets);
-            } else {
-                pass.write(memory, &targets, label | control);
-            }
-        }
-        0
-    }
-
-    fn everybody(&self, function: FunctionId, comm: Comm) -> bool {
-        self.comms.group(function, comm) == Group::All
-    }
 }
 
 /// A look at one context.
@@ -590,13 +510,13 @@ impl Pass<'_> {
 
     /// What was there is gone if it is certain where it is written.
     fn write(&mut self, memory: &mut Stored, targets: &Targets, labels: Labels) {
-        match &*targets.places {
-            [one] if targets.is_certain => {
-                if memory.replace(*one, labels) {
-                    self.touched.insert(one.object);
-                }
+        if !targets.is_certain {
+            return self.add(memory, targets, labels);
+        }
+        for place in &targets.places {
+            if memory.replace(*place, labels) {
+                self.touched.insert(place.object);
             }
-            _ => self.add(memory, targets, labels),
         }
     }
 
@@ -607,10 +527,10 @@ impl Pass<'_> {
         }
     }
 
-    /// All ranks have the same there, from that place of the object on.
-    fn clear(&mut self, memory: &mut Stored, targets: &Targets) {
+    /// All ranks have the same there, from that place of the object on, for so many bytes if that is known.
+    fn clear(&mut self, memory: &mut Stored, targets: &Targets, bytes: Option<u64>) {
         for target in &targets.places {
-            if memory.clear(*target) {
+            if memory.clear(*target, bytes) {
                 self.touched.insert(target.object);
             }
         }

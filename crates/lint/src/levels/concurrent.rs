@@ -4,7 +4,8 @@
 //! All threads of a team pass its constructs in the same order. So of two calls that different threads
 //! may make, both are under way at once if a way leads from the end of the one's region to the
 //! other without a barrier. Calls and returns are matched: a way leads up to callers of the function that
-//! it starts in, and down into functions from which it comes back only where it went in.
+//! it starts in, and down into functions from which it comes back only where it went in. From a call in
+//! a task or thread it leads on from where that is made.
 
 use super::instances::{Entered, Event, Instances, Number};
 use super::shape::State;
@@ -38,7 +39,7 @@ pub fn pairs(instances: &Instances) -> Vec<Pair> {
         if alone || many || instances.mpi_of(event).is_free_of_levels() {
             continue;
         }
-        let cause = event.word[end - 1];
+        let cause = spawned(event, team).unwrap_or(event.word[end - 1]);
         let mut search = Search::new(instances, &through, event, team, end);
         search.run();
         for other in search.reached.iter().filter_map(|place| by_spot.get(place)) {
@@ -50,6 +51,11 @@ pub fn pairs(instances: &Instances) -> Vec<Pair> {
         }
     }
     found
+}
+
+/// The innermost construct of a team around an event that runs beside its maker.
+fn spawned(event: &Event, team: usize) -> Option<Letter> {
+    event.word[team..].iter().rev().copied().find(|letter| letter.is_spawned())
 }
 
 /// Whether nothing in their words keeps two calls apart.
@@ -188,7 +194,8 @@ struct Step {
     begun: bool,
     /// Whether the way has gone into a function and has to come back where it went in.
     down: bool,
-    /// Whether it has left the event's region.
+    /// Whether it has left the event's region. What is spawned from within begins after the event; what
+    /// the event comes after is found from there.
     left: bool,
 }
 
@@ -200,8 +207,7 @@ impl<'s, 'p> Search<'s, 'p> {
         team: usize,
         end: usize,
     ) -> Self {
-        let spawned = event.word[team..].iter().rposition(|letter| letter.is_spawned());
-        let spawned = spawned.map(|at| event.word[team + at]);
+        let spawned = spawned(event, team);
         let ends = match spawned {
             None => Ends::Barrier,
             Some(Letter::Thread(_)) => Ends::Thread,
@@ -286,7 +292,6 @@ impl<'s, 'p> Search<'s, 'p> {
                 // A team is waited for; what it does meanwhile is done by other teams.
                 let enters = how != Entered::Forked || self.ends == Ends::Thread;
                 if enters {
-                    let left = left || how == Entered::Spawned;
                     self.push(Step {
                         instance: callee,
                         block: BlockId(0),

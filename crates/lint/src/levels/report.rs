@@ -223,7 +223,7 @@ impl<'r, 'p> Report<'r, 'p> {
         }
         let program = self.instances.program;
         let message = if first.spot == second.spot {
-            format!("`{one}` of one iteration and of the next may run at once")
+            format!("`{one}` may run at once with itself, where threads come to it again")
         } else {
             let other_line = places::line(program, self.at(second.spot), Some(here));
             format!("`{one}` and `{other}` ({other_line}) may run at once")

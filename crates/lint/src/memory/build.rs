@@ -1,11 +1,11 @@
 //! From instructions to the solver's rules.
 
-use super::library::Library;
+mod calls;
+
 use super::solve::{Node, Solver};
 use super::{Memory, Object, Pointer, Values, is_handle};
-use crate::{Calls, Mpi};
+use crate::Calls;
 use commsan_ir::{Callee, FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
-use commsan_mpi::{Effect, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Turns a program into sets and rules.
@@ -22,7 +22,7 @@ pub struct Builder<'p> {
     /// Calls through pointers: caller, call, the set of the callee.
     indirect: Vec<(FunctionId, InstId, Node)>,
     bound: FxHashSet<(FunctionId, InstId, FunctionId)>,
-    /// Functions that threads begin with, whose arguments are known.
+    /// Functions that libraries call with arguments that are known.
     started: FxHashSet<FunctionId>,
     /// Functions that are known outside.
     called_back: FxHashSet<FunctionId>,
@@ -100,7 +100,7 @@ impl<'p> Builder<'p> {
 
     fn global(&mut self, id: GlobalId, global: &commsan_ir::Global) {
         for (at, value) in &global.initial {
-            if let Some(pointer) = constant(*value) {
+            if let Some(pointer) = self.constant(*value) {
                 let field = Pointer { object: Object::Global(id), at: Some(*at as i64) };
                 let field = self.solver.field(field);
                 self.solver.add(field, pointer);
@@ -112,6 +112,21 @@ impl<'p> Builder<'p> {
             let outside = self.outside;
             self.solver.store(outside, own);
         }
+    }
+
+    /// The pointer that a constant is.
+    fn constant(&self, value: Value) -> Option<Pointer> {
+        let object = match value {
+            Value::Global(id, at) => {
+                return Some(Pointer { object: Object::Global(id), at: Some(at) });
+            }
+            // Whoever calls these ends the program.
+            Value::Function(id) if NOBODY.contains(&&*self.program[id].name) => return None,
+            Value::Function(id) => Object::Function(id),
+            Value::Int(number) if is_handle(number) => Object::Handle(number),
+            _ => return None,
+        };
+        Some(Pointer { object, at: Some(0) })
     }
 
     fn pass_anything(&mut self, function: FunctionId) {
@@ -135,7 +150,7 @@ impl<'p> Builder<'p> {
             Value::Inst(id) => self.computed(function, id, depth),
             _ => self.solver.node(),
         };
-        if let Some(pointer) = constant(value) {
+        if let Some(pointer) = self.constant(value) {
             self.solver.add(node, pointer);
         }
         self.values.insert(function, value, node);
@@ -230,14 +245,16 @@ impl<'p> Builder<'p> {
             Op::Load(size) => {
                 let (address, to) = (self.value(function, arg(0)), self.value(function, result));
                 if *size > WORD {
-                    self.load_aggregate(address, to);
+                    self.load_aggregate(address, *size, to);
                 }
             }
             Op::Store(size) => {
                 let value = self.value(function, arg(0));
                 let address = self.value(function, arg(1));
-                self.solver.store(address, value);
-                self.copy_aggregate(function, *size, arg(0), address);
+                match *size > WORD {
+                    true => self.copy_aggregate(function, *size, arg(0), address),
+                    false => self.solver.store(address, value),
+                }
             }
             Op::Atomic(_) => {
                 let address = self.value(function, arg(0));
@@ -285,18 +302,15 @@ impl<'p> Builder<'p> {
     }
 
     /// A whole structure that is loaded holds all pointers in it.
-    fn load_aggregate(&mut self, address: Node, to: Node) {
-        let anywhere = self.solver.shifted(address, None);
-        self.solver.load(address, to);
-        self.solver.load(anywhere, to);
+    fn load_aggregate(&mut self, address: Node, size: u32, to: Node) {
+        for part in self.parts(address, size) {
+            self.solver.load(part, to);
+        }
     }
 
     /// A whole structure that is stored after it was loaded is copied; any other may have its
-    /// pointers anywhere.
+    /// pointers anywhere in it.
     fn copy_aggregate(&mut self, function: FunctionId, size: u32, value: Value, address: Node) {
-        if size <= WORD {
-            return;
-        }
         if let (Value::Inst(id), Some(body)) = (value, &self.program[function].body)
             && matches!(body[id].op, Op::Load(_))
         {
@@ -304,9 +318,19 @@ impl<'p> Builder<'p> {
             self.copies.push((address, from));
             return;
         }
-        let anywhere = self.solver.shifted(address, None);
         let value = self.value(function, value);
-        self.solver.store(anywhere, value);
+        for part in self.parts(address, size) {
+            self.solver.store(part, value);
+        }
+    }
+
+    /// Where in a structure pointers, or handles, may be: of a large one, anywhere in its object.
+    fn parts(&mut self, address: Node, size: u32) -> Vec<Node> {
+        if size > LARGEST {
+            return vec![self.solver.shifted(address, None)];
+        }
+        let places = (0..size).step_by(HANDLE);
+        places.map(|at| self.solver.shifted(address, Some(i64::from(at)))).collect()
     }
 
     fn call(&mut self, function: FunctionId, id: InstId, inst: &Inst) {
@@ -383,114 +407,6 @@ impl<'p> Builder<'p> {
             self.give_away(function, &inst.args, to);
         }
     }
-
-    fn library(&mut self, function: FunctionId, id: InstId, inst: &Inst, name: &str) -> bool {
-        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
-        // Who starts threads passes arguments on: the function, and where its parameters begin.
-        let thread = match name {
-            "pthread_create" => Some((2, 0, 3)),
-            "__kmpc_fork_call" | "__kmpc_fork_teams" => Some((2, 2, 3)),
-            _ => None,
-        };
-        if let Some((entry, first, from)) = thread {
-            let Value::Function(callee) = arg(entry) else { return false };
-            self.started.insert(callee);
-            for (number, argument) in (first..).zip(inst.args.iter().skip(from)) {
-                let argument = self.value(function, *argument);
-                let param = self.value(callee, Value::Param(number));
-                self.solver.copy(argument, param);
-            }
-            return true;
-        }
-        let Some(library) = Library::of(name) else { return false };
-        let to = self.value(function, Value::Inst(id));
-        match library {
-            Library::Allocates => {
-                let made = self.made(function, id, None);
-                self.solver.copy(made, to);
-            }
-            Library::Reallocates => {
-                let made = self.made(function, id, None);
-                self.solver.copy(made, to);
-                let old = self.value(function, arg(0));
-                self.copies.push((made, old));
-            }
-            Library::AllocatesInto => {
-                let made = self.made(function, id, Some(0));
-                let address = self.value(function, arg(0));
-                self.solver.store(address, made);
-            }
-            Library::Copies => {
-                let (target, source) = (self.value(function, arg(0)), self.value(function, arg(1)));
-                self.copies.push((target, source));
-                self.solver.shift(target, to, None);
-            }
-            Library::ReturnsFirst => {
-                let first = self.value(function, arg(0));
-                self.solver.shift(first, to, None);
-            }
-            Library::Forgets => {}
-            Library::ChangesString => {
-                let string = self.value(function, arg(0));
-                let text = self.made(function, id, None);
-                self.solver.shift(string, text, None);
-                self.solver.store(string, text);
-                self.solver.copy(text, to);
-            }
-            Library::WalksNodes(links) => self.nodes(function, &inst.args[..1], to, links, false),
-            Library::LinksNodes(links) => self.nodes(function, &inst.args, to, links, true),
-        }
-        true
-    }
-
-    /// Nodes that arguments point to, and all that are linked with these; whether they are then
-    /// linked anew. `to` is where any of them may be.
-    fn nodes(&mut self, function: FunctionId, from: &[Value], to: Node, links: &[i64], anew: bool) {
-        for node in from {
-            let node = self.value(function, *node);
-            self.solver.copy(node, to);
-        }
-        for at in links {
-            let link = self.solver.shifted(to, Some(*at));
-            self.solver.load(link, to);
-            if anew {
-                self.solver.store(link, to);
-            }
-        }
-    }
-
-    /// MPI keeps no pointers, but makes handles and memory, and moves data that may be pointers.
-    fn mpi(&mut self, function: FunctionId, id: InstId, inst: &Inst, mpi: &Mpi) {
-        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
-        for index in handed_on(mpi) {
-            let value = self.value(function, arg(*index));
-            let outside = self.outside;
-            self.solver.store(outside, value);
-        }
-        if let Some(index) = handed_back(mpi) {
-            let (address, known) = (self.value(function, arg(index)), self.solver.node());
-            let outside = self.outside;
-            self.solver.load(outside, known);
-            self.solver.store(address, known);
-        }
-        for (number, argument) in inst.args.iter().enumerate() {
-            if makes_handle(mpi, number) {
-                let made = self.made(function, id, u8::try_from(number).ok());
-                let address = self.value(function, *argument);
-                self.solver.store(address, made);
-            }
-        }
-    }
-
-    /// Others may do anything with these, and return anything.
-    fn give_away(&mut self, function: FunctionId, arguments: &[Value], result: Node) {
-        let outside = self.outside;
-        for argument in arguments {
-            let argument = self.value(function, *argument);
-            self.solver.store(outside, argument);
-        }
-        self.solver.load(outside, result);
-    }
 }
 
 /// How a set follows from another.
@@ -510,61 +426,14 @@ const DEPTH: u32 = 256;
 
 /// Bytes of the largest pointer.
 const WORD: u32 = 8;
+/// Bytes of the smallest handle: MPICH's, and Fortran's.
+const HANDLE: usize = 4;
+/// Bytes of structures in which places are told apart: descriptors of Fortran's arrays of up to nine dimensions
+/// are no larger.
+const LARGEST: u32 = 256;
 
-fn constant(value: Value) -> Option<Pointer> {
-    let object = match value {
-        Value::Global(id, at) => return Some(Pointer { object: Object::Global(id), at: Some(at) }),
-        Value::Function(id) => Object::Function(id),
-        Value::Int(number) if is_handle(number) => Object::Handle(number),
-        _ => return None,
-    };
-    Some(Pointer { object, at: Some(0) })
-}
-
-/// The arguments that MPI hands to functions of the program, or back to whoever asks for an attribute; functions
-/// among them are called.
-fn handed_on(mpi: &Mpi) -> &'static [usize] {
-    match &*mpi.name {
-        "MPI_Grequest_start" => &[0, 1, 2, 3],
-        "MPI_Comm_create_keyval"
-        | "MPI_Win_create_keyval"
-        | "MPI_Type_create_keyval"
-        | "MPI_Keyval_create" => &[0, 1, 3],
-        "MPI_Comm_set_attr" | "MPI_Win_set_attr" | "MPI_Type_set_attr" | "MPI_Attr_put" => &[2],
-        "MPI_Register_datarep" => &[1, 2, 3, 4],
-        "MPI_Op_create"
-        | "MPI_Comm_create_errhandler"
-        | "MPI_Win_create_errhandler"
-        | "MPI_File_create_errhandler" => &[0],
-        _ => &[],
-    }
-}
-
-/// The argument through which an attribute comes back.
-fn handed_back(mpi: &Mpi) -> Option<usize> {
-    match &*mpi.name {
-        "MPI_Comm_get_attr" | "MPI_Win_get_attr" | "MPI_Type_get_attr" | "MPI_Attr_get" => Some(2),
-        _ => None,
-    }
-}
-
-/// Whether a call stores a new handle, or the address of new memory, through this argument.
-fn makes_handle(mpi: &Mpi, number: usize) -> bool {
-    let Some(call) = mpi.call else { return false };
-    let makes = call.makes.is_some_and(|(_, index)| index == number);
-    makes
-        || call.params.get(number).is_some_and(|param| match &*param.name {
-            "comm_out" | "win_out" | "baseptr" => true,
-            "message" => call.probes(),
-            "base" => call.effect == Effect::MemAlloc,
-            _ => param.role == Role::Request && stores_request(call.effect),
-        })
-}
-
-/// Whether a call with this effect writes a new request.
-fn stores_request(effect: Effect) -> bool {
-    matches!(effect, Effect::Start | Effect::Init | Effect::InitPartitioned | Effect::Rma)
-}
+/// What stands in tables of virtual functions where there is none (Itanium C++ ABI §3.2.6).
+const NOBODY: [&str; 2] = ["__cxa_pure_virtual", "__cxa_deleted_virtual"];
 
 #[cfg(test)]
 mod tests {

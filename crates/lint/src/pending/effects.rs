@@ -3,6 +3,7 @@
 use super::flat::Flat;
 use super::linear::{Known, Linear};
 use super::uses::Uses;
+use crate::datatypes;
 use crate::environment::Environment;
 use crate::library::Library;
 use crate::memory::{Memory, Object, Pointer};
@@ -189,11 +190,11 @@ impl<'p> View<'p> {
     pub fn element(&self, known: &Known, id: InstId, at: usize) -> Option<u64> {
         let datatype = self.argument(known, id, at)?;
         if let Some(number) = datatype.number() {
-            return predefined_number(number, self.environment.open_mpi);
+            return datatypes::size_of_number(number, self.environment.open_mpi);
         }
         match datatype.base()? {
             Value::Global(id, _) if datatype.constant == 0 => {
-                predefined_name(&self.program[id].name)
+                datatypes::size_of_name(&self.program[id].name)
             }
             _ => None,
         }
@@ -330,7 +331,7 @@ impl<'p> View<'p> {
                     let count = call.at.count.and_then(|at| self.argument(&known, id, at));
                     count.and_then(|sum| sum.number()).map(|n| n.unsigned_abs() * handle)
                 }
-                Role::Status => Some(STATUS),
+                Role::Status => Some(datatypes::STATUS),
                 Role::Flag => Some(ERROR),
                 Role::Ints if param.name != "indices" => Some(ERROR),
                 Role::Ints => None,
@@ -420,9 +421,6 @@ pub fn synchronises(effect: Effect) -> bool {
     matches!(effect, Fence | EpochEnd | Unlock | Flush | FlushLocal | WindowFree)
 }
 
-/// Bytes of the larger of the two libraries' statuses.
-const STATUS: u64 = 24;
-
 /// Bytes of what a Fortran argument refers to, of those that C passes by value.
 fn by_value(role: Role) -> Option<u32> {
     match role {
@@ -442,45 +440,4 @@ fn by_value(role: Role) -> Option<u32> {
 /// The same of handles that C passes by reference, as `MPI_Win_free` its window.
 fn handle_by_reference(name: &str) -> Option<u32> {
     (name == "win_inout").then_some(4)
-}
-
-/// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI.
-fn predefined_number(number: i64, open_mpi: bool) -> Option<u64> {
-    let number = u32::try_from(number & 0xffff_ffff).ok()?;
-    if open_mpi {
-        return FORTRAN_SIZES.iter().find(|(n, _)| *n == number).map(|(_, size)| *size);
-    }
-    // Built in, of basic type, with its size: 0x4c00SSTT.
-    (number >> 16 == 0x4c00).then_some(u64::from(number >> 8 & 0xff)).filter(|size| *size > 0)
-}
-
-/// Open MPI's numbers of Fortran's datatypes (mpif-handles.h), where their size is fixed.
-const FORTRAN_SIZES: [(u32, u64); 12] = [
-    (1, 1),
-    (5, 1),
-    (6, 4),
-    (7, 4),
-    (8, 1),
-    (9, 2),
-    (10, 4),
-    (11, 8),
-    (13, 4),
-    (14, 4),
-    (15, 8),
-    (17, 8),
-];
-
-/// Bytes of a predefined datatype of Open MPI.
-fn predefined_name(name: &str) -> Option<u64> {
-    Some(match name.strip_prefix("ompi_mpi_")? {
-        "char" | "signed_char" | "unsigned_char" | "byte" | "int8_t" | "uint8_t" | "cxx_bool"
-        | "c_bool" | "packed" => 1,
-        "short" | "unsigned_short" | "int16_t" | "uint16_t" => 2,
-        "int" | "unsigned" | "unsigned_int" | "float" | "int32_t" | "uint32_t" | "wchar" => 4,
-        "long" | "unsigned_long" | "long_long_int" | "unsigned_long_long" | "double"
-        | "int64_t" | "uint64_t" | "aint" | "offset" | "count" | "c_float_complex" | "2int"
-        | "float_int" => 8,
-        "long_double" | "c_double_complex" => 16,
-        _ => return None,
-    })
 }

@@ -50,3 +50,13 @@ pub struct Found {
     /// Places reached only in a later iteration of a loop than the start.
     pub round: FxHashSet<InstId>,
 }
+
+impl Found {
+    /// Keeps what is certain to be the same bytes and was not found otherwise.
+    pub fn keep_new(&mut self, other: &Found) {
+        self.wrong.retain(|(wrong, id), overlap| {
+            let is_known = other.wrong.contains_key(&(*wrong, *id));
+            *overlap == Overlap::Certain && *wrong != Wrong::Ends && !is_known
+        });
+    }
+}

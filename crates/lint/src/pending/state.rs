@@ -236,6 +236,30 @@ impl State {
         *bounds = bounds.meet(range);
     }
 
+    /// Takes a phi for a value. Says whether that is possible.
+    pub fn set(&mut self, phi: InstId, value: Linear) -> bool {
+        self.known.insert(phi, value);
+        for (terms, range) in std::mem::take(&mut self.bounds) {
+            let sum = self.substituted(&Linear { constant: 0, terms });
+            let range = range.plus(Range::of(sum.constant.wrapping_neg()));
+            if !sum.terms.is_empty() {
+                let bounds = self.bounds.entry(sum.terms).or_insert(Range::ALL);
+                *bounds = bounds.meet(range);
+            } else if range.from > 0 || range.to < 0 {
+                return false;
+            }
+        }
+        for (terms, number) in std::mem::take(&mut self.unequal) {
+            let sum = self.substituted(&Linear { constant: number.wrapping_neg(), terms });
+            if !sum.terms.is_empty() {
+                self.unequal.push((sum.terms, sum.constant.wrapping_neg()));
+            } else if sum.constant == 0 {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Goes over to a block in which these phis take these values, and in which everything is
     /// computed anew for which `anew` holds.
     pub fn enter(&mut self, phis: &[(InstId, Option<Linear>)], anew: impl Fn(Value) -> bool) {
@@ -318,7 +342,8 @@ impl State {
                 joined
             })
             .collect();
-        let size = (self.known.len(), self.unequal.len());
+        let unequal = self.unequal_on_both(other);
+        let before = self.known.len();
         self.known.retain(|id, sum| other.known.get(id) == Some(sum));
         let mut changed = false;
         for (terms, range) in differing.into_iter().zip(joined) {
@@ -332,15 +357,20 @@ impl State {
                 self.bounds.insert(terms, range) != Some(range)
             };
         }
-        let unequal = std::mem::take(&mut self.unequal);
-        self.unequal = unequal
-            .into_iter()
-            .filter(|(terms, number)| {
-                let sum = Linear { constant: number.wrapping_neg(), terms: terms.clone() };
-                other.compare(&other.substituted(&sum), Compare::NotEqual) == Some(true)
-            })
-            .collect();
-        changed || size != (self.known.len(), self.unequal.len())
+        changed |= unequal != self.unequal;
+        self.unequal = unequal;
+        changed || before != self.known.len()
+    }
+
+    /// What is not equal on both ways, though one may know it in other words.
+    fn unequal_on_both(&self, other: &State) -> Vec<(Terms, i64)> {
+        let holds = |state: &State, (terms, number): &(Terms, i64)| {
+            let sum = Linear { constant: number.wrapping_neg(), terms: terms.clone() };
+            state.compare(&state.substituted(&sum), Compare::NotEqual) == Some(true)
+        };
+        let mine = self.unequal.iter().filter(|unequal| holds(other, unequal));
+        let new = other.unequal.iter().filter(|unequal| !self.unequal.contains(unequal));
+        mine.chain(new.filter(|unequal| holds(self, unequal))).cloned().collect()
     }
 
     /// Bounds of terms, with what phis are known to be.

@@ -7,6 +7,8 @@
 //! Blocks are visited in an order that settles a loop before what follows it. The first visit of a loop
 //! is its first iteration, later ones stand for all others.
 
+mod irregular;
+
 use super::effects::{Called, Touch, View};
 use super::effort::Effort;
 use super::found::{Found, Overlap, Wrong};
@@ -108,23 +110,46 @@ impl<'w, 'p> Walker<'w, 'p> {
 
     /// Follows an operation.
     pub fn follow(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
-        let found = self.follow_while(basis, operation, false)?;
+        self.follow_from(self.at_start(basis, operation)?, operation, false)
+    }
+
+    /// Follows the operation that the first iteration of a loop starts, where each has a buffer of its own.
+    pub fn follow_first(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
+        let state = self.in_first_iteration(self.at_start(basis, operation)?, operation)?;
+        self.follow_from(state, operation, true)
+    }
+
+    /// What is known where an operation starts.
+    fn at_start(&self, basis: &Basis, operation: &Operation) -> Option<State> {
+        let block = self.blocks[operation.start.0 as usize];
+        let mut state = basis.states.get(block.0 as usize)?.clone()?;
+        self.assume_active(&mut state, operation);
+        Some(state)
+    }
+
+    fn follow_from(&self, state: State, operation: &Operation, first: bool) -> Option<Found> {
+        let found = self.follow_while(state.clone(), operation, first, false)?;
         // Where it was complete is asked only of places where something is wrong.
         if found.wrong.keys().all(|(wrong, _)| *wrong == Wrong::Ends) {
             return Some(found);
         }
-        self.follow_while(basis, operation, true)
+        self.follow_while(state, operation, first, true)
     }
 
     /// Follows an operation while it is pending, or further.
-    fn follow_while(&self, basis: &Basis, operation: &Operation, further: bool) -> Option<Found> {
+    fn follow_while(
+        &self,
+        state: State,
+        operation: &Operation,
+        first: bool,
+        further: bool,
+    ) -> Option<Found> {
         let block = self.blocks[operation.start.0 as usize];
-        let mut state = basis.states.get(block.0 as usize)?.clone()?;
-        self.assume_active(&mut state, operation);
         let places = self.view.places(&state.known, operation);
         let mut run = Run {
             walker: self,
             operation,
+            first,
             further,
             completing: self.completing(operation),
             arrived: FxHashMap::default(),
@@ -291,6 +316,8 @@ const COMPLETE: usize = 1;
 struct Run<'r, 'w, 'p> {
     walker: &'r Walker<'w, 'p>,
     operation: &'r Operation,
+    /// Whether it is that of a loop's first iteration: the same call starts others after it.
+    first: bool,
     /// Whether it is also followed where it is complete.
     further: bool,
     completing: FxHashSet<InstId>,
@@ -438,7 +465,7 @@ impl Run<'_, '_, '_> {
                 self.touched(id, &touch, facts, true);
             }
         }
-        if again { Next::Ends } else { Next::Stays }
+        if again && !self.first { Next::Ends } else { Next::Stays }
     }
 
     /// Whether a call stores or starts the request of the operation.
@@ -472,71 +499,6 @@ impl Run<'_, '_, '_> {
                 self.wrong(wrong, id, overlap, facts);
             }
         }
-    }
-
-    /// Whether an access in a later iteration may be to the same bytes: the same object, at a place
-    /// that follows no regular pattern.
-    fn perhaps(&self, number: usize, touch: &Touch, facts: &Facts) -> bool {
-        let view = self.walker.view;
-        let body = &view.flat.body;
-        let round = facts.places.as_ref().is_some_and(|places| places.round);
-        if !round || touch.length.certain() == 0 {
-            return false;
-        }
-        let none = Default::default();
-        let buffer = &self.operation.buffers[number];
-        let (Some(own), Some(other)) =
-            (Linear::of(body, &none, buffer.address), Linear::of(body, &none, touch.address))
-        else {
-            return false;
-        };
-        let base = |sum: &Linear| self.outer_base(sum);
-        let irregular = |sum: &Linear| {
-            let index = sum.terms.iter().any(|(value, _)| self.is_irregular(*value));
-            index && !sum.terms.iter().any(|(value, _)| self.is_counter(*value))
-        };
-        base(&own).is_some() && base(&own) == base(&other) && irregular(&own) && irregular(&other)
-    }
-
-    /// The object that an address lies in, as it is before the loops around the start.
-    fn outer_base(&self, sum: &Linear) -> Option<Value> {
-        let view = self.walker.view;
-        let outer = |value: Value| match value {
-            Value::Inst(id) => {
-                let block = self.walker.blocks[id.0 as usize];
-                let start = self.walker.blocks[self.operation.start.0 as usize];
-                block.0 != u32::MAX
-                    && !self.walker.ways.around(start).any(|l| l.blocks.contains(&block))
-            }
-            _ => true,
-        };
-        let pointer = |value: Value| view.targets(value).is_some_and(|targets| !targets.is_empty());
-        let is_pointer = |value: Value| match value {
-            Value::Inst(id) if view.flat.origin(id).is_none() => true,
-            Value::Inst(_) | Value::Global(..) | Value::Param(_) => pointer(value),
-            _ => false,
-        };
-        let mut bases = sum.terms.iter().filter(|(value, factor)| *factor == 1 && outer(*value));
-        bases.find(|(value, _)| is_pointer(*value)).map(|(value, _)| *value)
-    }
-
-    /// Whether a value is computed anew in each iteration from what nobody can foresee.
-    fn is_irregular(&self, value: Value) -> bool {
-        let Value::Inst(id) = value else { return false };
-        let block = self.walker.blocks[id.0 as usize];
-        let start = self.walker.blocks[self.operation.start.0 as usize];
-        self.walker.ways.around(start).any(|around| around.blocks.contains(&block))
-    }
-
-    /// Whether a value counts iterations.
-    fn is_counter(&self, value: Value) -> bool {
-        let Value::Inst(id) = value else { return false };
-        let body = &self.walker.view.flat.body;
-        let Op::Phi(_) = body[id].op else { return false };
-        body[id].args.iter().any(|arg| {
-            let sum = Linear::of(body, &Default::default(), *arg);
-            sum.is_some_and(|sum| sum.base() == Some(value))
-        })
     }
 
     fn released(&mut self, id: InstId, facts: &Facts) {

@@ -24,6 +24,7 @@ static void collective(MPI_Comm comm) {
   MPI_Allreduce(data, all, 1, MPI_INT, MPI_OP_NULL, comm);     //~ CS-ARG-01 operation
   MPI_Allreduce(data, all, 1, MPI_INT, MPI_REPLACE, comm);     //~ CS-ARG-01 operation
   MPI_Allgather(data, -1, MPI_INT, all, 1, MPI_INT, comm);     //~ CS-ARG-01 operation
+  MPI_Bcast(NULL, 4, MPI_INT, 0, comm);  //~ CS-ARG-01 operation
 }
 
 static void one_sided(MPI_Win win, int next) {
@@ -38,6 +39,7 @@ int main(int argc, char **argv) {
   MPI_Win win;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_size(MPI_COMM_NULL, &size); //~ CS-ARG-01 operation
   two_sided(MPI_COMM_WORLD, (rank + 1) % size);
   collective(MPI_COMM_WORLD);
   MPI_Win_create(all, sizeof all, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &win); //~ CS-ARG-01 operation

@@ -21,7 +21,8 @@ static void collective(MPI_Comm comm, MPI_Comm others, int rank) {
   MPI_Bcast(data, 1, MPI_INT, root, comm);
   /* Of two groups, one says MPI_ROOT or MPI_PROC_NULL. */
   MPI_Bcast(data, 1, MPI_INT, MPI_ROOT, others);
-  MPI_Bcast(data, 1, MPI_INT, MPI_PROC_NULL, others);
+  MPI_Bcast(NULL, 1, MPI_INT, MPI_PROC_NULL, others);
+  MPI_Bcast(NULL, 0, MPI_INT, 0, comm);
   MPI_Allreduce(MPI_IN_PLACE, all, 1, MPI_INT, MPI_SUM, comm);
   MPI_Allgather(MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, all, 1, MPI_INT, comm);
   /* What is received matters on the root alone. */

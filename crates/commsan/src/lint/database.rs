@@ -1,0 +1,150 @@
+//! The sources of a build and how it compiles them, by its compile_commands.json.
+
+use super::compile::{Language, Unit};
+use crate::exit_code;
+use crate::failure::Failure;
+use commsan_compile::command_line::Input;
+use commsan_compile::invocation;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// One entry (Clang's "JSON Compilation Database Format Specification").
+#[derive(serde::Deserialize)]
+struct Entry {
+    directory: PathBuf,
+    file: PathBuf,
+    arguments: Option<Vec<String>>,
+    command: Option<String>,
+}
+
+/// All sources that a build's file names.
+pub fn read(build: &Path) -> Result<Vec<Unit>, Failure> {
+    let path = build.join("compile_commands.json");
+    let unusable = |what: String| {
+        Failure::new(exit_code::REPORT, format!("cannot use `{}`: {what}", path.display())).help(
+            "have it written by `cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, `meson`, or `bear -- make`",
+        )
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| unusable(error.to_string()))?;
+    let entries: Vec<Entry> =
+        serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
+    Ok(units(entries))
+}
+
+/// The sources of all entries: those that they are for, and those that only commands of others name.
+fn units(entries: Vec<Entry>) -> Vec<Unit> {
+    let path = |entry: &Entry, source: &Path| entry.directory.join(source);
+    let mut named: HashSet<_> = entries.iter().map(|entry| path(entry, &entry.file)).collect();
+    let mut units = Vec::new();
+    for entry in entries {
+        let words = entry.arguments.clone().or_else(|| shlex::split(entry.command.as_deref()?));
+        let (command, inputs) = plain(words.unwrap_or_default());
+        let others = inputs.into_iter().filter(|source| named.insert(path(&entry, source)));
+        for source in [entry.file.clone()].into_iter().chain(others) {
+            if let Some(language) = Language::of(&source) {
+                let command = without_launchers(command.clone(), language);
+                units.push(Unit { directory: entry.directory.clone(), source, command });
+            }
+        }
+    }
+    units
+}
+
+/// A command without what says which files to make of which, and the sources among these.
+fn plain(words: Vec<String>) -> (Vec<OsString>, Vec<PathBuf>) {
+    const NO_VALUE: [&str; 6] = ["-c", "-S", "-E", "-MD", "-MMD", "-MP"];
+    const WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];
+    // Their values look like inputs, and are kept.
+    const KEPT: [&str; 11] = [
+        "-I",
+        "-D",
+        "-U",
+        "-include",
+        "-imacros",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-Xlinker",
+        "-Xclang",
+        "-T",
+    ];
+    const BEGINS: [&str; 4] = ["-O", "-flto", "-save-temps", "--save-temps"];
+    let (mut kept, mut sources) = (Vec::new(), Vec::new());
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if WITH_VALUE.contains(&&*word) {
+            words.next();
+        } else if KEPT.contains(&&*word) {
+            kept.extend([Some(word), words.next()].into_iter().flatten().map(OsString::from));
+        } else if NO_VALUE.contains(&&*word) || BEGINS.iter().any(|with| word.starts_with(with)) {
+            continue;
+        } else if word.starts_with('-') || Input::by_suffix(&word).is_none() {
+            kept.push(word.into());
+        } else {
+            sources.push(PathBuf::from(word));
+        }
+    }
+    sources.retain(|source| Language::of(source).is_some());
+    (kept, sources)
+}
+
+/// A command without launchers and wrappers of ours in front of the compiler.
+fn without_launchers(command: Vec<OsString>, language: Language) -> Vec<OsString> {
+    if command.is_empty() {
+        return command;
+    }
+    let split = |words| invocation::split(words, language.wrapper().into(), |_: &OsStr| true);
+    let mut invoked = split(command);
+    loop {
+        let compiler = invoked.compiler.pop().unwrap_or_else(|| language.wrapper().into());
+        let words: Vec<_> = [compiler].into_iter().chain(invoked.args).collect();
+        match crate::compile::invocation(&words) {
+            Some((_, wrapped)) => invoked = split(wrapped),
+            None => return words,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(file: &str, command: &str) -> Entry {
+        let (directory, command) = (PathBuf::from("/build"), Some(command.to_owned()));
+        Entry { directory, file: file.into(), arguments: None, command }
+    }
+
+    #[track_caller]
+    fn check(command: &str, expected: &str) {
+        let units = units(vec![entry("a.c", command)]);
+        let words: Vec<_> = expected.split(' ').map(OsString::from).collect();
+        assert_eq!(units[0].command, words, "{command}");
+    }
+
+    #[test]
+    fn a_command_of_the_build_keeps_what_the_source_needs() {
+        check(
+            "mpicc -DX=1 -I ../x.c -O3 -MD -MF a.d -save-temps=obj -o a.o -c ../src/a.c",
+            "mpicc -DX=1 -I ../x.c",
+        );
+        check("gcc -std=c11 a.c util.o -lm -o app", "gcc -std=c11 -lm");
+    }
+
+    #[test]
+    fn launchers_and_our_own_wrappers_are_left_out() {
+        for front in ["ccache ", "/opt/bin/commsan-cc ", "commsan cc ", "ccache commsan cc "] {
+            check(&format!("{front}mpicc.mpich -g -c a.c"), "mpicc.mpich -g");
+        }
+        check("commsan-cc -g -c a.c", "mpicc -g");
+    }
+
+    #[test]
+    fn all_sources_of_a_command_are_read_once() {
+        let command = "mpicc a.c b.c -o app";
+        let all = units(vec![entry("a.c", command), entry("c.c", "mpicc -c c.c")]);
+        let sources: Vec<_> = all.iter().map(|unit| unit.source.clone()).collect();
+        assert_eq!(sources, ["a.c", "b.c", "c.c"].map(PathBuf::from));
+        assert_eq!(units(vec![entry("a.c", command), entry("b.c", command)]).len(), 2);
+    }
+}

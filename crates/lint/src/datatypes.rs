@@ -1,0 +1,45 @@
+//! Bytes of predefined datatypes, and of what else MPI writes.
+
+/// Bytes of the larger of the two libraries' statuses.
+pub const STATUS: u64 = 24;
+
+/// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI.
+pub fn size_of_number(number: i64, open_mpi: bool) -> Option<u64> {
+    let number = u32::try_from(number & 0xffff_ffff).ok()?;
+    if open_mpi {
+        return FORTRAN_SIZES.iter().find(|(n, _)| *n == number).map(|(_, size)| *size);
+    }
+    // Built in, of basic type, with its size: 0x4c00SSTT.
+    (number >> 16 == 0x4c00).then_some(u64::from(number >> 8 & 0xff)).filter(|size| *size > 0)
+}
+
+/// Open MPI's numbers of Fortran's datatypes (mpif-handles.h), where their size is fixed.
+const FORTRAN_SIZES: [(u32, u64); 12] = [
+    (1, 1),
+    (5, 1),
+    (6, 4),
+    (7, 4),
+    (8, 1),
+    (9, 2),
+    (10, 4),
+    (11, 8),
+    (13, 4),
+    (14, 4),
+    (15, 8),
+    (17, 8),
+];
+
+/// Bytes of a predefined datatype of Open MPI.
+pub fn size_of_name(name: &str) -> Option<u64> {
+    Some(match name.strip_prefix("ompi_mpi_")? {
+        "char" | "signed_char" | "unsigned_char" | "byte" | "int8_t" | "uint8_t" | "cxx_bool"
+        | "c_bool" | "packed" => 1,
+        "short" | "unsigned_short" | "int16_t" | "uint16_t" => 2,
+        "int" | "unsigned" | "unsigned_int" | "float" | "int32_t" | "uint32_t" | "wchar" => 4,
+        "long" | "unsigned_long" | "long_long_int" | "unsigned_long_long" | "double"
+        | "int64_t" | "uint64_t" | "aint" | "offset" | "count" | "c_float_complex" | "2int"
+        | "float_int" => 8,
+        "long_double" | "c_double_complex" => 16,
+        _ => return None,
+    })
+}

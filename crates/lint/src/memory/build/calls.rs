@@ -1,0 +1,198 @@
+//! What calls of libraries and of MPI do to pointers.
+
+use super::Builder;
+use crate::Mpi;
+use crate::memory::library::Library;
+use crate::memory::solve::Node;
+use commsan_ir::{FunctionId, Inst, InstId, Value};
+use commsan_mpi::{Effect, Role};
+
+impl Builder<'_> {
+    pub(super) fn library(
+        &mut self,
+        function: FunctionId,
+        id: InstId,
+        inst: &Inst,
+        name: &str,
+    ) -> bool {
+        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
+        // Who starts threads passes arguments on: the function, and where its parameters begin.
+        let thread = match name {
+            "pthread_create" => Some((2, 0, 3)),
+            "__kmpc_fork_call" | "__kmpc_fork_teams" => Some((2, 2, 3)),
+            _ => None,
+        };
+        if let Some((entry, first, from)) = thread {
+            let Value::Function(callee) = arg(entry) else { return false };
+            self.started.insert(callee);
+            for (number, argument) in (first..).zip(inst.args.iter().skip(from)) {
+                let argument = self.value(function, *argument);
+                let param = self.value(callee, Value::Param(number));
+                self.solver.copy(argument, param);
+            }
+            return true;
+        }
+        let Some(library) = Library::of(name) else { return false };
+        let to = self.value(function, Value::Inst(id));
+        match library {
+            Library::Allocates => {
+                let made = self.made(function, id, None);
+                self.solver.copy(made, to);
+            }
+            Library::Reallocates => {
+                let made = self.made(function, id, None);
+                self.solver.copy(made, to);
+                let old = self.value(function, arg(0));
+                self.copies.push((made, old));
+            }
+            Library::AllocatesInto => {
+                let made = self.made(function, id, Some(0));
+                let address = self.value(function, arg(0));
+                self.solver.store(address, made);
+            }
+            Library::Copies => {
+                let (target, source) = (self.value(function, arg(0)), self.value(function, arg(1)));
+                self.copies.push((target, source));
+                self.solver.shift(target, to, None);
+            }
+            Library::ReturnsPlaceIn(number) => {
+                let object = self.value(function, arg(number));
+                self.solver.shift(object, to, None);
+            }
+            Library::FindsEnd => {
+                let (text, end) = (self.value(function, arg(0)), self.value(function, arg(1)));
+                let place = self.solver.shifted(text, None);
+                self.solver.store(end, place);
+            }
+            Library::Sorts => {
+                let elements = self.value(function, arg(0));
+                let element = self.solver.shifted(elements, None);
+                let moved = self.solver.loaded(element);
+                self.solver.store(element, moved);
+                return self.pass(arg(3), [element, element]);
+            }
+            Library::Searches => {
+                let (key, elements) = (self.value(function, arg(0)), self.value(function, arg(1)));
+                let element = self.solver.shifted(elements, None);
+                self.solver.copy(element, to);
+                return self.pass(arg(4), [key, element]);
+            }
+            Library::Forgets => {}
+            Library::ChangesString => {
+                let string = self.value(function, arg(0));
+                let text = self.made(function, id, None);
+                self.solver.shift(string, text, None);
+                self.solver.store(string, text);
+                self.solver.copy(text, to);
+            }
+            Library::WalksNodes(links) => self.nodes(function, &inst.args[..1], to, links, false),
+            Library::LinksNodes(links) => self.nodes(function, &inst.args, to, links, true),
+        }
+        true
+    }
+
+    /// Somebody calls a function with these arguments; not if it is not known which function that is.
+    fn pass(&mut self, callee: Value, arguments: [Node; 2]) -> bool {
+        let Value::Function(callee) = callee else { return false };
+        self.started.insert(callee);
+        for (number, argument) in (0..).zip(arguments) {
+            let param = self.value(callee, Value::Param(number));
+            self.solver.copy(argument, param);
+        }
+        true
+    }
+
+    /// Nodes that arguments point to, and all that are linked with these; whether they are then
+    /// linked anew. `to` is where any of them may be.
+    fn nodes(&mut self, function: FunctionId, from: &[Value], to: Node, links: &[i64], anew: bool) {
+        for node in from {
+            let node = self.value(function, *node);
+            self.solver.copy(node, to);
+        }
+        for at in links {
+            let link = self.solver.shifted(to, Some(*at));
+            self.solver.load(link, to);
+            if anew {
+                self.solver.store(link, to);
+            }
+        }
+    }
+
+    /// MPI keeps no pointers, but makes handles and memory, and moves data that may be pointers.
+    pub(super) fn mpi(&mut self, function: FunctionId, id: InstId, inst: &Inst, mpi: &Mpi) {
+        let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
+        for index in handed_on(mpi) {
+            let value = self.value(function, arg(*index));
+            let outside = self.outside;
+            self.solver.store(outside, value);
+        }
+        if let Some(index) = handed_back(mpi) {
+            let (address, known) = (self.value(function, arg(index)), self.solver.node());
+            let outside = self.outside;
+            self.solver.load(outside, known);
+            self.solver.store(address, known);
+        }
+        for (number, argument) in inst.args.iter().enumerate() {
+            if makes_handle(mpi, number) {
+                let made = self.made(function, id, u8::try_from(number).ok());
+                let address = self.value(function, *argument);
+                self.solver.store(address, made);
+            }
+        }
+    }
+
+    /// Others may do anything with these, and return anything.
+    pub(super) fn give_away(&mut self, function: FunctionId, arguments: &[Value], result: Node) {
+        let outside = self.outside;
+        for argument in arguments {
+            let argument = self.value(function, *argument);
+            self.solver.store(outside, argument);
+        }
+        self.solver.load(outside, result);
+    }
+}
+
+/// The arguments that MPI hands to functions of the program, or back to whoever asks for an attribute; functions
+/// among them are called.
+fn handed_on(mpi: &Mpi) -> &'static [usize] {
+    match &*mpi.name {
+        "MPI_Grequest_start" => &[0, 1, 2, 3],
+        "MPI_Comm_create_keyval"
+        | "MPI_Win_create_keyval"
+        | "MPI_Type_create_keyval"
+        | "MPI_Keyval_create" => &[0, 1, 3],
+        "MPI_Comm_set_attr" | "MPI_Win_set_attr" | "MPI_Type_set_attr" | "MPI_Attr_put" => &[2],
+        "MPI_Register_datarep" => &[1, 2, 3, 4],
+        "MPI_Op_create"
+        | "MPI_Comm_create_errhandler"
+        | "MPI_Win_create_errhandler"
+        | "MPI_File_create_errhandler" => &[0],
+        _ => &[],
+    }
+}
+
+/// The argument through which an attribute comes back.
+fn handed_back(mpi: &Mpi) -> Option<usize> {
+    match &*mpi.name {
+        "MPI_Comm_get_attr" | "MPI_Win_get_attr" | "MPI_Type_get_attr" | "MPI_Attr_get" => Some(2),
+        _ => None,
+    }
+}
+
+/// Whether a call stores a new handle, or the address of new memory, through this argument.
+fn makes_handle(mpi: &Mpi, number: usize) -> bool {
+    let Some(call) = mpi.call else { return false };
+    let makes = call.makes.is_some_and(|(_, index)| index == number);
+    makes
+        || call.params.get(number).is_some_and(|param| match &*param.name {
+            "comm_out" | "win_out" | "baseptr" => true,
+            "message" => call.probes(),
+            "base" => call.effect == Effect::MemAlloc,
+            _ => param.role == Role::Request && stores_request(call.effect),
+        })
+}
+
+/// Whether a call with this effect writes a new request.
+fn stores_request(effect: Effect) -> bool {
+    matches!(effect, Effect::Start | Effect::Init | Effect::InitPartitioned | Effect::Rma)
+}
