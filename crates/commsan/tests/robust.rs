@@ -99,6 +99,19 @@ fn signal_handlers_children_and_deep_stacks_are_the_programs_own() {
     }
 }
 
+/// clang's `-fsanitize=undefined` looks up functions of its own there.
+#[test]
+fn programs_may_look_up_functions_before_anything_has_run() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("early", mpi);
+        let library = work.path("libearly.so");
+        work.compile_plain(&library, "robust/early.c", &["-DLIBRARY", "-shared", "-fPIC"]);
+        let linked = ["-g", "-Wl,--no-as-needed", library.to_str().unwrap()];
+        let program = work.compile("robust/early.c", &linked);
+        work.run(&[], 1, &program, &[]).ends_with(0).finds(&[]).says("123456789");
+    }
+}
+
 /// A handler that never comes back may have interrupted commsan itself.
 #[test]
 fn leaving_a_signal_handler_sideways_hangs_nothing() {
