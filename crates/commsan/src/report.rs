@@ -86,6 +86,19 @@ pub enum Format {
     Html,
 }
 
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Format::Terminal => "text",
+            Format::Json => "JSON",
+            Format::Sarif => "SARIF",
+            Format::Junit => "JUnit XML",
+            Format::Github => "GitHub annotations",
+            Format::Html => "HTML",
+        })
+    }
+}
+
 /// The suppressions that the options name.
 ///
 /// # Errors
@@ -153,17 +166,21 @@ fn write_files(run: &RunDirectory, report: &Report, sources: &Sources, options: 
     write_all(report, sources, options) && well
 }
 
-/// Writes the files that the options name; says what fails, and whether all was well.
-pub fn write_all(report: &Report, sources: &Sources, options: &Options) -> bool {
-    let mut well = true;
+/// The files that the options name.
+pub fn files(options: &Options) -> impl Iterator<Item = (&Path, Format)> {
     let files = [
         (&options.json, Format::Json),
         (&options.sarif, Format::Sarif),
         (&options.junit, Format::Junit),
         (&options.html, Format::Html),
     ];
-    for (path, format) in files {
-        let Some(path) = path else { continue };
+    files.into_iter().filter_map(|(path, format)| Some((path.as_deref()?, format)))
+}
+
+/// Writes the files that the options name; says what fails, and whether all was well.
+pub fn write_all(report: &Report, sources: &Sources, options: &Options) -> bool {
+    let mut well = true;
+    for (path, format) in files(options) {
         match write(path, &render(report, sources, format)) {
             Ok(()) if options.quiet => {}
             Ok(()) => note(&format!("wrote {}", path.display())),

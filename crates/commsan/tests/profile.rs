@@ -65,6 +65,25 @@ fn checking_changes_no_total() {
     assert_eq!(totals(&table(&work, &run, "transfers")), counted(&out));
 }
 
+/// Nothing says that all is well where nobody has looked.
+#[test]
+fn what_was_only_profiled_was_not_checked() {
+    let (work, program) = halo(Mpi::Mpich);
+    let wanted = work.path("wanted.xml");
+    let junit = ["--junit", wanted.to_str().unwrap()];
+    let run = profile(&work, &junit, 2, &program, &[]);
+    run.ends_with(0).says("wanted.xml`: nothing was checked").says("--check");
+    assert!(!wanted.exists());
+    let directory = run.directory.to_str().unwrap();
+    let report =
+        |format| work.finish(&mut work.commsan(&["report", "--format", format, directory])).out;
+    let text = report("terminal");
+    assert!(text.contains("warning: ranks 0, 1: not checked: what it moves was counted"), "{text}");
+    assert!(text.contains("2 of them not checked"), "{text}");
+    let text = report("junit");
+    assert!(text.contains("no rank was checked") && text.contains(r#"tests="1""#), "{text}");
+}
+
 /// The line of the source that a comment marks.
 fn line(mark: &str) -> String {
     let text = fs::read_to_string(repository().join("tests/profile/halo.c")).unwrap();

@@ -237,6 +237,9 @@ fn hooks_of_another_version_are_a_warning() {
         run.says("no findings in 2 ranks, 2 of them not checked");
         run.is_silent_about("was it killed");
         assert_eq!(run.report()["run"]["unchecked"], 2);
+        let directory = run.directory.to_str().unwrap();
+        let junit = ["report", "--format", "junit", directory];
+        work.finish(&mut work.commsan(&junit)).says("no rank was checked").says("tests=\"1\"");
     }
 }
 

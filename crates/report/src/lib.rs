@@ -205,7 +205,7 @@ impl Report {
 impl Run {
     /// Whether something was checked at all.
     pub fn has_looked(&self) -> bool {
-        self.ranks > 0 || self.analysed.is_some()
+        self.ranks > self.unchecked || self.analysed.is_some()
     }
 
     /// `file` as a person names it: relative to the working directory if it lies below.
