@@ -243,6 +243,37 @@ fn hooks_of_another_version_are_a_warning() {
     }
 }
 
+/// They run unchecked, as they would without commsan, ranks and other programs. With Debian's MPICH they do not run at
+/// all, over UCX.
+#[test]
+fn programs_with_a_sanitizer_run_as_ever() {
+    let work = Work::new("sanitized", Mpi::OpenMpi);
+    for (option, name) in [
+        ("-fsanitize=address", "AddressSanitizer"),
+        ("-fsanitize=address -static-libasan", "AddressSanitizer"),
+        ("-fsanitize=thread", "ThreadSanitizer"),
+    ] {
+        let program = work.path("sanitized");
+        work.compile_plain(&program, "robust/empty.c", &option.split(' ').collect::<Vec<_>>());
+        let program = program.to_str().unwrap();
+        let options = ["-x", "ASAN_OPTIONS=detect_leaks=0"];
+        let job = [&["mpirun.openmpi"], &options[..], &["-n", "2", program]].concat();
+        let run = work.run_job(&[], &job);
+        run.ends_with(0).says("not checked");
+        // Nothing else sees what is linked statically.
+        if !option.contains("static") {
+            run.says(&format!("was not checked: it is built with {name}"));
+        }
+        let doctor = work.finish(&mut work.commsan(&["doctor", program]));
+        doctor.says(&format!("{name}'s runtime is in the program"));
+    }
+    let work = Work::new("helper", Mpi::OpenMpi);
+    fs::write(work.path("helper.c"), "int main(void) { return 3; }").unwrap();
+    let compiler = ["-fsanitize=address", "helper.c", "-o", "helper"];
+    work.finish(&mut work.command("gcc", &compiler)).ends_with(0);
+    work.run_job(&[], &["./helper"]).ends_with(3);
+}
+
 /// Also where the program itself touches no memory, and with its symbols removed.
 #[test]
 fn the_doctor_sees_whether_a_program_was_compiled_by_commsan() {
