@@ -194,6 +194,19 @@ fn without_debug_information_findings_name_functions_or_addresses() {
     }
 }
 
+#[test]
+fn lines_of_a_source_that_has_changed_are_doubted() {
+    let work = Work::new("changed", Mpi::Mpich);
+    let endings = include_str!("../../../tests/robust/endings.c");
+    let source = work.path("endings.c");
+    fs::write(&source, endings).unwrap();
+    let program = work.compile(source.to_str().unwrap(), &["-g"]);
+    let run = || work.run(&[], 1, &program, &["return", "mistaken"]);
+    run().ends_with(66).finds(WRITE).is_silent_about("has changed since");
+    fs::write(&source, format!("// one more line\n{endings}")).unwrap();
+    run().ends_with(66).finds(WRITE).says("endings.c` has changed since `endings` was built");
+}
+
 /// The finding that ends a job is complete, though its other side is in the log of a rank that ends
 /// without a word.
 #[test]

@@ -140,6 +140,7 @@ impl Report {
         merged.extend(hidden::findings(&hidden, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);
+        notes.add_newer_sources(&merged, &info.directory);
         if let Some(checks) = &options.checks {
             merged.retain(|finding| checks.keep(finding));
         }
