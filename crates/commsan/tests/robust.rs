@@ -577,6 +577,28 @@ fn the_demo_finds_its_mistake_and_passes_its_correction() {
     }
 }
 
+/// What CMake takes the compiler's archiver to be is there.
+#[test]
+fn cmake_optimizes_archives_at_link_time() {
+    let work = Work::new("ipo", Mpi::OpenMpi);
+    fs::write(work.path("flagged.c"), include_str!("../../../tests/robust/flagged.c")).unwrap();
+    fs::write(work.path("other.c"), "int other(void) { return 1; }\n").unwrap();
+    let project = "cmake_minimum_required(VERSION 3.21)\nproject(flagged C)\n\
+                   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n\
+                   add_library(other STATIC other.c)\nadd_executable(flagged flagged.c)\n\
+                   target_link_libraries(flagged other)\n";
+    fs::write(work.path("CMakeLists.txt"), project).unwrap();
+    let commsan = work.commsan::<&str>(&[]);
+    let wrapper = Path::new(commsan.get_program()).with_file_name("commsan-cc");
+    let compiler = format!("-DCMAKE_C_COMPILER={}", wrapper.display());
+    let mut configure = work.command("cmake", &["-S", ".", "-B", "build", &compiler]);
+    work.finish(configure.env("COMMSAN_CC", work.mpi.tool("mpicc"))).ends_with(0);
+    let mut build = work.command("cmake", &["--build", "build"]);
+    work.finish(build.env("COMMSAN_CC", work.mpi.tool("mpicc"))).ends_with(0);
+    let program = work.path("build/flagged");
+    work.run(&[], 2, &program, &[]).ends_with(66).finds(&["CS-COL-02 main", "CS-COL-04 main"]);
+}
+
 #[test]
 fn cmake_compiles_and_links_by_launchers() {
     for mpi in Mpi::ALL {
