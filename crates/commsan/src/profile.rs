@@ -109,14 +109,16 @@ fn write_html(profile: Profile, out: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// The profile of an earlier run.
+/// The profile of an earlier run; says what is missing of it.
 ///
 /// # Errors
 /// When the directory is none, or holds no traffic.
 pub fn of_directory(path: &Path) -> Result<Profile, Failure> {
     let run = RunDirectory::open(path)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
-    read(&run, false)
+    let profile = read(&run, false)?;
+    err(&summary::notes(&profile));
+    Ok(profile)
 }
 
 /// Reads a profile; on a terminal, with a bar that shows how far it is.

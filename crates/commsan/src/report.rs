@@ -7,7 +7,7 @@ use crate::output::{err, out};
 use crate::settings::Settings;
 use anstream::ColorChoice;
 use commsan_report::{
-    Checks, Report, Sources, Suppressions, github, html, json, junit, sarif, suppress,
+    Checks, Level, Report, Sources, Suppressions, github, html, json, junit, sarif, suppress,
 };
 use commsan_report::{Options as Preparation, terminal};
 use commsan_trace::RunDirectory;
@@ -232,6 +232,10 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         true => suppress::gen_suppressions(&report.findings),
         false => render(&report, &sources, format),
     };
+    let shows_notes = arguments.format == Format::Terminal && arguments.output.is_none();
+    if !shows_notes || arguments.gen_suppressions {
+        say_what_is_missing(&report);
+    }
     match &arguments.output {
         Some(path) => write(path, &text(arguments.format))?,
         None if arguments.gen_suppressions => out(&text(arguments.format)),
@@ -239,6 +243,12 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     }
     let code = if report.findings.is_empty() { 0 } else { settings.options.exit_code.0 };
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))
+}
+
+/// For people, where the report itself is for programs.
+fn say_what_is_missing(report: &Report) {
+    let warnings = report.run.notes.iter().filter(|note| note.level == Level::Warning);
+    warnings.for_each(|note| warn(&terminal::note_text(note), &[]));
 }
 
 /// How to render for `stream`.

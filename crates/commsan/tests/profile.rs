@@ -91,6 +91,19 @@ fn files_are_read_as_far_as_they_go() {
     }
 }
 
+#[test]
+fn what_is_missing_of_a_run_is_told_on_standard_error() {
+    let (work, program) = halo(Mpi::Mpich);
+    let run = profile(&work, &[], 3, &program, &[]);
+    run.ends_with(0);
+    fs::write(run.directory.join("rank-1.traffic"), "nonsense").unwrap();
+    let out = work.path("tables");
+    let directory = run.directory.to_str().unwrap();
+    let export = ["export", "--csv", out.to_str().unwrap(), directory];
+    let export = work.finish(&mut work.commsan(&export));
+    assert!(export.err.contains("`rank-1.traffic` was left out"), "{}", export.text());
+}
+
 /// Nothing says that all is well where nobody has looked.
 #[test]
 fn what_was_only_profiled_was_not_checked() {

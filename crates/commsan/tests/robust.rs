@@ -433,6 +433,9 @@ fn damaged_logs_are_read_as_far_as_they_go() {
 
     fs::write(&log, &whole[..line_end + 5]).unwrap();
     report().ends_with(66).says("CS-BUF-01").says("rank 1").is_silent_about("panick");
+    let junit = ["report", "--format", "junit", directory];
+    let junit = work.finish(&mut work.commsan(&junit));
+    assert!(junit.err.contains("warning: rank 1: "), "{}", junit.text());
     fs::write(&log, &whole[..finding + 20]).unwrap();
     report().ends_with(0).says("rank 1").says("no findings").is_silent_about("panick");
     for garbage in [&b"{\"t\":\"finding\",\"id\":{}}\n"[..], b"\xff\xfe\0\n", b"[[[[\n", b""] {
