@@ -32,7 +32,7 @@ build: setup viewer
 	$(COMMAND)
 	$(CARGO) build --profile $(PROFILE) -p commsan-inject -p commsan-pass
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
-	@for l in cc cxx fc nvcc; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
+	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
 	@install -m755 $(BUILT)/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
 	$(CARGO) build --profile $(RUNTIME) -p commsan-runtime --features openmpi

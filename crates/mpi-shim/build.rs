@@ -30,7 +30,7 @@ fn main() {
         .allowlist_type("MPI_.*")
         .allowlist_var("COMMSAN_.*")
         .allowlist_var(
-            "ompi_mpi_(op_no_op|op_null|info_null|datatype_null|group_null|group_empty|comm_null|win_null|file_null)",
+            "ompi_mpi_(byte|op_no_op|op_null|info_null|datatype_null|group_null|group_empty|comm_null|win_null|file_null)",
         )
         .allowlist_var("MPI_F_STATUS.*")
         .allowlist_var("MPI_MAX_.*")

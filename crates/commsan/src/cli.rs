@@ -149,6 +149,11 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if let Some((language, arguments)) = compile::invocation(&arguments) {
         return commsan_compile::run(language, arguments);
     }
+    if let Some((tool, rest)) = compile::tool(&arguments) {
+        let failure = compile::become_tool(tool, rest);
+        failure.print();
+        return ExitCode::from(failure.code);
+    }
     match dispatch(Cli::parse_from(arguments).command) {
         Ok(code) => code,
         Err(failure) => {

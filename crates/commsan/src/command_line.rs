@@ -5,7 +5,7 @@
 //! be combined with `-x`: mpirun then gives up.) MPICH's and Slurm's launchers forward everything.
 
 use crate::child;
-use crate::install::{self, JobEnvironment};
+use crate::install::{self, ASAN_OPTIONS, JobEnvironment};
 use crate::program;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -30,21 +30,32 @@ fn is_open_mpi(command: &[OsString]) -> bool {
     ["orterun", "prterun", "prun", "mpirun.openmpi", "mpiexec.openmpi"].contains(&name.as_str())
 }
 
-/// Puts the injector in front of every `LD_PRELOAD` that the command sets for its ranks.
+/// Changes every `LD_PRELOAD` and `ASAN_OPTIONS` that the command sets for its ranks as those of the environment are.
 fn keep_preload(command: &mut [OsString], environment: &JobEnvironment) {
     let Some(ours) = injector(environment) else { return };
+    let change = |name: &[u8], value: OsString| match name {
+        b"LD_PRELOAD" => Some(install::preload(&ours, Some(value))),
+        name if name == ASAN_OPTIONS.as_bytes() => Some(install::behind_injector(Some(value))),
+        _ => None,
+    };
     let end = program::position(command).unwrap_or(command.len());
     for index in 0..end {
-        if let Some(value) = command[index].as_bytes().strip_prefix(b"LD_PRELOAD=") {
-            let mut changed = OsString::from("LD_PRELOAD=");
-            changed.push(install::preload(&ours, Some(OsString::from_vec(value.to_vec()))));
+        let word = command[index].as_bytes();
+        if let Some(at) = word.iter().position(|byte| *byte == b'=')
+            && let Some(value) = change(&word[..at], OsString::from_vec(word[at + 1..].to_vec()))
+        {
+            let mut changed = OsStr::from_bytes(&word[..=at]).to_owned();
+            changed.push(value);
             command[index] = changed;
         }
         // Hydra's form: -genv LD_PRELOAD libx.so
         let option = index.checked_sub(1).map(|i| command[i].as_bytes());
         let sets = matches!(option, Some(b"-genv" | b"-env"));
-        if sets && command[index] == "LD_PRELOAD" && index + 1 < end {
-            command[index + 1] = install::preload(&ours, Some(command[index + 1].clone()));
+        if sets
+            && index + 1 < end
+            && let Some(value) = change(command[index].as_bytes(), command[index + 1].clone())
+        {
+            command[index + 1] = value;
         }
     }
 }
@@ -113,6 +124,10 @@ mod tests {
         let expected =
             format!("x.mpich -genv LD_PRELOAD {ours}:a.so -x LD_PRELOAD={ours}:b.so -n 2 missing");
         assert_eq!(command, words(&expected));
+        let mut command = words("mpirun -x ASAN_OPTIONS=a=1 -n 2 missing");
+        keep_preload(&mut command, &environment());
+        let expected = "mpirun -x ASAN_OPTIONS=a=1:verify_asan_link_order=0 -n 2 missing";
+        assert_eq!(command, words(expected));
     }
 
     #[test]

@@ -1,8 +1,45 @@
 //! `commsan cc`, `cxx`, `fc` and `nvcc`, and the aliases `commsan-cc`, …: compiler wrappers.
+//!
+//! Build systems look for a compiler's other tools by its name: CMake takes `commsan-gcc-ar` for what belongs to
+//! `commsan-cc`, and does no link-time optimization of archives without. So there are aliases of those, too.
 
+use crate::child;
+use crate::exit_code;
+use crate::failure::Failure;
 use commsan_compile::Language;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Tools of compilers that an alias stands for.
+const TOOLS: [&str; 6] = ["gcc-ar", "gcc-nm", "gcc-ranlib", "llvm-ar", "llvm-nm", "llvm-ranlib"];
+
+/// Recognises the alias of a tool.
+pub fn tool(arguments: &[OsString]) -> Option<(&'static str, &[OsString])> {
+    let (program, rest) = arguments.split_first()?;
+    let name = Path::new(program).file_name()?.to_str()?.strip_prefix("commsan-")?;
+    TOOLS.into_iter().find(|tool| *tool == name).map(|tool| (tool, rest))
+}
+
+/// Becomes a tool; returns only if that fails.
+pub fn become_tool(tool: &str, arguments: &[OsString]) -> Failure {
+    let Some(path) = find(tool) else {
+        let what = format!("`{tool}` is not in PATH, nor with a version behind its name");
+        return Failure::new(exit_code::NOT_FOUND, what).help(
+            "install the tools of the compiler, or name them by CMAKE_C_COMPILER_AR and the like",
+        );
+    };
+    let error = Command::new(&path).args(arguments).exec();
+    Failure::new(exit_code::NOT_EXECUTABLE, format!("cannot start `{}`: {error}", path.display()))
+}
+
+/// The tool itself, else that of the newest version: it reads what older compilers write.
+fn find(tool: &str) -> Option<PathBuf> {
+    let versions = (10..=30).rev().map(|version| format!("{tool}-{version}"));
+    let mut names = std::iter::once(tool.to_owned()).chain(versions);
+    names.find_map(|name| child::search(OsStr::new(&name)))
+}
 
 /// Recognises a compiler call; its arguments belong to the compiler as they are.
 pub fn invocation(arguments: &[OsString]) -> Option<(Language, Vec<OsString>)> {
@@ -30,5 +67,13 @@ mod tests {
         assert_eq!(call("commsan cxx"), Some((Language::Cxx, vec![])));
         assert_eq!(call("commsan run cc"), None);
         assert_eq!(call("commsan"), None);
+    }
+
+    #[test]
+    fn tools_of_compilers_have_aliases() {
+        let words = ["/usr/bin/commsan-gcc-ar", "qc", "a.a"].map(OsString::from);
+        assert_eq!(tool(&words), Some(("gcc-ar", &words[1..])));
+        assert_eq!(tool(&["commsan-cc".into()]), None);
+        assert_eq!(tool(&["gcc-ar".into()]), None);
     }
 }

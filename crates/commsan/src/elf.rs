@@ -44,8 +44,8 @@ pub struct Program {
     pub static_mpi: bool,
     /// Whether commsan's hooks are linked in.
     pub hooks: bool,
-    /// Whether ThreadSanitizer's runtime is linked in or loaded.
-    pub tsan: bool,
+    /// The sanitizer, linked in or loaded, that excludes commsan's runtime.
+    pub sanitizer: Option<&'static str>,
     /// Whether there is line information.
     pub lines: bool,
     /// Libraries that ld.so does not find.
@@ -111,8 +111,8 @@ pub fn read(path: &Path) -> io::Result<Program> {
     for symbol in elf.symbols().chain(elf.dynamic_symbols()).filter(|s| s.is_definition()) {
         match symbol.name() {
             Ok("PMPI_Init" | "PMPI_Init_thread") => program.static_mpi = true,
-            Ok("__tsan_get_report_data") => program.tsan = true,
-            _ => {}
+            Ok(name) => program.sanitizer = program.sanitizer.or(sanitizer_defining(name)),
+            Err(_) => {}
         }
     }
     if program.dynamic {
@@ -122,7 +122,7 @@ pub fn read(path: &Path) -> io::Result<Program> {
         for path in libraries.found {
             let name = crate::program::base_name(path.as_os_str());
             names.push(name.clone());
-            program.tsan |= name.starts_with("libtsan") || name.contains("clang_rt.tsan");
+            program.sanitizer = program.sanitizer.or(sanitizer_in(&name));
             if let Some(mpi) = mpi_of(&name) {
                 program.mpi.push((mpi, path));
             }
@@ -165,6 +165,32 @@ pub fn libraries(path: &Path) -> io::Result<Libraries> {
         }
     }
     Ok(libraries)
+}
+
+/// The sanitizer whose runtime defines a function; the injector has the same table.
+fn sanitizer_defining(function: &str) -> Option<&'static str> {
+    Some(match function {
+        "__asan_init" => "AddressSanitizer",
+        "__hwasan_init" => "HWAddressSanitizer",
+        "__tsan_get_report_data" => "ThreadSanitizer",
+        "__msan_init" => "MemorySanitizer",
+        "__lsan_init" => "LeakSanitizer",
+        _ => return None,
+    })
+}
+
+/// The sanitizer whose runtime a library is.
+fn sanitizer_in(file: &str) -> Option<&'static str> {
+    let is = |name: &str| {
+        file.starts_with(&format!("lib{name}.so")) || file.contains(&format!("clang_rt.{name}"))
+    };
+    let known = [
+        ("asan", "AddressSanitizer"),
+        ("hwasan", "HWAddressSanitizer"),
+        ("tsan", "ThreadSanitizer"),
+        ("lsan", "LeakSanitizer"),
+    ];
+    known.into_iter().find(|(name, _)| is(name)).map(|(_, name)| name)
 }
 
 /// Which MPI a library belongs to; the injector has the same rule.

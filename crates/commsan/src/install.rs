@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// File name of the injector.
 pub const INJECTOR: &str = "libcommsan_inject.so";
 
+/// Variable with options for AddressSanitizer.
+pub const ASAN_OPTIONS: &str = "ASAN_OPTIONS";
+
 /// Runtime for each MPI: its name for people and its file name.
 pub const RUNTIMES: [(&str, &str); 2] =
     [("Open MPI", "libcommsan_openmpi.so"), ("MPICH", "libcommsan_mpich.so")];
@@ -59,6 +62,7 @@ pub fn job_environment(run_dir: &Path, options: &Options) -> Result<JobEnvironme
         ("COMMSAN_OPTIONS", options.for_ranks().into()),
         ("COMMSAN_LIB", library.clone().into_os_string()),
         ("LD_PRELOAD", preload(injector.as_os_str(), std::env::var_os("LD_PRELOAD"))),
+        (ASAN_OPTIONS, behind_injector(std::env::var_os(ASAN_OPTIONS))),
     ];
     let mut remove = vec!["COMMSAN_RANK_PID"];
     match options.mpi {
@@ -123,9 +127,32 @@ pub fn preload(injector: &OsStr, inherited: Option<OsString>) -> OsString {
     OsString::from_vec(all.join(&b':'))
 }
 
+/// `inherited` options of AddressSanitizer, so that its shared library does not insist on being loaded first. It fears
+/// for the functions it stands in front of, of which the injector defines none.
+pub fn behind_injector(inherited: Option<OsString>) -> OsString {
+    const ANY_ORDER: &str = "verify_asan_link_order=0";
+    let mut options = inherited.unwrap_or_default();
+    if !options.as_bytes().ends_with(ANY_ORDER.as_bytes()) {
+        if !options.is_empty() {
+            options.push(":");
+        }
+        options.push(ANY_ORDER);
+    }
+    options
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_of_address_sanitizer_are_added_to() {
+        let any_order = "verify_asan_link_order=0";
+        assert_eq!(behind_injector(None), any_order);
+        let both = behind_injector(Some("detect_leaks=0".into()));
+        assert_eq!(both, format!("detect_leaks=0:{any_order}").as_str());
+        assert_eq!(behind_injector(Some(both.clone())), both);
+    }
 
     #[test]
     fn what_was_preloaded_stays_behind_the_injector() {

@@ -4,7 +4,7 @@ use crate::exit_code;
 use crate::failure::{Failure, note, warn};
 use crate::options::Options;
 use crate::output::err;
-use crate::report::Summary;
+use crate::report::{self, Summary};
 use commsan_profile::export::{Format, chrome_trace, write_tables};
 use commsan_profile::{Profile, Progress, Stage, summary};
 use commsan_serve::{Limits, Runs, export_html};
@@ -41,7 +41,12 @@ pub struct Arguments {
 ///
 /// # Errors
 /// When the run directory cannot be read.
-pub fn unchecked(run: &RunDirectory) -> Result<Summary, Failure> {
+pub fn unchecked(run: &RunDirectory, options: &Options) -> Result<Summary, Failure> {
+    for (path, form) in report::files(options) {
+        let help = "`commsan profile --check` looks for mistakes, too, and writes it".to_owned();
+        let what = format!("there is no report as {form} to write to `{}`", path.display());
+        warn(&format!("{what}: nothing was checked"), &[help]);
+    }
     let unreadable = |error: commsan_trace::RunError| {
         Failure::new(exit_code::REPORT, format!("no profile: {error}"))
     };
@@ -104,14 +109,16 @@ fn write_html(profile: Profile, out: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// The profile of an earlier run.
+/// The profile of an earlier run; says what is missing of it.
 ///
 /// # Errors
 /// When the directory is none, or holds no traffic.
 pub fn of_directory(path: &Path) -> Result<Profile, Failure> {
     let run = RunDirectory::open(path)
         .map_err(|error| Failure::new(exit_code::REPORT, error.to_string()))?;
-    read(&run, false)
+    let profile = read(&run, false)?;
+    err(&summary::notes(&profile));
+    Ok(profile)
 }
 
 /// Reads a profile; on a terminal, with a bar that shows how far it is.

@@ -7,7 +7,7 @@ use crate::output::{err, out};
 use crate::settings::Settings;
 use anstream::ColorChoice;
 use commsan_report::{
-    Checks, Report, Sources, Suppressions, github, html, json, junit, sarif, suppress,
+    Checks, Level, Report, Sources, Suppressions, github, html, json, junit, sarif, suppress,
 };
 use commsan_report::{Options as Preparation, terminal};
 use commsan_trace::RunDirectory;
@@ -86,6 +86,19 @@ pub enum Format {
     Html,
 }
 
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Format::Terminal => "text",
+            Format::Json => "JSON",
+            Format::Sarif => "SARIF",
+            Format::Junit => "JUnit XML",
+            Format::Github => "GitHub annotations",
+            Format::Html => "HTML",
+        })
+    }
+}
+
 /// The suppressions that the options name.
 ///
 /// # Errors
@@ -153,17 +166,21 @@ fn write_files(run: &RunDirectory, report: &Report, sources: &Sources, options: 
     write_all(report, sources, options) && well
 }
 
-/// Writes the files that the options name; says what fails, and whether all was well.
-pub fn write_all(report: &Report, sources: &Sources, options: &Options) -> bool {
-    let mut well = true;
+/// The files that the options name.
+pub fn files(options: &Options) -> impl Iterator<Item = (&Path, Format)> {
     let files = [
         (&options.json, Format::Json),
         (&options.sarif, Format::Sarif),
         (&options.junit, Format::Junit),
         (&options.html, Format::Html),
     ];
-    for (path, format) in files {
-        let Some(path) = path else { continue };
+    files.into_iter().filter_map(|(path, format)| Some((path.as_deref()?, format)))
+}
+
+/// Writes the files that the options name; says what fails, and whether all was well.
+pub fn write_all(report: &Report, sources: &Sources, options: &Options) -> bool {
+    let mut well = true;
+    for (path, format) in files(options) {
         match write(path, &render(report, sources, format)) {
             Ok(()) if options.quiet => {}
             Ok(()) => note(&format!("wrote {}", path.display())),
@@ -215,6 +232,10 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
         true => suppress::gen_suppressions(&report.findings),
         false => render(&report, &sources, format),
     };
+    let shows_notes = arguments.format == Format::Terminal && arguments.output.is_none();
+    if !shows_notes || arguments.gen_suppressions {
+        say_what_is_missing(&report);
+    }
     match &arguments.output {
         Some(path) => write(path, &text(arguments.format))?,
         None if arguments.gen_suppressions => out(&text(arguments.format)),
@@ -222,6 +243,12 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     }
     let code = if report.findings.is_empty() { 0 } else { settings.options.exit_code.0 };
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(exit_code::FINDINGS)))
+}
+
+/// For people, where the report itself is for programs.
+fn say_what_is_missing(report: &Report) {
+    let warnings = report.run.notes.iter().filter(|note| note.level == Level::Warning);
+    warnings.for_each(|note| warn(&terminal::note_text(note), &[]));
 }
 
 /// How to render for `stream`.

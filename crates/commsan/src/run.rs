@@ -68,7 +68,7 @@ pub fn main(settings: &Settings, command: &[OsString]) -> Result<ExitCode, Failu
 
     let mut summary = match options.check {
         true => report::finish(&run, &Preparation { suppressions, checks }, options),
-        false => profile::unchecked(&run),
+        false => profile::unchecked(&run, options),
     };
     if let Ok(summary) = summary.as_mut()
         && options.profile

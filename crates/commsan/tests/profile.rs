@@ -65,6 +65,64 @@ fn checking_changes_no_total() {
     assert_eq!(totals(&table(&work, &run, "transfers")), counted(&out));
 }
 
+/// The bytes that a comment in the source says for each line that reads or writes a file.
+#[test]
+fn files_are_read_as_far_as_they_go() {
+    let source = fs::read_to_string(repository().join("tests/profile/files.c")).unwrap();
+    let said = source.lines().zip(1..).filter_map(|(line, number)| {
+        let bytes = line.strip_suffix(" */")?.rsplit_once("/* ")?.1.parse().ok()?;
+        Some((number, bytes))
+    });
+    let said: BTreeMap<u64, u64> = said.collect();
+    assert_eq!(said.len(), 11);
+    for (mpi, options) in [(Mpi::OpenMpi, &[][..]), (Mpi::Mpich, &[]), (Mpi::Mpich, &["--check"])] {
+        let work = Work::new("files", mpi);
+        let program = work.path("files");
+        work.compile_plain(&program, "profile/files.c", &["-g"]);
+        let run = profile(&work, options, 2, &program, &[work.path("file").to_str().unwrap()]);
+        run.ends_with(0);
+        let mut counted: BTreeMap<u64, u64> = BTreeMap::new();
+        for row in table(&work, &run, "transfers").iter().filter(|row| row["kind"].contains("file"))
+        {
+            *counted.entry(number(row, "line")).or_default() += number(row, "bytes");
+        }
+        let twice = said.iter().map(|(line, bytes)| (*line, 2 * bytes)).collect();
+        assert_eq!(counted, twice, "{mpi:?} {options:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_of_a_run_is_told_on_standard_error() {
+    let (work, program) = halo(Mpi::Mpich);
+    let run = profile(&work, &[], 3, &program, &[]);
+    run.ends_with(0);
+    fs::write(run.directory.join("rank-1.traffic"), "nonsense").unwrap();
+    let out = work.path("tables");
+    let directory = run.directory.to_str().unwrap();
+    let export = ["export", "--csv", out.to_str().unwrap(), directory];
+    let export = work.finish(&mut work.commsan(&export));
+    assert!(export.err.contains("`rank-1.traffic` was left out"), "{}", export.text());
+}
+
+/// Nothing says that all is well where nobody has looked.
+#[test]
+fn what_was_only_profiled_was_not_checked() {
+    let (work, program) = halo(Mpi::Mpich);
+    let wanted = work.path("wanted.xml");
+    let junit = ["--junit", wanted.to_str().unwrap()];
+    let run = profile(&work, &junit, 2, &program, &[]);
+    run.ends_with(0).says("wanted.xml`: nothing was checked").says("--check");
+    assert!(!wanted.exists());
+    let directory = run.directory.to_str().unwrap();
+    let report =
+        |format| work.finish(&mut work.commsan(&["report", "--format", format, directory])).out;
+    let text = report("terminal");
+    assert!(text.contains("warning: ranks 0, 1: not checked: what it moves was counted"), "{text}");
+    assert!(text.contains("2 of them not checked"), "{text}");
+    let text = report("junit");
+    assert!(text.contains("no rank was checked") && text.contains(r#"tests="1""#), "{text}");
+}
+
 /// The line of the source that a comment marks.
 fn line(mark: &str) -> String {
     let text = fs::read_to_string(repository().join("tests/profile/halo.c")).unwrap();

@@ -99,6 +99,19 @@ fn signal_handlers_children_and_deep_stacks_are_the_programs_own() {
     }
 }
 
+/// clang's `-fsanitize=undefined` looks up functions of its own there.
+#[test]
+fn programs_may_look_up_functions_before_anything_has_run() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("early", mpi);
+        let library = work.path("libearly.so");
+        work.compile_plain(&library, "robust/early.c", &["-DLIBRARY", "-shared", "-fPIC"]);
+        let linked = ["-g", "-Wl,--no-as-needed", library.to_str().unwrap()];
+        let program = work.compile("robust/early.c", &linked);
+        work.run(&[], 1, &program, &[]).ends_with(0).finds(&[]).says("123456789");
+    }
+}
+
 /// A handler that never comes back may have interrupted commsan itself.
 #[test]
 fn leaving_a_signal_handler_sideways_hangs_nothing() {
@@ -181,6 +194,19 @@ fn without_debug_information_findings_name_functions_or_addresses() {
     }
 }
 
+#[test]
+fn lines_of_a_source_that_has_changed_are_doubted() {
+    let work = Work::new("changed", Mpi::Mpich);
+    let endings = include_str!("../../../tests/robust/endings.c");
+    let source = work.path("endings.c");
+    fs::write(&source, endings).unwrap();
+    let program = work.compile(source.to_str().unwrap(), &["-g"]);
+    let run = || work.run(&[], 1, &program, &["return", "mistaken"]);
+    run().ends_with(66).finds(WRITE).is_silent_about("has changed since");
+    fs::write(&source, format!("// one more line\n{endings}")).unwrap();
+    run().ends_with(66).finds(WRITE).says("endings.c` has changed since `endings` was built");
+}
+
 /// The finding that ends a job is complete, though its other side is in the log of a rank that ends
 /// without a word.
 #[test]
@@ -224,7 +250,41 @@ fn hooks_of_another_version_are_a_warning() {
         run.says("no findings in 2 ranks, 2 of them not checked");
         run.is_silent_about("was it killed");
         assert_eq!(run.report()["run"]["unchecked"], 2);
+        let directory = run.directory.to_str().unwrap();
+        let junit = ["report", "--format", "junit", directory];
+        work.finish(&mut work.commsan(&junit)).says("no rank was checked").says("tests=\"1\"");
     }
+}
+
+/// They run unchecked, as they would without commsan, ranks and other programs. With Debian's MPICH they do not run at
+/// all, over UCX.
+#[test]
+fn programs_with_a_sanitizer_run_as_ever() {
+    let work = Work::new("sanitized", Mpi::OpenMpi);
+    for (option, name) in [
+        ("-fsanitize=address", "AddressSanitizer"),
+        ("-fsanitize=address -static-libasan", "AddressSanitizer"),
+        ("-fsanitize=thread", "ThreadSanitizer"),
+    ] {
+        let program = work.path("sanitized");
+        work.compile_plain(&program, "robust/empty.c", &option.split(' ').collect::<Vec<_>>());
+        let program = program.to_str().unwrap();
+        let options = ["-x", "ASAN_OPTIONS=detect_leaks=0"];
+        let job = [&["mpirun.openmpi"], &options[..], &["-n", "2", program]].concat();
+        let run = work.run_job(&[], &job);
+        run.ends_with(0).says("not checked");
+        // Nothing else sees what is linked statically.
+        if !option.contains("static") {
+            run.says(&format!("was not checked: it is built with {name}"));
+        }
+        let doctor = work.finish(&mut work.commsan(&["doctor", program]));
+        doctor.says(&format!("{name}'s runtime is in the program"));
+    }
+    let work = Work::new("helper", Mpi::OpenMpi);
+    fs::write(work.path("helper.c"), "int main(void) { return 3; }").unwrap();
+    let compiler = ["-fsanitize=address", "helper.c", "-o", "helper"];
+    work.finish(&mut work.command("gcc", &compiler)).ends_with(0);
+    work.run_job(&[], &["./helper"]).ends_with(3);
 }
 
 /// Also where the program itself touches no memory, and with its symbols removed.
@@ -373,6 +433,9 @@ fn damaged_logs_are_read_as_far_as_they_go() {
 
     fs::write(&log, &whole[..line_end + 5]).unwrap();
     report().ends_with(66).says("CS-BUF-01").says("rank 1").is_silent_about("panick");
+    let junit = ["report", "--format", "junit", directory];
+    let junit = work.finish(&mut work.commsan(&junit));
+    assert!(junit.err.contains("warning: rank 1: "), "{}", junit.text());
     fs::write(&log, &whole[..finding + 20]).unwrap();
     report().ends_with(0).says("rank 1").says("no findings").is_silent_about("panick");
     for garbage in [&b"{\"t\":\"finding\",\"id\":{}}\n"[..], b"\xff\xfe\0\n", b"[[[[\n", b""] {
@@ -515,6 +578,28 @@ fn the_demo_finds_its_mistake_and_passes_its_correction() {
     {
         assert!(shown.contains(words), "`{words}` is not in\n{shown}\n{errors}");
     }
+}
+
+/// What CMake takes the compiler's archiver to be is there.
+#[test]
+fn cmake_optimizes_archives_at_link_time() {
+    let work = Work::new("ipo", Mpi::OpenMpi);
+    fs::write(work.path("flagged.c"), include_str!("../../../tests/robust/flagged.c")).unwrap();
+    fs::write(work.path("other.c"), "int other(void) { return 1; }\n").unwrap();
+    let project = "cmake_minimum_required(VERSION 3.21)\nproject(flagged C)\n\
+                   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n\
+                   add_library(other STATIC other.c)\nadd_executable(flagged flagged.c)\n\
+                   target_link_libraries(flagged other)\n";
+    fs::write(work.path("CMakeLists.txt"), project).unwrap();
+    let commsan = work.commsan::<&str>(&[]);
+    let wrapper = Path::new(commsan.get_program()).with_file_name("commsan-cc");
+    let compiler = format!("-DCMAKE_C_COMPILER={}", wrapper.display());
+    let mut configure = work.command("cmake", &["-S", ".", "-B", "build", &compiler]);
+    work.finish(configure.env("COMMSAN_CC", work.mpi.tool("mpicc"))).ends_with(0);
+    let mut build = work.command("cmake", &["--build", "build"]);
+    work.finish(build.env("COMMSAN_CC", work.mpi.tool("mpicc"))).ends_with(0);
+    let program = work.path("build/flagged");
+    work.run(&[], 2, &program, &[]).ends_with(66).finds(&["CS-COL-02 main", "CS-COL-04 main"]);
 }
 
 #[test]

@@ -247,9 +247,10 @@ fn link(
         }
         _ => (),
     }
-    // As linker options, so that a preceding -x does not make source files of them.
+    // As linker options, so that a preceding -x does not make source files of them. Hooks are set up before what the
+    // program itself has run before constructors.
     if !line.shared {
-        add(joined("-Wl,", &library.join("preinit.o")));
+        plan.front.push(joined("-Wl,", &library.join("preinit.o")));
     }
     add(joined("-Wl,", &archive));
     // A static libc calls its own functions before anything of ours can be set up.

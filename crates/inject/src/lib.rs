@@ -16,6 +16,7 @@ mod environment;
 mod libraries;
 mod notice;
 mod restart;
+mod sanitizers;
 mod verdict;
 
 use std::ffi::{c_char, c_int};
@@ -39,6 +40,14 @@ extern "C" fn construct(_argc: c_int, argv: *const *const c_char, _envp: *const 
         verdict::Verdict::Rank(mpi) => restart::under_runtime(run_dir, argv, Some(mpi), false),
         verdict::Verdict::MaybeRank(mpi) => restart::under_runtime(run_dir, argv, Some(mpi), true),
         verdict::Verdict::Serial => restart::under_runtime(run_dir, argv, None, false),
+        verdict::Verdict::Sanitized(name) => notice::write(
+            run_dir,
+            &[
+                b"was not checked: it is built with ",
+                name.as_bytes(),
+                b", beside which commsan cannot work. Build it without, to have it checked.",
+            ],
+        ),
         verdict::Verdict::Mixed => {
             let libraries = libraries::loaded();
             notice::write(

@@ -1,7 +1,7 @@
 //! Whether a process is an MPI rank, and of which MPI.
 
 use crate::environment;
-use crate::libraries;
+use crate::{libraries, sanitizers};
 use std::ffi::{CStr, c_char};
 
 /// A family of MPI libraries that share an ABI.
@@ -66,6 +66,8 @@ pub enum Verdict {
     MaybeRank(Mpi),
     /// It uses devices without MPI, or may: restart it under the runtime for that.
     Serial,
+    /// It would be restarted, had it not the sanitizer of this name, which excludes the runtime.
+    Sanitized(&'static str),
     /// It has two MPI libraries; no runtime could tell whose calls it sees.
     Mixed,
     /// It uses this MPI, but the launcher of the other one started it.
@@ -85,6 +87,8 @@ pub struct Facts<'a> {
     pub serial: bool,
     /// It has loaded a CUDA runtime.
     pub cuda: bool,
+    /// The sanitizer it has that excludes the runtime.
+    pub sanitizer: Option<&'static str>,
     /// Whose launcher started this process as one of its ranks.
     pub launcher: Option<Mpi>,
     /// Some resource manager started it as one of its tasks.
@@ -127,6 +131,7 @@ impl Facts<'static> {
             forced,
             serial: named == Some(b"none"),
             cuda: loaded.cudart.is_some(),
+            sanitizer: sanitizers::loaded(),
             launcher,
             task: pmi || launcher.is_some() || set(c"SLURM_PROCID") || set(c"FLUX_TASK_RANK"),
             // Under two launchers at once nothing can be said about the inner one's size.
@@ -193,6 +198,16 @@ fn is_interpreter(program: &[u8]) -> bool {
 
 /// Decides from the facts alone.
 pub fn decide(facts: &Facts<'_>) -> Verdict {
+    match (role(facts), facts.sanitizer) {
+        (Verdict::Rank(_) | Verdict::MaybeRank(_) | Verdict::Serial, Some(name)) => {
+            Verdict::Sanitized(name)
+        }
+        (verdict, _) => verdict,
+    }
+}
+
+/// What it is, whatever else is in it.
+fn role(facts: &Facts<'_>) -> Verdict {
     if facts.distinct > 1 {
         return Verdict::Mixed;
     }
@@ -282,6 +297,16 @@ mod tests {
         let python = Facts { serial: true, program: b"python3.11", ..Facts::default() };
         assert_eq!(decide(&python), Verdict::Serial);
         assert_eq!(decide(&Facts { program: b"bash", ..python }), Verdict::NoRank);
+    }
+
+    #[test]
+    fn ranks_with_a_sanitizer_are_left_alone() {
+        let sanitizer = Some("AddressSanitizer");
+        let verdict = Verdict::Sanitized("AddressSanitizer");
+        assert_eq!(decide(&Facts { sanitizer, ..linked(Mpich) }), verdict);
+        assert_eq!(decide(&Facts { sanitizer, ..under(OpenMpi, b"python3") }), verdict);
+        assert_eq!(decide(&Facts { sanitizer, ..under(OpenMpi, b"tee") }), Verdict::NoRank);
+        assert_eq!(sanitizers::loaded(), None);
     }
 
     #[test]

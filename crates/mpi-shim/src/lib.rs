@@ -29,6 +29,8 @@ mod ending;
 #[cfg(has_mpi)]
 mod entry;
 #[cfg(has_mpi)]
+mod files;
+#[cfg(has_mpi)]
 mod fortran;
 #[cfg(has_mpi)]
 mod groups;

@@ -433,12 +433,42 @@ pub(crate) unsafe fn received(status: usize, datatype: usize) -> Option<i32> {
     (code == 0 && count != sys::COMMSAN_UNDEFINED && count >= 0).then_some(count)
 }
 
+/// How many bytes of a file have been read; `None` where the library does not know.
+///
+/// # Safety
+/// `status` is the status of a completed read.
+pub(crate) unsafe fn read_bytes(status: usize) -> Option<u64> {
+    let mut count = 0;
+    // SAFETY: by the caller.
+    let code = unsafe {
+        sys::PMPI_Get_elements_x(status as *const sys::MPI_Status, byte(), &raw mut count)
+    };
+    u64::try_from(count)
+        .ok()
+        .filter(|_| code == 0 && count != sys::COMMSAN_UNDEFINED as sys::MPI_Count)
+}
+
+#[cfg(feature = "openmpi")]
+fn byte() -> sys::MPI_Datatype {
+    (&raw mut sys::ompi_mpi_byte).cast()
+}
+
+#[cfg(feature = "mpich")]
+fn byte() -> sys::MPI_Datatype {
+    sys::COMMSAN_BYTE as sys::MPI_Datatype
+}
+
+/// Whether this is a status that the library fills.
+pub(crate) fn is_wanted(status: usize) -> bool {
+    status != 0 && status != sys::COMMSAN_STATUS_IGNORE as usize
+}
+
 /// Source and tag of what a receive has got; `None` where it is not known.
 ///
 /// # Safety
 /// `status` is a status that the library has filled, or a sentinel.
 pub(crate) unsafe fn envelope(status: usize) -> Option<(i32, i32)> {
-    if status == 0 || status == sys::COMMSAN_STATUS_IGNORE as usize {
+    if !is_wanted(status) {
         return None;
     }
     // SAFETY: by the caller; both bindings lay a status out alike.

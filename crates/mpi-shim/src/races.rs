@@ -1,6 +1,7 @@
 //! Receives from anybody, and later ones that may miss a message for them: what `commsan_mpi` needs to know of calls.
 
 use crate::effects::{After, arrived};
+use crate::files;
 use crate::library::{Mpi, envelope};
 use crate::order;
 use crate::rank::Rank;
@@ -43,7 +44,9 @@ pub(crate) const OWN_STATUSES: usize = 32;
 /// Whether the library is to tell what requests have received, though the program does not want to know.
 #[inline]
 pub(crate) fn needs_statuses(count: usize, statuses: usize) -> bool {
-    are_possible() && statuses == sys::COMMSAN_STATUS_IGNORE as usize && count <= OWN_STATUSES
+    (are_possible() || files::are_read())
+        && statuses == sys::COMMSAN_STATUS_IGNORE as usize
+        && count <= OWN_STATUSES
 }
 
 #[inline]

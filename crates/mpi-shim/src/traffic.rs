@@ -1,13 +1,15 @@
 //! Counting what calls move.
 //!
 //! What is sent counts when it is sent: when the call starts it, whenever it completes. What is received is
-//! told beside, by whoever receives, so that both ends' places and memory are known.
+//! told beside, by whoever receives, so that both ends' places and memory are known. What is read from a file counts
+//! when it has come (`files.rs`).
 
 use crate::again::Sum;
 use crate::callbacks;
 use crate::datatypes;
 use crate::effects::{arrived, by_reference, request_at, tokens};
 use crate::entry::checked;
+use crate::files::{self, Reads};
 use crate::groups;
 use crate::library::{Mpi, envelope};
 use crate::rank::{Rank, mode};
@@ -29,13 +31,15 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// What moves, ready to be counted whenever it does.
 #[derive(Clone)]
-struct Described {
+pub(crate) struct Described {
     means: Means,
     /// The communicator, or the window.
     handle: Option<usize>,
     /// Its group, if that is known already.
     group: Option<u32>,
-    moves: Moves,
+    pub(crate) moves: Moves,
+    /// The call that has begun it, and where that was, if it is another one.
+    begun: Option<(u32, StackId)>,
     /// At the target of a one-sided operation.
     window: Option<(Window, Footprint)>,
 }
@@ -94,6 +98,8 @@ struct Ahead {
     gone: usize,
     /// Requests that are about to be started or freed.
     requests: SmallVec<[usize; 4]>,
+    /// Reads of files that may be completed.
+    reads: Reads,
 }
 
 impl Ahead {
@@ -104,7 +110,7 @@ impl Ahead {
             }
             _ => SmallVec::new(),
         };
-        Ahead { gone: by_reference(args), requests }
+        Ahead { gone: by_reference(args), requests, reads: files::that_may_end(args) }
     }
 }
 
@@ -120,12 +126,16 @@ impl Done<'_> {
     fn tell(&self, ahead: &Ahead, ok: bool) {
         let effect = self.args.call.effect;
         match effect {
+            _ if ok && files::begins_read(self.args) => {
+                files::begun(self.args, self.describe_begun());
+                self.count(&[]);
+            }
             _ if ok && self.repeats() => {
                 if !self.count_again() {
                     self.count(&[self.describe()]);
                 }
             }
-            Effect::Block | Effect::Start | Effect::Rma if ok => {
+            Effect::Block | Effect::Start | Effect::Rma | Effect::SplitBegin if ok => {
                 self.count(&[self.describe()]);
             }
             Effect::Go | Effect::GoAll if ok => {
@@ -135,7 +145,7 @@ impl Done<'_> {
                 drop(templates);
                 self.count(&started);
             }
-            _ => self.count(&[]),
+            _ => self.count(&files::ended(self.args, &ahead.reads)),
         }
         if !ok {
             return;
@@ -187,11 +197,22 @@ impl Done<'_> {
     fn describe(&self) -> Described {
         let args = self.args;
         let Some(means) = Means::of(args.call) else {
-            let (moves, window) = (Moves::new(), None);
-            return Described { means: Means::File, handle: None, group: None, moves, window };
+            return Described {
+                means: Means::File,
+                handle: None,
+                group: None,
+                moves: Moves::new(),
+                begun: None,
+                window: None,
+            };
         };
-        let moves = match means {
-            Means::PointToPoint if args.call.at.status.is_some() => self.with_status(),
+        let moves = match (means, args.call.at.status) {
+            (Means::PointToPoint, Some(_)) => self.with_status(),
+            (Means::File, Some(status)) => {
+                let mut moves = moves(args, &Mpi);
+                files::shorten(&mut moves, args.words[status]);
+                moves
+            }
             _ => moves(args, &Mpi),
         };
         let window = match means {
@@ -199,7 +220,7 @@ impl Done<'_> {
             _ => None,
         };
         let handle = args.call.at.comm.or(args.call.at.win).map(|index| args.words[index]);
-        Described { means, handle, group: None, moves, window }
+        Described { means, handle, group: None, moves, begun: None, window }
     }
 
     /// Sees to it that the groups of communicators and windows are known.
@@ -218,6 +239,16 @@ impl Done<'_> {
                 traffic.set_group_of(handle, Some(number));
             });
         }
+    }
+
+    /// For later: with the place of this call.
+    fn describe_begun(&self) -> Described {
+        let mut described = self.describe();
+        self.with(|traffic| {
+            let call = traffic.strings.fixed(&self.args.call.name);
+            described.begun = Some((call, traffic.path(self.here)));
+        });
+        described
     }
 
     /// For later: the communicator may be freed before.
@@ -381,6 +412,7 @@ impl Counting<'_> {
     }
 
     fn add_move(&mut self, described: &Described, a_move: &Move, group: Option<u32>) {
+        let (call, stack) = described.begun.unwrap_or((self.call, self.stack));
         let here = Place::Rank(self.me);
         let own = a_move.footprint.span().start;
         let own = self.traffic.object_at(own, self.here);
@@ -407,8 +439,8 @@ impl Counting<'_> {
                 Means::File if a_move.sends => Kind::FileWrite,
                 Means::File => Kind::FileRead,
             },
-            call: self.call,
-            stack: self.stack,
+            call,
+            stack,
             line: None,
             side,
             source,

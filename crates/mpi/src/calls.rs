@@ -687,7 +687,7 @@ impl Call {
     pub fn needs_status(&self) -> bool {
         let completes_one =
             matches!(self.effect, Effect::Wait | Effect::Test | Effect::WaitAny | Effect::TestAny);
-        completes_one || self.effect == Effect::Block
+        completes_one || matches!(self.effect, Effect::Block | Effect::SplitEnd)
     }
 
     /// Index of the parameter with this name; for calls that are rare.

@@ -42,6 +42,19 @@ pub struct Move {
     pub footprint: Footprint,
 }
 
+impl Move {
+    /// Only so many bytes have moved, the first of them.
+    pub fn shorten(&mut self, bytes: u64) {
+        if bytes >= self.bytes {
+            return;
+        }
+        self.bytes = bytes;
+        if let Footprint::Dense(range) = &mut self.footprint {
+            range.end = range.start + bytes as usize;
+        }
+    }
+}
+
 /// All that one call moves.
 pub type Moves = SmallVec<[Move; 2]>;
 

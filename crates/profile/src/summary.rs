@@ -28,13 +28,18 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
     text.push_str(&list("top objects", top_objects(profile), total));
     text.push_str(&list("top lines", top_lines(profile), total));
     text.push_str(&balance(profile));
-    for note in profile.notes.iter().take(MOST_NOTES) {
-        text.push_str(&format!("note: {note}\n"));
-    }
+    text.push_str(&notes(profile));
+    Ok(text)
+}
+
+/// What is missing of the run, and what else to know; empty if there is nothing.
+pub fn notes(profile: &Profile) -> String {
+    let shown = profile.notes.iter().take(MOST_NOTES);
+    let mut text: String = shown.map(|note| format!("note: {note}\n")).collect();
     if let Some(more @ 1..) = profile.notes.len().checked_sub(MOST_NOTES) {
         text.push_str(&format!("note: {more} more notes in the viewer\n"));
     }
-    Ok(text)
+    text
 }
 
 fn headline(profile: &Profile, total: Amount) -> String {

@@ -141,6 +141,7 @@ impl Report {
         merged.extend(hidden::findings(&hidden, &symbols));
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);
+        notes.add_newer_sources(&merged, &info.directory);
         if let Some(checks) = &options.checks {
             merged.retain(|finding| checks.keep(finding));
         }
@@ -206,7 +207,7 @@ impl Report {
 impl Run {
     /// Whether something was checked at all.
     pub fn has_looked(&self) -> bool {
-        self.ranks > 0 || self.analysed.is_some()
+        self.ranks > self.unchecked || self.analysed.is_some()
     }
 
     /// `file` as a person names it: relative to the working directory if it lies below.

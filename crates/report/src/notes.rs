@@ -8,6 +8,7 @@ use commsan_trace::RankLog;
 use commsan_trace::record::Ending;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// One thing to know.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -152,6 +153,24 @@ impl Notes {
                 }
                 (Some(frame), None) => self.add(symbols.advice(&frame.module), None),
                 (None, _) => {}
+            }
+        }
+    }
+
+    /// Sources whose lines may be others than those that were compiled. Relative names are looked up in `directory`.
+    pub(crate) fn add_newer_sources(&mut self, findings: &[Finding], directory: &Path) {
+        let written = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+        for site in findings.iter().flat_map(|finding| &finding.sites) {
+            let (Some(file), Some(frame)) = (&site.file, site.stack.first()) else { continue };
+            let source = written(&directory.join(file));
+            let compiled = written(Path::new(&frame.module));
+            if source.zip(compiled).is_some_and(|(source, compiled)| source > compiled) {
+                let text = format!(
+                    "`{file}` has changed since `{}` was built: the lines that are shown may be others than \
+                     those that ran; compile it again",
+                    file_name(&frame.module)
+                );
+                self.add(text, None);
             }
         }
     }

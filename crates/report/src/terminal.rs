@@ -91,7 +91,7 @@ fn number(count: usize, of: &str) -> String {
 }
 
 /// A note with the ranks it concerns: `ranks 0-3: …`.
-pub(crate) fn note_text(note: &Note) -> String {
+pub fn note_text(note: &Note) -> String {
     match &*note.ranks {
         [] => note.text.clone(),
         some => format!("{}: {}", ranks::named(some), note.text),

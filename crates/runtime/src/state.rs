@@ -309,6 +309,11 @@ impl State {
         let (tracker, recorder) = early.unzip();
         let mut recorder = recorder.unwrap_or_else(|| Recorder::new(self.options));
         recorder.begin(&self.directory, world);
+        if !self.options.check {
+            recorder.unchecked(
+                "what it moves was counted, nothing else: `commsan profile --check` looks for mistakes, too",
+            );
+        }
         let pages = match self.pages {
             Ok(pages) => pages,
             Err(_) if !self.options.check => {

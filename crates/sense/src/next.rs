@@ -4,7 +4,7 @@
 //! alone, as modules of Python and what they need are: calls come to commsan all the same, which was there first,
 //! and go on to what the caller would have called.
 
-use crate::modules;
+use crate::{modules, thread};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
@@ -50,6 +50,23 @@ impl Next {
     pub fn get(&self) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
         if found.is_null() { self.find() } else { found }
+    }
+
+    /// Its address, of a function that lookups may call; null also while this thread is looking it up.
+    #[inline]
+    pub fn unless_looking_up(&self) -> *mut c_void {
+        let found = self.found.load(Ordering::Relaxed);
+        if found.is_null() { self.find_once() } else { found }
+    }
+
+    #[cold]
+    fn find_once(&self) -> *mut c_void {
+        if thread::with(|thread| thread.looks_up.replace(true)) {
+            return std::ptr::null_mut();
+        }
+        let found = self.find();
+        thread::with(|thread| thread.looks_up.set(false));
+        found
     }
 
     /// Its address, of a function that all libraries see, such as the C library's.

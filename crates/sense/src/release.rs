@@ -54,7 +54,9 @@ pub unsafe extern "C" fn free(ptr: *mut c_void) {
     }
     allocate::gone(ptr);
     static NEXT: Next = Next::new(c"free");
-    let next = NEXT.get();
+    // `dlsym` frees what `dlerror` would have said of a call before, and forgets it only then: what it frees while
+    // `free` is looked up is freed again by the call that has led here, or lost.
+    let next = NEXT.unless_looking_up();
     if !next.is_null() {
         // SAFETY: this is the C library's `free`, with the program's argument.
         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(next)(ptr) }

@@ -22,6 +22,8 @@ pub struct Thread {
     pub calls_back: Cell<bool>,
     /// The Fortran caller, while the library's Fortran layer is on its way to the C entry point.
     pub outer: Cell<Option<Caller>>,
+    /// Whether it is looking up a function that the lookup itself may call.
+    pub(crate) looks_up: Cell<bool>,
 }
 
 thread_local! {
@@ -34,6 +36,7 @@ thread_local! {
             python: Cell::new(0),
             calls_back: Cell::new(false),
             outer: Cell::new(None),
+            looks_up: Cell::new(false),
         }
     };
 }

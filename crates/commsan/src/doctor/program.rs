@@ -103,10 +103,10 @@ fn mpi(program: &Program) -> Check {
 
 fn compiled(program: &Program) -> Check {
     let what = "loads and stores";
-    if program.tsan {
-        let mend = "build with `commsan cc` in place of -fsanitize=thread; the two cannot be \
-                    combined";
-        Check::fail(what, "ThreadSanitizer's runtime is in the program", mend)
+    if let Some(sanitizer) = program.sanitizer {
+        let mend = "build it without this -fsanitize=, by `commsan cc`: the two cannot be combined, and with it the \
+                    program runs unchecked";
+        Check::fail(what, format!("{sanitizer}'s runtime is in the program"), mend)
     } else if program.hooks {
         Check::ok(what, "compiled by commsan: every one is checked")
     } else {

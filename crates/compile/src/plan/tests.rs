@@ -107,7 +107,7 @@ fn a_plugin_of_gcc_replaces_the_thread_pass() {
     );
     assert_eq!(
         with_plugin("a.o -o a"),
-        "a.o -o a -fplugin=/lib/plugin.so -Wl,LIB/preinit.o -Wl,LIB/libcommsan_hooks.a \
+        "-Wl,LIB/preinit.o a.o -o a -fplugin=/lib/plugin.so -Wl,LIB/libcommsan_hooks.a \
          -Wl,@LIB/wraps.ld-options"
     );
     assert_eq!(with_plugin("a.c -o a").matches("-fplugin").count(), 1);
@@ -127,12 +127,12 @@ fn a_chosen_debug_level_stays() {
 fn linking_puts_the_archive_last() {
     assert_eq!(
         result(Family::Gcc, "a.o -lm -o a"),
-        "-BLIB/gcc -LLIB/gcc a.o -lm -o a -fsanitize=thread -Wl,LIB/preinit.o \
+        "-BLIB/gcc -LLIB/gcc -Wl,LIB/preinit.o a.o -lm -o a -fsanitize=thread \
          -Wl,LIB/libcommsan_hooks.a -Wl,@LIB/wraps.ld-options"
     );
     assert_eq!(
         result(Family::Clang, "a.o -o a"),
-        "a.o -o a -Wl,LIB/preinit.o -Wl,LIB/libcommsan_hooks.a -Wl,@LIB/wraps.ld-options"
+        "-Wl,LIB/preinit.o a.o -o a -Wl,LIB/libcommsan_hooks.a -Wl,@LIB/wraps.ld-options"
     );
     has(Family::Gcc, "a.c -o a", &["-fsanitize=thread", "-Wl,LIB/libcommsan_hooks.a"]);
 }
