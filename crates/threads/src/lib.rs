@@ -12,7 +12,7 @@
 //! - what threads do that commsan has not seen being created, or that are too many ([`AGENTS`]);
 //! - cells are shared by unrelated objects where their keys collide, readers of a lock are ordered
 //!   as writers are, and tasks with dependences as they run, whatever they depend on;
-//! - a taskloop of gcc orders everything that runs.
+//! - a taskloop of gcc and the event of a task that is detached order everything that runs.
 //!
 //! What this cannot see is synchronisation that nobody tells it of: by inline assembly, or atomics of
 //! code that was not compiled by commsan.
