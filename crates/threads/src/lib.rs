@@ -3,7 +3,7 @@
 //! Agents are threads, the implicit tasks of OpenMP's parallel regions, and explicit tasks. Each has
 //! a clock ([`agents`]); what passes between them goes through cells, one for each lock, barrier,
 //! region or task: who releases adds its clock to the cell, who acquires takes the cell's over.
-//! Three sensors see where that happens: POSIX threads ([`posix`]) and gcc's OpenMP runtime
+//! Three sensors see where that happens: threads of POSIX and C11 ([`posix`]) and gcc's OpenMP runtime
 //! ([`gomp`]) by their functions, LLVM's by OMPT ([`ompt`]); hooks tell of atomics and fences. The same sensors
 //! see which threads are at work ([`work`]).
 //!
