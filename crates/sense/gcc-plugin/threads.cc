@@ -1,8 +1,9 @@
 /* Threads: where MPI is called beside them, and by what they synchronise.
  *
  * Only a parallel region that calls MPI can have a thread whose access is concurrent with an
- * operation of another one. Where a unit has such a region, what its regions and tasks do is noted:
- * each access sees to it that its pages are. Elsewhere threads cost nothing.
+ * operation of another one. Where a unit has such a region, what its regions and tasks do is noted, and
+ * what functions of the unit do that these call: each access, or loop, sees to it that its pages are.
+ * Elsewhere threads cost nothing.
  */
 #include "plugin.h"
 
@@ -10,7 +11,8 @@
 #include "bversion.h"
 #include "memmodel.h"
 
-static bool unit_shares;
+/* Functions that regions and tasks consist of, or call. */
+static hash_set<tree> sharing;
 
 static bool starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
@@ -35,15 +37,25 @@ static bool reaches_mpi(cgraph_node *node, hash_set<cgraph_node *> &seen) {
   return false;
 }
 
+static void add_sharing(cgraph_node *node) {
+  if (!node->definition || sharing.add(node->decl)) return;
+  for (cgraph_edge *call = node->callees; call; call = call->next_callee)
+    add_sharing(call->callee->ultimate_alias_target());
+}
+
 void find_sharing(void *, void *) {
   cgraph_node *node;
+  bool unit_shares = false;
   FOR_EACH_DEFINED_FUNCTION(node) {
     hash_set<cgraph_node *> seen;
     if (!unit_shares && is_outlined(node->decl)) unit_shares = reaches_mpi(node, seen);
   }
+  if (!unit_shares) return;
+  FOR_EACH_DEFINED_FUNCTION(node)
+  if (is_outlined(node->decl)) add_sharing(node);
 }
 
-bool shares_memory(tree function) { return unit_shares && is_outlined(function); }
+bool shares_memory(tree function) { return sharing.contains(function); }
 
 /* Which memory, and what is to be told before and after; null memory is a fence. */
 struct synchronisation {
