@@ -36,7 +36,7 @@ pub(crate) fn tells(call: &Call) -> bool {
         || !matches!(
             call.effect,
             Block | Wait | WaitAll | WaitAny | Some | Test | TestAll | TestAny
-        )
+        ) && !call.is_alone()
 }
 
 /// Whether this rank may learn something from another one by this call.
@@ -47,7 +47,7 @@ pub(crate) fn hears(call: &Call) -> bool {
         Block => receives,
         Start | Go | GoAll | Init | InitPartitioned | Pready | PreadyRange | PreadyList => false,
         Rma | FlushLocal => false,
-        _ => true,
+        _ => !call.is_alone(),
     }
 }
 

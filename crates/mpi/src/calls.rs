@@ -667,6 +667,13 @@ impl Call {
         self.effect == Effect::Block && self.makes.is_some() && !self.collective
     }
 
+    /// Whether no other process takes part: it asks for what this one knows, or makes or frees what only this one
+    /// has. Communicators are made with others.
+    pub fn is_alone(&self) -> bool {
+        let is_shared = self.makes.is_some_and(|(object, _)| object == Object::Comm);
+        matches!(self.effect, Effect::Local | Effect::Ask) && !is_shared
+    }
+
     /// Whether its active request may be freed: that of a send to one rank (MPI 4.1 §3.7.3), and of an
     /// R-version, about which the standard is not of one mind (§12.3.5).
     pub fn may_be_freed(&self) -> bool {

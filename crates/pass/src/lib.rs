@@ -115,9 +115,7 @@ fn checked(module: Module, function: Value, shares: bool) {
     let mut escapes = escape::Escapes::default();
     let exits = if escapes.exposes_locals(function) { exits(function) } else { Vec::new() };
     let accesses = survey::survey(module, function, &mut escapes);
-    // What is to be noted must be looked at each time.
-    let accesses = if shares { accesses } else { loops::guard_loops(module, function, accesses) };
-    for access in accesses {
+    for access in loops::guard_loops(module, function, accesses, shares) {
         if shares {
             check::share(module, &access);
         }

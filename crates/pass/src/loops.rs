@@ -14,8 +14,8 @@
 //! ```
 //!
 //! How many iterations there will be at least is known for most loops (`count.rs`); then what they
-//! do to memory that others may access is noted on the way from `careful` to `fast` (`sweep.rs`). For
-//! others it is guessed: too few, and the guard is asked once more, too many, and the checked loop runs
+//! do to memory that others may access is noted on the way from `careful` to `fast` (`sweep.rs`), as is all memory
+//! where several threads may be at work beside MPI (`threads.rs`). For others it is guessed: too few, and the guard is asked once more, too many, and the checked loop runs
 //! without need.
 //!
 //! Nothing can start an operation in between but another thread, whose operation the loop then
@@ -32,6 +32,7 @@ use crate::ir::{Block, Module, Opcode, TypeKind, Value, replace_phi_block};
 use crate::place::Place;
 use crate::survey::may_start_operation;
 use crate::sweep::{self, Sweep};
+use crate::threads::commsan_parallel;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
@@ -48,6 +49,7 @@ const NEAR: i64 = 4096;
 
 unsafe extern "C" {
     safe static commsan_note: u64;
+    safe static commsan_share: u64;
 }
 
 /// Of a question about a range: the loop can note what it does to it. Of the answer: it must.
@@ -92,7 +94,13 @@ struct Hoisted {
 }
 
 /// Gives the loops of a function their guards; returns the accesses that need checks then.
-pub fn guard_loops(module: Module, function: Value, mut accesses: Vec<Access>) -> Vec<Access> {
+/// `shares`: what several threads do is to be noted.
+pub fn guard_loops(
+    module: Module,
+    function: Value,
+    mut accesses: Vec<Access>,
+    shares: bool,
+) -> Vec<Access> {
     if function.has_attribute("optsize") || function.has_attribute("minsize") {
         return accesses;
     }
@@ -107,7 +115,7 @@ pub fn guard_loops(module: Module, function: Value, mut accesses: Vec<Access>) -
             .cloned()
             .collect();
         if !hoisted.ranges.is_empty() && hoisted.ranges.len() <= MOST_RANGES {
-            let Versions { copy, after } = found.version(module, hoisted);
+            let Versions { copy, after } = found.version(module, hoisted, shares);
             rest = rest.into_iter().map(|access| renamed(access, &after)).collect();
             rest.extend(unhoisted.into_iter().map(|access| renamed(access, &copy)));
         }
@@ -230,7 +238,7 @@ impl Loop {
     }
 
     /// Makes the guard and the copy.
-    fn version(&self, module: Module, mut hoisted: Hoisted) -> Versions {
+    fn version(&self, module: Module, mut hoisted: Hoisted, shares: bool) -> Versions {
         let [guard, careful, settled, sweeping, fast, fast_latch, slow_latch, after] =
             [(); 8].map(|()| self.body.new_block_before(module));
         let end = self.end;
@@ -291,11 +299,12 @@ impl Loop {
         let concerned = bounds
             .iter()
             .map(|bounds| bounds.test(&in_guard))
+            .chain(shares.then(|| in_guard.load(64, commsan_parallel, None)))
             .reduce(|a, b| in_guard.or(a, b))
             .unwrap_or(count);
         in_guard.branch(in_guard.is_not_zero(concerned), careful, fast);
         let in_careful = Builder::at_end(module, careful, end);
-        let answers: Vec<_> = bounds.iter().map(|bounds| bounds.ask(&in_careful)).collect();
+        let answers: Vec<_> = bounds.iter().map(|bounds| bounds.ask(&in_careful, shares)).collect();
         let any = |operation| {
             let fold = |a, b| in_careful.binary(operation, a, b);
             answers.iter().copied().reduce(fold).unwrap_or(count)
@@ -397,9 +406,11 @@ impl Bounds {
     }
 
     /// Not zero if the whole range is clear, to the granule, or all that remains is to note it.
-    fn ask(&self, builder: &Builder) -> Value {
+    /// With `shares`, all of it is to be noted.
+    fn ask(&self, builder: &Builder, shares: bool) -> Value {
         let swept = if self.swept { note() } else { 0 };
-        let how = builder.constant(u64::from(self.write) | swept);
+        let shared = if shares { commsan_share } else { 0 };
+        let how = builder.constant(u64::from(self.write) | swept | shared);
         builder.call(&RANGE_CLEAR, &[self.low, self.last, how])
     }
 }

@@ -38,6 +38,7 @@ extern const uint64_t commsan_release = COMMSAN_RELEASE;
 extern const uint64_t commsan_broadcast = COMMSAN_BROADCAST;
 extern const uint64_t commsan_atomic = COMMSAN_ATOMIC;
 extern const uint64_t commsan_note = COMMSAN_NOTE;
+extern const uint64_t commsan_share = COMMSAN_SHARE;
 extern const uint64_t commsan_page_shift = COMMSAN_PAGE_SHIFT;
 extern const uint64_t commsan_slot_mask = COMMSAN_SLOT_MASK;
 extern const uint8_t commsan_check_read = COMMSAN_CHECK_READ;

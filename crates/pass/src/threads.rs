@@ -1,13 +1,14 @@
 //! Threads: where MPI is called beside them, and by what they synchronise.
 //!
 //! Only a parallel region that calls MPI can have a thread whose access is concurrent with an operation
-//! of another one. Where a module has such a region, what its regions and tasks do is noted: each
-//! access sees to it that its pages are (`__commsan_share`). Elsewhere threads cost nothing.
+//! of another one. Where a module has such a region, what its regions and tasks do is noted, and what functions
+//! of the module do that these call: each access, or loop, sees to it that its pages are (`__commsan_share`).
+//! Elsewhere threads cost nothing.
 
 use crate::builder::Builder;
 use crate::hooks::SYNCHRONISE;
 use crate::ir::{Module, Opcode, Ordering, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 unsafe extern "C" {
     safe static commsan_acquire: u64;
@@ -38,31 +39,28 @@ pub fn sharing(module: Module) -> HashSet<Value> {
             callers.extend(call.callee().map(|callee| (callee, *function)));
         }
     }
-    while let Some((_, caller)) = callers
-        .iter()
-        .find(|(callee, caller)| reaching.contains(callee) && !reaching.contains(caller))
-    {
-        reaching.insert(*caller);
+    spread(&mut reaching, &callers);
+    if outlined.is_disjoint(&reaching) {
+        return HashSet::new();
     }
-    // Without optimization a region is two functions.
-    let inner: Vec<_> = callers
-        .iter()
-        .filter(|(callee, caller)| outlined.contains(caller) && is_outlined(callee.name()))
-        .map(|(callee, _)| *callee)
-        .collect();
-    outlined.extend(inner);
-    match outlined.is_disjoint(&reaching) {
-        true => HashSet::new(),
-        false => outlined,
+    let callees: Vec<_> = callers.into_iter().map(|(callee, caller)| (caller, callee)).collect();
+    spread(&mut outlined, &callees);
+    outlined
+}
+
+/// Adds to a set what a member leads to.
+fn spread(set: &mut HashSet<Value>, leads: &[(Value, Value)]) {
+    let mut next: HashMap<Value, Vec<Value>> = HashMap::new();
+    leads.iter().for_each(|(from, to)| next.entry(*from).or_default().push(*to));
+    let mut fresh: Vec<Value> = set.iter().copied().collect();
+    while let Some(from) = fresh.pop() {
+        let known = next.get(&from).into_iter().flatten();
+        fresh.extend(known.filter(|to| set.insert(**to)));
     }
 }
 
 fn is_mpi(name: &str) -> bool {
     name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("mpi_")
-}
-
-fn is_outlined(name: &str) -> bool {
-    name.contains("omp_outlined")
 }
 
 fn calls(function: Value) -> impl Iterator<Item = Value> {

@@ -273,21 +273,31 @@ static void note(check_point &point, const sweep &s, tree rounds) {
 static tree is_clear(const versioned_loop &v, hash_set<gimple *> &unchecked) {
   check_point point(loop_preheader_edge(v.loop), place_of(v.statements[0]));
   point.loads = &unchecked;
-  tree live = header_field(offsetof(commsan_abi, live));
-  check_point pending = point.if_rarely(point.load(long_unsigned_type_node, live));
+  tree type = long_unsigned_type_node;
+  tree concern = point.load(type, header_field(offsetof(commsan_abi, live))), several = NULL_TREE;
+  if (shares_memory(current_function_decl)) {
+    several = point.load(type, header_field(offsetof(commsan_abi, parallel)));
+    concern = point.value(fold_build2(BIT_IOR_EXPR, type, concern, several));
+  }
+  check_point pending = point.if_rarely(concern);
 
   auto_vec<bounds> all;
-  tree type = long_unsigned_type_node, rounds = pending.value(unshare_expr(v.rounds));
+  tree rounds = pending.value(unshare_expr(v.rounds));
   tree clear = pending.value(fold_convert(type, unshare_expr(v.are_known)));
   tree unsettled = pending.value(fold_build2(BIT_XOR_EXPR, type, clear, build_one_cst(type)));
+  if (several) unsettled = pending.value(fold_build2(BIT_IOR_EXPR, type, unsettled, several));
   for (const memory_range &r : v.ranges) all.safe_push(bounds_of(pending, r, rounds));
   for (const bounds &b : all)
     unsettled = pending.value(fold_build2(BIT_IOR_EXPR, type, unsettled, may_concern(pending, b)));
   check_point asking = pending.if_rarely(unsettled);
-  tree answers = build_zero_cst(type);
+  tree answers = build_zero_cst(type), shared = NULL_TREE;
+  /* Without a number of rounds, the ranges may be anything. */
+  if (several) shared = asking.value(fold_build2(MULT_EXPR, type, clear, number(COMMSAN_SHARE)));
   for (const bounds &b : all) {
     const unsigned how = b.range->write | (b.range->is_swept ? COMMSAN_NOTE : 0);
-    tree answer = asking.call(hook_declaration(RANGE_CLEAR), {b.first, b.last, number(how)});
+    tree asked = number(how);
+    if (shared) asked = asking.value(fold_build2(BIT_IOR_EXPR, type, asked, shared));
+    tree answer = asking.call(hook_declaration(RANGE_CLEAR), {b.first, b.last, asked});
     clear = asking.value(fold_build2(BIT_AND_EXPR, type, clear, answer));
     answers = asking.value(fold_build2(BIT_IOR_EXPR, type, answers, answer));
   }

@@ -87,8 +87,7 @@ static void treat_function(function *f) {
 
   forget_filter_base();
   hash_set<gimple *> unchecked;
-  /* What is to be noted must be looked at each time. */
-  if (!shares_memory(f->decl)) free_loops_of_checks(f, unchecked);
+  free_loops_of_checks(f, unchecked);
 
   auto_vec<basic_block> blocks;
   FOR_EACH_BB_FN(block, f) blocks.safe_push(block);

@@ -105,8 +105,8 @@ void check_frame(function *f, bool excluded);
 /* For C++ functions as the front end leaves them, so that exceptions are seen leaving. */
 void mark_exceptional_exit(void *declaration, void *);
 
-/* threads.cc: whether accesses of a function are to be noted, since OpenMP runs it in several threads
- * and one of them may call MPI meanwhile. */
+/* threads.cc: whether accesses of a function are to be noted, since OpenMP runs it, or what calls it, in
+ * several threads and one of them may call MPI meanwhile. */
 bool shares_memory(tree function);
 /* Looks at the unit as it is before functions are compiled. */
 void find_sharing(void *, void *);

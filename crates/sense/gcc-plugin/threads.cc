@@ -1,15 +1,18 @@
 /* Threads: where MPI is called beside them, and by what they synchronise.
  *
  * Only a parallel region that calls MPI can have a thread whose access is concurrent with an
- * operation of another one. Where a unit has such a region, what its regions and tasks do is noted:
- * each access sees to it that its pages are. Elsewhere threads cost nothing.
+ * operation of another one. Where a unit has such a region, what its regions and tasks do is noted, and
+ * what functions of the unit do that these call: each access, or loop, sees to it that its pages are.
+ * Elsewhere threads cost nothing.
  */
 #include "plugin.h"
 
 #include "../hooks/commsan_abi.h"
+#include "bversion.h"
 #include "memmodel.h"
 
-static bool unit_shares;
+/* Functions that regions and tasks consist of, or call. */
+static hash_set<tree> sharing;
 
 static bool starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
@@ -34,15 +37,25 @@ static bool reaches_mpi(cgraph_node *node, hash_set<cgraph_node *> &seen) {
   return false;
 }
 
+static void add_sharing(cgraph_node *node) {
+  if (!node->definition || sharing.add(node->decl)) return;
+  for (cgraph_edge *call = node->callees; call; call = call->next_callee)
+    add_sharing(call->callee->ultimate_alias_target());
+}
+
 void find_sharing(void *, void *) {
   cgraph_node *node;
+  bool unit_shares = false;
   FOR_EACH_DEFINED_FUNCTION(node) {
     hash_set<cgraph_node *> seen;
     if (!unit_shares && is_outlined(node->decl)) unit_shares = reaches_mpi(node, seen);
   }
+  if (!unit_shares) return;
+  FOR_EACH_DEFINED_FUNCTION(node)
+  if (is_outlined(node->decl)) add_sharing(node);
 }
 
-bool shares_memory(tree function) { return unit_shares && is_outlined(function); }
+bool shares_memory(tree function) { return sharing.contains(function); }
 
 /* Which memory, and what is to be told before and after; null memory is a fence. */
 struct synchronisation {
@@ -56,17 +69,43 @@ static int memory_order(gcall *call, unsigned i) {
   return memmodel_base(tree_to_uhwi(order));
 }
 
+/* For a read and a write in one. */
+static void respect(unsigned order, synchronisation &found) {
+  switch (order) {
+  case MEMMODEL_RELAXED: found.before = COMMSAN_ATOMIC, found.after = 0; break;
+  case MEMMODEL_RELEASE: found.after = 0; break;
+  case MEMMODEL_ACQUIRE:
+  case MEMMODEL_CONSUME: found.before = 0; break;
+  default: break;
+  }
+}
+
+/* What calls whose result is only tested have become (tree-ssa-ccp.cc). That of __sync has its address
+ * in place of the order. */
+static bool describe_internal(gcall *call, synchronisation &found) {
+  unsigned pointer = 0, order = 3;
+  switch (gimple_call_internal_fn(call)) {
+  case IFN_ATOMIC_BIT_TEST_AND_SET:
+  case IFN_ATOMIC_BIT_TEST_AND_COMPLEMENT:
+  case IFN_ATOMIC_BIT_TEST_AND_RESET: break;
+  case IFN_ATOMIC_COMPARE_EXCHANGE: order = 4; break;
+#if BUILDING_GCC_MAJOR >= 12
+  case IFN_ATOMIC_ADD_FETCH_CMP_0:
+  case IFN_ATOMIC_SUB_FETCH_CMP_0:
+  case IFN_ATOMIC_AND_FETCH_CMP_0:
+  case IFN_ATOMIC_OR_FETCH_CMP_0:
+  case IFN_ATOMIC_XOR_FETCH_CMP_0: pointer = 1; break;
+#endif
+  default: return false;
+  }
+  found.pointer = gimple_call_arg(call, pointer);
+  respect(memory_order(call, order), found);
+  return true;
+}
+
 static bool describe(gcall *call, synchronisation &found) {
   found = {NULL_TREE, COMMSAN_RELEASE, COMMSAN_ACQUIRE};
-  if (gimple_call_internal_p(call)) {
-    switch (gimple_call_internal_fn(call)) {
-    case IFN_ATOMIC_BIT_TEST_AND_SET:
-    case IFN_ATOMIC_BIT_TEST_AND_COMPLEMENT:
-    case IFN_ATOMIC_BIT_TEST_AND_RESET:
-    case IFN_ATOMIC_COMPARE_EXCHANGE: found.pointer = gimple_call_arg(call, 0); return true;
-    default: return false;
-    }
-  }
+  if (gimple_call_internal_p(call)) return describe_internal(call, found);
   tree function = gimple_call_fndecl(call);
   if (!function || !fndecl_built_in_p(function, BUILT_IN_NORMAL)) return false;
   const char *name = IDENTIFIER_POINTER(DECL_NAME(function));
@@ -83,13 +122,9 @@ static bool describe(gcall *call, synchronisation &found) {
   const bool loads = starts_with(name, "__atomic_load") || !strcmp(name, "__atomic_test_and_set");
   const bool exchanges = starts_with(name, "__atomic_compare_exchange");
   const unsigned at = loads || !strcmp(name, "__atomic_clear") ? 1 : exchanges ? 4 : 2;
-  switch (memory_order(call, at)) {
-  case MEMMODEL_RELAXED: found.before = COMMSAN_ATOMIC, found.after = 0; return true;
-  case MEMMODEL_RELEASE: found.after = 0; break;
-  case MEMMODEL_ACQUIRE:
-  case MEMMODEL_CONSUME: found.before = 0; break;
-  default: break;
-  }
+  const unsigned order = memory_order(call, at);
+  respect(order, found);
+  if (order == MEMMODEL_RELAXED) return true;
   if (starts_with(name, "__atomic_load")) found.before = 0;
   if (starts_with(name, "__atomic_store") || !strcmp(name, "__atomic_clear")) found.after = 0;
   return true;

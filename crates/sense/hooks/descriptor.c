@@ -1,17 +1,26 @@
 /* read, write and sockets: as many bytes as the call says it moved, so checked after it. */
 #define _GNU_SOURCE
-#include "wrap.h"
+#include "channel.h"
 
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 #define MOVED(n) ((n) > 0 ? (size_t)(n) : 0)
 
+/* By what the call does to the buffer, what it does to the channel, before and after. */
+#define READS_BEFORE(name) GIVES(name)
+#define READS_AFTER(name, moved)
+#define WRITES_BEFORE(name)
+#define WRITES_AFTER(name, moved) TAKEN(name, moved)
+
 /* One macro for each shape of arguments; `touch` is what the call does to the buffer. */
 #define TRANSFER(name, in_reports, touch, parameters, ...)                                         \
   WRAP(ssize_t, name, in_reports, parameters, {                                                    \
+    touch##_BEFORE(name);                                                                          \
     ssize_t moved = __real_##name(__VA_ARGS__);                                                    \
+    touch##_AFTER(name, moved);                                                                    \
     touch(buffer, MOVED(moved));                                                                   \
     return moved;                                                                                  \
   })
@@ -36,6 +45,7 @@ TRANSFER(__pread64_chk, "pread", WRITES, (int fd, void *buffer, size_t n, off_t 
 #define RECEIVE(name, in_reports, parameters, ...)                                                 \
   WRAP(ssize_t, name, in_reports, parameters, {                                                    \
     ssize_t moved = __real_##name(__VA_ARGS__);                                                    \
+    TAKEN(name, moved);                                                                            \
     if (!(flags & MSG_TRUNC)) WRITES(buffer, RECEIVED(n));                                         \
     return moved;                                                                                  \
   })
@@ -71,7 +81,9 @@ TRANSFER(sendto, "sendto", READS,
 
 #define VECTOR(name, in_reports, touch, parameters, ...)                                           \
   WRAP(ssize_t, name, in_reports, parameters, {                                                    \
+    touch##_BEFORE(name);                                                                          \
     ssize_t moved = __real_##name(__VA_ARGS__);                                                    \
+    touch##_AFTER(name, moved);                                                                    \
     VECTOR_CHECKS(touch, vector, count)                                                            \
     return moved;                                                                                  \
   })
@@ -86,7 +98,9 @@ VECTOR(pwritev64, "pwritev", READS, AT, fd, vector, count, at)
 
 #define MESSAGE(name, touch, parameters)                                                           \
   WRAP(ssize_t, name, #name, parameters, {                                                         \
+    touch##_BEFORE(name);                                                                          \
     ssize_t moved = __real_##name(fd, message, flags);                                             \
+    touch##_AFTER(name, moved);                                                                    \
     if (!(flags & MSG_TRUNC)) {                                                                    \
       VECTOR_CHECKS(touch, message->msg_iov, message->msg_iovlen)                                  \
     }                                                                                              \
@@ -95,3 +109,15 @@ VECTOR(pwritev64, "pwritev", READS, AT, fd, vector, count, at)
 
 MESSAGE(recvmsg, WRITES, (int fd, struct msghdr *message, int flags))
 MESSAGE(sendmsg, READS, (int fd, const struct msghdr *message, int flags))
+
+WRAP(int, eventfd_read, "eventfd_read", (int fd, eventfd_t *count), {
+  int result = __real_eventfd_read(fd, count);
+  TAKEN(eventfd_read, result == 0);
+  if (result == 0) WRITES(count, sizeof *count);
+  return result;
+})
+
+WRAP(int, eventfd_write, "eventfd_write", (int fd, eventfd_t count), {
+  GIVES(eventfd_write);
+  return __real_eventfd_write(fd, count);
+})

@@ -125,16 +125,28 @@ static bool page_is_clear(uintptr_t slot, unsigned first, unsigned last, int wri
  * for an access that it never gets to. */
 #define LONGEST (1ull << 32)
 
+/* Has a range noted, unless all of its pages are already. */
+static void share_range(uintptr_t first, uintptr_t last, const void *pc) {
+  const uintptr_t page = 1ul << COMMSAN_PAGE_SHIFT;
+  for (uintptr_t at = first & -page; at <= last; at += page)
+    if (!is_exposed(at)) return commsan_report(first, last - first + 1, COMMSAN_SHARE, NULL, pc, caller_frame);
+}
+
 /* What a loop asks before it runs without checks: whether nothing is pending from the first byte
  * to the last, as far as granules tell. `how` is 1 for writes, plus COMMSAN_NOTE if the loop can tell
  * beforehand all that it does to the range (sweep.c): then the answer is 1, plus COMMSAN_NOTE if it
- * must, since pages of the range are exposed. */
+ * must, since pages of the range are exposed. COMMSAN_SHARE if threads work in the loop: then all of the
+ * range must be noted while there are several. */
 HOOK uint64_t __commsan_range_clear(uintptr_t first, uintptr_t last, uint64_t how) {
   const unsigned granules = (1u << (COMMSAN_PAGE_SHIFT - COMMSAN_GRANULE_SHIFT)) - 1;
   const uintptr_t first_page = first >> COMMSAN_PAGE_SHIFT, last_page = last >> COMMSAN_PAGE_SHIFT;
   const int write = how & 1;
   uint64_t clear = 1;
   if (last - first > LONGEST) return 0;
+  if (how & COMMSAN_SHARE && (uint32_t)COMMSAN_ABI->parallel) {
+    if (!(how & COMMSAN_NOTE)) return 0;
+    share_range(first, last, CALLER_PC);
+  }
   for (uintptr_t page = first_page; page <= last_page; page++) {
     unsigned begin = page == first_page ? first >> COMMSAN_GRANULE_SHIFT & granules : 0;
     unsigned end = page == last_page ? last >> COMMSAN_GRANULE_SHIFT & granules : granules;

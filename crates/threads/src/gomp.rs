@@ -123,6 +123,9 @@ around! {
     omp_unset_nest_lock_(lock_at), unlock(lock_at as u64), nothing();
     omp_test_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
     omp_test_nest_lock_(lock_at) -> c_int, nothing(), lock(lock_at as u64);
+    // Of either runtime. Who waits for a task that is detached waits for this; whose it is is not known.
+    omp_fulfill_event(event), meet_all(), nothing();
+    omp_fulfill_event_(event), meet_all(), nothing();
     GOMP_single_copy_end(data), tasks::arrive(), tasks::depart();
     // Waiting for another iteration has any number of arguments; who posts tells everybody.
     GOMP_doacross_post(counts), meet_all(), nothing();
@@ -154,7 +157,11 @@ pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
 
 /// What is put in front of a task's data.
 #[derive(Clone, Copy)]
+#[repr(C)]
 struct Wrapped {
+    /// The runtime writes the event of a task that is detached into the first word of the task's data.
+    event: *mut c_void,
+    is_detached: bool,
     work: Work,
     copy: Option<CopyData>,
     task: tasks::Task,
@@ -171,6 +178,9 @@ unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     unsafe {
         let wrapped = *from.cast::<Wrapped>();
         to.cast::<Wrapped>().write(wrapped);
+        if wrapped.is_detached {
+            wrapped.data.cast::<*mut c_void>().write(wrapped.event);
+        }
         let inner = to.byte_add(wrapped.offset);
         match wrapped.copy {
             Some(copy) => copy(inner, wrapped.data),
@@ -235,11 +245,14 @@ pub unsafe extern "C" fn GOMP_task(
     }
     const DEPEND: c_uint = 1 << 3;
     const DETACH: c_uint = 1 << 13;
-    if flags & DETACH != 0 {
+    let is_detached = flags & DETACH != 0;
+    if is_detached {
         work::doubt();
     }
     let align = (align.max(1) as usize).max(align_of::<Wrapped>());
     let mut wrapped = Wrapped {
+        event: std::ptr::null_mut(),
+        is_detached: is_detached && !data.is_null(),
         work,
         copy: copies,
         task: tasks::create(flags & DEPEND != 0, !deferred),

@@ -3,7 +3,7 @@
 //! Agents are threads, the implicit tasks of OpenMP's parallel regions, and explicit tasks. Each has
 //! a clock ([`agents`]); what passes between them goes through cells, one for each lock, barrier,
 //! region or task: who releases adds its clock to the cell, who acquires takes the cell's over.
-//! Three sensors see where that happens: POSIX threads ([`posix`]) and gcc's OpenMP runtime
+//! Three sensors see where that happens: threads of POSIX and C11 ([`posix`]) and gcc's OpenMP runtime
 //! ([`gomp`]) by their functions, LLVM's by OMPT ([`ompt`]); hooks tell of atomics and fences. The same sensors
 //! see which threads are at work ([`work`]).
 //!
@@ -12,7 +12,7 @@
 //! - what threads do that commsan has not seen being created, or that are too many ([`AGENTS`]);
 //! - cells are shared by unrelated objects where their keys collide, readers of a lock are ordered
 //!   as writers are, and tasks with dependences as they run, whatever they depend on;
-//! - a taskloop of gcc orders everything that runs.
+//! - a taskloop of gcc and the event of a task that is detached order everything that runs.
 //!
 //! What this cannot see is synchronisation that nobody tells it of: by inline assembly, or atomics of
 //! code that was not compiled by commsan.

@@ -224,11 +224,16 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     const SWITCH: c_int = 7;
     const DETACHED: c_int = 4;
     const FULFILLED: [c_int; 2] = [5, 6];
+    const TASKWAIT: c_int = 8;
     if status == DETACHED {
         work::doubt();
     }
     if FULFILLED.contains(&status) {
         return;
+    }
+    // A `taskwait` with dependences is a task that ends, but does not begin.
+    if status == TASKWAIT {
+        return tasks::wait_for_children();
     }
     // SAFETY: the runtime's words for us.
     let word = |data: Data| unsafe { data.as_ref() }.copied().and_then(word::task);

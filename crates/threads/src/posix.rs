@@ -1,4 +1,4 @@
-//! POSIX threads, and what they synchronise by.
+//! Threads of POSIX and C11, and what they synchronise by.
 //!
 //! Threads are followed if the program makes them, itself or through C++'s library. Those of other
 //! libraries, MPI's and OpenMP's own among them, synchronise in ways that are not seen: they stay
@@ -15,10 +15,11 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
+/// What a thread runs, with its argument; `R` is a pointer for POSIX, a number for C11.
+type Routine<R> = extern "C" fn(*mut c_void) -> R;
 
-struct Start {
-    routine: Routine,
+struct Start<R> {
+    routine: Routine<R>,
     argument: *mut c_void,
     id: u64,
     detached: bool,
@@ -71,9 +72,9 @@ fn ended(thread: libc::pthread_t) -> agents::Cell {
     cell(Kind::End, thread)
 }
 
-extern "C" fn run(start: *mut c_void) -> *mut c_void {
+extern "C" fn run<R>(start: *mut c_void) -> R {
     // SAFETY: the box that was made for this thread.
-    let start = unsafe { Box::from_raw(start.cast::<Start>()) };
+    let start = unsafe { Box::from_raw(start.cast::<Start<R>>()) };
     work::begin();
     forget_stranger();
     unjoined::begins(this(), start.detached);
@@ -86,28 +87,21 @@ extern "C" fn run(start: *mut c_void) -> *mut c_void {
     routine(argument)
 }
 
-/// Interposes `pthread_create`.
+/// Makes a thread by `next`, which takes what to run and its argument, and returns 0 for success.
 ///
 /// # Safety
-/// As for that.
-#[unsafe(no_mangle)]
-#[inline(never)]
-pub unsafe extern "C" fn pthread_create(
-    thread: *mut libc::pthread_t,
-    attributes: *const libc::pthread_attr_t,
-    routine: Routine,
-    argument: *mut c_void,
+/// If it succeeds, `next` has stored the thread's number at `thread`.
+unsafe fn create<R>(
+    caller: usize,
+    thread: *const libc::pthread_t,
+    detached: bool,
+    (routine, argument): (Routine<R>, *mut c_void),
+    next: impl FnOnce(Routine<R>, *mut c_void) -> c_int,
 ) -> c_int {
-    let next = next!(
-        pthread_create,
-        fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Routine, *mut c_void) -> c_int
-    );
-    let caller = caller!();
-    if !from_program() || agents::current().is_none() || !modules::is_the_programs(caller.pc) {
-        // SAFETY: the program's arguments.
-        let code = unsafe { next(thread, attributes, routine, argument) };
+    if !from_program() || agents::current().is_none() || !modules::is_the_programs(caller) {
+        let code = next(routine, argument);
         if code == 0 {
-            // SAFETY: the call has stored the thread's number there.
+            // SAFETY: as the caller says.
             note_stranger(unsafe { *thread });
         }
         return code;
@@ -117,11 +111,8 @@ pub unsafe extern "C" fn pthread_create(
     agents::expect(1);
     work::announce(1);
     release(cell(Kind::Begin, id));
-    // SAFETY: the program's attributes.
-    let detached = unsafe { is_detached(attributes) };
     let start = Box::into_raw(Box::new(Start { routine, argument, id, detached }));
-    // SAFETY: the program's arguments, and what to run instead.
-    let code = unsafe { next(thread, attributes, run, start.cast()) };
+    let code = next(run::<R>, start.cast());
     if code != 0 {
         agents::expect(-1);
         work::announce(-1);
@@ -130,6 +121,49 @@ pub unsafe extern "C" fn pthread_create(
         drop(unsafe { Box::from_raw(start) });
     }
     code
+}
+
+/// Interposes `pthread_create`.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    routine: Routine<*mut c_void>,
+    argument: *mut c_void,
+) -> c_int {
+    type Run = Routine<*mut c_void>;
+    let next = next!(
+        pthread_create,
+        fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Run, *mut c_void) -> c_int
+    );
+    // SAFETY: the program's attributes.
+    let detached = unsafe { is_detached(attributes) };
+    // SAFETY: the program's arguments, or what to run instead.
+    let next = |routine, argument| unsafe { next(thread, attributes, routine, argument) };
+    // SAFETY: the call stores the thread's number there.
+    unsafe { create(caller!().pc, thread, detached, (routine, argument), next) }
+}
+
+/// Interposes `thrd_create`, which does not call `pthread_create` by its name.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub unsafe extern "C" fn thrd_create(
+    thread: *mut libc::pthread_t,
+    routine: Routine<c_int>,
+    argument: *mut c_void,
+) -> c_int {
+    let next = next!(thrd_create, fn(*mut libc::pthread_t, Routine<c_int>, *mut c_void) -> c_int);
+    // SAFETY: the program's arguments, or what to run instead.
+    let next = |routine, argument| unsafe { next(thread, routine, argument) };
+    // SAFETY: the call stores the thread's number there.
+    unsafe { create(caller!().pc, thread, false, (routine, argument), next) }
 }
 
 /// Whether a thread with these attributes is one that nobody waits for.
@@ -166,7 +200,7 @@ fn detached(thread: libc::pthread_t) {
     }
 }
 
-/// Functions of the C library that take words and return 0 for success: what is done before, and
+/// Functions of the C library that take words and return 0 (`thrd_success`) for success: what is done before, and
 /// after success.
 macro_rules! on_success {
     ($($name:ident ($($arg:ident),*), $before:expr, $after:expr;)*) => { $(
@@ -231,6 +265,12 @@ on_success! {
     sem_timedwait(semaphore, until), nothing(), lock(semaphore as u64);
     // Who waits for the routine may go on before who runs it returns here.
     pthread_once(control, routine), nothing(), agents::meet_all();
+    thrd_join(thread, value), wait_for(thread as libc::pthread_t), joined(thread as libc::pthread_t);
+    thrd_detach(thread), nothing(), detached(thread as libc::pthread_t);
+    mtx_lock(mutex), nothing(), lock(mutex as u64);
+    mtx_trylock(mutex), nothing(), lock(mutex as u64);
+    mtx_timedlock(mutex, until), nothing(), lock(mutex as u64);
+    mtx_unlock(mutex), unlock(mutex as u64), nothing();
 }
 
 around! {
@@ -243,6 +283,9 @@ around! {
         unlock(mutex as u64), lock(mutex as u64);
     pthread_cond_clockwait(condition, mutex, clock, until) -> c_int,
         unlock(mutex as u64), lock(mutex as u64);
+    cnd_wait(condition, mutex) -> c_int, unlock(mutex as u64), lock(mutex as u64);
+    cnd_timedwait(condition, mutex, until) -> c_int, unlock(mutex as u64), lock(mutex as u64);
+    call_once(control, routine), nothing(), agents::meet_all();
     // Static variables of C++ functions: who finds one ready reads a byte of its guard, atomically.
     __cxa_guard_acquire(guard) -> c_int, nothing(), lock(guard as u64);
     __cxa_guard_release(guard), ready(guard), nothing();

@@ -17,6 +17,7 @@ use crate::calls::CALLS;
 use commsan_engine::{Access, Actor, Clock, Mode, OpId, Past, Stamp, When};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side, Site};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
@@ -41,13 +42,26 @@ pub(crate) struct Threads {
 }
 
 /// A completion that some threads have not heard of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Retired {
     pub when: Stamp,
+    /// The same of calls that would have completed it, had it not been complete.
+    pub again: SmallVec<[Stamp; 2]>,
     /// The completing call.
     pub site: Site,
     /// How often its memory has been used since by threads that know of it.
     pub touched: u8,
+}
+
+impl Retired {
+    fn new(when: Stamp, site: Site) -> Retired {
+        Retired { when, again: SmallVec::new(), site, touched: 0 }
+    }
+
+    /// Whether the acting thread knows.
+    fn is_known(&self, threads: &Threads) -> bool {
+        self.again.iter().chain([&self.when]).any(|when| threads.has_seen(*when))
+    }
 }
 
 impl Threads {
@@ -114,8 +128,29 @@ impl Tracker {
 
     /// Whether the acting thread knows that the operation is complete, if it is.
     pub(super) fn is_over(&self, id: OpId) -> bool {
-        let retired = self.live.get(id).and_then(|operation| operation.retired);
-        retired.is_some_and(|retired| self.threads.has_seen(retired.when))
+        let retired = self.live.get(id).and_then(|operation| operation.retired.as_ref());
+        retired.is_some_and(|retired| retired.is_known(&self.threads))
+    }
+
+    /// All operations on a target of a window, or on all, are complete, also those of which another thread's call
+    /// has seen to that before (MPI 4.1 §12.5.4): who has started them, or comes after that, knows it now.
+    pub(super) fn complete_again(&mut self, window: usize, target: Option<i32>) {
+        if self.threads.actor.is_none() {
+            return;
+        }
+        let Some(number) = self.rma.windows.get(window).map(|window| window.number) else { return };
+        for (id, _) in &self.threads.retired {
+            let Some(operation) = self.live.get_mut(*id) else { continue };
+            let concerned = operation.window == Some(number)
+                && (target.is_none() || operation.peer == target)
+                && self.threads.has_seen(operation.since);
+            if concerned
+                && let Some(retired) = &mut operation.retired
+                && !retired.is_known(&self.threads)
+            {
+                retired.again.push(self.threads.stamp());
+            }
+        }
     }
 
     /// One of several threads has made a call that touched its buffers before it returned, which the others may
@@ -143,7 +178,7 @@ impl Tracker {
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let operation = Operation::new(args, place, &mut self.stacks);
-        let retired = Some(Retired { when, site, touched: 0 });
+        let retired = Some(Retired::new(when, site));
         let operation = Operation { retired, ..operation };
         let id = self.live.begin(accesses, operation);
         self.threads.retired.push_back((id, when));
@@ -181,7 +216,7 @@ impl Tracker {
         let Some(operation) = self.live.get_mut(id).filter(|op| !op.known_to_all) else {
             return false;
         };
-        operation.retired = Some(Retired { when, site, touched: 0 });
+        operation.retired = Some(Retired::new(when, site));
         self.threads.retired.push_back((id, when));
         true
     }

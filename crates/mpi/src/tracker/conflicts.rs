@@ -106,7 +106,7 @@ impl Tracker {
             about: None,
         };
         let number = out.report(&report, &self.stacks);
-        match operation.retired {
+        match &operation.retired {
             Some(retired) => out.completed(number, &retired.site, &self.stacks),
             None => self.subscribe(conflict.id, number),
         }

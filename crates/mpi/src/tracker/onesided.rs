@@ -291,6 +291,7 @@ impl Tracker {
             window.young = young;
         }
         self.rma.noted_as_of = None;
+        self.complete_again(handle, target);
         let returned = |fetch: &Fetch| target.is_none_or(|target| fetch.target == target);
         self.learn_from_fetches(handle, returned, place, out);
     }

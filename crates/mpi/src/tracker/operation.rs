@@ -4,6 +4,7 @@ use super::concurrent::Retired;
 use crate::buffers::Args;
 use crate::calls::Call;
 use crate::nursery::Of;
+use commsan_engine::Stamp;
 use commsan_place::{Party, Place, Site, Stacks};
 use std::num::NonZeroU32;
 
@@ -24,6 +25,8 @@ pub struct Operation {
     pub base: Option<usize>,
     /// Where it was started.
     pub site: Site,
+    /// When it was started on a window, if there were several threads.
+    pub(super) since: Stamp,
     /// Set when it is complete, as long as some thread may not know.
     pub(super) retired: Option<Retired>,
     /// When it is complete, all threads count as knowing.
@@ -59,6 +62,7 @@ impl Operation {
             window: None,
             base: None,
             site: place.site(Some(&args.call.name), stacks),
+            since: Stamp::default(),
             retired: None,
             known_to_all: false,
             findings: [None; 4],
@@ -77,6 +81,7 @@ impl Operation {
             window: None,
             base: None,
             site,
+            since: Stamp::default(),
             retired: None,
             known_to_all: false,
             findings: [None; 4],

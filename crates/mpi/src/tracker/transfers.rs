@@ -301,8 +301,8 @@ impl Tracker {
         place: &impl Place,
     ) -> OpId {
         let number = self.rma.windows.get(transfer.window).map(|window| window.number);
-        let operation =
-            Operation { window: number, peer: target(args), ..Operation::at(args.call, site) };
+        let (peer, since) = (target(args), self.threads.stamp());
+        let operation = Operation { window: number, peer, since, ..Operation::at(args.call, site) };
         let id = self.begin(accesses, operation, place);
         if let Some(window) = self.rma.windows.get_mut(transfer.window) {
             window.pending.push(Pending { target: transfer.target, id });

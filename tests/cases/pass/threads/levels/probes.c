@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 4; i++) MPI_Isend(values + i, 1, MPI_INT, 0, i / 3, MPI_COMM_SELF, requests + i);
   #pragma omp parallel num_threads(2)
   {
-    int got = 0, found = 0;
+    int got = 0, found = 0, count;
     MPI_Status status;
     #pragma omp barrier
     if (omp_get_thread_num() == 0) {
@@ -24,7 +24,8 @@ int main(int argc, char **argv) {
       MPI_Mprobe(0, 0, MPI_COMM_SELF, &message, &status);
       MPI_Mrecv(&got, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
       MPI_Probe(0, 0, MPI_COMM_SELF, &status);
-      MPI_Recv(&got, 1, MPI_INT, 0, status.MPI_TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+      MPI_Get_count(&status, MPI_INT, &count);
+      MPI_Recv(&got, count, MPI_INT, 0, status.MPI_TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE);
       __atomic_store_n(&turn, 1, __ATOMIC_RELEASE);
       // What is of another tag may come in between.
       MPI_Recv(&got, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);

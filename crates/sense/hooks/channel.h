@@ -1,0 +1,41 @@
+/* What is read from a pipe, socket or eventfd was written before: by that, event loops hand work from
+ * thread to thread.
+ *
+ * A pipe is known by its inode, which both ends have. The ends of a connection have inodes of their own, and
+ * eventfds one for all: these count as one channel. Whoever reads comes after all that have written to the
+ * channel so far, and files order nothing, so that output and input do not.
+ */
+#ifndef COMMSAN_CHANNEL_H
+#define COMMSAN_CHANNEL_H
+
+#include "wrap.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+int __real_fstat(int fd, struct stat *told);
+
+static __attribute__((noinline, cold, unused)) void pass_through(int fd, int kind) {
+  /* No address of memory. */
+  const uintptr_t channel = (uintptr_t)1 << 63;
+  const int code = errno;
+  struct stat about;
+  if (__real_fstat(fd, &about) == 0) {
+    const mode_t type = about.st_mode & S_IFMT;
+    if (type == S_IFIFO) __commsan_synchronise((void *)(channel | about.st_ino), kind);
+    else if (type == S_IFSOCK || !type) __commsan_synchronise((void *)channel, kind);
+  }
+  errno = code;
+}
+
+/* For functions that take from a channel, once they have moved so many bytes, and those that give, before. */
+#define PASS(name, kind, condition)                                                                \
+  do {                                                                                             \
+    if (__builtin_expect(COMMSAN_ABI->parallel != 0, 0) && (condition) &&                          \
+        commsan_is_libc((const void *)__real_##name))                                              \
+      pass_through(fd, kind);                                                                      \
+  } while (0)
+#define TAKEN(name, moved) PASS(name, COMMSAN_ACQUIRE, (moved) > 0)
+#define GIVES(name) PASS(name, COMMSAN_RELEASE, true)
+
+#endif
