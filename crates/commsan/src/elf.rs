@@ -101,6 +101,10 @@ pub fn read(path: &Path) -> io::Result<Program> {
         program.script = Some(String::from_utf8_lossy(line).trim().to_owned());
         return Ok(program);
     }
+    program.script = interpreter(path).map(str::to_owned);
+    if program.script.is_some() {
+        return Ok(program);
+    }
     let cache = ReadCache::new(file);
     let elf = object::File::parse(&cache).map_err(io::Error::other)?;
     program.x86_64 = elf.architecture() == object::Architecture::X86_64;
@@ -130,6 +134,11 @@ pub fn read(path: &Path) -> io::Result<Program> {
         program.cuda = Cuda::read(&elf, &names);
     }
     Ok(program)
+}
+
+/// Who runs the script of this name, if it is one's.
+pub fn interpreter(path: &Path) -> Option<&'static str> {
+    commsan_report::names::interpreter(&crate::program::base_name(path.as_os_str()))
 }
 
 /// What ld.so would load for a program or library.

@@ -302,6 +302,11 @@ fn the_doctor_sees_whether_a_program_was_compiled_by_commsan() {
     doctor(&compiled).says("compiled by commsan: every one is checked");
     let run = work.run(&[], 2, &compiled, &[]);
     run.ends_with(0).finds(&[]).is_silent_about("not compiled");
+    // The hooks' own lines are none of the program's.
+    let bare = work.compile("robust/empty.c", &["-g0"]);
+    doctor(&bare).says("none in the program");
+    fs::write(work.path("solve.py"), "import mpi4py\n").unwrap();
+    doctor(Path::new("solve.py")).says("is a script for `python3`").says("mpirun -n 2 python3");
 }
 
 #[test]
