@@ -494,6 +494,14 @@ fn on_a_full_disk_findings_go_to_the_terminal() {
     assert!(!output.exists());
 }
 
+#[test]
+fn slips_on_the_command_line_are_understood() {
+    let work = Work::new("slips", Mpi::Mpich);
+    let run = |words: &[&str]| work.finish(&mut work.commsan(words));
+    run(&["run", "-n", "2", "./a"]).ends_with(2).says("commsan run -- mpirun -n 2 ./app");
+    run(&["cc", "nosuchcompiler", "a.c"]).ends_with(127).says("no compiler `nosuchcompiler`");
+}
+
 /// A file system of four pages.
 struct Mounted(PathBuf);
 
