@@ -5,6 +5,7 @@ use crate::options::{Color, TABLE};
 use crate::settings::Settings;
 use crate::{compile, config, doctor, exec, exit_code, explain, lint, profile, report, run, view};
 use clap::builder::styling;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -154,13 +155,36 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         failure.print();
         return ExitCode::from(failure.code);
     }
-    match dispatch(Cli::parse_from(arguments).command) {
+    let cli = Cli::try_parse_from(&arguments).unwrap_or_else(|error| {
+        if let Some(failure) = launchers_option(&error, &arguments) {
+            failure.print();
+            std::process::exit(i32::from(failure.code));
+        }
+        error.exit()
+    });
+    match dispatch(cli.command) {
         Ok(code) => code,
         Err(failure) => {
             failure.print();
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Somebody takes `commsan run` for the launcher of ranks.
+fn launchers_option(error: &clap::Error, arguments: &[OsString]) -> Option<Failure> {
+    let option = error.get(ContextKind::InvalidArg)?.to_string();
+    let runs = arguments.get(1).is_some_and(|word| word == "run" || word == "profile");
+    let is_launchers =
+        error.kind() == ErrorKind::UnknownArgument && ["-n", "-c"].contains(&&*option);
+    (runs && is_launchers).then(|| {
+        let command = arguments[1].to_string_lossy();
+        Failure::new(
+            exit_code::USAGE,
+            format!("`commsan {command}` has no option `{option}`: it starts no ranks itself"),
+        )
+        .help(format!("give it the launcher: `commsan {command} -- mpirun {option} 2 ./app`"))
+    })
 }
 
 fn dispatch(command: Subcommands) -> Result<ExitCode, Failure> {

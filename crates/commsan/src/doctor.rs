@@ -55,7 +55,9 @@ impl Check {
 pub fn main(app: Option<&Path>, json: bool) -> Result<ExitCode, Failure> {
     let mut checks = machine::checks();
     if let Some(app) = app {
-        let path = crate::child::find(app.as_os_str())?;
+        // A script need not be executable, nor be found as a command is.
+        let is_script = crate::elf::interpreter(app).is_some() && app.is_file();
+        let path = if is_script { app.to_owned() } else { crate::child::find(app.as_os_str())? };
         checks.extend(program::checks(&path));
     }
     if json {

@@ -79,7 +79,7 @@ impl Program {
             Some(_) => None,
             None => Some(format!(
                 "`{name}` is not linked with MPI, nor with a shared CUDA runtime; if it loads one later, \
-                 say which by `--mpi`"
+                 say which by `--mpi`, and look functions up by `dlsym(RTLD_DEFAULT, …)`, not in the library"
             )),
         }
     }
@@ -99,6 +99,10 @@ pub fn read(path: &Path) -> io::Result<Program> {
     if let Some(line) = start[..length].strip_prefix(b"#!") {
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or(line);
         program.script = Some(String::from_utf8_lossy(line).trim().to_owned());
+        return Ok(program);
+    }
+    program.script = interpreter(path).map(str::to_owned);
+    if program.script.is_some() {
         return Ok(program);
     }
     let cache = ReadCache::new(file);
@@ -130,6 +134,11 @@ pub fn read(path: &Path) -> io::Result<Program> {
         program.cuda = Cuda::read(&elf, &names);
     }
     Ok(program)
+}
+
+/// Who runs the script of this name, if it is one's.
+pub fn interpreter(path: &Path) -> Option<&'static str> {
+    commsan_report::names::interpreter(&crate::program::base_name(path.as_os_str()))
 }
 
 /// What ld.so would load for a program or library.

@@ -3,6 +3,7 @@
 //! Only the run directory's name and some advice depend on it, so a wrong guess costs little.
 
 use crate::child::{is_executable, search};
+use commsan_report::names::runs_scripts;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -15,9 +16,6 @@ const WRAPPERS: &[&str] = &[
     "env", "time", "timeout", "nice", "numactl", "taskset", "stdbuf", "setsid", "nohup",
     "valgrind", "strace", "xvfb-run", "commsan", "exec", "run",
 ];
-
-/// Commands that run a script; the script is the program.
-const INTERPRETERS: &[&str] = &["python", "pypy", "julia", "Rscript", "perl", "octave", "ruby"];
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish"];
 
@@ -115,11 +113,10 @@ fn is_program(word: &OsStr) -> bool {
     }
 }
 
-/// Where the script of the interpreter at `index` is.
+/// Where the script of the interpreter at `index` is: the script is the program.
 fn script(command: &[OsString], index: usize) -> Option<usize> {
     let name = base_name(command.get(index)?);
-    let interprets = |interpreter: &&str| name.starts_with(*interpreter);
-    (is_shell(OsStr::new(&name)) || INTERPRETERS.iter().any(interprets)).then_some(())?;
+    (is_shell(OsStr::new(&name)) || runs_scripts(&name)).then_some(())?;
     (index + 1..command.len()).find(|&i| Path::new(&command[i]).is_file())
 }
 

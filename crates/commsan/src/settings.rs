@@ -144,6 +144,9 @@ fn lookup(name: &str, from: &Origin) -> Result<&'static Spec, Failure> {
         let failure = Failure::new(exit_code::USAGE, what);
         match nearest(name, TABLE.iter().map(|spec| spec.name)) {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
+            None if *from == Origin::Environment => failure.help(
+                "`commsan config --explain` lists all of them; a value with a colon needs quotes: gpu='sim:2'",
+            ),
             None => failure.help("`commsan config --explain` lists all of them"),
         }
     })
@@ -240,5 +243,7 @@ mod tests {
         assert!(error.to_string().contains("did you mean `exit_code`"), "{error}");
         let error = settings.read_pairs("colour=1").unwrap_err();
         assert!(error.to_string().contains("COMMSAN_OPTIONS"), "{error}");
+        let error = settings.read_pairs("gpu=sim:2").unwrap_err();
+        assert!(error.to_string().contains("gpu='sim:2'"), "{error}");
     }
 }

@@ -302,6 +302,11 @@ fn the_doctor_sees_whether_a_program_was_compiled_by_commsan() {
     doctor(&compiled).says("compiled by commsan: every one is checked");
     let run = work.run(&[], 2, &compiled, &[]);
     run.ends_with(0).finds(&[]).is_silent_about("not compiled");
+    // The hooks' own lines are none of the program's.
+    let bare = work.compile("robust/empty.c", &["-g0"]);
+    doctor(&bare).says("none in the program");
+    fs::write(work.path("solve.py"), "import mpi4py\n").unwrap();
+    doctor(Path::new("solve.py")).says("is a script for `python3`").says("mpirun -n 2 python3");
 }
 
 #[test]
@@ -487,6 +492,14 @@ fn on_a_full_disk_findings_go_to_the_terminal() {
     let run = work.finish(&mut work.commsan(&arguments.concat()));
     run.ends_with(70).says("cannot write").says("--output").is_silent_about("is fine");
     assert!(!output.exists());
+}
+
+#[test]
+fn slips_on_the_command_line_are_understood() {
+    let work = Work::new("slips", Mpi::Mpich);
+    let run = |words: &[&str]| work.finish(&mut work.commsan(words));
+    run(&["run", "-n", "2", "./a"]).ends_with(2).says("commsan run -- mpirun -n 2 ./app");
+    run(&["cc", "nosuchcompiler", "a.c"]).ends_with(127).says("no compiler `nosuchcompiler`");
 }
 
 /// A file system of four pages.

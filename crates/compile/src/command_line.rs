@@ -62,6 +62,10 @@ const WITH_VALUE: &[&str] = &[
 
 /// Options that make the compiler print something or stop before it generates code.
 const QUERIES: &[&str] = &[
+    // The compiler proper, as drivers call it.
+    "-cc1",
+    "-cc1as",
+    "-fc1",
     "-E",
     "-M",
     "-MM",
@@ -322,6 +326,7 @@ mod tests {
         for question in [
             "",
             "-v",
+            "-fc1 -emit-obj a.f90",
             "--version",
             "-dumpversion",
             "-dumpmachine",

@@ -47,6 +47,14 @@ pub fn split(
     Invocation { compiler: launchers.chain(words).collect(), args }
 }
 
+/// The first of `args` if it can only be meant as a compiler, and is none.
+pub fn missing(args: &[OsString], is_executable: impl Fn(&OsStr) -> bool) -> Option<&OsStr> {
+    let first = args.first()?;
+    let text = first.to_string_lossy();
+    let is_other = text.starts_with(['-', '@']) || Input::by_suffix(&text).is_some();
+    (!is_other && !is_executable(first) && !Path::new(first).exists()).then_some(first)
+}
+
 fn is_launcher(program: &OsStr) -> bool {
     Path::new(program).file_name().is_some_and(|name| LAUNCHERS.iter().any(|l| name == *l))
 }
@@ -69,6 +77,15 @@ mod tests {
 
     fn words(text: &str) -> Vec<OsString> {
         text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_word_that_is_neither_compiler_nor_file_is_missing() {
+        let is_missing = |args: &str| missing(&words(args), |p| p == "mpicc").is_some();
+        assert!(is_missing("nosuchcompiler a.c"));
+        for args in ["mpicc a.c", "-c a.c", "a.c", "@file", "/etc/passwd", ""] {
+            assert!(!is_missing(args), "{args}");
+        }
     }
 
     #[track_caller]

@@ -69,6 +69,13 @@ pub fn run(language: Language, args: Vec<OsString>) -> ExitCode {
     if language == Language::Cuda {
         return nvcc::run(args);
     }
+    if let Some(name) = invocation::missing(&args, invocation::is_executable) {
+        let name = name.to_string_lossy();
+        eprintln!(
+            "commsan: error: there is no compiler `{name}` in PATH, nor a file of that name to compile"
+        );
+        return ExitCode::from(127);
+    }
     let Invocation { compiler, args } =
         invocation::split(args, language.default_compiler(), invocation::is_executable);
     if std::env::var_os("COMMSAN_WRAPPER").is_some_and(|v| v == "off") {

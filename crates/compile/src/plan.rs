@@ -143,6 +143,9 @@ fn reason_to_leave_alone(
     if line.other_width {
         return Some("commsan's hooks are for 64-bit programs".into());
     }
+    if line.is_static && line.no_default_libraries && line.compiles() && line.links() {
+        return Some("hooks need the C library, which this static program does without".into());
+    }
     let by_thread = family.is_gnu() && plugin.is_none();
     if by_thread && line.is_static && line.compiles() && line.links() {
         return Some("gcc cannot instrument and link a static program in one step".into());

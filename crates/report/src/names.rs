@@ -56,6 +56,30 @@ fn fortran_procedure(name: &str) -> &str {
     contained.map_or_else(|| name.trim_end_matches('_'), |(procedure, _)| procedure)
 }
 
+/// Programs that run scripts.
+const INTERPRETERS: [&str; 9] =
+    ["python", "pypy", "julia", "Rscript", "R", "perl", "octave", "octave-cli", "ruby"];
+
+/// Whether a program of this file name runs scripts; a version may follow: `python3.11`.
+pub fn runs_scripts(program: &str) -> bool {
+    INTERPRETERS.iter().any(|name| {
+        let version = program.strip_prefix(*name);
+        version.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-'))
+    })
+}
+
+/// Who runs a script of this file name.
+pub fn interpreter(script: &str) -> Option<&'static str> {
+    Some(match script.rsplit_once('.')?.1 {
+        "py" => "python3",
+        "jl" => "julia",
+        "R" | "r" => "Rscript",
+        "pl" => "perl",
+        "rb" => "ruby",
+        _ => return None,
+    })
+}
+
 /// Whether the file's name is one of a Fortran source.
 pub fn is_fortran(file: &str) -> bool {
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -67,6 +91,14 @@ pub fn is_fortran(file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn interpreters_may_have_a_version() {
+        assert!(runs_scripts("python3.11") && runs_scripts("R") && runs_scripts("julia-1.10"));
+        assert!(!runs_scripts("pythonic") && !runs_scripts("solve.py"));
+        assert_eq!(interpreter("solve.py"), Some("python3"));
+        assert_eq!(interpreter("solve"), None);
+    }
 
     #[test]
     fn only_mangled_names_are_demangled() {

@@ -2,6 +2,7 @@
 
 use crate::Suppressed;
 use crate::facts::file_name;
+use crate::names::runs_scripts;
 use crate::symbols::Symbols;
 use commsan_model::{Code, Finding};
 use commsan_trace::RankLog;
@@ -80,14 +81,18 @@ impl Notes {
             if let Some(why) = &log.unchecked {
                 self.warn(format!("not checked: {why}"), rank);
             } else if let Some(start) = log.start.as_ref().filter(|start| !start.instrumented) {
-                self.add(
-                    format!(
-                        "`{}` was not compiled by `commsan cc`, so only calls were checked; compile \
-                         it by `commsan cc` to check every load and store",
-                        file_name(&start.program)
+                let program = file_name(&start.program);
+                let text = match runs_scripts(program) {
+                    true => format!(
+                        "`{program}` runs scripts, of which calls were checked; a library that they load is checked to \
+                         every load and store if it is compiled by `commsan cc`"
                     ),
-                    rank,
-                );
+                    false => format!(
+                        "`{program}` was not compiled by `commsan cc`, so only calls were checked; compile \
+                         it by `commsan cc` to check every load and store"
+                    ),
+                };
+                self.add(text, rank);
             }
             if log.unchecked.is_none() {
                 self.add_ending(log, halted);
@@ -241,6 +246,18 @@ mod tests {
                 (Some("ended"), &[3]),
             ]
         );
+    }
+
+    #[test]
+    fn nobody_is_asked_to_compile_an_interpreter() {
+        let mut notes = Notes::default();
+        let mut python = log(0, Some(Ending::Finalized));
+        if let Some(start) = &mut python.start {
+            (start.program, start.size) = ("/usr/bin/python3.11".into(), 1);
+        }
+        notes.add_logs(&[python], false);
+        let notes = notes.into_sorted();
+        assert!(notes[0].text.starts_with("`python3.11` runs scripts"), "{notes:?}");
     }
 
     #[test]

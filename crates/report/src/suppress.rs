@@ -80,7 +80,11 @@ impl Suppressions {
     pub fn parse(text: &str, origin: &Path) -> Result<Suppressions, SuppressionError> {
         let file: RawFile = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| line_at(text, span.start));
-            SuppressionError::new(origin, line, error.message().replace('\n', ", "))
+            let mut what = error.message().replace('\n', ", ");
+            if what.contains("expected a sequence") {
+                what += ": an entry begins with `[[suppress]]`, in two brackets each";
+            }
+            SuppressionError::new(origin, line, what)
         })?;
         let entries = file.suppress.into_iter().map(|raw| entry(text, origin, raw));
         Ok(Suppressions { entries: entries.collect::<Result<_, _>>()? })
@@ -168,6 +172,9 @@ fn entry(text: &str, origin: &Path, raw: Spanned<RawEntry>) -> Result<Entry, Sup
         let what = "this entry lacks `reason`: say why the finding is acceptable";
         return error(line, what.to_owned());
     };
+    // Places in reports are said without.
+    let path = |path: Option<String>| path.map(|path| path.trim_start_matches("./").to_owned());
+    let (file, lib) = (path(file), path(lib));
     let entry = Entry { code, file, func, lib, reason, origin: origin.to_owned(), line };
     if entry.code.is_none() && entry.names_no_place() {
         let what = "this entry would suppress every finding: add `file`, `func` or `lib`";
@@ -259,6 +266,7 @@ mod tests {
             ("code = 'CS-BUF-01'", true),
             ("code = 'CS-BUF-02'", false),
             ("code = '*'\nfile = 'src/heat.c'", true),
+            ("code = '*'\nfile = './heat.c'", true),
             ("code = '*'\nfunc = 'exch*'", true),
             ("code = '*'\nlib = 'heat'", true),
             ("code = '*'\nlib = 'libhdf5*'", false),
@@ -284,6 +292,8 @@ mod tests {
             let message = parse(text).unwrap_err();
             assert!(message.starts_with(error), "{message}");
         }
+        let one_bracket = parse("[suppress]\ncode = 'CS-BUF-01'").unwrap_err();
+        assert!(one_bracket.contains("`[[suppress]]`"), "{one_bracket}");
         let missing = Suppressions::load(Path::new("/nonexistent")).unwrap_err().to_string();
         assert!(missing.starts_with("/nonexistent: "), "{missing}");
     }

@@ -17,8 +17,10 @@ pub fn checks(path: &Path) -> Vec<Check> {
     };
     if let Some(interpreter) = &program.script {
         let found = format!("{name} is a script for `{interpreter}`");
-        let mend = "Python and other interpreters are checked under an MPI launcher; for a shell \
-                    script, ask about the program that it starts";
+        let mend = format!(
+            "Python and other interpreters are checked under an MPI launcher: `commsan run -- mpirun -n 2 python3 {name}`; \
+             for a shell script, ask about the program that it starts"
+        );
         return vec![Check::warn("program", found, mend)];
     }
     let mut checks = vec![kind(&name, &program), mpi(&program)];

@@ -166,6 +166,7 @@ fn what_cannot_be_instrumented_is_passed_on_with_a_warning() {
         (Family::Gcc, "-fsanitize=address -c a.c", "-fsanitize=address"),
         (Family::Clang, "-m32 -c a.c", "64-bit"),
         (Family::Gcc, "-static a.c", "static"),
+        (Family::Clang, "-nostdlib -static a.c", "C library"),
     ] {
         assert_eq!(result(family, text), text);
         let plan = plan(&CommandLine::parse(&words(text)), family, &library(), None).unwrap();
