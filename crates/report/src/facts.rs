@@ -169,6 +169,16 @@ impl<'o> Facts<'o> {
         innermost.any(|frame| frame.file.as_deref().is_some_and(crate::names::is_fortran))
     }
 
+    /// Whether the access is on the line of the call that starts the operation.
+    pub fn is_on_line_of_operation(&self) -> bool {
+        let line = |site: Option<usize>| {
+            let frame = self.observation.stacks[site?].first()?;
+            Some((frame.file.as_deref()?, frame.line?))
+        };
+        let first = line(self.first);
+        first.is_some() && self.first != self.operation && first == line(self.operation)
+    }
+
     /// The index of the operation's site.
     pub fn operation_site(&self) -> Option<usize> {
         self.operation

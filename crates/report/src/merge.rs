@@ -62,7 +62,7 @@ impl Group {
         let row = wording(code, facts.case());
         let mut help = fill(row.help, &facts);
         if facts.is_fortran() {
-            help += &fill(row.fortran, &facts);
+            help += &fill(row.fortran(&facts), &facts);
         }
         Some(Finding {
             code,

@@ -61,12 +61,16 @@ pub struct Wording {
     pub why: &'static str,
     /// How to fix it.
     pub help: &'static str,
-    /// What else to know when the places are in Fortran.
+    /// What else to know when the places are in Fortran, unless they are on one line.
     pub fortran: &'static str,
 }
 
 const MOVED_BY_COMPILER: &str = "; if the access stands after the completing call in the source, the compiler moved it: give \
      the buffer the ASYNCHRONOUS attribute";
+
+const COPIED_BY_COMPILER: &str = "; if the call is given a section of an array, the compiler has passed a temporary \
+     copy and copied it back when the call returned (MPI 4.1 §19.1.12): give it memory that is contiguous, or the first \
+     element and a datatype for the rest";
 
 const EPOCH_FOR_OPERATION: &str = "call the operation in an epoch to {target}: between two calls \
      of MPI_Win_fence, from MPI_Win_start to MPI_Win_complete, or from MPI_Win_lock or \
@@ -1006,6 +1010,16 @@ pub fn wording(code: Code, case: Case) -> &'static Wording {
     let row = |case| WORDINGS.iter().find(|wording| (wording.code, wording.case) == (code, case));
     let row = row(case).or_else(|| row(Case::Usual));
     row.expect("a test checks that every code has a row")
+}
+
+impl Wording {
+    /// What else to know when the places are in Fortran.
+    pub fn fortran(&self, facts: &Facts<'_>) -> &'static str {
+        match self.fortran == MOVED_BY_COMPILER && facts.is_on_line_of_operation() {
+            true => COPIED_BY_COMPILER,
+            false => self.fortran,
+        }
+    }
 }
 
 /// `template` with its placeholders replaced.

@@ -1,11 +1,8 @@
 /* libgfortran: data transfer statements, packing of array arguments, character operations.
  *
- * Descriptors and the start of the transfer parameter block are as in GCC 8 and later
- * (libgfortran.h, io/io.h).
+ * The start of the transfer parameter block is as in GCC 8 and later (io/io.h).
  */
-#include "wrap.h"
-
-#include <sys/types.h>
+#include "fortran.h"
 
 #define READ "READ statement"
 #define WRITE "WRITE statement"
@@ -16,47 +13,6 @@ struct transfer {
 
 /* The low bits hold the outcome so far: end of file or an error means nothing was stored. */
 static bool is_ok(const struct transfer *t) { return (t->flags & 3) == 0; }
-
-struct array {
-  char *base;
-  size_t offset;
-  struct {
-    size_t element;
-    int32_t version;
-    signed char rank, type;
-    int16_t attribute;
-  } dtype;
-  ssize_t span;
-  struct {
-    ssize_t stride, lower, upper;
-  } dim[15];
-};
-
-/* Checks the elements of an array, in one range where they lie together. */
-static void check_array(const struct array *a, size_t element, int write, const char *by,
-                        const void *pc) {
-  ssize_t index[15] = {0}, run = 1;
-  int rank = a->dtype.rank, inner = 0;
-  if (!a->base || rank > 15) return;
-  for (int d = 0; d < rank; d++)
-    if (a->dim[d].upper < a->dim[d].lower) return;
-  size_t unit = a->span > 0 ? (size_t)a->span : element;
-  for (; inner < rank && unit == element && a->dim[inner].stride == run; inner++)
-    run *= a->dim[inner].upper - a->dim[inner].lower + 1;
-  for (;;) {
-    ssize_t at = 0;
-    for (int d = inner; d < rank; d++) at += index[d] * a->dim[d].stride;
-    commsan_check(a->base + at * (ssize_t)unit, run * element, write, by, pc);
-    int d = inner;
-    while (d < rank && ++index[d] > a->dim[d].upper - a->dim[d].lower) index[d++] = 0;
-    if (d == rank) return;
-  }
-}
-
-#define ARRAY_CHECK(array, element, write)                                                         \
-  do {                                                                                             \
-    if (on) check_array(array, element, write, by, CALLER_PC);                                     \
-  } while (0)
 
 /* Kind 10 is the x87 type, stored in 16 bytes. */
 static size_t real_size(int kind) { return kind == 10 ? 16 : (size_t)kind; }

@@ -138,3 +138,24 @@ fn help_fits_the_argument() {
         assert_eq!(text.contains("MPI_PROC_NULL"), parameter == "dest");
     }
 }
+
+#[test]
+fn what_is_done_on_the_line_of_the_call_is_done_by_the_compiler() {
+    let mut observation = crate::facts::tests::observation();
+    let help = |observation: &Observation| {
+        let finding = crate::merge::merge([observation.clone()]).pop();
+        finding.map(|finding| finding.help).unwrap_or_default()
+    };
+    for stack in &mut observation.stacks {
+        stack[0].file = Some("/src/heat.f90".to_owned());
+    }
+    assert!(help(&observation).ends_with(MOVED_BY_COMPILER));
+    for stack in &mut observation.stacks {
+        stack[0].line = Some(40);
+    }
+    assert!(help(&observation).ends_with(COPIED_BY_COMPILER));
+    for stack in &mut observation.stacks {
+        stack[0].file = Some("/src/heat.c".to_owned());
+    }
+    assert!(!help(&observation).contains("compiler"));
+}
