@@ -142,6 +142,22 @@ fn what_another_compiler_has_made_of_a_program_is_named() {
 }
 
 #[test]
+fn constructors_of_other_files_have_been_read() {
+    let place = place();
+    shell(
+        &place,
+        "echo 'struct Grid { Grid(); int size; };' > grid.h
+         echo '#include \"grid.h\"\nGrid::Grid() : size(3) {}' > grid.cc
+         echo '#include \"grid.h\"\nint main() { Grid grid; return grid.size; }' > main.cc
+         export MPICH_CXX=clang++-19
+         $(echo $CC | sed 's/ cc mpicc/ cxx mpicxx/') main.cc grid.cc -o app",
+    );
+    let outcome = lint(&place, &["app"]);
+    outcome.ends_with(0);
+    assert!(!outcome.out.contains("was not read"), "{}", outcome.out);
+}
+
+#[test]
 fn damage_is_noticed() {
     let place = place();
     shell(

@@ -22,7 +22,7 @@ mod read;
 pub mod saved;
 mod trial;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// A function of a [`Program`].
@@ -56,6 +56,9 @@ pub struct Program {
     pub files: Vec<String>,
     /// Names of the source files that modules were compiled from.
     pub modules: Vec<String>,
+    /// Other names of functions and variables, by which other modules may call them: constructors have some. They are
+    /// not followed.
+    pub aliases: FxHashSet<String>,
     /// Whether any module has line numbers.
     pub has_lines: bool,
 }

@@ -113,6 +113,8 @@ impl<'p> Reader<'p> {
         for function in functions.iter().filter(|f| !f.is_declaration()) {
             self.define(*function);
         }
+        let aliases = self.module.aliases().map(|alias| alias.name().to_owned());
+        self.program.aliases.extend(aliases);
         let globals: Vec<_> = self.module.globals().collect();
         for global in globals {
             self.define_global(global);

@@ -67,6 +67,11 @@ impl Module {
         values(llvm!(LLVMGetFirstFunction(self.0)), LLVMGetNextFunction)
     }
 
+    /// Other names of functions and variables.
+    pub fn aliases(self) -> impl Iterator<Item = Value> {
+        values(llvm!(LLVMGetFirstGlobalAlias(self.0)), LLVMGetNextGlobalAlias)
+    }
+
     /// Functions that choose an implementation while the program is being relocated.
     pub fn resolvers(self) -> impl Iterator<Item = Value> {
         values(llvm!(LLVMGetFirstGlobalIFunc(self.0)), LLVMGetNextGlobalIFunc)

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// A note about those in files that the user has named.
 pub fn note(program: &Program, files: &[PathBuf]) -> Option<String> {
     let functions = program.functions.iter().filter(|function| function.body.is_none());
-    let unknown: BTreeSet<&str> = functions.map(|function| &*function.name).collect();
+    let names = functions.map(|function| &*function.name);
+    let unknown: BTreeSet<&str> = names.filter(|name| !program.aliases.contains(*name)).collect();
     let mut unread = BTreeSet::new();
     for file in files {
         let Ok(bytes) = std::fs::read(file) else { continue };
