@@ -1,13 +1,16 @@
-! Bits of reals are combined, over which MPI ends the program.
+! A predefined reduction of a derived datatype, over which MPI ends the program.
 !# np: 2
 program reduction
   use mpi
   implicit none
-  integer :: error
-  real(8) :: mine, all
+  integer :: error, pair
+  integer :: mine(2), all(2)
   call MPI_Init(error)
+  call MPI_Type_contiguous(2, MPI_INTEGER, pair, error)
+  call MPI_Type_commit(pair, error)
   call MPI_Barrier(MPI_COMM_WORLD, error)
   mine = 1
-  call MPI_Allreduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_BAND, MPI_COMM_WORLD, error) !~ CS-ERR-01 operation
+  call MPI_Allreduce(mine, all, 1, pair, MPI_SUM, MPI_COMM_WORLD, error) !~ CS-ERR-01 operation
+  call MPI_Type_free(pair, error)
   call MPI_Finalize(error)
 end program
