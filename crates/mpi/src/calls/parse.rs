@@ -93,12 +93,14 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let sent = message(at.dest, sends);
                 let received = message(at.source, buffer(Mode::Write));
                 let waits = waits(kind, effect, &at, enters);
+                // Some have a line of their own.
+                let counts_are_large = name.ends_with("_c");
                 calls.push(Call {
                     name,
                     params,
                     effect,
                     accesses,
-                    large,
+                    large: counts_are_large,
                     collective,
                     flow,
                     synchronous: family == "Ssend",
