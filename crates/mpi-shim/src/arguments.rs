@@ -8,8 +8,8 @@
 //! elsewhere than in accumulates (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
 //! dimensions that a grid does not have (§8.5.6), neighbours and members of groups that are not there, or named twice
 //! (§8.5.4, §7.3.2), parts that reach beyond their array (§5.1.3), negative offsets in files (§14.4), calls about the
-//! other group of a communicator that has one (§7.6.1), what `fit.rs` says, and places for results, requests included (§2.6.2). Not looked at is what
-//! does not matter: at
+//! other group of a communicator that has none (§7.6.1), what `fit.rs` says, and places for results, requests included
+//! (§2.6.2). Not looked at is what does not matter: at
 //! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are requests that were
 //! freed, arrays of datatypes, and calls that are not in the table.
 

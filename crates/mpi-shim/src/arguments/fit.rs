@@ -4,7 +4,8 @@
 //! **Soundness.** Reported are predefined reductions that are not defined for the predefined datatype that they are
 //! given, or that all of an accumulate is of (MPI 4.1 §6.9.2, §12.3.4), `MPI_Compare_and_swap` of other types than
 //! integers, logicals and bytes (§12.3.4), one-sided operations whose type signatures differ at origin and target
-//! (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are reductions of derived datatypes, and datatypes that the program has renamed.
+//! (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are reductions of derived datatypes, and
+//! datatypes that the program has renamed.
 
 use super::{has_peer, matters};
 use crate::datatypes;
@@ -28,15 +29,24 @@ static LATEST: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::n
 pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
     let at = &args.call.at;
     let is_doubtful = match at.op {
-        Some(op) => reduction(args.words[op]) != OTHER && !is_latest(args, op),
-        None => at.compared.is_some() || at.position.is_some(),
+        Some(op) => reduction(args.words[op]) != OTHER && !is_latest(args, args.words[op]),
+        None => at.compared.is_some() && !is_latest(args, SWAP) || at.position.is_some(),
     };
     (is_doubtful || differ(args)) && look_again(rank, args, here)
 }
 
+/// What stands for the reduction of `MPI_Compare_and_swap`.
+const SWAP: usize = usize::MAX;
+
 fn is_latest(args: &Args, op: usize) -> bool {
     let datatype = args.call.at.target_datatype.map_or(0, |index| args.words[index]);
-    LATEST.0.load(Relaxed) == args.words[op] && LATEST.1.load(Relaxed) == datatype
+    LATEST.0.load(Relaxed) == op && LATEST.1.load(Relaxed) == datatype
+}
+
+fn remember(op: usize, datatype: usize) {
+    LATEST.0.store(0, Relaxed);
+    LATEST.1.store(datatype, Relaxed);
+    LATEST.0.store(op, Relaxed);
 }
 
 /// Whether the sides of a one-sided operation are described in different words.
@@ -74,9 +84,7 @@ fn reduction_problem(args: &Args) -> Option<Wrong> {
     let of = args.call.at.win.map_or(Some(word), |_| datatypes::leaf(word))?;
     let name = datatypes::name(of)?;
     if reductions::is_defined(number, &name) != Some(false) {
-        LATEST.0.store(0, Relaxed);
-        LATEST.1.store(word, Relaxed);
-        LATEST.0.store(args.words[op], Relaxed);
+        remember(args.words[op], word);
         return None;
     }
     let op_name = reductions::name(number).unwrap_or_default();
@@ -90,8 +98,11 @@ fn swap_problem(args: &Args) -> Option<Wrong> {
     let name = datatypes::name(args.words[datatype])?;
     let problem =
         || format!("is {name}, but only integers, logicals and bytes are compared and swapped");
-    let is_wrong = has_peer(args) && reductions::can_be_swapped(&name) == Some(false);
-    is_wrong.then(|| Wrong::value("datatype", problem()))
+    if reductions::can_be_swapped(&name) != Some(false) {
+        remember(SWAP, args.words[datatype]);
+        return None;
+    }
+    has_peer(args).then(|| Wrong::value("datatype", problem()))
 }
 
 /// A packed buffer that ends before what is packed, or is to be unpacked (MPI 4.1 §5.2).
