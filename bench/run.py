@@ -20,6 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "bench" / "programs"
 HEAT = ROOT / "examples" / "heat2d"
+GUPS = ROOT / "examples" / "gups" / "gups.c"
 DIST = pathlib.Path(os.environ.get("COMMSAN_DIST", ROOT / "target" / "dist"))
 COMMSAN = str(DIST / "bin" / "commsan")
 CFLAGS = ["-O2", "-g"]
@@ -48,6 +49,7 @@ class Size:
     large: tuple = (3000, 3000)  # 144 MB
     heat: tuple = (2000, 2000, 50)  # nx, ny, steps
     window: tuple = (1000, 1000)  # 16 MB
+    gups: tuple = (65536, 20000)  # words and updates of each rank
     shared: tuple = (1000, 500)  # 8 MB a rank
     ranks: tuple = (4, 16, 64)
     steps: int = 100
@@ -58,8 +60,8 @@ class Size:
 
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
-             window=(200, 200), shared=(200, 100), ranks=(4,), steps=5, jacobi=(64, 64, 5),
-             edge=(128, 128, 10), peers=(128, 8, 5))
+             window=(200, 200), gups=(256, 1000), shared=(200, 100), ranks=(4,), steps=5,
+             jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5))
 
 
 @dataclasses.dataclass
@@ -133,6 +135,8 @@ class Workshop:
         sources = [PROGRAMS / "peak.c"]
         if program == "heat":
             sources += [file for file in sorted(HEAT.glob("*.c")) if "buggy" not in file.name]
+        elif program == "gups":
+            sources.append(GUPS)
         else:
             sources.append(PROGRAMS / f"{program}.c")
         prefix = [COMMSAN, "cc"] if how == "commsan" else []
@@ -288,6 +292,21 @@ def traffic(shop, size):
         yield Comparison("traffic", mpi, "µs/round", 1e6, variants)
 
 
+def gups(shop, size):
+    """One-sided calls that never go on where the one before ended."""
+    words, updates = size.gups
+    for mpi in MPIS:
+        native = shop.build("gups", mpi)
+        hooks = shop.build("gups", mpi, how="commsan")
+        for mode in ("accumulate", "getput"):
+            arguments = (mode, words, updates)
+            variants = [
+                Variant("native", shop.run(mpi, 2, native, *arguments)),
+                Variant("commsan", shop.run(mpi, 2, hooks, *arguments, checked=True)),
+            ]
+            yield Comparison("gups", f"{mpi}, {mode}", "ns/update", 1e9 / updates, variants)
+
+
 def window(shop, size):
     """Loads and stores of window memory, all of which are noted."""
     nx, ny = size.window
@@ -427,6 +446,7 @@ BENCHMARKS = {
     "heap": heap,
     "halo": halo,
     "traffic": traffic,
+    "gups": gups,
     "window": window,
     "shared": shared,
     "ranks": ranks,

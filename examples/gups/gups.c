@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
 
   long wrong = wrong_words(&t, updates);
   if (t.rank == 0) {
-    printf("%.6f s, %.6f giga-updates per second, %ld words wrong\n", seconds,
+    printf("time loop %.6f s: %.6f giga-updates per second, %ld words wrong\n", seconds,
            (double)updates * t.ranks / seconds / 1e9, wrong);
   }
   MPI_Win_free(&t.win);

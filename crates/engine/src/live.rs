@@ -6,6 +6,7 @@
 
 use crate::sorted::{Entry, Sorted};
 use crate::{Footprint, Pages};
+use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 
 /// What an access does to the bytes it touches.
@@ -24,6 +25,12 @@ pub struct Access {
     pub mode: Mode,
     /// The bytes.
     pub footprint: Footprint,
+}
+
+impl Access {
+    fn is_empty(&self) -> bool {
+        matches!(&self.footprint, Footprint::Dense(bytes) if bytes.is_empty())
+    }
 }
 
 /// A live operation; stays unique when the operation has ended.
@@ -49,7 +56,7 @@ const CLASSES: usize = usize::BITS as usize;
 struct Slot<T> {
     generation: u32,
     /// Empty, but for its capacity, while the slot is free: the steady state allocates nothing.
-    accesses: Vec<Access>,
+    accesses: SmallVec<[Access; 1]>,
     info: Option<T>,
 }
 
@@ -74,7 +81,7 @@ impl<T> Live<T> {
     /// for, before.
     pub fn begin(&mut self, accesses: &mut [Option<Access>], info: T) -> OpId {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.ops.push(Slot { generation: 0, accesses: Vec::new(), info: None });
+            self.ops.push(Slot { generation: 0, accesses: SmallVec::new(), info: None });
             (self.ops.len() - 1) as u32
         });
         let mut list = std::mem::take(&mut self.ops[slot as usize].accesses);
@@ -102,16 +109,55 @@ impl<T> Live<T> {
         cell.generation = cell.generation.wrapping_add(1);
         let mut list = std::mem::take(&mut cell.accesses);
         for (index, access) in list.iter().enumerate() {
-            let Range { start, end } = access.footprint.span();
-            self.remove(&Entry { start, end, slot: id.slot, access: index as u32 });
-            if let Some(pages) = &self.pages {
-                mark(pages, access, false);
-            }
+            self.leave(id.slot, index, access);
         }
         list.clear();
         self.ops[id.slot as usize].accesses = list;
         self.free.push(id.slot);
         Some(info)
+    }
+
+    /// Takes the accesses that touch a byte of `range` out of their operations where `f` says so. An operation of
+    /// which nothing is left has ended.
+    pub fn withdraw(
+        &mut self,
+        range: &Range<usize>,
+        mut f: impl FnMut(&T, &[Access], usize) -> bool,
+    ) {
+        let mut out: SmallVec<[(u32, u32); 8]> = SmallVec::new();
+        let _ = self.entries::<()>(range, |entry, cell, _| {
+            let index = entry.access as usize;
+            if cell.info.as_ref().is_some_and(|info| f(info, &cell.accesses, index)) {
+                out.push((entry.slot, entry.access));
+            }
+            ControlFlow::Continue(())
+        });
+        for (slot, index) in out {
+            let cell = &mut self.ops[slot as usize];
+            let gone = Footprint::Dense(0..0);
+            let access = &mut cell.accesses[index as usize];
+            let taken = Access {
+                mode: access.mode,
+                footprint: std::mem::replace(&mut access.footprint, gone),
+            };
+            let (empty, generation) = (cell.accesses.iter().all(Access::is_empty), cell.generation);
+            self.leave(slot, index as usize, &taken);
+            if empty {
+                self.end(OpId { slot, generation });
+            }
+        }
+    }
+
+    /// An access is no longer to be found.
+    fn leave(&mut self, slot: u32, index: usize, access: &Access) {
+        if access.is_empty() {
+            return; // withdrawn before
+        }
+        let Range { start, end } = access.footprint.span();
+        self.remove(&Entry { start, end, slot, access: index as u32 });
+        if let Some(pages) = &self.pages {
+            mark(pages, access, false);
+        }
     }
 
     fn slot(&self, id: OpId) -> Option<&Slot<T>> {
@@ -129,7 +175,7 @@ impl<T> Live<T> {
         cell.info.as_mut()
     }
 
-    /// The accesses of a live operation.
+    /// The accesses of a live operation; those that were withdrawn are empty.
     pub fn accesses(&self, id: OpId) -> &[Access] {
         self.slot(id).map_or(&[], |cell| &cell.accesses)
     }
@@ -149,6 +195,17 @@ impl<T> Live<T> {
         range: &Range<usize>,
         mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
+        self.entries(range, |entry, cell, bytes| {
+            let id = OpId { slot: entry.slot, generation: cell.generation };
+            f(id, &cell.accesses[entry.access as usize], bytes)
+        })
+    }
+
+    fn entries<B>(
+        &self,
+        range: &Range<usize>,
+        mut f: impl FnMut(&Entry, &Slot<T>, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         let mut classes = self.in_use;
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
@@ -162,7 +219,7 @@ impl<T> Live<T> {
                 }
                 let access = &cell.accesses[entry.access as usize];
                 if let Some(bytes) = access.footprint.within(range) {
-                    f(OpId { slot: entry.slot, generation: cell.generation }, access, bytes)?;
+                    f(entry, cell, bytes)?;
                 }
             }
         }

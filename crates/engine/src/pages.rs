@@ -125,21 +125,36 @@ impl Pages {
         free
     }
 
-    /// Adds the `more` bytes behind a marked range to it, unless that could conflict with a mark there
-    /// or the range grows out of its page.
+    /// Adds the `more` bytes behind a marked range to it, unless that could conflict with a mark there.
     #[inline]
     pub fn claim_more(&self, range: &Range<usize>, more: usize, mode: Mode) -> bool {
         let (at, end) = (range.end, range.end + more);
-        if !is_part_of_a_page(&(range.start..end)) || self.page_may_conflict(at, end, mode) {
+        if self.may_conflict(&(at..end), mode) {
             return false;
         }
-        if let (Some(granules), Some(plane)) = (self.granules, kind(mode, false).plane()) {
-            let words = &granules[self.slot(at)][plane..plane + PLANE];
-            for_each_word(at, end, |word, mask| {
+        let page = at & !(PAGE - 1);
+        let edge = if at == page { at } else { end.min(page + PAGE) };
+        if edge > at {
+            self.widen(page.max(range.start)..at, edge, mode);
+        }
+        if end > edge {
+            self.mark(edge..end, mode);
+        }
+        true
+    }
+
+    /// Adds what follows a marked part of a page up to `end`, within the page, to it.
+    #[inline]
+    fn widen(&self, part: Range<usize>, end: usize, mode: Mode) {
+        if end - part.start == PAGE {
+            self.unmark_page(part.start, kind(mode, false));
+            self.mark_page(part.start, end, kind(mode, true));
+        } else if let (Some(granules), Some(plane)) = (self.granules, kind(mode, false).plane()) {
+            let words = &granules[self.slot(part.end)][plane..plane + PLANE];
+            for_each_word(part.end, end, |word, mask| {
                 words[word].store(words[word].load(Relaxed) | mask, Relaxed);
             });
         }
-        true
     }
 
     /// Notes that an operation reads or writes `range`.

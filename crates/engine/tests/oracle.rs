@@ -18,6 +18,8 @@ enum Event {
     Begin(Vec<(Mode, usize, Shape)>),
     /// Completes the n-th of the operations that are still pending.
     End(usize),
+    /// What pending operations do to any of these bytes is withdrawn.
+    Withdraw(usize, usize),
     /// The program itself accesses memory.
     Touch(Mode, usize, Shape),
 }
@@ -68,6 +70,26 @@ impl Oracle {
     fn end(&mut self, operation: usize) {
         self.program.insert(operation + 1, 1);
     }
+
+    /// Returns the operations that have nothing left.
+    fn withdraw(&mut self, range: &std::ops::Range<usize>) -> BTreeSet<usize> {
+        let pending = |agent: &usize| !self.program.contains_key(agent);
+        let there = |(agent, _, _, set): &(usize, u64, Mode, BTreeSet<usize>)| {
+            pending(agent) && set.range(range.clone()).next().is_some()
+        };
+        let concerned: BTreeSet<usize> =
+            self.past.iter().filter(|a| there(a)).map(|a| a.0).collect();
+        let left = |agent: &usize| {
+            self.past
+                .iter()
+                .any(|access| access.0 == *agent && !access.3.is_empty() && !there(access))
+        };
+        let ended = concerned.iter().filter(|agent| !left(agent)).map(|agent| agent - 1).collect();
+        let keep: Vec<bool> = self.past.iter().map(|access| !there(access)).collect();
+        let mut keep = keep.into_iter();
+        self.past.retain(|_| keep.next().unwrap_or(true));
+        ended
+    }
 }
 
 fn pages(granular: bool) -> Pages {
@@ -106,6 +128,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
         3 => prop::collection::vec(access(), 0..3).prop_map(Event::Begin),
         2 => (0usize..8).prop_map(Event::End),
+        1 => (0x10_0000usize..0x10_5000, 1usize..3000).prop_map(|(at, len)| Event::Withdraw(at, len)),
         5 => access().prop_map(|(mode, base, shape)| Event::Touch(mode, base, shape)),
     ];
     prop::collection::vec(event, 0..40)
@@ -143,6 +166,20 @@ proptest! {
                     oracle.end(number);
                 }
                 Event::End(_) => {}
+                Event::Withdraw(start, len) => {
+                    let range = start..start + len;
+                    live.withdraw(&range, |_, accesses, at| {
+                        assert!(accesses[at].footprint.within(&range).is_some());
+                        true
+                    });
+                    let ended = oracle.withdraw(&range);
+                    let known = |(number, id): &(usize, OpId)| {
+                        assert_eq!(live.get(*id).is_none(), ended.contains(number));
+                        !ended.contains(number)
+                    };
+                    pending.retain(known);
+                    ended.into_iter().for_each(|operation| oracle.end(operation));
+                }
                 Event::Touch(mode, base, shape) => {
                     let footprint = Footprint::new(base, pattern(shape));
                     prop_assert_eq!(
@@ -177,14 +214,37 @@ proptest! {
 }
 
 #[test]
-fn a_marked_range_grows_within_its_page() {
+fn a_marked_range_grows() {
     let pages = pages(true);
     assert!(pages.claim(&(64..72), Mode::Write));
-    assert!(!pages.claim_more(&(64..72), 4096, Mode::Write));
     assert!(pages.claim_more(&(64..72), 16, Mode::Write));
     assert!(!pages.claim_more(&(64..72), 8, Mode::Write));
     assert!(pages.may_conflict(&(80..88), Mode::Read));
     assert!(!pages.may_conflict(&(88..96), Mode::Write));
     pages.unmark(64..88, Mode::Write);
     assert!(!pages.may_conflict(&(0..4096), Mode::Write));
+}
+
+proptest! {
+    /// Grown in steps or marked at once, with pages that are filled in between: it goes as it has come.
+    #[test]
+    fn a_range_that_has_grown_leaves_nothing(
+        start in 0usize..5000, steps in prop::collection::vec(1usize..3000, 1..6), granular: bool,
+    ) {
+        let pages = pages(granular);
+        // Marks of another mode in the same pages stay as they are.
+        pages.mark(0..4096, Mode::Read);
+        let (first, rest) = (steps[0], &steps[1..]);
+        let mut range = 0x4000 + start..0x4000 + start + first;
+        prop_assert!(pages.claim(&range, Mode::Read));
+        for more in rest {
+            prop_assert!(pages.claim_more(&range, *more, Mode::Read));
+            range.end += more;
+            prop_assert!(pages.may_conflict(&(range.end - 1..range.end), Mode::Write));
+        }
+        pages.unmark(range.clone(), Mode::Read);
+        prop_assert!(pages.may_conflict(&(0..8), Mode::Write));
+        pages.unmark(0..4096, Mode::Read);
+        prop_assert!(!pages.may_conflict(&(0..0x20_0000), Mode::Write));
+    }
 }

@@ -1,8 +1,8 @@
 //! Operations that their targets are still to be told of.
 //!
 //! Nobody can learn of an operation before its origin tells anybody anything, so until then it can
-//! stay here, and what repeats it or goes on where it ended costs nothing more. Loops that only
-//! communicate tell little that way.
+//! stay here, and what repeats it or goes on where it ended costs nothing more. What does the same
+//! elsewhere joins it, too, and is told of in one notice. Loops that only communicate tell little that way.
 //!
 //! Those that are not complete never conflict with each other: who announces one that would, tells
 //! of all the others first. So the order in which those that are left are told is of no importance,
@@ -13,7 +13,7 @@ use commsan_engine::Mode;
 use commsan_place::StackId;
 use std::ops::Range;
 
-/// An operation that is to be told of, one run of bytes at the target.
+/// An operation that is to be told of, or several from one place.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// Rank in the job of its target.
@@ -48,10 +48,14 @@ pub enum Step {
     On,
     /// It does again what a part of the draft did.
     Again,
+    /// It does the same to other bytes.
+    Beside,
 }
 
 /// Operations told of at once at most.
 const MOST: usize = 8;
+/// Runs of bytes that one of them has at most: each that joins is compared with all.
+const MOST_RUNS: usize = 32;
 /// Completions after which they are told of at the latest.
 const PATIENCE: u32 = 64;
 
@@ -70,14 +74,16 @@ impl Drafts {
 
     /// Whether an operation can be added without telling of the others.
     pub fn has_room(&self, draft: &Draft) -> bool {
-        self.all.len() < MOST && !self.conflict(draft.to, draft.operation.mode, draft.run(), None)
+        let Comb { start, size, .. } = draft.operation.run();
+        let bytes = start..start + size as i64;
+        self.all.len() < MOST && !self.conflict(draft.to, draft.operation.mode, bytes, None)
     }
 
     pub fn push(&mut self, draft: Draft) {
         self.all.push(draft);
     }
 
-    /// The draft that an operation on a rank's part goes on with or repeats.
+    /// The draft that an operation on a rank's part goes on with, repeats, or is like.
     #[inline]
     pub fn find(&self, to: u32, next: &Next) -> Option<(usize, Step)> {
         let (at, step) = self.all.iter().enumerate().rev().find_map(|(at, draft)| {
@@ -86,18 +92,21 @@ impl Drafts {
             Some((at, draft.step(next).filter(|_| same)?))
         })?;
         let bytes = next.start..next.start + next.size as i64;
-        let alone = self.all.len() == 1;
-        let mode = self.all[at].operation.mode;
-        (alone || !self.conflict(to, mode, bytes, Some(at))).then_some((at, step))
+        let Announced { mode, runs, .. } = &self.all[at].operation;
+        let apart = step != Step::Beside && runs.0.len() == 1;
+        let alone = apart && self.all.len() == 1;
+        let but = apart.then_some(at);
+        (alone || !self.conflict(to, *mode, bytes, but)).then_some((at, step))
     }
 
     /// Adds an operation to a draft.
     #[inline]
-    pub fn add(&mut self, at: usize, step: Step, size: u64) {
+    pub fn add(&mut self, at: usize, step: Step, next: &Next) {
         let draft = &mut self.all[at];
         match step {
-            Step::On => draft.operation.take_in(size),
-            Step::Again => draft.again += size,
+            Step::On => draft.operation.take_in(next.size),
+            Step::Again => draft.again += next.size,
+            Step::Beside => draft.operation.take_in_at(next.start, next.size),
         }
         if step == Step::Again && draft.again == draft.operation.run().size {
             (draft.again, draft.operation.complete) = (0, false);
@@ -116,12 +125,10 @@ impl Drafts {
     /// Whether bytes at a target conflict with an operation that is not complete, but for one.
     fn conflict(&self, to: u32, mode: Mode, bytes: Range<i64>, but: Option<usize>) -> bool {
         self.all.iter().enumerate().any(|(at, draft)| {
-            let open = draft.open();
             Some(at) != but
                 && draft.to == to
                 && (mode, draft.operation.mode) != (Mode::Read, Mode::Read)
-                && open.start < bytes.end
-                && bytes.start < open.end
+                && draft.open().any(|open| open.start < bytes.end && bytes.start < open.end)
         })
     }
 
@@ -141,41 +148,44 @@ impl Drafts {
 }
 
 impl Draft {
-    fn run(&self) -> Range<i64> {
-        let run = self.operation.run();
-        run.start..run.start + run.size as i64
-    }
-
-    /// The bytes that an operation uses which is not complete.
-    fn open(&self) -> Range<i64> {
-        match self.operation.complete {
-            true => self.run().start..self.run().start + self.again as i64,
-            false => self.run(),
-        }
+    /// The bytes that operations use which are not complete.
+    fn open(&self) -> impl Iterator<Item = Range<i64>> {
+        let Announced { runs, complete, .. } = &self.operation;
+        let open = move |run: &Comb| {
+            let size = if *complete { self.again } else { run.size };
+            run.start..run.start + size as i64
+        };
+        runs.0.iter().map(open).filter(|open| !open.is_empty())
     }
 
     #[inline]
     fn step(&self, next: &Next) -> Option<Step> {
-        match self.operation.complete {
-            false => self.operation.goes_on(next.start, next.size).then_some(Step::On),
+        let Announced { runs, complete, .. } = &self.operation;
+        if !self.operation.is_like(next.size) {
+            return None;
+        }
+        let more = || (runs.0.len() < MOST_RUNS).then_some(Step::Beside);
+        match complete {
+            false if self.operation.ends_at(next.start) => Some(Step::On),
+            false => more(),
             true => {
                 let again = self.operation.run().start + self.again as i64 == next.start;
-                (again && self.operation.size() == next.size).then_some(Step::Again)
+                (again && runs.0.len() == 1).then_some(Step::Again)
             }
         }
     }
 
     /// The operation as far as it is not complete.
     fn rest(&self) -> Option<Announced> {
-        let open = self.open();
-        if open.is_empty() {
-            return None;
+        let all = &self.operation;
+        if !all.complete {
+            return Some(all.clone());
         }
-        let mut rest = Announced { complete: false, ..self.operation.clone() };
-        let size = (open.end - open.start) as u64;
-        rest.runs.0[0] = Comb { size, ..rest.run() };
+        let size = self.again;
+        let mut rest = Announced { complete: false, ..all.clone() };
+        rest.runs.0[0] = Comb { size, ..all.run() };
         rest.each = rest.each.filter(|each| u64::from(each.get()) != size);
-        Some(rest)
+        (size > 0).then_some(rest)
     }
 }
 
@@ -210,13 +220,16 @@ mod tests {
     fn step(drafts: &mut Drafts, call: u32, start: i64) -> Option<Step> {
         let next = Next { handle: 5, call, stack: Stacks::EMPTY, start, size: 8 };
         let (at, step) = drafts.find(TO, &next)?;
-        drafts.add(at, step, next.size);
+        drafts.add(at, step, &next);
         Some(step)
     }
 
     fn taken(drafts: &mut Drafts) -> Vec<(i64, u64, bool)> {
         let all = drafts.take();
-        all.map(|(_, op)| (op.run().start, op.run().size, op.complete)).collect()
+        let runs = |(_, op): (u32, Announced)| {
+            op.runs.0.iter().map(|run| (run.start, run.size, op.complete)).collect::<Vec<_>>()
+        };
+        all.flat_map(runs).collect()
     }
 
     #[test]
@@ -224,7 +237,6 @@ mod tests {
         let mut drafts = Drafts::default();
         drafts.push(draft(0, Mode::Write, 0, 8));
         assert_eq!(step(&mut drafts, 0, 8), Some(Step::On));
-        assert_eq!(step(&mut drafts, 0, 24), None);
         assert_eq!(step(&mut drafts, 0, 0), None, "it is not complete");
         assert_eq!(step(&mut drafts, 1, 16), None, "another call");
         drafts.complete(TO, WINDOW);
@@ -242,6 +254,31 @@ mod tests {
         assert_eq!(step(&mut drafts, 0, 0), Some(Step::Again));
         assert_eq!(step(&mut drafts, 0, 8), Some(Step::On));
         assert_eq!(taken(&mut drafts), [(0, 16, false)]);
+    }
+
+    #[test]
+    fn what_does_the_same_elsewhere_joins() {
+        let mut drafts = Drafts::default();
+        drafts.push(draft(0, Mode::Write, 0, 8));
+        assert_eq!(step(&mut drafts, 0, 100), Some(Step::Beside));
+        assert_eq!(step(&mut drafts, 0, 108), Some(Step::On));
+        assert_eq!(step(&mut drafts, 0, 48), Some(Step::Beside));
+        assert_eq!(step(&mut drafts, 0, 56), Some(Step::On));
+        assert_eq!(step(&mut drafts, 0, 4), None, "it conflicts with the first");
+        assert_eq!(step(&mut drafts, 0, 92), Some(Step::Beside));
+        assert_eq!(step(&mut drafts, 0, 100), None, "the end of one is the begin of another");
+        let next = Next { handle: 5, call: 0, stack: Stacks::EMPTY, start: 300, size: 4 };
+        assert_eq!(drafts.find(TO, &next), None, "another size");
+        let runs = [(0, 8, false), (100, 16, false), (48, 16, false), (92, 8, false)];
+        assert_eq!(taken(&mut drafts), runs);
+
+        drafts.push(draft(0, Mode::Read, 0, 8));
+        assert_eq!(step(&mut drafts, 0, 4), Some(Step::Beside), "two that read");
+        let joined = (2..).take_while(|n| step(&mut drafts, 0, 20 * n).is_some()).count();
+        assert_eq!(joined, MOST_RUNS - 2);
+        drafts.complete(TO, WINDOW);
+        assert_eq!(step(&mut drafts, 0, 8), None, "it has ended");
+        assert!(taken(&mut drafts).iter().all(|(.., complete)| *complete));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What one rank tells another about, in words.
 
 use crate::rma::accumulate::{Atomic, Combine, Rules};
-use commsan_engine::{Mode, Pattern};
+use commsan_engine::{Footprint, Mode, Pattern};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -39,7 +39,8 @@ pub struct Announced {
     pub mode: Mode,
     pub atomic: Option<Atomic>,
     pub epoch: Epoch,
-    /// If it stands for several that touch one run of bytes after the other: the size of each.
+    /// If it stands for several, none of which touches what another does: the size of each. They follow each other
+    /// without a gap within a run.
     pub each: Option<NonZeroU32>,
     /// Whether it is complete already, in the same segment.
     pub complete: bool,
@@ -355,24 +356,47 @@ impl Announced {
         self.each.map_or(self.run().size, |each| each.get().into())
     }
 
+    /// What it touches at addresses, of operations that are known as one each on its own.
+    pub fn footprints(&self, base: usize) -> impl Iterator<Item = Footprint> {
+        let all = self.each.is_none().then(|| Footprint::new(base, self.runs.pattern()));
+        let runs = self.runs.0.iter().filter(|_| self.each.is_some());
+        let dense = move |run: &Comb| {
+            let start = base.wrapping_add(run.start as usize);
+            Footprint::Dense(start..start + run.size as usize)
+        };
+        all.into_iter().chain(runs.map(dense))
+    }
+
     /// Whether it reads or writes one run of bytes, and not atomically.
     pub fn is_simple(&self) -> bool {
         self.atomic.is_none() && matches!(*self.runs.0, [Comb { count: 1, .. }])
     }
 
-    /// Whether an operation that differs only in its bytes goes on where this ends: with as many,
-    /// right behind.
+    /// Whether an operation with as many bytes, which differs only in where they are, can be told of with this.
     #[inline]
-    pub fn goes_on(&self, start: i64, size: u64) -> bool {
-        let fits = (1..=u64::from(u32::MAX)).contains(&size);
-        fits && size == self.size() && self.run().start + self.run().size as i64 == start
+    pub fn is_like(&self, size: u64) -> bool {
+        (1..=u64::from(u32::MAX)).contains(&size) && size == self.size()
     }
 
-    /// Takes in an operation that goes on where this ends.
+    /// Whether such an operation begins where this ends.
+    #[inline]
+    pub fn ends_at(&self, start: i64) -> bool {
+        self.runs.0.last().is_some_and(|run| run.start + run.size as i64 == start)
+    }
+
+    /// Takes in an operation that begins where this ends.
     #[inline]
     pub fn take_in(&mut self, size: u64) {
         self.each = NonZeroU32::new(size as u32);
-        self.runs.0[0].size += size;
+        if let Some(run) = self.runs.0.last_mut() {
+            run.size += size;
+        }
+    }
+
+    /// Takes in an operation somewhere else.
+    pub fn take_in_at(&mut self, start: i64, size: u64) {
+        self.each = NonZeroU32::new(size as u32);
+        self.runs.0.push(Comb { start, size, stride: 0, count: 1 });
     }
 }
 
@@ -463,14 +487,16 @@ mod tests {
             runs: Runs::of(&Pattern::dense(0, size), start),
         };
         let mut first = put(16, 8);
-        for (what, start, size) in [("a gap", 32, 8), ("an overlap", 20, 8), ("a size", 24, 16)] {
-            assert!(!first.goes_on(start, size), "{what}");
-        }
-        assert!(first.goes_on(24, 8));
+        assert!(first.is_like(8) && !first.is_like(16) && !put(16, 0).is_like(0));
+        assert!(first.ends_at(24) && !first.ends_at(20) && !first.ends_at(32));
         first.take_in(8);
-        assert!(first.goes_on(32, 8) && !first.goes_on(32, 16));
+        assert!(first.is_like(8) && !first.is_like(16) && first.ends_at(32));
         assert_eq!(first, Announced { each: NonZeroU32::new(8), ..put(16, 16) });
-        assert!(!put(16, 0).goes_on(16, 0));
+        first.take_in_at(100, 8);
+        first.take_in(8);
+        assert!(first.ends_at(116));
+        let touched: Vec<_> = first.footprints(1000).map(|footprint| footprint.span()).collect();
+        assert_eq!(touched, [1016..1032, 1100..1116]);
     }
 
     #[test]

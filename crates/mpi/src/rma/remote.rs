@@ -7,6 +7,7 @@ use crate::rma::notice::{Announced, Epoch, Which};
 use crate::tracker::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
@@ -81,23 +82,24 @@ impl Remote {
             && row[self.origin as usize].wrapping_add(1) == self.segment
     }
 
-    /// Whether whatever meets this operation also meets a later one, so that remembering that is
-    /// enough. The later one comes after this, and does as much to all of its bytes.
-    fn is_covered_by(
-        &self,
-        access: &Access,
-        op: &Announced,
-        row: &[u32],
-        bytes: &Footprint,
-    ) -> bool {
-        let Footprint::Dense(all) = bytes else { return false };
+    /// Whether whatever meets an access of this operation from now on also meets a later one's, so that remembering
+    /// that is enough. The later one comes after this, and does as much to all of its bytes.
+    fn is_covered_by(&self, access: &Access, op: &Announced, row: &[u32], later: &Access) -> bool {
+        let Footprint::Dense(all) = &later.footprint else { return false };
         let span = access.footprint.span();
-        self.is_before(row)
+        (self.is_before(row) || self.is_repeated_by(op))
             && all.start <= span.start
             && span.end <= all.end
             && (access.mode == op.mode || op.mode == Mode::Write)
             && (self.window, self.atomic) == (op.window, op.atomic)
             && std::mem::discriminant(&self.epoch) == std::mem::discriminant(&op.epoch)
+    }
+
+    /// Whether an atomic operation does the same again in the same epoch. They end together, and what came between
+    /// their beginnings has been told before the later one.
+    fn is_repeated_by(&self, op: &Announced) -> bool {
+        let open = self.complete.is_none() && self.atomic.is_some();
+        open && (self.origin, self.site, self.epoch) == (op.origin, op.site, op.epoch)
     }
 
     /// Whether epochs or atomicity keep two operations on a window apart.
@@ -128,6 +130,46 @@ pub struct Meeting {
     pub bytes: Range<usize>,
 }
 
+/// Operations of an origin on a window that are not complete.
+#[derive(Default)]
+struct Open {
+    /// Those that only read, by number.
+    reads: VecDeque<(u32, OpId)>,
+    rest: Vec<OpId>,
+}
+
+impl Open {
+    fn ids(&self) -> impl Iterator<Item = &OpId> {
+        self.reads.iter().map(|(_, id)| id).chain(&self.rest)
+    }
+
+    fn add(&mut self, number: u32, id: OpId, mode: Mode, is_there: impl Fn(OpId) -> bool) {
+        if mode == Mode::Read {
+            return self.reads.push_back((number, id));
+        }
+        // Those that later ones cover are still in the list.
+        if self.rest.len() == self.rest.capacity() {
+            self.rest.retain(|id| is_there(*id));
+            self.rest.reserve(self.rest.len() + 1);
+        }
+        self.rest.push(id);
+    }
+
+    /// Calls `f` with those that have ended, and forgets them.
+    fn end(&mut self, which: Which, f: impl FnMut(OpId)) {
+        match which {
+            Which::One(number) => {
+                let at = self.reads.iter().position(|(read, _)| *read == number);
+                at.and_then(|at| self.reads.remove(at)).map(|(_, id)| id).into_iter().for_each(f);
+            }
+            Which::Reads | Which::Epoch => self.reads.drain(..).map(|(_, id)| id).for_each(f),
+            Which::All => {
+                self.reads.drain(..).map(|(_, id)| id).chain(self.rest.drain(..)).for_each(f)
+            }
+        }
+    }
+}
+
 /// The bytes of the one operation that touches `at`, out of several that are known as one.
 pub fn single(each: Option<NonZeroU32>, all: &Footprint, at: usize) -> Range<usize> {
     let span = all.span();
@@ -146,18 +188,18 @@ pub struct Remotes {
     past: Live<Remote>,
     order: VecDeque<OpId>,
     /// Of `present`, those of a window and origin that are not complete.
-    open: FxHashMap<(u64, u32), Vec<OpId>>,
+    open: FxHashMap<(u64, u32), Open>,
     /// Of `present`, those that are, by the rank whose segment tells, in the order of segments.
     complete: FxHashMap<u32, VecDeque<(u32, OpId)>>,
     /// Of `present`, updates that are over, of windows in the separate memory model, by window: they
     /// stay until the owner synchronises its view.
     over: FxHashMap<u64, Vec<OpId>>,
-    /// Of `past`, those that were forgotten for lack of memory.
+    /// Those that were forgotten too early, for lack of memory.
     pub dropped: u64,
 }
 
-/// Operations of the past that are remembered.
-const MOST: usize = 1 << 14;
+/// Operations that are complete, of each origin and of the past, that are remembered.
+const MOST: usize = 1 << 16;
 /// Operations that some threads of this process have not come after.
 const MOST_RETIRED: usize = 256;
 /// Meetings that are told of one operation.
@@ -221,31 +263,33 @@ impl Remotes {
         found
     }
 
-    /// Forgets what a new operation stands for from now on.
-    fn forget_covered(&mut self, op: &Announced, row: &[u32], footprint: &Footprint) {
+    /// Forgets what an access of a new operation stands for from now on.
+    fn forget_covered(&mut self, op: &Announced, row: &[u32], later: &Access) {
         for all in [&mut self.present, &mut self.past] {
-            let mut covered: Vec<OpId> = Vec::new();
-            let _ = all.touching::<()>(&footprint.span(), |id, access, _| {
-                let first = all.get(id);
-                if first.is_some_and(|first| first.is_covered_by(access, op, row, footprint)) {
-                    covered.push(id);
-                }
-                ControlFlow::Continue(())
+            all.withdraw(&later.footprint.span(), |first, accesses, at| {
+                first.is_covered_by(&accesses[at], op, row, later)
             });
-            for id in covered {
-                all.end(id);
-            }
         }
     }
 
     /// An operation with this clock has been announced.
-    pub fn begin(&mut self, op: &Announced, remote: Remote, row: &[u32], footprint: Footprint) {
-        self.forget_covered(op, row, &footprint);
-        let access = Access { mode: op.mode, footprint };
-        let id = self.present.begin(&mut [Some(access)], remote);
+    pub fn begin(
+        &mut self,
+        op: &Announced,
+        remote: Remote,
+        row: &[u32],
+        accesses: impl Iterator<Item = Access>,
+    ) {
+        self.forget_oldest();
+        let mut accesses: SmallVec<[_; 1]> = accesses.map(Some).collect();
+        for access in accesses.iter().flatten() {
+            self.forget_covered(op, row, access);
+        }
+        let id = self.present.begin(&mut accesses, remote);
         if !op.complete {
-            self.open.entry((op.window, op.origin)).or_default().push(id);
-            return;
+            let (open, present) =
+                (self.open.entry((op.window, op.origin)).or_default(), &self.present);
+            return open.add(op.number, id, op.mode, |id| present.get(id).is_some());
         }
         // It may have been put aside while later ones came.
         let complete = self.complete.entry(op.origin).or_default();
@@ -253,32 +297,38 @@ impl Remotes {
         complete.insert(at, (op.segment, id));
     }
 
+    /// What all have come after is forgotten before (see [`forget`](Self::forget)); of the rest, what there is no
+    /// room for.
+    fn forget_oldest(&mut self) {
+        let (past, order) = (&mut self.past, &mut self.order);
+        if order.len() <= 2 * MOST {
+            return;
+        }
+        order.retain(|id| past.get(*id).is_some());
+        let excess = order.len().saturating_sub(MOST);
+        for id in order.drain(..excess) {
+            past.end(id);
+            self.dropped += 1;
+        }
+    }
+
     /// Operations of an origin on a window are complete, as of a segment of some rank.
     pub fn complete(&mut self, window: u64, origin: u32, which: Which, when: (u32, u32)) {
         let Some(open) = self.open.get_mut(&(window, origin)) else { return };
         let (present, complete) = (&mut self.present, &mut self.complete);
-        open.retain(|id| {
-            let reads = present.accesses(*id).iter().all(|access| access.mode == Mode::Read);
-            let Some(remote) = present.get_mut(*id) else { return false };
-            let concerned = match which {
-                Which::All => true,
-                Which::Reads | Which::Epoch => reads,
-                Which::One(number) => remote.number == number,
-            };
-            if concerned {
-                remote.complete = Some(when);
-                complete.entry(when.0).or_default().push_back((when.1, *id));
-            }
-            !concerned
+        open.end(which, |id| {
+            let Some(remote) = present.get_mut(id) else { return };
+            remote.complete = Some(when);
+            complete.entry(when.0).or_default().push_back((when.1, id));
         });
     }
 
     /// An atomic read by this process of these bytes has seen the atomic writes there, as far as it has read all
     /// of one; of this process's own, which happen in order, those with a lower number.
     pub fn observed(&mut self, window: u64, bytes: Range<usize>, read: (u32, u32)) {
-        let ids = self.open.iter().filter(|((name, _), _)| *name == window);
+        let open = self.open.iter().filter(|((name, _), _)| *name == window);
         let complete = self.complete.values().flatten().map(|(_, id)| id);
-        for id in ids.flat_map(|(_, open)| open).chain(complete) {
+        for id in open.flat_map(|(_, open)| open.ids()).chain(complete) {
             let mut accesses = self.present.accesses(*id).iter();
             let here = accesses.all(|access| {
                 let span = access.footprint.span();
@@ -304,6 +354,8 @@ impl Remotes {
                 && (clock.has_seen(*rank, segment) || complete.len() > MOST)
             {
                 complete.pop_front();
+                let is_lost = !clock.has_seen(*rank, segment) && present.get(id).is_some();
+                self.dropped += u64::from(is_lost);
                 let updates = present.accesses(id).iter().any(|a| a.mode == Mode::Write);
                 match (when, present.get_mut(id)) {
                     (_, Some(Remote { window, separate: Some(separate), .. })) if updates => {
@@ -316,14 +368,6 @@ impl Remotes {
                     }
                     _ => pass(present, past, order, id),
                 }
-            }
-        }
-        if order.len() > 2 * MOST {
-            order.retain(|id| past.get(*id).is_some());
-            let excess = order.len().saturating_sub(MOST);
-            for id in order.drain(..excess) {
-                past.end(id);
-                self.dropped += 1;
             }
         }
     }
@@ -348,7 +392,7 @@ impl Remotes {
     pub fn view_updated(&mut self, window: u64) -> Vec<(Remote, Access)> {
         let mut updates: Vec<(Remote, Access)> = Vec::new();
         for id in self.over.remove(&window).unwrap_or_default() {
-            let update = self.present.accesses(id).first();
+            let update = self.present.accesses(id).iter().find(|a| a.footprint.bytes() > 0);
             if let (Some(remote), Some(access)) = (self.present.get(id), update)
                 && !updates.iter().any(|(r, _)| (r.origin, r.site) == (remote.origin, remote.site))
             {
@@ -401,7 +445,7 @@ impl Remotes {
 
 /// Moves an operation from the present to the past.
 fn pass(present: &mut Live<Remote>, past: &mut Live<Remote>, order: &mut VecDeque<OpId>, id: OpId) {
-    let mut accesses: Vec<_> = present.accesses(id).iter().cloned().map(Some).collect();
+    let mut accesses: SmallVec<[_; 1]> = present.accesses(id).iter().cloned().map(Some).collect();
     if let Some(remote) = present.end(id) {
         order.push_back(past.begin(&mut accesses, remote));
     }

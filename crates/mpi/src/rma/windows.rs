@@ -126,6 +126,15 @@ pub struct Held {
     pub exclusive: bool,
 }
 
+/// A target with operations that are not known to be complete there.
+#[derive(Clone, Copy, Debug)]
+pub struct Unflushed {
+    /// Rank in the window's group.
+    pub target: i32,
+    /// Whether some of them only read.
+    pub reads: bool,
+}
+
 /// Exposure epochs granted to an origin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Granted {
@@ -173,7 +182,7 @@ pub struct Window {
     /// The segment that the synchronisation call in progress has ended.
     pub ended: Option<u32>,
     /// Targets with operations that are not known to be complete there.
-    pub unflushed: Vec<i32>,
+    pub unflushed: Vec<Unflushed>,
     /// Atomic reads that are not known to have returned.
     pub fetches: Vec<Fetch>,
     /// Up to which segment this process had used the window when it last synchronised it.
@@ -293,9 +302,11 @@ impl Window {
     }
 
     /// An operation on a target has started.
-    pub fn must_flush(&mut self, target: i32) {
-        if !self.unflushed.contains(&target) {
-            self.unflushed.push(target);
+    pub fn must_flush(&mut self, target: i32, mode: Mode) {
+        let reads = mode == Mode::Read;
+        match self.unflushed.iter_mut().find(|known| known.target == target) {
+            Some(known) => known.reads |= reads,
+            None => self.unflushed.push(Unflushed { target, reads }),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::order::{Channel, Collectives, Messages};
 use crate::rma::remote::{Meeting, Remote, Remotes, Separate, single};
 use crate::rma::windows::Windows;
-use commsan_engine::{Access, Exposed, Footprint, Mode, OpId, Pages, Past, Shadow, When};
+use commsan_engine::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_model::{Code, Role};
 use commsan_place::{About, Findings, Place, Report, Side, Site, StackId};
@@ -291,25 +291,26 @@ impl Tracker {
             _ => None,
         };
         row[me] = row[me].max(window.since).max(opened.unwrap_or(0));
-        let footprint = Footprint::new(window.made.base, op.runs.pattern());
-        let access = Access { mode: op.mode, footprint };
-
-        let meetings = self.rma.remotes.meetings(op, &row, &access.footprint);
-        for meeting in meetings {
-            let one = single(op.each, &access.footprint, meeting.bytes.start);
-            let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
-            let side = Side { by: &call.name, mode: op.mode, bytes };
-            let site = Site::afar(&call.name, op.origin, op.site);
-            self.report_meeting(Code::TargetRace, side, site, (&meeting, None), out);
+        let (base, known) = (window.made.base, row[me]);
+        for footprint in op.footprints(base) {
+            let access = Access { mode: op.mode, footprint };
+            for meeting in self.rma.remotes.meetings(op, &row, &access.footprint) {
+                let one = single(op.each, &access.footprint, meeting.bytes.start);
+                let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
+                let side = Side { by: &call.name, mode: op.mode, bytes };
+                let site = Site::afar(&call.name, op.origin, op.site);
+                self.report_meeting(Code::TargetRace, side, site, (&meeting, None), out);
+            }
+            self.check_no_put(op, call, &access.footprint.span(), out);
+            self.meets_own_operations(op, call, &access, out);
+            self.meets_own_work(op, call, &access, out);
+            self.meets_own_past(op, call, &access, known, place, out);
         }
-        self.check_no_put(op, call, &access.footprint.span(), out);
-        self.meets_own_operations(op, call, &access, out);
-        self.meets_own_work(op, call, &access, out);
-        self.meets_own_past(op, call, &access, row[me], place, out);
-        let public = self.rma.windows.named(op.window).and_then(|w| w.public_to(row[me]));
+        let public = self.rma.windows.named(op.window).and_then(|w| w.public_to(known));
         let separate = public.map(|public| Separate { public, over: false });
         let remote = Remote { separate, ..Remote::new(op, call) };
-        self.rma.remotes.begin(op, remote, &row, access.footprint);
+        let accesses = op.footprints(base).map(|footprint| Access { mode: op.mode, footprint });
+        self.rma.remotes.begin(op, remote, &row, accesses);
         self.rma.row = row;
         if let Some(clock) = self.rma.clock.as_ref().filter(|_| op.complete) {
             self.rma.remotes.learn(clock, self.threads.actor.as_ref());

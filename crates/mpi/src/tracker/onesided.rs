@@ -306,14 +306,16 @@ impl Tracker {
         if let Some(shared) = &mut window.shared
             && let Some(exposed) = &rma.exposed
         {
-            let reads = which == Which::Reads;
-            shared.complete(exposed, target, reads, self.threads.stamp());
+            shared.complete(exposed, target, which == Which::Reads, self.threads.stamp());
         }
-        let to = window.unflushed.iter().filter(|to| concerned(to));
-        let mut told: SmallVec<[u32; 8]> = to.filter_map(|to| window.world(*to)).collect();
-        if which != Which::Reads {
-            window.unflushed.retain(|to| !concerned(to));
-        }
+        let only_reads = which == Which::Reads;
+        let to = window.unflushed.iter().filter(|to| concerned(&to.target));
+        let to = to.filter(|to| to.reads || !only_reads);
+        let mut told: SmallVec<[u32; 8]> = to.filter_map(|to| window.world(to.target)).collect();
+        window.unflushed.retain_mut(|to| {
+            to.reads &= !concerned(&to.target);
+            only_reads || !concerned(&to.target)
+        });
         if let Some(access) = window.access.as_ref().filter(|_| which == Which::Epoch) {
             for rank in &access.ranks {
                 if !told.contains(rank) {

@@ -47,7 +47,7 @@ pub struct Simple {
     pub displacement: i64,
     /// Bytes at the target.
     pub size: u64,
-    /// What it does to the local buffer.
+    /// What it does to the local buffer; at the target it does the other.
     pub mode: Mode,
     /// The local buffer.
     pub bytes: Range<usize>,
@@ -78,9 +78,8 @@ impl Transfer {
 }
 
 impl Tracker {
-    /// A put or a get is about to be started: does it go on at both ends where the one before, from
-    /// the same place, ended? Then it is part of that, and there is nothing else to say. Loops spend
-    /// their time here.
+    /// A put or a get is about to be started: does it do the same as the one before, from the same place, to other
+    /// bytes? Then it is part of that, and there is nothing else to say. Loops spend their time here.
     #[inline]
     pub fn goes_on(
         &mut self,
@@ -105,19 +104,18 @@ impl Tracker {
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         let (handle, call, stack, size) = (next.window, args.call.row, site.stack, next.size);
-        let Some((at, step)) = clock.drafts.find(to, &Next { handle, call, stack, start, size })
-        else {
-            return false;
-        };
+        let another = Next { handle, call, stack, start, size };
+        let Some((at, step)) = clock.drafts.find(to, &another) else { return false };
         let target = next.target;
         if !self.use_young(args.call, handle, target, next.mode, &next.bytes, site, place) {
             return false;
         }
         if let Some(clock) = &mut self.rma.clock {
-            clock.drafts.add(at, step, size);
+            clock.drafts.add(at, step, &another);
         }
         if let Some(window) = self.rma.windows.get_mut(handle).filter(|_| step == Step::Again) {
-            window.must_flush(target);
+            let there = if next.mode == Mode::Read { Mode::Write } else { Mode::Read };
+            window.must_flush(target, there);
         }
         true
     }
@@ -332,12 +330,11 @@ impl Tracker {
     pub fn retract(&mut self, handle: usize) {
         let Some(window) = self.rma.windows.get_mut(handle) else { return };
         if let Some(young) = window.young.last_mut() {
-            match young.bytes.len() == young.each {
-                true => {
-                    self.pages.unmark(young.bytes.clone(), young.mode);
-                    window.young.pop();
-                }
-                false => young.bytes.end -= young.each,
+            self.pages.unmark(young.bytes.clone(), young.mode);
+            young.bytes.end -= young.each;
+            self.pages.mark(young.bytes.clone(), young.mode);
+            if young.bytes.is_empty() {
+                window.young.pop();
             }
         } else if let Some(pending) = window.pending.pop() {
             self.live.end(pending.id);
@@ -415,7 +412,7 @@ impl Tracker {
             window.fetches.push(Fetch { target, span, cells, number, requested });
             rma.fetching.extend(requested.map(|id| (id, transfer.window)));
         }
-        window.must_flush(transfer.target);
+        window.must_flush(transfer.target, transfer.mode);
         // Others may see the effect of an atomic operation soon; a request tells of one number only,
         // and threads synchronise without a word.
         let threads = self.threads.actor.is_some();
