@@ -7,7 +7,7 @@
 //! **Soundness.** A read is taken to have seen all earlier writes to the same 8 bytes, or where one of the two has
 //! many elements, to the whole part: what is in order by that can hide a race, and cannot make one.
 
-use crate::rma::windows::mixed;
+use crate::rma::windows::{Key, mixed};
 use commsan_engine::Pattern;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -16,10 +16,6 @@ use std::ops::ControlFlow;
 const WORD: isize = 8;
 /// Words of one operation that are told apart.
 const FEW: usize = 16;
-
-/// Of all operations on a part, and of those with many words.
-const ANY: u64 = u64::MAX - 2;
-const MANY: u64 = u64::MAX - 3;
 
 /// The cells of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +46,14 @@ impl Cells {
 
     /// The cells that a write adds to.
     pub fn released(&self) -> impl Iterator<Item = u64> {
-        let many = self.words.is_empty().then_some(MANY);
-        self.keys().chain([ANY].into_iter().chain(many).map(|key| mixed(self.window, key)))
+        let many = self.words.is_empty().then_some(Key::ManyWords);
+        self.keys().chain([Key::AnyWord].into_iter().chain(many).map(|key| key.of(self.window)))
     }
 
     /// The cells that a read learns from.
     pub fn acquired(&self) -> impl Iterator<Item = u64> {
-        let rest = if self.words.is_empty() { ANY } else { MANY };
-        self.keys().chain([mixed(self.window, rest)])
+        let rest = if self.words.is_empty() { Key::AnyWord } else { Key::ManyWords };
+        self.keys().chain([rest.of(self.window)])
     }
 
     fn keys(&self) -> impl Iterator<Item = u64> {

@@ -386,23 +386,10 @@ fn is_load_of_flag(past: &Past, bytes: &Range<usize>) -> bool {
     past.mode == Mode::Read && bytes.len() <= FLAG
 }
 
-/// The cells that order what is done through shared memory: of a variable, of all volatile ones, of
-/// `MPI_Win_sync`. That of fences is of all windows.
+/// The cell that orders what is done through a variable in shared memory.
 pub fn variable_key(window: u64, member: usize, at: usize) -> u64 {
     mixed(mixed(window, member as u64 + 1), (at / FLAG) as u64)
 }
 
-pub fn volatile_key(window: u64) -> u64 {
-    mixed(window, u64::MAX - 2)
-}
-
-pub fn barrier_key(window: u64) -> u64 {
-    mixed(window, u64::MAX - 3)
-}
-
+/// The one of fences, for all windows.
 pub const FENCES: u64 = 0xfe2ce5;
-
-/// What bulletins are known by: the window's name, differently.
-pub fn sheet_key(window: u64) -> u64 {
-    mixed(window, u64::MAX - 4)
-}

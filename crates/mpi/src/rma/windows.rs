@@ -45,6 +45,29 @@ pub fn mixed(a: u64, b: u64) -> u64 {
     (a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31)
 }
 
+/// What ranks know by the name of a window, apart from its words, which have small numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Key {
+    /// Who has given up an exclusive lock, and a shared one.
+    ExclusiveLock,
+    SharedLock,
+    /// Who has written any word atomically, and who many at once.
+    AnyWord,
+    ManyWords,
+    /// Who has written to a volatile variable, and who has called `MPI_Win_sync`.
+    Volatile,
+    Barrier,
+    /// What a bulletin is published by.
+    Bulletin,
+}
+
+impl Key {
+    /// Of a window.
+    pub fn of(self, window: u64) -> u64 {
+        mixed(window, u64::MAX - self as u64)
+    }
+}
+
 /// What a process contributes to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {

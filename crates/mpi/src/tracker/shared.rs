@@ -3,9 +3,8 @@
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
 use crate::calls::CALLS;
-use crate::rma::shared::{
-    FENCES, Met, Shared, Told, barrier_key, sheet_key, variable_key, volatile_key,
-};
+use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
+use crate::rma::windows::Key;
 use commsan_engine::{Mode, Past};
 use commsan_fabric::sheets::{Name, Sheets};
 use commsan_model::{Code, Role};
@@ -80,7 +79,7 @@ impl Tracker {
             rma.incomplete |= !exposed.add(view);
         }
         let words = shared.words() as u64;
-        clock.fabric().publish_part(sheet_key(window.name), shared.name.to_bits(), words);
+        clock.fabric().publish_part(Key::Bulletin.of(window.name), shared.name.to_bits(), words);
         window.shared = Some(Box::new(shared));
         rma.shared.windows += 1;
     }
@@ -125,7 +124,8 @@ impl Tracker {
             let (Some(own), Some(shared)) = (window.made.own, &mut window.shared) else { continue };
             let missing: Vec<usize> = shared.unknown(own).collect();
             for member in missing {
-                let part = clock.fabric().part(group.members[member] as usize, sheet_key(name));
+                let part =
+                    clock.fabric().part(group.members[member] as usize, Key::Bulletin.of(name));
                 if let Some((sheet, _)) = part.filter(|(_, words)| *words == shared.words() as u64)
                 {
                     shared.found(member, Name::from_bits(sheet), &mut rma.shared.sheets);
@@ -168,7 +168,7 @@ impl Tracker {
                 if is_told || other <= row[rank] {
                     return false;
                 }
-                clock.fabric().acquire(first, volatile_key(name), &mut row);
+                clock.fabric().acquire(first, Key::Volatile.of(name), &mut row);
                 theirs.fill(0);
                 clock.fabric().join(rank, other, &mut theirs);
                 other > row[rank] && theirs[me as usize] < mine && !shared.is_flag(told, met, own)
@@ -280,7 +280,7 @@ impl Tracker {
                 shared.mark_atomic(member, at);
                 match how {
                     Atomic::Use { .. } => (members[member], variable_key(name, member, at)),
-                    Atomic::Volatile => (members[0], volatile_key(name)),
+                    Atomic::Volatile => (members[0], Key::Volatile.of(name)),
                 }
             }
             (None, Atomic::Use { .. }) if address == 0 => (0, FENCES),
@@ -318,12 +318,12 @@ impl Tracker {
         let (name, rank) = (window.name, window.made.group.members[0]);
         let Some(shared) = &window.shared else { return };
         shared.note_barrier(clock.segment() + 1);
-        self.release_all(rank, barrier_key(name));
+        self.release_all(rank, Key::Barrier.of(name));
         let rma = &mut self.rma;
         let polls = rma.windows.get(handle).and_then(|window| window.shared.as_ref());
         if polls.is_some_and(|shared| shared.polls())
             && let Some(clock) = &mut rma.clock
-            && clock.acquire(rank, barrier_key(name))
+            && clock.acquire(rank, Key::Barrier.of(name))
         {
             self.learned(place, out);
             let rma = &self.rma;

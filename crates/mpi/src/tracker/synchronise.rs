@@ -3,7 +3,7 @@
 use super::Tracker;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Epoch, Notice, Which};
-use crate::rma::windows::{Active, Fetch, Granted, Held, Window, mixed};
+use crate::rma::windows::{Active, Fetch, Granted, Held, Key, Window, mixed};
 use commsan_place::{Findings, Place, Site};
 
 impl Tracker {
@@ -178,7 +178,7 @@ fn fence_key(window: &Window) -> u64 {
 }
 
 fn lock_key(window: u64, exclusive: bool) -> u64 {
-    mixed(window, if exclusive { u64::MAX } else { u64::MAX - 1 })
+    if exclusive { Key::ExclusiveLock } else { Key::SharedLock }.of(window)
 }
 
 impl Window {
