@@ -72,7 +72,10 @@ fn statement(step: &Step, script: &Script) -> String {
     match step {
         Step::Load(at, layout) => format!("LOAD({})", each(*at, *layout)),
         Step::Store(at, layout) => format!("STORE({})", each(*at, *layout)),
-        Step::Transfer(transfer) => call(transfer, &script.windows[transfer.window]),
+        Step::Transfer(transfer) => {
+            let window = &script.windows[transfer.window];
+            one_by_one(transfer, window).unwrap_or_else(|| call(transfer, window))
+        }
         Step::Wait(request) => format!("MPI_Wait(&request[{request}], MPI_STATUS_IGNORE)"),
         Step::Fence(w, assertion) => {
             let assertion = match assertion {
@@ -110,6 +113,27 @@ fn statement(step: &Step, script: &Script) -> String {
         Step::Receive(Some(from), tag) => format!("receive({from}, {tag})"),
         Step::Receive(None, tag) => format!("receive(MPI_ANY_SOURCE, {tag})"),
     }
+}
+
+/// Half of the puts and gets of several elements are a loop over these: many operations of one line.
+fn one_by_one(t: &Transfer, window: &Window) -> Option<String> {
+    let (name, local) = match t.kind {
+        Kind::Put => ("Put", t.origin),
+        Kind::Get => ("Get", t.result),
+        _ => return None,
+    };
+    let (size, count) = (t.far.element.size(), t.far.count);
+    let apart = size * t.far.step();
+    if t.request.is_some() || count < 2 || t.at / size % 2 == 0 || apart % window.unit != 0 {
+        return None;
+    }
+    let element = mpi_type(Layout { spaced: false, count: 1, ..t.far });
+    let near = format!("{} + {} * i", spot(local), size * t.near.step());
+    let far = format!("{} + {} * i", (t.at - window.at) / window.unit, apart / window.unit);
+    let (target, win) = (t.target, t.window);
+    let call =
+        format!("MPI_{name}({near}, 1, {element}, {target}, {far}, 1, {element}, win[{win}])");
+    Some(format!("for (int i = 0; i < {count} * once; i++) {call}"))
 }
 
 fn call(t: &Transfer, window: &Window) -> String {
