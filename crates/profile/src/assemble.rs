@@ -132,19 +132,23 @@ fn ranks(merged: &Merged, places: &Places) -> Vec<RankOf> {
     places.ranks.iter().map(rank).collect()
 }
 
-/// What answers divide time into: as fine as the coarsest rank, but not too fine to be shown.
+/// What answers divide time into: as fine as the coarsest rank, but not too fine to be shown. It begins with the bin
+/// that the first rank begins in; before that, the job was being launched.
 fn timeline(merged: &Merged) -> (Clock, u32) {
     let clocks =
         || merged.clocks.iter().zip(&merged.last_bins).filter(|(clock, _)| clock.width > 0);
     let Some(epoch) = clocks().map(|(clock, _)| clock.epoch).min() else {
         return Default::default();
     };
+    let began = merged.ranks.values().map(|present| present.span.0).min().unwrap_or(0);
     let mut width = clocks().map(|(clock, _)| clock.width).max().unwrap_or(1);
     let last = clocks().map(|(clock, last)| clock.start(*last) - epoch).max().unwrap_or(0);
-    while last / width >= u64::from(api::MOST_BINS) {
+    let before = |width: u64| (began.saturating_sub(epoch) / width).min(last / width);
+    while last / width - before(width) >= u64::from(api::MOST_BINS) {
         width = width.saturating_mul(2);
     }
-    (Clock { epoch, width }, (last / width) as u32 + 1)
+    let (before, bins) = (before(width), last / width - before(width) + 1);
+    (Clock { epoch: epoch.saturating_add(before.saturating_mul(width)), width }, bins as u32)
 }
 
 /// Where ranks have left no file, what others have received from them counts.
