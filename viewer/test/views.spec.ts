@@ -1,6 +1,8 @@
 /** Every view: its content, its table, its keys, its address, what assistive technology gets of it. */
 
 import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import type { Run } from "../src/api/types";
 import { bytes } from "../src/format";
 import { serve, type Served } from "./fixture/server";
 import { LINES, SMALL, total } from "./fixture/traffic";
@@ -226,6 +228,54 @@ test("theme, help and focus", async ({ page }) => {
   await expect(page.getByRole("listbox", { name: "Places" }).getByRole("option")).toHaveCount(
     SMALL.ranks / SMALL.perNode,
   );
+});
+
+/** Shows the fixture's run with something changed. */
+async function changed(page: Page, change: (run: Run) => Partial<Run>): Promise<void> {
+  const run = served.fixture.run;
+  await page.route("**/api/run", (route) => route.fulfill({ json: { ...run, ...change(run) } }));
+}
+
+test("names of any length leave room for the rest", async ({ page }) => {
+  const long = `std::vector<${"x".repeat(50_000)}>`;
+  await changed(page, ({ objects }) => ({
+    objects: objects.map((object) => ({
+      ...object,
+      name: object.id === 0 ? long : object.id === 1 ? "" : object.name,
+    })),
+    regions: [long],
+    name: long,
+  }));
+  for (const view of ["system", "objects?object=0", "code?file=0&line=31"]) {
+    await open(page, `${served.address}#/${view}`);
+    const width = page.viewportSize()!.width;
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), view).toBeLessThanOrEqual(width);
+    for (const bar of await page.locator(".details .bar").all()) {
+      const box = (await bar.boundingBox())!;
+      expect(box.x + box.width, view).toBeLessThan(width);
+    }
+  }
+  await open(page, `${served.address}#/objects`);
+  await expect(page.getByRole("option", { name: /^unnamed \(stack\)/ })).toBeVisible();
+});
+
+test("files that only occur in call paths are listed when they are shown", async ({ page }) => {
+  const list = page.getByRole("listbox", { name: "Files" });
+  await open(page, `${served.address}#/code`);
+  await expect(list.getByRole("option", { name: "halo.c" })).toBeVisible();
+  await expect(list.getByRole("option", { name: "lost.f90" })).toHaveCount(0);
+  await open(page, `${served.address}#/code?file=2`);
+  await expect(list.getByRole("option", { name: "lost.f90" })).toHaveAttribute("aria-selected", "true");
+});
+
+test("nothing found is told apart from nothing checked", async ({ page }) => {
+  await changed(page, () => ({ findings: [] }));
+  await open(page, `${served.address}#/findings`);
+  await expect(page.getByText("Checking has found nothing in this run.")).toBeVisible();
+  await page.unroute("**/api/run");
+  await changed(page, () => ({ findings: [], checked: false }));
+  await open(page, `${served.address}#/findings`);
+  await expect(page.getByText("This run was not checked")).toBeVisible();
 });
 
 test.describe("failures", () => {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Asked } from "../state/context";
 import { useShared } from "../state/context";
 import type { Finding, Frame } from "../api/types";
-import { exact, fileLine, quantity } from "../format";
+import { exact, fileLine, objectName, quantity } from "../format";
 import { backOrForth } from "./keys";
 import type { Unit } from "../state/traffic";
 
@@ -90,9 +90,14 @@ export function SourceLink({ file, line }: { file: number | null; line: number |
 
 export function ObjectLink({ object }: { object: number | null }) {
   const { run, go } = useShared();
-  const name = object === null ? undefined : run.objects[object]?.name;
-  if (object === null || name === undefined) return <span class="muted">not attributed</span>;
-  return <Link to={() => go({ view: "objects", object })}>{name}</Link>;
+  const known = object === null ? undefined : run.objects[object];
+  if (known === undefined) return <span class="muted">not attributed</span>;
+  const name = objectName(known);
+  return (
+    <Link title={name} to={() => go({ view: "objects", object })}>
+      {name}
+    </Link>
+  );
 }
 
 export function PlaceLink({ place }: { place: number }) {

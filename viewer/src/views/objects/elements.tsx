@@ -10,7 +10,7 @@ import { heatTable, type Palette, pixel } from "../../draw/palette";
 import type { Draw } from "../../draw/save";
 import { type AmountScale, amountScale } from "../../draw/scale";
 import { accessorsAt, extentsOf, type Plane, planeOf, touches } from "../../draw/strip";
-import { fileLine, integer } from "../../format";
+import { fileLine, integer, objectName } from "../../format";
 import { useShared } from "../../state/context";
 import { Figure, type Size, Tooltip, within } from "../../ui/figure";
 import { arrow, moved } from "../../ui/keys";
@@ -124,7 +124,7 @@ export function Elements({ object, answer }: { object: DataObject; answer: Objec
       ) : (
         <PlaneFigure
           key={at.place}
-          title={`${object.name} at ${run.places[at.place]?.name}, ${shape.join(" × ")}`}
+          title={`${objectName(object)} at ${run.places[at.place]?.name}, ${shape.join(" × ")}`}
           plane={plane}
           extents={extents}
           describe={(from, to) =>

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { address } from "../../api/answers";
 import type { DataObject, ObjectAnswer } from "../../api/types";
-import { bytes as bytesText, integer } from "../../format";
+import { bytes as bytesText, integer, objectName } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
 import { Answered, Bar, FindingMark, Quantity, Search, SourceLink, Stack } from "../../ui/parts";
@@ -48,7 +48,9 @@ export function ObjectsView() {
           render={({ object, value }) => (
             <>
               <span class="line">
-                <strong class="mono cut">{object.name}</strong>
+                <strong class="mono cut" title={objectName(object)}>
+                  {objectName(object)}
+                </strong>
                 <FindingMark findings={run.findings.filter((finding) => finding.object === object.id)} />
                 <span class="spring" />
                 <Quantity value={value} unit={route.unit} />
@@ -91,8 +93,8 @@ function ObjectFacts({ object }: { object: DataObject }) {
   const { run, go } = useShared();
   const findings = run.findings.filter((finding) => finding.object === object.id);
   return (
-    <aside class="details" aria-label={`About ${object.name}`}>
-      <h2 class="mono">{object.name}</h2>
+    <aside class="details" aria-label={`About ${objectName(object)}`}>
+      <h2 class="mono name">{objectName(object)}</h2>
       <dl>
         <dt>memory</dt>
         <dd>{object.memory}</dd>
