@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import type { Run } from "../src/api/types";
+import type { ObjectAnswer, Run } from "../src/api/types";
 import { bytes } from "../src/format";
 import { serve, type Served } from "./fixture/server";
 import { LINES, SMALL, total } from "./fixture/traffic";
@@ -171,6 +171,37 @@ test("bytes of an object are told at the point, and laid out in a shape of one's
   await shape.fill("many");
   await shape.press("Enter");
   await expect(page.getByText("Give one to three sizes")).toBeVisible();
+});
+
+/** How many stripes of other colours than the most common one a row of pixels of a figure has, between two margins. */
+async function stripes(page: Page, title: RegExp, from: number, to: number, y: number): Promise<number> {
+  const canvas = page.getByRole("img", { name: title }).and(page.locator("canvas"));
+  await expect(canvas).toBeVisible();
+  return canvas.evaluate(
+    (element, [from, to, y]) => {
+      const canvas = element as HTMLCanvasElement;
+      const row = canvas.getContext("2d")!.getImageData(from!, y!, canvas.width - to! - from!, 1).data;
+      const pixels = [...new Uint32Array(row.buffer)];
+      const most = pixels.toSorted().at(pixels.length >> 1);
+      return pixels.filter((pixel, index) => pixel !== most && (index === 0 || pixels[index - 1] === most)).length;
+    },
+    [from, to, y],
+  );
+}
+
+test("what is thinner than a pixel is drawn", async ({ page }) => {
+  const touched = Array.from({ length: 60 }, (_, index) => [index * 1096 + 80, 8, 5]);
+  await page.route("**/api/object/0*", async (route) => {
+    const answer = served.fixture.answer("/api/object/0") as ObjectAnswer;
+    const [place] = answer.places;
+    const accessors = [{ ...place!.accessors[0]!, kind: 0, extents: touched }];
+    await route.fulfill({ json: { ...answer, places: [{ ...place, accessors }] } });
+  });
+  await page.setViewportSize({ width: 1100, height: 800 });
+  await open(page, `${served.address}#/objects?object=0`);
+  expect(await stripes(page, /Bytes of u/, 112, 116, 40)).toBe(60);
+  await open(page, `${served.address}#/objects?object=0&form=shape&shape=1x8192`);
+  expect(await stripes(page, /1 × 8192/, 64, 116, 40)).toBe(60);
 });
 
 test("time selected in the timeline restricts the matrix", async ({ page }) => {
