@@ -299,6 +299,22 @@ test("files that only occur in call paths are listed when they are shown", async
   await expect(list.getByRole("option", { name: "lost.f90" })).toHaveAttribute("aria-selected", "true");
 });
 
+test("amounts that are not known by kind say so when kinds are switched off", async ({ page }) => {
+  for (const view of ["places?place=0", "timeline?by=place"]) {
+    await open(page, `${served.address}#/${view}`);
+    await expect(page.getByText("of all kinds")).toHaveCount(0);
+    await page.getByRole("button", { name: "collective" }).click();
+    await expect(page.getByText("of all kinds").first()).toBeVisible();
+  }
+});
+
+test("a run that has moved nothing says so", async ({ page }) => {
+  await changed(page, () => ({ kinds: [], totals: [], objects: [] }));
+  await page.route("**/api/matrix*", (route) => route.fulfill({ json: { rows: [], cols: [], cells: [] } }));
+  await open(page, `${served.address}#/system`);
+  await expect(page.getByText("Nothing has moved in this run.")).toBeVisible();
+});
+
 test("nothing found is told apart from nothing checked", async ({ page }) => {
   await changed(page, () => ({ findings: [] }));
   await open(page, `${served.address}#/findings`);

@@ -24,8 +24,9 @@ const MOST_NOTES: usize = 6;
 pub fn render(profile: &Profile) -> Result<String, Error> {
     let total = profile.totals().total();
     let mut text = headline(profile, total);
-    if total.count > 0 {
-        text.push_str(&kinds(profile, total));
+    match total.count {
+        0 => text.push_str("no call of these ranks has moved anything to another place\n"),
+        _ => text.push_str(&kinds(profile, total)),
     }
     text.push_str(&list("top pairs", top_pairs(profile)?, total));
     text.push_str(&list("top objects", top_objects(profile), total));

@@ -136,6 +136,12 @@ export function FindingMark({ findings }: { findings: readonly Finding[] }) {
   );
 }
 
+/** Where amounts are not known kind by kind: that the filter does not apply to them. */
+export function OfAllKinds() {
+  const { filter } = useShared();
+  return filter.includes(false) ? <span class="muted">of all kinds, also those switched off</span> : null;
+}
+
 /** A share as a bar behind or beside a number. */
 export function Bar({ share }: { share: number }) {
   return (

@@ -14,7 +14,7 @@ import type { Route } from "../state/route";
 import type { Unit } from "../state/traffic";
 import { Figure, type Size, Tooltip, within } from "../ui/figure";
 import { backOrForth } from "../ui/keys";
-import { Answered, Choice } from "../ui/parts";
+import { Answered, Choice, OfAllKinds } from "../ui/parts";
 import { Subject } from "../ui/subject";
 import { type Column, DataTable } from "../ui/table";
 
@@ -203,7 +203,8 @@ function Timeline({ answer }: { answer: TimelineAnswer }) {
           </li>
         ))}
       </ul>
-      {!shown && (
+      {route.by !== "kind" && <OfAllKinds />}
+      {!shown && run.totals.length > 0 && (
         <p class="notice">Nothing moved under this filter. Switch kinds on again, or show the timeline of all.</p>
       )}
       {route.form === "table" ? <BinTable chart={chart} /> : <TimelineFigure chart={chart} />}
