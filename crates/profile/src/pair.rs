@@ -8,7 +8,7 @@
 //! the very messages. So figures never count a message twice, but may lack some that are received into an
 //! object, or at a line, that others are sent from.
 
-use crate::api::PlaceKind;
+use crate::api::{Amount, PlaceKind};
 use crate::model::{End, Model, Row};
 use commsan_trace::traffic::{Kind, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -78,8 +78,9 @@ struct Sent {
 /// Fills in what is certain about the targets of all rows that count.
 pub fn pair(model: &mut Model) {
     let mut pairing = Pairing::of(model);
+    pairing.limit();
     pairing.one_to_one();
-    pairing.from_anybody();
+    pairing.receives_from_anybody();
     pairing.collective();
 }
 
@@ -101,6 +102,37 @@ impl<'m> Pairing<'m> {
         };
         let (sources, targets) = (of_side(Side::Source), of_side(Side::Target));
         Pairing { model, sources, targets }
+    }
+
+    /// Nonblocking receives tell how much they had room for, and cancelled ones tell of nothing: together they got no
+    /// more than was sent. Which of several got how much is not known, so that they share it by their room.
+    fn limit(&mut self) {
+        let is_message = |key: &Key| key.kind == Kind::PointToPoint && key.tag.is_some();
+        let sum = |rows: &[Row], of: &[(Key, u32)]| {
+            let mut sum = Amount::ZERO;
+            of.iter().for_each(|(_, row)| sum.add(rows[*row as usize].amount()));
+            sum
+        };
+        let rows = &mut self.model.rows;
+        let sent = self.sources.chunk_by(|a, b| a.0 == b.0);
+        let sent: FxHashMap<Key, Amount> =
+            (sent.filter(|of| is_message(&of[0].0))).map(|of| (of[0].0, sum(rows, of))).collect();
+        let places = &self.model.places;
+        let knows = |key: &Key| {
+            key.source.is_some_and(|place| places[place as usize].kind != PlaceKind::Unknown)
+        };
+        for of in self.targets.chunk_by(|a, b| a.0 == b.0) {
+            let key = of[0].0;
+            if !is_message(&key) || !knows(&key) {
+                continue;
+            }
+            let (most, room) = (sent.get(&key).copied().unwrap_or(Amount::ZERO), sum(rows, of));
+            for (_, row) in of {
+                let row = &mut rows[*row as usize];
+                row.count = share(row.count, most.count, room.count);
+                row.bytes = share(row.bytes, most.bytes, room.bytes);
+            }
+        }
     }
 
     /// Rows with the same two places.
@@ -133,7 +165,7 @@ impl<'m> Pairing<'m> {
     }
 
     /// Receives from any source that have not told whose message they got: it may be that of all who send there.
-    fn from_anybody(&mut self) {
+    fn receives_from_anybody(&mut self) {
         let (sources, targets) =
             (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
         let anybody = |key: Key| Key { source: None, tag: None, ..key };
@@ -223,6 +255,28 @@ impl Received {
     }
 }
 
+/// The part of `most` that `part` is of `all`, if that is more.
+fn share(part: u64, most: u64, all: u64) -> u64 {
+    if all <= most {
+        return part;
+    }
+    let [part, most, all] = [part, most, all].map(u128::from);
+    // At most `most`, since `part` is at most `all`, or it is wrong and becomes the largest.
+    u64::try_from((part * most + all / 2) / all).unwrap_or(u64::MAX)
+}
+
+/// The communicator's group, as both ends know it: those of an intercommunicator know each other's (MPI 4.1 §7.6).
+fn group_of_both(model: &Model, row: &Row) -> Option<u32> {
+    let knows = |group: u32, end: End| {
+        end.place().is_none_or(|place| {
+            model.groups[group as usize].rank(place).is_some()
+                || model.places[place as usize].kind == PlaceKind::Unknown
+        })
+    };
+    let is_message = row.kind == Kind::PointToPoint;
+    row.group.filter(|group| !is_message || knows(*group, row.source) && knows(*group, row.target))
+}
+
 fn key(model: &Model, row: &Row) -> Key {
     let pattern = |end: End| match end {
         End::Of(_, group) => Some(group),
@@ -231,7 +285,7 @@ fn key(model: &Model, row: &Row) -> Key {
     let call = || model.sites[row.site as usize].call;
     Key {
         kind: row.kind,
-        group: row.group.or(pattern(row.source)).or(pattern(row.target)),
+        group: group_of_both(model, row).or(pattern(row.source)).or(pattern(row.target)),
         tag: row.tag,
         call: matches!(row.kind, Kind::Collective | Kind::Nccl).then(call),
         source: row.source.place(),

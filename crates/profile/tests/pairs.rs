@@ -145,7 +145,7 @@ fn what_may_be_the_same_messages_is_counted_once() {
     let run = run.receives(20, 0, 8).receives(20, 1, 8);
     assert_eq!(run.of("u"), [(0, 1, 8)]);
     assert_eq!(run.of("v"), [(0, 1, 8)]);
-    assert_eq!(run.receives(21, 2, 8).of("w"), [(0, 1, 8)]);
+    assert_eq!(run.sends(10, 0, 8).receives(21, 2, 8).of("w"), [(0, 1, 8)]);
     // A line that sends and receives, beside another one that does.
     let run = Run::new().sends(10, 0, 8).sends(11, 0, 8);
     let run = run.receives(10, 1, 8).receives(11, 2, 8);
@@ -154,6 +154,27 @@ fn what_may_be_the_same_messages_is_counted_once() {
         lines.iter().map(|line| (line.line, line.bytes)).collect::<Vec<_>>(),
         [(10, 8), (11, 8)]
     );
+}
+
+/// A nonblocking receive has room for more than comes, and nothing comes for one that is cancelled.
+#[test]
+fn receives_count_no_more_than_was_sent() {
+    let run = Run::new().sends(10, 0, 8).receives(20, 1, 4000);
+    assert_eq!(run.of("v"), [(0, 1, 8)]);
+    let two = Run::new().sends(10, 0, 8).sends(10, 0, 8);
+    let two = two.receives(20, 1, 4000).receives(21, 2, 4000);
+    assert_eq!((two.of("v"), two.of("w")), (vec![(0, 1, 8)], vec![(0, 1, 8)]));
+    assert_eq!(Run::new().receives(20, 1, 4000).of("v"), []);
+}
+
+/// Each side of an intercommunicator tells of the other's group.
+#[test]
+fn ends_of_an_intercommunicator_belong_together() {
+    let mut run = Run::new().sends(10, 0, 8).receives(20, 1, 8);
+    for (rank, other) in [(0, 1), (1, 0)] {
+        run.0[rank].groups = vec![vec![Place::Rank(other)]];
+    }
+    assert_eq!(run.written_by(10), [some(1)]);
 }
 
 /// Whoever may have sent it: the message is among those that senders tell of.
