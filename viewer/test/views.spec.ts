@@ -299,6 +299,16 @@ test("files that only occur in call paths are listed when they are shown", async
   await expect(list.getByRole("option", { name: "lost.f90" })).toHaveAttribute("aria-selected", "true");
 });
 
+test("nobody allocates a global variable", async ({ page }) => {
+  await open(page, `${served.address}#/objects?object=0`);
+  const about = page.getByRole("complementary", { name: "About u" });
+  await expect(about).toContainText("Allocated by");
+  await changed(page, ({ objects }) => ({ objects: objects.map((object) => ({ ...object, memory: "global" })) }));
+  await open(page, `${served.address}#/objects?object=0`);
+  await expect(about).toContainText("size");
+  await expect(about).not.toContainText("llocated");
+});
+
 test("amounts that are not known by kind say so when kinds are switched off", async ({ page }) => {
   for (const view of ["places?place=0", "timeline?by=place"]) {
     await open(page, `${served.address}#/${view}`);

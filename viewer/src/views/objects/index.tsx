@@ -92,6 +92,8 @@ function ObjectDetail({ object }: { object: DataObject }) {
 function ObjectFacts({ object }: { object: DataObject }) {
   const { run, go } = useShared();
   const findings = run.findings.filter((finding) => finding.object === object.id);
+  // Variables of the program are there from its beginning.
+  const allocated = object.memory !== "global";
   return (
     <aside class="details" aria-label={`About ${objectName(object)}`}>
       <h2 class="mono name">{objectName(object)}</h2>
@@ -100,10 +102,14 @@ function ObjectFacts({ object }: { object: DataObject }) {
         <dd>{object.memory}</dd>
         <dt>size</dt>
         <dd>{object.bytes === 0 ? "unknown" : <Quantity value={object.bytes} unit="bytes" />}</dd>
-        <dt>allocated</dt>
-        <dd>
-          {integer(object.allocations)} × at <SourceLink file={object.file} line={object.line} />
-        </dd>
+        {allocated && (
+          <>
+            <dt>allocated</dt>
+            <dd>
+              {integer(object.allocations)} × at <SourceLink file={object.file} line={object.line} />
+            </dd>
+          </>
+        )}
         <dt>places</dt>
         <dd>{integer(object.place_count)}</dd>
         {object.by_kind.map(([kind, count, bytes]) => [
@@ -123,8 +129,12 @@ function ObjectFacts({ object }: { object: DataObject }) {
         </p>
       ))}
       <MiniMatrix title="Between places" parameters={{ object: object.id }} />
-      <h2>Allocated by</h2>
-      <Stack frames={object.stack} />
+      {allocated && (
+        <>
+          <h2>Allocated by</h2>
+          <Stack frames={object.stack} />
+        </>
+      )}
     </aside>
   );
 }
