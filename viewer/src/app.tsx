@@ -176,6 +176,7 @@ function Filters() {
             </span>
           </button>
         ))}
+        {run.totals.length === 0 && <span class="muted">Nothing has moved in this run.</span>}
       </span>
       {route.view === "system" && run.regions.length > 0 && (
         <label>

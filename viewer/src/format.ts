@@ -59,6 +59,12 @@ export function percent(share: number): string {
   return `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;
 }
 
+/** What an object is called, where nothing is known of it, too. */
+export function objectName(object: { name: string; memory: string }): string {
+  if (object.name !== "") return object.name;
+  return object.memory === "unknown" ? "unknown memory" : `unnamed (${object.memory})`;
+}
+
 /** The last two parts of a path, which tell most files apart. */
 export function shortPath(path: string): string {
   return path.split("/").slice(-2).join("/");

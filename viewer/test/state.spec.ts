@@ -6,13 +6,15 @@ import { coarsen, cut } from "../src/api/cut";
 import { lookUp } from "../src/api/embedded";
 import type { Matrix } from "../src/api/types";
 import { blockAt, shifted, spanOf, zoomed } from "../src/draw/matrix";
+import { SvgPainter } from "../src/draw/painter";
 import { amountScale, evenTicks } from "../src/draw/scale";
-import { accessorsAt, parseShape, planeOf, touches } from "../src/draw/strip";
+import { accessorsAt, columnsOf, parseShape, planeOf, touches } from "../src/draw/strip";
 import { bytes, count, exact, percent, seconds } from "../src/format";
 import { follow, formatRoute, parseRoute, START } from "../src/state/route";
 import { amount } from "../src/state/traffic";
 import { tokens } from "../src/views/code/tokens";
 import { relative } from "../src/views/compare";
+import { stacksOf } from "../src/views/timeline";
 import { Fixture } from "./fixture/answers";
 import { SMALL, total, trafficOf } from "./fixture/traffic";
 
@@ -110,7 +112,36 @@ test("scales go from the least amount to the most", () => {
   ]);
   expect(scale.ticks(3, "bytes").every((tick) => Number.isInteger(Math.log2(tick)))).toBe(true);
   expect(amountScale([], "log").share(1)).toBe(0);
+  const near = amountScale([543, 551], "log");
+  expect([near.least, near.share(543) > 0.95]).toEqual([0, true]);
   expect(evenTicks(64 * 1024, 4, "bytes")).toEqual([0, 16384, 32768, 49152, 65536]);
+});
+
+test("what an answer sums up stays the rest", () => {
+  const series = [3, 1, 9, 2, 8, 4, 7, 5, 6].map((amount, index) => ({
+    label: `rank ${index}`,
+    counts: [1],
+    bytes: [amount],
+  }));
+  const stacks = (more: typeof series) =>
+    stacksOf({ width_seconds: 1, series: [...series, ...more], waiting: [] }, "bytes", () => false);
+  const sums = stacks([{ label: "others", counts: [50], bytes: [100] }]);
+  expect(sums.slice(0, 2).map((stack) => stack.label)).toEqual(["rank 2", "rank 4"]);
+  expect(sums.at(-1)).toEqual({ label: "others", values: [100 + 1 + 2] });
+  expect(stacks([]).at(-1)).toEqual({ label: "2 others", values: [1 + 2] });
+});
+
+test("columns lose no piece", () => {
+  const pieces = Float64Array.from({ length: 10 }, (_, index) => (index % 3 === 1 ? index : 0));
+  expect([...columnsOf(pieces, 5)]).toEqual([1, 0, 4, 7, 0]);
+  expect(columnsOf(pieces, 20)).toBe(pieces);
+});
+
+test("an SVG is XML whatever names hold", () => {
+  const painter = new SvgPainter(10, 10);
+  painter.text(0, 0, "a\u0001\u001b[31m<b> & \ud800", { fill: "red" });
+  expect(painter.document('"\u0000"')).not.toMatch(/[\u0000-\u0008\u001b\ud800]/);
+  expect(painter.document("")).toContain("&lt;b> &amp; ");
 });
 
 test("touches are those of the most touched byte of a piece", () => {

@@ -1,6 +1,8 @@
 /** Every view: its content, its table, its keys, its address, what assistive technology gets of it. */
 
 import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import type { ObjectAnswer, Run } from "../src/api/types";
 import { bytes } from "../src/format";
 import { serve, type Served } from "./fixture/server";
 import { LINES, SMALL, total } from "./fixture/traffic";
@@ -171,6 +173,37 @@ test("bytes of an object are told at the point, and laid out in a shape of one's
   await expect(page.getByText("Give one to three sizes")).toBeVisible();
 });
 
+/** How many stripes of other colours than the most common one a row of pixels of a figure has, between two margins. */
+async function stripes(page: Page, title: RegExp, from: number, to: number, y: number): Promise<number> {
+  const canvas = page.getByRole("img", { name: title }).and(page.locator("canvas"));
+  await expect(canvas).toBeVisible();
+  return canvas.evaluate(
+    (element, [from, to, y]) => {
+      const canvas = element as HTMLCanvasElement;
+      const row = canvas.getContext("2d")!.getImageData(from!, y!, canvas.width - to! - from!, 1).data;
+      const pixels = [...new Uint32Array(row.buffer)];
+      const most = pixels.toSorted().at(pixels.length >> 1);
+      return pixels.filter((pixel, index) => pixel !== most && (index === 0 || pixels[index - 1] === most)).length;
+    },
+    [from, to, y],
+  );
+}
+
+test("what is thinner than a pixel is drawn", async ({ page }) => {
+  const touched = Array.from({ length: 60 }, (_, index) => [index * 1096 + 80, 8, 5]);
+  await page.route("**/api/object/0*", async (route) => {
+    const answer = served.fixture.answer("/api/object/0") as ObjectAnswer;
+    const [place] = answer.places;
+    const accessors = [{ ...place!.accessors[0]!, kind: 0, extents: touched }];
+    await route.fulfill({ json: { ...answer, places: [{ ...place, accessors }] } });
+  });
+  await page.setViewportSize({ width: 1100, height: 800 });
+  await open(page, `${served.address}#/objects?object=0`);
+  expect(await stripes(page, /Bytes of u/, 112, 116, 40)).toBe(60);
+  await open(page, `${served.address}#/objects?object=0&form=shape&shape=1x8192`);
+  expect(await stripes(page, /1 × 8192/, 64, 116, 40)).toBe(60);
+});
+
 test("time selected in the timeline restricts the matrix", async ({ page }) => {
   await open(page, `${served.address}#/timeline`);
   const chart = page.getByRole("img", { name: "Traffic over time" });
@@ -226,6 +259,80 @@ test("theme, help and focus", async ({ page }) => {
   await expect(page.getByRole("listbox", { name: "Places" }).getByRole("option")).toHaveCount(
     SMALL.ranks / SMALL.perNode,
   );
+});
+
+/** Shows the fixture's run with something changed. */
+async function changed(page: Page, change: (run: Run) => Partial<Run>): Promise<void> {
+  const run = served.fixture.run;
+  await page.route("**/api/run", (route) => route.fulfill({ json: { ...run, ...change(run) } }));
+}
+
+test("names of any length leave room for the rest", async ({ page }) => {
+  const long = `std::vector<${"x".repeat(50_000)}>`;
+  await changed(page, ({ objects }) => ({
+    objects: objects.map((object) => ({
+      ...object,
+      name: object.id === 0 ? long : object.id === 1 ? "" : object.name,
+    })),
+    regions: [long],
+    name: long,
+  }));
+  for (const view of ["system", "objects?object=0", "code?file=0&line=31"]) {
+    await open(page, `${served.address}#/${view}`);
+    const width = page.viewportSize()!.width;
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), view).toBeLessThanOrEqual(width);
+    for (const bar of await page.locator(".details .bar").all()) {
+      const box = (await bar.boundingBox())!;
+      expect(box.x + box.width, view).toBeLessThan(width);
+    }
+  }
+  await open(page, `${served.address}#/objects`);
+  await expect(page.getByRole("option", { name: /^unnamed \(stack\)/ })).toBeVisible();
+});
+
+test("files that only occur in call paths are listed when they are shown", async ({ page }) => {
+  const list = page.getByRole("listbox", { name: "Files" });
+  await open(page, `${served.address}#/code`);
+  await expect(list.getByRole("option", { name: "halo.c" })).toBeVisible();
+  await expect(list.getByRole("option", { name: "lost.f90" })).toHaveCount(0);
+  await open(page, `${served.address}#/code?file=2`);
+  await expect(list.getByRole("option", { name: "lost.f90" })).toHaveAttribute("aria-selected", "true");
+});
+
+test("nobody allocates a global variable", async ({ page }) => {
+  await open(page, `${served.address}#/objects?object=0`);
+  const about = page.getByRole("complementary", { name: "About u" });
+  await expect(about).toContainText("Allocated by");
+  await changed(page, ({ objects }) => ({ objects: objects.map((object) => ({ ...object, memory: "global" })) }));
+  await open(page, `${served.address}#/objects?object=0`);
+  await expect(about).toContainText("size");
+  await expect(about).not.toContainText("llocated");
+});
+
+test("amounts that are not known by kind say so when kinds are switched off", async ({ page }) => {
+  for (const view of ["places?place=0", "timeline?by=place"]) {
+    await open(page, `${served.address}#/${view}`);
+    await expect(page.getByText("of all kinds")).toHaveCount(0);
+    await page.getByRole("button", { name: "collective" }).click();
+    await expect(page.getByText("of all kinds").first()).toBeVisible();
+  }
+});
+
+test("a run that has moved nothing says so", async ({ page }) => {
+  await changed(page, () => ({ kinds: [], totals: [], objects: [] }));
+  await page.route("**/api/matrix*", (route) => route.fulfill({ json: { rows: [], cols: [], cells: [] } }));
+  await open(page, `${served.address}#/system`);
+  await expect(page.getByText("Nothing has moved in this run.")).toBeVisible();
+});
+
+test("nothing found is told apart from nothing checked", async ({ page }) => {
+  await changed(page, () => ({ findings: [] }));
+  await open(page, `${served.address}#/findings`);
+  await expect(page.getByText("Checking has found nothing in this run.")).toBeVisible();
+  await page.unroute("**/api/run");
+  await changed(page, () => ({ findings: [], checked: false }));
+  await open(page, `${served.address}#/findings`);
+  await expect(page.getByText("This run was not checked")).toBeVisible();
 });
 
 test.describe("failures", () => {

@@ -50,6 +50,9 @@ fn totals_are_what_the_program_counts() {
             run.ends_with(0);
             let found = totals(&table(&work, &run, "transfers"));
             assert_eq!(found, counted(&out), "{mpi:?}, seed {seed}, {ranks} ranks");
+            let objects = table(&work, &run, "objects");
+            let windows = objects.iter().filter(|row| row["memory"] == "window");
+            windows.for_each(|row| assert_ne!(row["bytes"], "0", "{mpi:?}, seed {seed}: {row:?}"));
         }
     }
 }
@@ -149,7 +152,16 @@ fn lines_and_objects_are_those_of_the_source() {
             rows.iter().filter(wanted).collect::<Vec<_>>()
         };
         let sent = of("point-to-point", "MPI_Isend");
-        assert_eq!(sent.len(), 3, "{rows:#?}");
+        let (probed, sent): (Vec<&Row>, Vec<&Row>) =
+            sent.into_iter().partition(|row| row["tag"] != "0");
+        assert_eq!((sent.len(), probed.len()), (3, 6), "{rows:#?}");
+        for row in probed {
+            let mark = if row["tag"] == "1" { "found" } else { "found later" };
+            let received = (&*row["target_object"], &*row["target_line"]);
+            assert_eq!(received, ("edge", &*line(mark)), "{row:?}");
+        }
+        let places = table(&work, &run, "places");
+        assert!(places.iter().all(|row| row["kind"] == "rank"), "{places:#?}");
         for row in sent {
             assert_eq!((number(row, "count"), number(row, "bytes")), (20, 1600));
             let ends = (&*row["object"], &*row["target_object"]);
@@ -168,8 +180,17 @@ fn lines_and_objects_are_those_of_the_source() {
             assert_eq!(row["line"], line("pressure"));
         }
         let reduced = of("collective", "MPI_Allreduce");
-        assert_eq!(reduced.len(), 6, "{rows:#?}");
-        assert!(reduced.iter().all(|row| row["object"] == "global"), "{reduced:?}");
+        assert_eq!(reduced.len(), 12, "{rows:#?}");
+        let object = |row: &Row| if row["line"] == line("named") { "spectrum" } else { "global" };
+        assert!(reduced.iter().all(|row| row["object"] == object(row)), "{reduced:?}");
+        // Wherever in a variable the call begins.
+        let objects = table(&work, &run, "objects");
+        let globals: Vec<_> = objects.iter().filter(|row| row["name"] == "global").collect();
+        let whole = |row: &&Row| (number(row, "bytes"), number(row, "allocations")) == (8000, 1);
+        assert!(globals.len() == 3 && globals.iter().all(whole), "{globals:?}");
+        let extents = table(&work, &run, "extents");
+        let mut touched = extents.iter().filter(|row| row["name"] == "global");
+        assert!(touched.all(|row| (&*row["start"], &*row["bytes"]) == ("64", "8")), "{extents:?}");
     }
 }
 
@@ -184,8 +205,8 @@ fn what_a_killed_rank_has_counted_is_kept() {
         let between = |source: &str, target: &str| {
             totals[&(source.to_owned(), target.to_owned(), "point-to-point".to_owned())]
         };
-        assert_eq!(between("rank 0", "rank 1"), (20, 1600), "{mpi:?}");
-        assert_eq!(between("rank 1", "rank 0"), (20, 1600), "{mpi:?}");
+        assert_eq!(between("rank 0", "rank 1"), (22, 1616), "{mpi:?}");
+        assert_eq!(between("rank 1", "rank 0"), (22, 1616), "{mpi:?}");
     }
 }
 
@@ -196,7 +217,7 @@ fn a_region_can_be_singled_out() {
     run.ends_with(0);
     let rows = table(&work, &run, "transfers");
     assert!(rows.iter().all(|row| row["kind"] == "collective" && row["region"] == "norms"));
-    assert_eq!(rows.iter().map(|row| number(row, "bytes")).sum::<u64>(), 80 + 2 * 8);
+    assert_eq!(rows.iter().map(|row| number(row, "bytes")).sum::<u64>(), 80 + 2 * 2 * 8);
 }
 
 /// Builds a CUDA program under `tests/profile`.

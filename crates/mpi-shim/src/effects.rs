@@ -376,9 +376,7 @@ impl After<'_> {
 
     /// Whether the call says that something has happened; those without a flag do by returning.
     pub(crate) fn flag(&self) -> bool {
-        let flag = self.args.call.at.flag.map(|index| self.args.words[index]);
-        // SAFETY: a result of the call, which has set it.
-        flag.is_none_or(|pointer| unsafe { *(pointer as *const c_int) } != 0)
+        flag_of(self.args)
     }
 
     /// A call that may have completed requests.
@@ -557,6 +555,13 @@ fn ready(args: &Args) -> Vec<usize> {
         }
         _ => vec![int("partition")],
     }
+}
+
+/// Whether a call that has returned says that something has happened; those without a flag do by returning.
+pub(crate) fn flag_of(args: &Args) -> bool {
+    let flag = args.call.at.flag.map(|index| args.words[index]);
+    // SAFETY: a result of the call, which has set it.
+    flag.is_none_or(|pointer| unsafe { *(pointer as *const c_int) } != 0)
 }
 
 /// The request handle at an address.

@@ -39,6 +39,8 @@ mod levels;
 #[cfg(has_mpi)]
 mod library;
 #[cfg(has_mpi)]
+mod matched;
+#[cfg(has_mpi)]
 mod node;
 #[cfg(has_mpi)]
 mod objects;

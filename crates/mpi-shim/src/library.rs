@@ -201,7 +201,8 @@ from_fortran!(
     comm_from_fortran = PMPI_Comm_f2c,
     win_from_fortran = PMPI_Win_f2c,
     group_from_fortran = PMPI_Group_f2c,
-    op_from_fortran = PMPI_Op_f2c
+    op_from_fortran = PMPI_Op_f2c,
+    message_from_fortran = PMPI_Message_f2c
 );
 
 /// The file that a Fortran handle stands for: a pointer in both libraries.

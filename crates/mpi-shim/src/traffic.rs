@@ -12,6 +12,7 @@ use crate::entry::checked;
 use crate::files::{self, Reads};
 use crate::groups;
 use crate::library::{Mpi, envelope};
+use crate::matched::{self, Found};
 use crate::rank::{Rank, mode};
 use crate::windows;
 use commsan_engine::Footprint;
@@ -27,6 +28,7 @@ use commsan_traffic::{
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::ops::Range;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// What moves, ready to be counted whenever it does.
@@ -100,6 +102,8 @@ struct Ahead {
     requests: SmallVec<[usize; 4]>,
     /// Reads of files that may be completed.
     reads: Reads,
+    /// A message that was found before, and is about to be received.
+    found: Option<Found>,
 }
 
 impl Ahead {
@@ -110,7 +114,8 @@ impl Ahead {
             }
             _ => SmallVec::new(),
         };
-        Ahead { gone: by_reference(args), requests, reads: files::that_may_end(args) }
+        let reads = files::that_may_end(args);
+        Ahead { gone: by_reference(args), requests, reads, found: matched::received(args) }
     }
 }
 
@@ -129,6 +134,9 @@ impl Done<'_> {
             _ if ok && files::begins_read(self.args) => {
                 files::begun(self.args, self.describe_begun());
                 self.count(&[]);
+            }
+            _ if ok && ahead.found.is_some() => {
+                self.count(&[self.describe_found(ahead.found)]);
             }
             _ if ok && self.repeats() => {
                 if !self.count_again() {
@@ -171,6 +179,7 @@ impl Done<'_> {
                 datatypes::forget(ahead.gone);
                 self.with(Traffic::forget_calls);
             }
+            Effect::Block => matched::probed(self.args),
             Effect::Window => self.window_made(),
             Effect::WindowFree => {
                 lock(&WINDOWS).remove(&ahead.gone);
@@ -179,7 +188,7 @@ impl Done<'_> {
             Effect::MemAlloc => {
                 // SAFETY: the call has stored an address there, in C and Fortran alike.
                 let base = unsafe { *(self.args.words[2] as *const usize) };
-                self.allocated(base, self.args.words[0]);
+                self.allocated(base..base.saturating_add(self.args.words[0]));
             }
             // Fortran passes the memory itself, which comes to the same.
             Effect::MemFree => {
@@ -262,6 +271,16 @@ impl Done<'_> {
         described
     }
 
+    /// A call that receives what another one has found.
+    fn describe_found(&self, found: Option<Found>) -> Described {
+        let mut described = self.describe();
+        described.handle = found.map(|found| found.comm);
+        if let Some((source, tag)) = found.and_then(|found| found.envelope) {
+            described.moves.iter_mut().for_each(|a_move| a_move.comes_from(source, tag));
+        }
+        described
+    }
+
     /// A call that has received says from whom, and how much.
     fn with_status(&self) -> Moves {
         let words = arrived(self.args);
@@ -276,8 +295,7 @@ impl Done<'_> {
         // SAFETY: the call has filled its status, if it has one.
         let Some((source, tag)) = (unsafe { envelope(status) }) else { return found };
         for a_move in found.iter_mut().filter(|a_move| !a_move.sends) {
-            a_move.peers = if source >= 0 { Peers::One(source) } else { a_move.peers };
-            a_move.tag = Some(tag).filter(|tag| *tag >= 0);
+            a_move.comes_from(source, tag);
         }
         found
     }
@@ -300,23 +318,36 @@ impl Done<'_> {
         let Some(stack) = stack else { return };
         let window = Window { group, call: &self.args.call.name, stack, unit: made.part.unit };
         lock(&WINDOWS).insert(made.handle, window);
+        // A dynamic window has no memory yet.
+        let Some(end) = made.base.checked_add(made.part.size as usize) else { return };
+        let bytes = made.base..end;
         if made.allocated {
-            self.allocated(made.base, made.part.size as usize);
+            self.allocated(bytes);
+        } else if made.base != 0 && !bytes.is_empty() {
+            self.with(|traffic| {
+                let identity = self.window_here(traffic);
+                traffic.objects.exposed(&bytes, identity);
+            });
         }
     }
 
     /// The call has allocated memory.
-    fn allocated(&self, base: usize, size: usize) {
+    fn allocated(&self, bytes: Range<usize>) {
         self.with(|traffic| {
-            let identity = Identity {
-                memory: Memory::Window,
-                place: HOST,
-                stack: traffic.path(self.here),
-                call: Some(&self.args.call.name),
-                name: None,
-            };
-            traffic.objects.allocated(base..base + size, identity);
+            let identity = self.window_here(traffic);
+            traffic.objects.allocated(bytes.clone(), identity);
         });
+    }
+
+    /// What this process calls the memory that the call makes a window of.
+    fn window_here(&self, traffic: &mut Traffic) -> Identity {
+        Identity {
+            memory: Memory::Window,
+            place: HOST,
+            stack: traffic.path(self.here),
+            call: Some(&self.args.call.name),
+            name: None,
+        }
     }
 
     /// Whether the call moves the same whenever it is made with these arguments: it has no arrays, and what

@@ -43,6 +43,14 @@ pub struct Move {
 }
 
 impl Move {
+    /// What has been received is known by now to be of this source and tag.
+    pub fn comes_from(&mut self, source: i32, tag: i32) {
+        if source >= 0 {
+            self.peers = Peers::One(source);
+        }
+        self.tag = Some(tag).filter(|tag| *tag >= 0);
+    }
+
     /// Only so many bytes have moved, the first of them.
     pub fn shorten(&mut self, bytes: u64) {
         if bytes >= self.bytes {

@@ -82,6 +82,8 @@ pub struct Run {
     pub notes: Vec<String>,
     /// What checking has found in the same run.
     pub findings: Vec<Finding>,
+    /// Whether any rank was checked.
+    pub checked: bool,
     /// What time is divided into.
     pub timeline: Bins,
     /// Whether every rank has told all that it did.

@@ -5,12 +5,13 @@ use crate::index;
 use crate::merge::Merged;
 use crate::model::{CallRow, Clock, End, Model, Pattern, RankOf, Row, Site};
 use crate::objects::Objects;
+use crate::packed::List;
 use crate::pair::pair;
 use crate::places::Places;
 use crate::sources::Sources;
 use crate::stacks::Stacks;
 use crate::{Progress, Stage, api};
-use commsan_trace::traffic::Side;
+use commsan_trace::traffic::{Extent, Side};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -50,6 +51,7 @@ pub fn assemble(
         sites: &numbers.of_site,
         objects: &objects.of_raw,
     };
+    place_in_variables(&mut merged, &objects.offsets);
     merged.rows.iter_mut().for_each(|row| renumber.row(row, &objects));
     merged.calls.iter_mut().for_each(|calls| renumber.calls(calls));
     (model.places, model.nodes) = (places.places, places.nodes);
@@ -62,6 +64,23 @@ pub fn assemble(
     pair(&mut model);
     sort_objects(&mut model);
     model
+}
+
+/// Tells bytes of variables from where these begin, not from the address that was used.
+fn place_in_variables(merged: &mut Merged, offsets: &[u64]) {
+    let Merged { rows, packed, .. } = merged;
+    let mut moved = |object: Option<u32>, list: &mut List| {
+        let offset = object.map_or(0, |object| offsets[object as usize]);
+        if offset > 0 {
+            let from_start = |e: Extent| Extent { start: e.start.saturating_add(offset), ..e };
+            let extents: Vec<Extent> = packed.extents(*list).map(from_start).collect();
+            *list = packed.add_extents(&extents);
+        }
+    };
+    for row in rows {
+        moved(row.object, &mut row.extents);
+        moved(row.other, &mut row.other_extents);
+    }
 }
 
 struct Numbers {
@@ -132,19 +151,23 @@ fn ranks(merged: &Merged, places: &Places) -> Vec<RankOf> {
     places.ranks.iter().map(rank).collect()
 }
 
-/// What answers divide time into: as fine as the coarsest rank, but not too fine to be shown.
+/// What answers divide time into: as fine as the coarsest rank, but not too fine to be shown. It begins with the bin
+/// that the first rank begins in; before that, the job was being launched.
 fn timeline(merged: &Merged) -> (Clock, u32) {
     let clocks =
         || merged.clocks.iter().zip(&merged.last_bins).filter(|(clock, _)| clock.width > 0);
     let Some(epoch) = clocks().map(|(clock, _)| clock.epoch).min() else {
         return Default::default();
     };
+    let began = merged.ranks.values().map(|present| present.span.0).min().unwrap_or(0);
     let mut width = clocks().map(|(clock, _)| clock.width).max().unwrap_or(1);
     let last = clocks().map(|(clock, last)| clock.start(*last) - epoch).max().unwrap_or(0);
-    while last / width >= u64::from(api::MOST_BINS) {
+    let before = |width: u64| (began.saturating_sub(epoch) / width).min(last / width);
+    while last / width - before(width) >= u64::from(api::MOST_BINS) {
         width = width.saturating_mul(2);
     }
-    (Clock { epoch, width }, (last / width) as u32 + 1)
+    let (before, bins) = (before(width), last / width - before(width) + 1);
+    (Clock { epoch: epoch.saturating_add(before.saturating_mul(width)), width }, bins as u32)
 }
 
 /// Where ranks have left no file, what others have received from them counts.

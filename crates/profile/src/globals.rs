@@ -12,15 +12,20 @@ pub struct Globals {
     modules: FxHashMap<String, Vec<Variable>>,
 }
 
-struct Variable {
-    start: u64,
-    size: u64,
-    name: String,
+/// A variable of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// From where the module is loaded.
+    pub start: u64,
+    /// In bytes; 0 if the symbol table does not say.
+    pub size: u64,
+    /// As the program names it.
+    pub name: String,
 }
 
 impl Globals {
-    /// The variable at `offset` from where `module` is loaded: its own offset and its name.
-    pub fn at(&mut self, module: &str, offset: u64) -> Option<(u64, &str)> {
+    /// The variable at `offset` from where `module` is loaded.
+    pub fn at(&mut self, module: &str, offset: u64) -> Option<&Variable> {
         if !self.modules.contains_key(module) {
             // Without its file, its variables have no names.
             let variables = read(Path::new(module)).unwrap_or_default();
@@ -29,8 +34,7 @@ impl Globals {
         let variables = &self.modules[module];
         let after = variables.partition_point(|variable| variable.start <= offset);
         let variable = &variables[after.checked_sub(1)?];
-        (offset - variable.start < variable.size.max(1))
-            .then_some((variable.start, &*variable.name))
+        (offset - variable.start < variable.size.max(1)).then_some(variable)
     }
 }
 
@@ -86,11 +90,10 @@ mod tests {
         // It must not be optimised away.
         assert_eq!(std::hint::black_box(&COMMSAN_TEST_TABLE)[3], 7);
         let table = variables.iter().find(|v| v.name.contains("COMMSAN_TEST_TABLE")).unwrap();
-        let (start, name) = (table.start, table.name.clone());
         let mut globals = Globals::default();
         let path = path.to_str().unwrap();
-        assert_eq!(globals.at(path, start + 127), Some((start, &*name)));
-        assert_ne!(globals.at(path, start + 128).map(|(_, name)| name.to_owned()), Some(name));
+        assert_eq!(globals.at(path, table.start + 127), Some(table));
+        assert_ne!(globals.at(path, table.start + 128), Some(table));
         assert_eq!(globals.at("/nowhere", 5), None);
     }
 }

@@ -50,6 +50,8 @@ pub struct Profile {
     sources: Sources,
     notes: Vec<String>,
     findings: Vec<Finding>,
+    /// Whether any rank was checked.
+    checked: bool,
 }
 
 /// How far reading has come.
@@ -143,6 +145,7 @@ impl Profile {
         let mut profile = Profile::of(merged, problems, info, progress);
         profile.name = run.name();
         let report = Report::from_run(run, &Options::default());
+        profile.checked = report.run.has_looked();
         profile.findings = report.findings;
         Ok(profile)
     }
@@ -175,7 +178,9 @@ impl Profile {
         let occurs = |kind: &Kind| model.rows.iter().any(|row| row.kind == *kind);
         let kinds = Kind::ALL.into_iter().filter(occurs).collect();
         let (name, command, findings) = (String::new(), info.command, vec![]);
-        Profile { index: Index::of(&model), model, kinds, name, command, sources, notes, findings }
+        let index = Index::of(&model);
+        let checked = false;
+        Profile { index, model, kinds, name, command, sources, notes, findings, checked }
     }
 
     /// Position of a kind that occurs.

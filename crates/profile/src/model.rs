@@ -94,6 +94,8 @@ pub struct Object {
     pub memory: Memory,
     /// Call path of the allocation.
     pub stack: u32,
+    /// Where that is, for the user: in no library's header.
+    pub origin: Option<SourceLine>,
     /// Size of the largest.
     pub bytes: u64,
     /// How many there were.

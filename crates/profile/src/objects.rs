@@ -20,6 +20,24 @@ pub struct Objects {
     pub instances: Vec<Instance>,
     /// By position in [`Merged::instances`].
     pub of_raw: Vec<u32>,
+    /// Likewise, where in the object these begin: ranks know variables by the addresses that were used.
+    pub offsets: Vec<u64>,
+}
+
+/// Where in its variable an address of a module is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    offset: u64,
+    /// Bytes of the whole variable; 0 if they are not known.
+    of: u64,
+}
+
+impl Part {
+    /// The variable, where a rank tells of this part of it.
+    fn whole(self, lying: Lying) -> Lying {
+        let address = lying.address.saturating_sub(self.offset);
+        Lying { bytes: self.of, address, ..lying }
+    }
 }
 
 /// What makes two allocations one object.
@@ -35,12 +53,23 @@ impl Objects {
     pub fn of(merged: &Merged, places: &Places, stacks: &Stacks, sources: &Sources) -> Objects {
         let mut globals = Globals::default();
         let mut known: IndexMap<Identity, RawObject, FxBuildHasher> = IndexMap::default();
-        let of_object: Vec<u32> = (merged.objects.iter())
-            .map(|raw| {
-                let identity = identity(raw, merged, stacks, &mut globals);
-                let entry = known.entry(identity);
+        let parts: Vec<Option<Part>> =
+            merged.objects.iter().map(|raw| part(raw, merged, &mut globals)).collect();
+        let mut named: FxHashMap<Memory, u32> = FxHashMap::default();
+        for (raw, part) in merged.objects.iter().zip(&parts).filter(|(_, part)| part.is_some()) {
+            if let Some(name) = raw.name {
+                named.entry(memory(raw, *part)).or_insert(name);
+            }
+        }
+        let of_object: Vec<u32> = (merged.objects.iter().zip(&parts))
+            .map(|(raw, part)| {
+                let memory = memory(raw, *part);
+                // One name given to any part of a variable is that of all of it.
+                let name = raw.name.or_else(|| named.get(&memory).copied());
+                let stack = stacks.of_raw[raw.stack as usize];
+                let entry = known.entry(Identity { memory, stack, name });
                 let object = entry.index() as u32;
-                entry.or_insert(*raw);
+                entry.or_insert(RawObject { name, ..*raw });
                 object
             })
             .collect();
@@ -50,40 +79,55 @@ impl Objects {
                 name: names.of(raw, identity.stack),
                 memory: identity.memory,
                 stack: identity.stack,
+                origin: stacks.line_of_allocation(identity.stack),
                 bytes: 0,
                 allocations: 0,
                 places: 0,
             })
             .collect();
         let mut joined: IndexMap<(u32, u32), Lying, FxBuildHasher> = IndexMap::default();
-        let mut of_raw = vec![];
+        let (mut of_raw, mut offsets) = (vec![], vec![]);
         for ((object, place), lying) in &merged.instances {
+            let part = parts[*object as usize];
+            offsets.push(part.map_or(0, |part| part.offset));
             let key = (of_object[*object as usize], places.of_raw[*place as usize]);
             let entry = joined.entry(key);
             of_raw.push(entry.index() as u32);
-            entry.or_default().join(*lying);
+            entry.or_default().join(part.map_or(*lying, |part| part.whole(*lying)));
         }
-        let instances = joined.into_iter().map(|((object, place), lying)| {
+        let instances = joined.into_iter().map(|((object, place), mut lying)| {
             let of = &mut objects[object as usize];
+            if matches!(of.memory, Memory::Global(..)) {
+                lying.count = 1;
+            }
             of.bytes = of.bytes.max(lying.bytes);
             of.allocations = of.allocations.saturating_add(lying.count);
             of.places += 1;
             let Lying { bytes, count, address } = lying;
             Instance { object, place, bytes, count, address }
         });
-        Objects { instances: instances.collect(), objects, of_raw }
+        Objects { instances: instances.collect(), objects, of_raw, offsets }
     }
 }
 
-fn identity(raw: &RawObject, merged: &Merged, stacks: &Stacks, globals: &mut Globals) -> Identity {
-    let memory = match raw.memory {
-        Memory::Global(module, offset) => {
-            let variable = globals.at(&merged.modules[module as usize], offset);
-            Memory::Global(module, variable.map_or(offset, |(start, _)| start))
+/// Where an address of a module is, if `raw` is one.
+fn part(raw: &RawObject, merged: &Merged, globals: &mut Globals) -> Option<Part> {
+    let Memory::Global(module, offset) = raw.memory else { return None };
+    let variable = globals.at(&merged.modules[module as usize], offset);
+    Some(variable.map_or_else(Part::default, |variable| Part {
+        offset: offset - variable.start,
+        of: variable.size,
+    }))
+}
+
+/// What kind of memory, with the whole of a variable for its parts.
+fn memory(raw: &RawObject, part: Option<Part>) -> Memory {
+    match (raw.memory, part) {
+        (Memory::Global(module, offset), Some(part)) => {
+            Memory::Global(module, offset - part.offset)
         }
-        memory => memory,
-    };
-    Identity { memory, stack: stacks.of_raw[raw.stack as usize], name: raw.name }
+        (memory, _) => memory,
+    }
 }
 
 struct Names<'m> {
@@ -106,7 +150,7 @@ impl Names<'_> {
             return self
                 .globals
                 .at(module, offset)
-                .map_or_else(unnamed, |(_, name)| name.to_owned());
+                .map_or_else(unnamed, |variable| variable.name.clone());
         }
         let stacks = self.stacks;
         let Some(frame) = stacks.of_allocation(stack) else { return String::new() };

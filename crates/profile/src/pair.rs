@@ -3,10 +3,15 @@
 //! A sender does not know what object its message arrives in, nor at which line. What targets tell fills
 //! that in where only one object, or line, comes into question. Equal amounts prove nothing: messages of
 //! one line may be received at two, and add up to another's. No total ever changes.
+//!
+//! What a target has seen of an object or a line counts for that, unless sources tell of the same one: these may be
+//! the very messages. So figures never count a message twice, but may lack some that are received into an
+//! object, or at a line, that others are sent from.
 
+use crate::api::{Amount, PlaceKind};
 use crate::model::{End, Model, Row};
 use commsan_trace::traffic::{Kind, Side};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What both ends of a transfer have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,19 +68,19 @@ struct Received {
     site: One,
 }
 
-/// What sources have in common.
-#[derive(Clone, Copy, Debug, Default)]
+/// What sources tell of.
+#[derive(Clone, Debug, Default)]
 struct Sent {
-    object: One,
-    target_object: One,
-    line: One,
-    target_line: One,
+    objects: FxHashSet<u32>,
+    lines: FxHashSet<u32>,
 }
 
 /// Fills in what is certain about the targets of all rows that count.
 pub fn pair(model: &mut Model) {
     let mut pairing = Pairing::of(model);
+    pairing.limit();
     pairing.one_to_one();
+    pairing.receives_from_anybody();
     pairing.collective();
 }
 
@@ -97,6 +102,37 @@ impl<'m> Pairing<'m> {
         };
         let (sources, targets) = (of_side(Side::Source), of_side(Side::Target));
         Pairing { model, sources, targets }
+    }
+
+    /// Nonblocking receives tell how much they had room for, and cancelled ones tell of nothing: together they got no
+    /// more than was sent. Which of several got how much is not known, so that they share it by their room.
+    fn limit(&mut self) {
+        let is_message = |key: &Key| key.kind == Kind::PointToPoint && key.tag.is_some();
+        let sum = |rows: &[Row], of: &[(Key, u32)]| {
+            let mut sum = Amount::ZERO;
+            of.iter().for_each(|(_, row)| sum.add(rows[*row as usize].amount()));
+            sum
+        };
+        let rows = &mut self.model.rows;
+        let sent = self.sources.chunk_by(|a, b| a.0 == b.0);
+        let sent: FxHashMap<Key, Amount> =
+            (sent.filter(|of| is_message(&of[0].0))).map(|of| (of[0].0, sum(rows, of))).collect();
+        let places = &self.model.places;
+        let knows = |key: &Key| {
+            key.source.is_some_and(|place| places[place as usize].kind != PlaceKind::Unknown)
+        };
+        for of in self.targets.chunk_by(|a, b| a.0 == b.0) {
+            let key = of[0].0;
+            if !is_message(&key) || !knows(&key) {
+                continue;
+            }
+            let (most, room) = (sent.get(&key).copied().unwrap_or(Amount::ZERO), sum(rows, of));
+            for (_, row) in of {
+                let row = &mut rows[*row as usize];
+                row.count = share(row.count, most.count, room.count);
+                row.bytes = share(row.bytes, most.bytes, room.bytes);
+            }
+        }
     }
 
     /// Rows with the same two places.
@@ -125,7 +161,32 @@ impl<'m> Pairing<'m> {
             self.complete(*row, common);
             self.add_sent(&mut told, *row);
         }
-        received.iter().for_each(|row| self.tell(*row, told));
+        received.iter().for_each(|row| self.tell(*row, &told));
+    }
+
+    /// Receives from any source that have not told whose message they got: it may be that of all who send there.
+    fn receives_from_anybody(&mut self) {
+        let (sources, targets) =
+            (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
+        let anybody = |key: Key| Key { source: None, tag: None, ..key };
+        let unknown = |place: u32| self.model.places[place as usize].kind == PlaceKind::Unknown;
+        let received: Vec<(Key, u32)> = (targets.iter().copied())
+            .filter(|(key, _)| key.source.is_some_and(unknown))
+            .map(|(key, row)| (anybody(key), row))
+            .collect();
+        let mut sent: FxHashMap<Key, Sent> =
+            received.iter().map(|(key, _)| (*key, Sent::default())).collect();
+        for (key, row) in &sources {
+            if let Some(told) = sent.get_mut(&anybody(*key)) {
+                self.add_sent(told, *row);
+            }
+        }
+        for (key, row) in received {
+            if let Some(told) = sent.get(&key) {
+                self.tell(row, told);
+            }
+        }
+        (self.sources, self.targets) = (sources, targets);
     }
 
     /// Rows of which one is a pattern, or both are.
@@ -153,7 +214,7 @@ impl<'m> Pairing<'m> {
         }
         for (key, row) in targets.iter().filter(|(key, _)| key.call.is_some()) {
             if let Some(told) = sent.get(&Key { target: None, ..*key }) {
-                self.tell(*row, *told);
+                self.tell(*row, told);
             }
         }
     }
@@ -166,10 +227,9 @@ impl<'m> Pairing<'m> {
 
     fn add_sent(&self, told: &mut Sent, row: u32) {
         let row = &self.model.rows[row as usize];
-        told.object.add(self.model.source_object(row));
-        told.target_object.add(row.target_object);
-        told.line.add(self.model.line_of_site(row.site));
-        told.target_line.add(row.target_site.and_then(|site| self.model.line_of_site(site)));
+        told.objects.extend(self.model.source_object(row).into_iter().chain(row.target_object));
+        let sites = std::iter::once(row.site).chain(row.target_site);
+        told.lines.extend(sites.filter_map(|site| self.model.line_of_site(site)));
     }
 
     fn complete(&mut self, row: u32, common: Received) {
@@ -179,14 +239,13 @@ impl<'m> Pairing<'m> {
     }
 
     /// Notes what the sources tell of a target, so that it need not count on its own.
-    fn tell(&mut self, row: u32, told: Sent) {
+    fn tell(&mut self, row: u32, told: &Sent) {
         let of = &self.model.rows[row as usize];
         let object = of.object.map(|instance| self.model.object_of(instance));
         let line = self.model.line_of_site(of.site);
-        let is = |one: One, value: Option<u32>| value.is_some() && one.value() == value;
         let of = &mut self.model.rows[row as usize];
-        of.told_object |= is(told.object, object) || is(told.target_object, object);
-        of.told_line |= is(told.line, line) || is(told.target_line, line);
+        of.told_object |= object.is_some_and(|object| told.objects.contains(&object));
+        of.told_line |= line.is_some_and(|line| told.lines.contains(&line));
     }
 }
 
@@ -194,6 +253,28 @@ impl Received {
     fn and(self, other: Received) -> Received {
         Received { object: self.object.and(other.object), site: self.site.and(other.site) }
     }
+}
+
+/// The part of `most` that `part` is of `all`, if that is more.
+fn share(part: u64, most: u64, all: u64) -> u64 {
+    if all <= most {
+        return part;
+    }
+    let [part, most, all] = [part, most, all].map(u128::from);
+    // At most `most`, since `part` is at most `all`, or it is wrong and becomes the largest.
+    u64::try_from((part * most + all / 2) / all).unwrap_or(u64::MAX)
+}
+
+/// The communicator's group, as both ends know it: those of an intercommunicator know each other's (MPI 4.1 §7.6).
+fn group_of_both(model: &Model, row: &Row) -> Option<u32> {
+    let knows = |group: u32, end: End| {
+        end.place().is_none_or(|place| {
+            model.groups[group as usize].rank(place).is_some()
+                || model.places[place as usize].kind == PlaceKind::Unknown
+        })
+    };
+    let is_message = row.kind == Kind::PointToPoint;
+    row.group.filter(|group| !is_message || knows(*group, row.source) && knows(*group, row.target))
 }
 
 fn key(model: &Model, row: &Row) -> Key {
@@ -204,7 +285,7 @@ fn key(model: &Model, row: &Row) -> Key {
     let call = || model.sites[row.site as usize].call;
     Key {
         kind: row.kind,
-        group: row.group.or(pattern(row.source)).or(pattern(row.target)),
+        group: group_of_both(model, row).or(pattern(row.source)).or(pattern(row.target)),
         tag: row.tag,
         call: matches!(row.kind, Kind::Collective | Kind::Nccl).then(call),
         source: row.source.place(),

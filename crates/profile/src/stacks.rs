@@ -66,11 +66,19 @@ impl Stacks {
     /// The frame that an allocation is told by: the innermost that is no library's header.
     pub fn of_allocation(&self, stack: u32) -> Option<&Frame> {
         let stack = &self.stacks[stack as usize];
-        let is_header = |frame: &&Frame| {
-            let file = frame.file.map_or("", |file| &self.files[file]);
-            LIBRARY_HEADERS.iter().any(|header| file.contains(header))
-        };
-        stack.iter().find(|frame| !is_header(frame)).or(stack.first())
+        stack.iter().find(|frame| !self.is_header(frame)).or(stack.first())
+    }
+
+    /// The line that an allocation is told by, likewise.
+    pub fn line_of_allocation(&self, stack: u32) -> Option<SourceLine> {
+        let stack = &self.stacks[stack as usize];
+        let own = stack.iter().filter(|frame| !self.is_header(frame)).find_map(source_line);
+        own.or_else(|| stack.iter().find_map(source_line))
+    }
+
+    fn is_header(&self, frame: &Frame) -> bool {
+        let file = frame.file.map_or("", |file| &self.files[file]);
+        LIBRARY_HEADERS.iter().any(|header| file.contains(header))
     }
 }
 

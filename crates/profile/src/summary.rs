@@ -5,6 +5,7 @@ use crate::api::{Amount, Error, Level, MatrixQuery, PlaceKind};
 use crate::index::{lines_of, traffic};
 use crate::model::End;
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Entries of each list.
@@ -23,7 +24,10 @@ const MOST_NOTES: usize = 6;
 pub fn render(profile: &Profile) -> Result<String, Error> {
     let total = profile.totals().total();
     let mut text = headline(profile, total);
-    text.push_str(&kinds(profile, total));
+    match total.count {
+        0 => text.push_str("no call of these ranks has moved anything to another place\n"),
+        _ => text.push_str(&kinds(profile, total)),
+    }
     text.push_str(&list("top pairs", top_pairs(profile)?, total));
     text.push_str(&list("top objects", top_objects(profile), total));
     text.push_str(&list("top lines", top_lines(profile), total));
@@ -35,7 +39,7 @@ pub fn render(profile: &Profile) -> Result<String, Error> {
 /// What is missing of the run, and what else to know; empty if there is nothing.
 pub fn notes(profile: &Profile) -> String {
     let shown = profile.notes.iter().take(MOST_NOTES);
-    let mut text: String = shown.map(|note| format!("note: {note}\n")).collect();
+    let mut text: String = shown.map(|note| format!("note: {}\n", printed(note))).collect();
     if let Some(more @ 1..) = profile.notes.len().checked_sub(MOST_NOTES) {
         text.push_str(&format!("note: {more} more notes in the viewer\n"));
     }
@@ -64,7 +68,7 @@ fn kinds(profile: &Profile, total: Amount) -> String {
     let mut text = format!("{:<22}{:>14}{:>13}\n", "kind", "transfers", "bytes");
     for (kind, count, moved) in profile.totals().by_kind() {
         let (name, share) = (profile.kinds[kind].name(), percent(moved, total.bytes));
-        text.push_str(&format!("  {name:<20}{count:>14}{:>13}{share:>7}\n", bytes(moved)));
+        text.push_str(&format!("  {name:<20}{count:>14}{:>13} {share:>7}\n", bytes(moved)));
     }
     text.push('\n');
     text
@@ -77,10 +81,34 @@ fn list(title: &str, entries: Vec<(String, Amount)>, total: Amount) -> String {
     let mut text = format!("{title}\n");
     for (name, amount) in entries {
         let (moved, share) = (bytes(amount.bytes), percent(amount.bytes, total.bytes));
-        text.push_str(&format!("  {:<34}{moved:>13}{share:>7}  {name}\n", count_of(amount)));
+        text.push_str(&format!(
+            "  {:<34}{moved:>13} {share:>7}  {}\n",
+            count_of(amount),
+            in_line(&name)
+        ));
     }
     text.push('\n');
     text
+}
+
+/// Characters of a name that are told.
+const MOST_CHARACTERS: usize = 200;
+
+/// A name as it can stand in a line: programs may give any, with what moves a terminal's cursor or colours it.
+fn in_line(name: &str) -> String {
+    let mut text = printed(&name.chars().take(MOST_CHARACTERS).collect::<String>());
+    if name.chars().nth(MOST_CHARACTERS).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+fn printed(text: &str) -> String {
+    // What turns the direction of text is no control character (Unicode Standard Annex #9 §2).
+    const TURNS: [RangeInclusive<char>; 3] =
+        ['\u{200e}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+    let moves = |c: char| c.is_control() || TURNS.iter().any(|turns| turns.contains(&c));
+    text.chars().map(|c| if moves(c) { '\u{fffd}' } else { c }).collect()
 }
 
 fn count_of(amount: Amount) -> String {
@@ -176,12 +204,13 @@ fn balance(profile: &Profile) -> String {
     text
 }
 
-/// The largest as a multiple of the mean, and whose it is.
+/// The largest as a multiple of the mean, and whose it is; nothing where there is nobody to compare with.
 fn imbalance<'n>(of: impl Iterator<Item = (&'n str, f64)>) -> Option<(f64, &'n str)> {
     let all: Vec<(&str, f64)> = of.collect();
-    let mean = all.iter().map(|(_, value)| value).sum::<f64>() / all.len().max(1) as f64;
+    let (number, mean) =
+        (all.len(), all.iter().map(|(_, value)| value).sum::<f64>() / all.len().max(1) as f64);
     let (name, most) = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-    (mean > 0.0).then(|| (most / mean, name))
+    (number > 1 && mean > 0.0).then(|| (most / mean, name))
 }
 
 /// A file as a person names it.
@@ -219,6 +248,13 @@ pub fn bytes(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_stay_in_their_line() {
+        assert_eq!(in_line("u → v"), "u → v");
+        assert_eq!(in_line("a\nb\x1b[31m\u{202e}c"), "a\u{fffd}b\u{fffd}[31m\u{fffd}c");
+        assert_eq!(in_line(&"x".repeat(1000)), format!("{}…", "x".repeat(200)));
+    }
 
     #[test]
     fn bytes_are_told_in_units() {

@@ -69,7 +69,9 @@ pub fn assigned(line: &str, fortran: bool) -> Option<String> {
             }
             Gives::Shape => shaped(&arguments(&code[at + length..])?),
         },
-        (None, _) => only_assignment(&code).or_else(|| constructed(&code)),
+        (None, _) if is_one_statement(&code) => {
+            only_assignment(&code).or_else(|| constructed(&code))
+        }
         _ => None,
     }
 }
@@ -200,6 +202,12 @@ fn shaped(arguments: &[&str]) -> Option<String> {
     path(name)
 }
 
+/// Whether no other statement can be meant.
+fn is_one_statement(code: &str) -> bool {
+    let code = code.trim();
+    !code.strip_suffix(';').unwrap_or(code).contains(';')
+}
+
 /// `u = make(n)`: the only assignment of a line, if what is assigned is called.
 fn only_assignment(code: &str) -> Option<String> {
     let plain = |(at, _): &(usize, &str)| {
@@ -219,10 +227,26 @@ fn only_assignment(code: &str) -> Option<String> {
 fn constructed(code: &str) -> Option<String> {
     let code = code.trim().strip_suffix(';')?;
     let (kind, rest) = (code.rsplit_once('>').filter(|(kind, _)| kind.contains('<')))?;
-    let name = rest.split(['(', '{']).next()?;
-    let is_one = rest.contains(['(', '{']) && rest.ends_with([')', '}']);
+    let (name, _) = rest.split_once(['(', '{'])?;
+    let is_one = closes_at_end(&rest[name.len()..]);
     let is_type = kind.starts_with(|c: char| c.is_alphabetic());
     (is_one && is_type).then(|| path(name)).flatten().filter(|name| !name.contains(['.', '-']))
+}
+
+/// Whether what `text` opens first is closed by its last character.
+fn closes_at_end(text: &str) -> bool {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + c.len_utf8() == text.len();
+        }
+    }
+    false
 }
 
 /// The line without comments, and with nothing in its texts.
@@ -275,6 +299,7 @@ mod tests {
             ("posix_memalign((void**)&buffer, 64, n);", "buffer"),
             ("MPI_Win_allocate(n * 8, 8, MPI_INFO_NULL, comm, &base, &win);", "base"),
             ("std::vector<double> halo(2 * n);", "halo"),
+            ("std::vector<double> halo{f(n), g(n)};", "halo"),
             ("field.resize(n * m, 0.0);", "field"),
             ("u = np.zeros((n, m), dtype=float)  # field", "u"),
             ("self.u = cupy.empty(n)", "self.u"),
@@ -305,6 +330,8 @@ mod tests {
             "cudaMalloc(pointers + i, n);",
             "cudaMalloc(",
             "x = y;",
+            "int t = thread(); std::vector<double> mine(n, t);",
+            "std::vector<double> u(n), v(n);",
             "for (i = 0; i < f(n); j = g(i))",
             "",
         ] {

@@ -1,9 +1,11 @@
 //! When what receivers have seen is put beside what senders have, and when not.
 
 use commsan_profile::Profile;
-use commsan_profile::api::LineTransfer;
+use commsan_profile::api::{Direction, Filter, LineTransfer, MatrixQuery, OfKind};
 use commsan_trace::RunInfo;
-use commsan_trace::traffic::{End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer};
+use commsan_trace::traffic::{
+    Bin, End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
+};
 
 const RANKS: u32 = 3;
 /// Objects of every rank, by the number that rows give.
@@ -70,6 +72,12 @@ impl Run {
         Profile::of_snapshots(&self.0, RunInfo::default()).unwrap()
     }
 
+    /// Figures of an object, by kind.
+    fn of(&self, name: &str) -> Vec<OfKind> {
+        let objects = self.profile().run().objects;
+        objects.into_iter().find(|object| object.name == name).unwrap().by_kind
+    }
+
     /// What is written by the transfers of a line, each named.
     fn written_by(&self, line: u32) -> Vec<Option<String>> {
         let profile = self.profile();
@@ -130,6 +138,93 @@ fn what_cannot_be_told_apart_stays_empty() {
     assert_eq!(run.written_by(20), [some(1)]);
 }
 
+/// Two arrays that take turns: each is sent from and received into.
+#[test]
+fn what_may_be_the_same_messages_is_counted_once() {
+    let run = Run::new().sends(10, 0, 8).sends(10, 1, 8);
+    let run = run.receives(20, 0, 8).receives(20, 1, 8);
+    assert_eq!(run.of("u"), [(0, 1, 8)]);
+    assert_eq!(run.of("v"), [(0, 1, 8)]);
+    assert_eq!(run.sends(10, 0, 8).receives(21, 2, 8).of("w"), [(0, 1, 8)]);
+    // A line that sends and receives, beside another one that does.
+    let run = Run::new().sends(10, 0, 8).sends(11, 0, 8);
+    let run = run.receives(10, 1, 8).receives(11, 2, 8);
+    let lines = run.profile().file(0).unwrap().lines;
+    assert_eq!(
+        lines.iter().map(|line| (line.line, line.bytes)).collect::<Vec<_>>(),
+        [(10, 8), (11, 8)]
+    );
+}
+
+/// A nonblocking receive has room for more than comes, and nothing comes for one that is cancelled.
+#[test]
+fn receives_count_no_more_than_was_sent() {
+    let run = Run::new().sends(10, 0, 8).receives(20, 1, 4000);
+    assert_eq!(run.of("v"), [(0, 1, 8)]);
+    let two = Run::new().sends(10, 0, 8).sends(10, 0, 8);
+    let two = two.receives(20, 1, 4000).receives(21, 2, 4000);
+    assert_eq!((two.of("v"), two.of("w")), (vec![(0, 1, 8)], vec![(0, 1, 8)]));
+    assert_eq!(Run::new().receives(20, 1, 4000).of("v"), []);
+}
+
+/// Each side of an intercommunicator tells of the other's group.
+#[test]
+fn ends_of_an_intercommunicator_belong_together() {
+    let mut run = Run::new().sends(10, 0, 8).receives(20, 1, 8);
+    for (rank, other) in [(0, 1), (1, 0)] {
+        run.0[rank].groups = vec![vec![Place::Rank(other)]];
+    }
+    assert_eq!(run.written_by(10), [some(1)]);
+}
+
+/// Whoever may have sent it: the message is among those that senders tell of.
+#[test]
+fn a_receive_that_names_no_sender_is_counted_once() {
+    let run = Run::new().sends(10, 0, 8);
+    let target = (1, Side::Target, Kind::PointToPoint);
+    let run = run.row(target, 10, (End::At(Place::Unknown), at(1)), 0, 8);
+    assert_eq!(run.of("u"), [(0, 1, 8)]);
+    assert_eq!(run.profile().file(0).unwrap().lines[0].bytes, 8);
+    // The matrix of what counts needs no place for it.
+    let matrix = run.profile().matrix(&MatrixQuery::default()).unwrap();
+    assert_eq!(matrix.rows.len(), 3);
+    // Its line and object do.
+    let run = run.row(target, 20, (End::At(Place::Unknown), at(1)), 1, 8);
+    assert_eq!(run.of("v"), [(0, 1, 8)]);
+    let filter = Filter { object: Some(1), ..Filter::default() };
+    let matrix = run.profile().matrix(&MatrixQuery { filter, ..MatrixQuery::default() }).unwrap();
+    assert_eq!((matrix.rows.len(), matrix.cells.len()), (4, 1));
+}
+
+/// Where one end's object is not known, the other one is told, and that it is read or written itself.
+#[test]
+fn places_tell_what_happens_to_objects() {
+    let sent = Run::new().sends(10, 0, 8).profile();
+    for place in [0, 1] {
+        let objects = sent.place(place).unwrap().objects;
+        let told: Vec<_> = objects.iter().map(|of| (of.object, of.direction, of.bytes)).collect();
+        assert_eq!(told, [(0, Direction::Read, 8)], "place {place}");
+    }
+}
+
+/// A launcher's time is none of the run's.
+#[test]
+fn time_begins_with_the_first_rank() {
+    let mut run = Run::new().sends(10, 0, 8);
+    for snapshot in &mut run.0 {
+        (snapshot.epoch, snapshot.bin) = (1_000_000, 100);
+        (snapshot.began, snapshot.until) = (1_005_030, 1_005_250);
+    }
+    run.0[0].transfers[0].bins = vec![Bin { bin: 52, count: 1, amount: 8 }];
+    let profile = run.profile();
+    assert_eq!(profile.run().timeline.bins, 3);
+    let within = |t0, t1| {
+        let filter = Filter { t0: Some(t0), t1: Some(t1), ..Filter::default() };
+        profile.matrix(&MatrixQuery { filter, ..MatrixQuery::default() }).unwrap().cells.len()
+    };
+    assert_eq!((within(0, 1), within(2, 2)), (0, 1));
+}
+
 #[test]
 fn members_of_a_collective_receive_into_one_object() {
     let root = (0, Side::Source, Kind::Collective);
@@ -180,8 +275,6 @@ fn collectives_of_lost_ranks_are_counted_once() {
     assert_eq!(total(&run), 6 * 8);
     run.0.remove(1);
     assert_eq!(total(&run), 6 * 8);
-    let objects = run.profile().run().objects;
-    let of = |name: &str| objects.iter().find(|object| object.name == name).unwrap();
-    assert_eq!(of("u").by_kind, [(0, 4, 32)]);
-    assert_eq!(of("v").by_kind, [(0, 6, 48)]);
+    assert_eq!(run.of("u"), [(0, 4, 32)]);
+    assert_eq!(run.of("v"), [(0, 6, 48)]);
 }

@@ -192,6 +192,9 @@ fn asked(f: impl FnOnce(&mut Traffic)) {
 
 /// The text of an argument; `None` for a null pointer.
 ///
+/// The name of a region that was given none.
+const NAMELESS: &str = "(no name)";
+
 /// # Safety
 /// `text` is null or a C string.
 unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
@@ -206,11 +209,8 @@ unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn commsan_api_name(address: *const c_void, name: *const c_char) {
     // SAFETY: by the caller.
-    let Some(name) = (unsafe { text(name) }) else { return };
-    asked(|traffic| {
-        let name = traffic.strings.number(&name);
-        traffic.objects.named(address as usize, name);
-    });
+    let Some(name) = (unsafe { text(name) }).filter(|name| !name.is_empty()) else { return };
+    asked(|traffic| traffic.named(address as usize, &name));
 }
 
 /// `commsan_begin`: a region begins.
@@ -221,6 +221,8 @@ pub unsafe extern "C" fn commsan_api_name(address: *const c_void, name: *const c
 pub unsafe extern "C" fn commsan_api_begin(region: *const c_char) {
     // SAFETY: by the caller.
     let Some(region) = (unsafe { text(region) }) else { return };
+    // It must have one: `commsan_end` will end it, and nothing is what is outside of all regions.
+    let region = if region.is_empty() { NAMELESS.into() } else { region };
     asked(|traffic| traffic.begin_region(&region));
 }
 

@@ -259,6 +259,15 @@ impl Traffic {
         self.objects.at(address)
     }
 
+    /// The program has given the block or variable that holds an address a name.
+    pub fn named(&mut self, address: usize, name: &str) {
+        if self.objects.at(address).is_none() {
+            self.global_at(address);
+        }
+        let name = self.strings.number(name);
+        self.objects.named(address, name);
+    }
+
     /// Counts transfers to each target, at a moment. Returns the number of the row, if that is counted.
     #[inline]
     pub fn moved(

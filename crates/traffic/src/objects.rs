@@ -72,14 +72,20 @@ impl Objects {
             return;
         }
         self.clear(&bytes);
-        let Some(number) = self.number(identity) else { return };
+        let Some(number) = self.exposed(&bytes, identity) else { return };
+        self.blocks.insert(bytes.start, Block { end: bytes.end, object: number });
+    }
+
+    /// Memory is an object for others, as a window is, whatever it is here.
+    pub fn exposed(&mut self, bytes: &Range<usize>, identity: Identity) -> Option<u32> {
+        let number = self.number(identity)?;
         let object = &mut self.all[number as usize];
         object.bytes = object.bytes.max(bytes.len() as u64);
         object.count += 1;
         if object.address == 0 {
             object.address = bytes.start as u64;
         }
-        self.blocks.insert(bytes.start, Block { end: bytes.end, object: number });
+        Some(number)
     }
 
     /// The block at an address was given back.
@@ -189,6 +195,16 @@ mod tests {
         assert_eq!(objects.at(0x300f), Some((1, 0x3000)));
         assert_eq!(objects.at(0x3010), None);
         assert_eq!((objects.all()[0].bytes, objects.all()[0].count), (0x400, 2));
+    }
+
+    #[test]
+    fn what_is_exposed_stays_what_it_was() {
+        let mut objects = Objects::default();
+        objects.allocated(0x1000..0x1100, identity("malloc"));
+        let window = objects.exposed(&(0x1000..0x1080), identity("MPI_Win_create")).unwrap();
+        assert_eq!(objects.at(0x1010), Some((0, 0x1000)));
+        let window = &objects.all()[window as usize];
+        assert_eq!((window.bytes, window.count, window.address), (0x80, 1, 0x1000));
     }
 
     #[test]

@@ -113,10 +113,19 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     }
 }
 
-/// The objects of which something was moved, ascending.
+/// The objects to tell of, ascending: those of which something was moved; windows, since others that move something
+/// there do not know how long these are; and variables that have been named, since each address in them that is
+/// used is an object of its own until their symbols are known.
 fn used(traffic: &Traffic) -> Vec<u32> {
     let keys = traffic.rows.all().iter().map(|row| row.key);
-    let used: BTreeSet<u32> = keys.flat_map(|key| [key.object, key.other]).flatten().collect();
+    let mut used: BTreeSet<u32> = keys.flat_map(|key| [key.object, key.other]).flatten().collect();
+    let objects = traffic.objects.all().iter().zip(0..);
+    let more = objects.filter(|(object, _)| match object.identity.memory {
+        Memory::Window => object.count > 0,
+        Memory::Global(..) => object.identity.name.is_some(),
+        _ => false,
+    });
+    used.extend(more.map(|(_, number)| number));
     used.into_iter().collect()
 }
 

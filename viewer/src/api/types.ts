@@ -86,6 +86,8 @@ export interface Run {
   objects: DataObject[];
   notes: string[];
   findings: Finding[];
+  /** Whether any rank was checked. */
+  checked: boolean;
   timeline: { bins: number; width_seconds: number };
   complete: boolean;
 }

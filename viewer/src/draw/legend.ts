@@ -7,6 +7,9 @@ import type { Painter } from "./painter";
 import { heat, type Palette } from "./palette";
 import type { AmountScale } from "./scale";
 
+/** Pixels that a number takes from top to bottom. */
+const LABEL_ROOM = 14;
+
 /** Width that a legend takes with its numbers. */
 export const LEGEND_WIDTH = 92;
 
@@ -19,12 +22,14 @@ export function drawLegend(painter: Painter, scale: AmountScale, unit: Unit, box
     painter.rect(box.x, box.y + box.height - (index + 1) * step, 12, step + 0.5, heat(index / (steps - 1), palette));
   }
   const at = (amount: number) => box.y + box.height * (1 - scale.share(amount));
-  painter.text(box.x + 18, box.y, quantity(scale.most, unit), { fill: palette.text });
-  if (scale.least > 0)
-    painter.text(box.x + 18, box.y + box.height, quantity(scale.least, unit), { fill: palette.text });
-  for (const tick of scale.ticks(5, unit)) {
-    const y = at(tick);
-    if (y < box.y + 14 || y > box.y + box.height - (scale.least > 0 ? 14 : 0)) continue;
-    painter.text(box.x + 18, y, quantity(tick, unit), { fill: palette.muted });
-  }
+  const taken: number[] = [];
+  const label = (amount: number, fill: string) => {
+    const y = at(amount);
+    if (taken.some((other) => Math.abs(other - y) < LABEL_ROOM)) return;
+    taken.push(y);
+    painter.text(box.x + 18, y, quantity(amount, unit), { fill });
+  };
+  label(scale.most, palette.text);
+  label(scale.least, palette.text);
+  for (const tick of scale.ticks(5, unit)) label(tick, palette.muted);
 }

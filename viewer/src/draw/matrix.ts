@@ -129,6 +129,12 @@ export function shortened(label: string, letters = MOST_LETTERS): string {
   return label.length <= letters ? label : `${label.slice(0, letters - 1)}…`;
 }
 
+/** Which side of the matrix is which. */
+export function drawDirections(painter: Painter, box: Box, palette: Palette): void {
+  painter.text(box.x - 8, box.y - 20, "source ↓", { fill: palette.muted, anchor: "end", size: 10 });
+  painter.text(box.x - 8, box.y - 34, "target →", { fill: palette.muted, anchor: "end", size: 10 });
+}
+
 /** The labels of rows, left of the box, and of columns, above it; those of `marked` blocks stand out. */
 export function drawLabels(
   painter: Painter,

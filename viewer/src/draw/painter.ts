@@ -112,8 +112,15 @@ export class CanvasPainter implements Painter {
   }
 }
 
+/** What XML cannot hold at all (XML 1.0 §2.2) becomes U+FFFD. */
+const IMPOSSIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu;
+
 function escape(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+  return text
+    .replaceAll(IMPOSSIBLE, "\ufffd")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll('"', "&quot;");
 }
 
 function fixed(value: number): string {

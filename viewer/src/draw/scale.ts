@@ -12,6 +12,9 @@ export interface AmountScale {
   ticks(wanted: number, unit: Unit): number[];
 }
 
+/** How many times the smallest amount the largest one is, at least, for a logarithmic scale. */
+const NEAR = 10;
+
 /** The scale of the given amounts; those that are 0 do not count, nothing is drawn for them. */
 export function amountScale(amounts: Iterable<number>, kind: "log" | "linear"): AmountScale {
   let least = Number.POSITIVE_INFINITY;
@@ -21,7 +24,8 @@ export function amountScale(amounts: Iterable<number>, kind: "log" | "linear"): 
     if (amount > 0 && amount < least) least = amount;
   }
   if (most === 0) return { least: 0, most: 0, share: () => 0, ticks: () => [] };
-  if (kind === "linear" || least === most) {
+  // Logarithms would make amounts that are nearly equal look as if they were not.
+  if (kind === "linear" || most < NEAR * least) {
     return {
       least: 0,
       most,

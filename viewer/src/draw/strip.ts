@@ -36,6 +36,17 @@ export function touches(extents: readonly Extent[], from: number, size: number, 
   return most;
 }
 
+/** The pieces as at most `columns` of them, so that none is lost on screen: each is the most touched in it. */
+export function columnsOf(pieces: Float64Array, columns: number): Float64Array {
+  if (columns >= pieces.length) return pieces;
+  const most = new Float64Array(Math.max(1, columns));
+  pieces.forEach((piece, index) => {
+    const column = Math.floor((index * most.length) / pieces.length);
+    most[column] = Math.max(most[column]!, piece);
+  });
+  return most;
+}
+
 /** Accessors that touched any of the bytes, those that touched them most first. */
 export function accessorsAt(accessors: readonly Accessor[], from: number, to: number): Accessor[] {
   const hits = (one: Accessor) =>

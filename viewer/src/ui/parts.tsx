@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Asked } from "../state/context";
 import { useShared } from "../state/context";
 import type { Finding, Frame } from "../api/types";
-import { exact, fileLine, quantity } from "../format";
+import { exact, fileLine, objectName, quantity } from "../format";
 import { backOrForth } from "./keys";
 import type { Unit } from "../state/traffic";
 
@@ -90,9 +90,14 @@ export function SourceLink({ file, line }: { file: number | null; line: number |
 
 export function ObjectLink({ object }: { object: number | null }) {
   const { run, go } = useShared();
-  const name = object === null ? undefined : run.objects[object]?.name;
-  if (object === null || name === undefined) return <span class="muted">not attributed</span>;
-  return <Link to={() => go({ view: "objects", object })}>{name}</Link>;
+  const known = object === null ? undefined : run.objects[object];
+  if (known === undefined) return <span class="muted">not attributed</span>;
+  const name = objectName(known);
+  return (
+    <Link title={name} to={() => go({ view: "objects", object })}>
+      {name}
+    </Link>
+  );
 }
 
 export function PlaceLink({ place }: { place: number }) {
@@ -129,6 +134,12 @@ export function FindingMark({ findings }: { findings: readonly Finding[] }) {
       ▲{findings.length > 1 ? findings.length : ""}
     </span>
   );
+}
+
+/** Where amounts are not known kind by kind: that the filter does not apply to them. */
+export function OfAllKinds() {
+  const { filter } = useShared();
+  return filter.includes(false) ? <span class="muted">of all kinds, also those switched off</span> : null;
 }
 
 /** A share as a bar behind or beside a number. */

@@ -3,7 +3,7 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Amount, Change, Comparison, PairChange } from "../api/types";
-import { type Box, drawLabels, drawLines, type Grid, rasterise } from "../draw/matrix";
+import { type Box, drawDirections, drawLabels, drawLines, type Grid, rasterise } from "../draw/matrix";
 import { divergence, type Palette, pixel } from "../draw/palette";
 import type { Draw } from "../draw/save";
 import { exact, integer, percent, quantity, seconds } from "../format";
@@ -195,6 +195,7 @@ function drawing(difference: Difference, palette: Palette): Draw {
     painter.raster(box.x, box.y, box.width, box.height, rasterise(sight, painter.density, colour));
     drawLines(painter, sight, [], palette);
     drawLabels(painter, sight, palette);
+    drawDirections(painter, box, palette);
     const [x, steps, tall] = [box.x + box.width + 24, 41, Math.min(180, box.height - 16)];
     for (let step = 0; step < steps; step += 1) {
       const change = 1 - (2 * step) / (steps - 1);

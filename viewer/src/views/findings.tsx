@@ -20,8 +20,14 @@ export function FindingsView() {
   if (run.findings.length === 0) {
     return (
       <div class="view empty">
-        Checking has found nothing in this run. If it was not checked: <code>commsan run --profile</code> checks and
-        profiles at once.
+        {run.checked ? (
+          "Checking has found nothing in this run."
+        ) : (
+          <>
+            This run was not checked: it may have mistakes. <code>commsan profile --check</code> checks and profiles at
+            once.
+          </>
+        )}
       </div>
     );
   }

@@ -4,7 +4,17 @@ import { useMemo } from "preact/hooks";
 import { address } from "../api/answers";
 import type { PlaceAnswer } from "../api/types";
 import { useAnswer, useShared } from "../state/context";
-import { Answered, Bar, FindingMark, ObjectLink, PlaceLink, Quantity, Search, SourceLink } from "../ui/parts";
+import {
+  Answered,
+  Bar,
+  FindingMark,
+  ObjectLink,
+  OfAllKinds,
+  PlaceLink,
+  Quantity,
+  Search,
+  SourceLink,
+} from "../ui/parts";
 import { type Column, DataTable } from "../ui/table";
 import { VirtualList } from "../ui/virtual";
 
@@ -154,6 +164,7 @@ function PlaceTables({ answer, name }: { answer: PlaceAnswer; name: string }) {
           ...useAmounts(instructions),
         ]}
         rows={instructions}
+        note={<OfAllKinds />}
         empty="This place issues no transfers."
       />
       <DataTable<Line>
@@ -168,6 +179,7 @@ function PlaceTables({ answer, name }: { answer: PlaceAnswer; name: string }) {
           ...useAmounts(lines),
         ]}
         rows={lines}
+        note={<OfAllKinds />}
         onOpen={(row) => go({ view: "code", file: row.file, line: row.line })}
         empty="No line is known to move anything from or to here. Programs compiled with -g have lines."
       />

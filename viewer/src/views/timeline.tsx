@@ -14,7 +14,7 @@ import type { Route } from "../state/route";
 import type { Unit } from "../state/traffic";
 import { Figure, type Size, Tooltip, within } from "../ui/figure";
 import { backOrForth } from "../ui/keys";
-import { Answered, Choice } from "../ui/parts";
+import { Answered, Choice, OfAllKinds } from "../ui/parts";
 import { Subject } from "../ui/subject";
 import { type Column, DataTable } from "../ui/table";
 
@@ -32,18 +32,23 @@ interface Stack {
   values: number[];
 }
 
+/** What answers call all series that are too many. */
+const REST = "others";
+
 /** The largest series, and the rest as one, in the unit shown. */
-function stacksOf(answer: TimelineAnswer, unit: Unit, hidden: (series: Series) => boolean): Stack[] {
+export function stacksOf(answer: TimelineAnswer, unit: Unit, hidden: (series: Series) => boolean): Stack[] {
   const all = answer.series
     .filter((series) => !hidden(series))
     .map((series): Stack => ({ label: series.label, values: unit === "bytes" ? series.bytes : series.counts }));
   if (all.length <= MOST_SERIES) return all;
   const total = ({ values }: Stack) => values.reduce((sum, value) => sum + value, 0);
-  const ordered = all.toSorted((a, b) => total(b) - total(a));
-  const rest = ordered.slice(MOST_SERIES - 1);
+  // What the answer has summed up itself is the last of its series.
+  const summed = all.at(-1)?.label === REST ? all.slice(-1) : [];
+  const ordered = all.slice(0, all.length - summed.length).sort((a, b) => total(b) - total(a));
+  const rest = [...ordered.slice(MOST_SERIES - 1), ...summed];
   const bins = rest[0]?.values.length ?? 0;
   const values = Array.from({ length: bins }, (_, bin) => rest.reduce((sum, one) => sum + (one.values[bin] ?? 0), 0));
-  return [...ordered.slice(0, MOST_SERIES - 1), { label: `${rest.length} others`, values }];
+  return [...ordered.slice(0, MOST_SERIES - 1), { label: summed.length > 0 ? REST : `${rest.length} others`, values }];
 }
 
 interface Chart {
@@ -198,7 +203,8 @@ function Timeline({ answer }: { answer: TimelineAnswer }) {
           </li>
         ))}
       </ul>
-      {!shown && (
+      {route.by !== "kind" && <OfAllKinds />}
+      {!shown && run.totals.length > 0 && (
         <p class="notice">Nothing moved under this filter. Switch kinds on again, or show the timeline of all.</p>
       )}
       {route.form === "table" ? <BinTable chart={chart} /> : <TimelineFigure chart={chart} />}

@@ -5,7 +5,9 @@
 
 use super::Sums;
 use crate::Profile;
-use crate::api::{Amount, Block, DEFAULT_BLOCKS, Error, Level, Matrix, MatrixQuery};
+use crate::api::{
+    Amount, Block, DEFAULT_BLOCKS, Error, Filter, Level, Matrix, MatrixQuery, PlaceKind,
+};
 use crate::group::Group;
 use crate::model::{End, Pattern, Row};
 use rustc_hash::FxHashMap;
@@ -24,8 +26,9 @@ impl Profile {
     /// When the question names what is not there.
     pub fn matrix(&self, query: &MatrixQuery) -> Result<Matrix, Error> {
         let most = query.max.unwrap_or(DEFAULT_BLOCKS).clamp(1, MOST_BLOCKS);
-        let rows = self.blocks(query.rows, query.level, most)?;
-        let cols = self.blocks(query.cols, query.level, most)?;
+        let all = self.places_of(&query.filter);
+        let rows = self.blocks(query.rows.or(all), query.level, most)?;
+        let cols = self.blocks(query.cols.or(all), query.level, most)?;
         let mut cells = Cells {
             sources: self.block_of(&rows),
             targets: self.block_of(&cols),
@@ -53,6 +56,18 @@ impl Profile {
             .collect();
         cells.sort_unstable_by_key(|(row, col, _)| (*row, *col));
         Ok(Matrix { rows, cols, cells })
+    }
+
+    /// The places of a whole matrix, first and last. What a receive from any source has not told is for the
+    /// receiving end alone: where nothing that counts comes from the unknown place, totals need no row for it.
+    fn places_of(&self, filter: &Filter) -> Option<(usize, usize)> {
+        let last = self.model.places.len().checked_sub(1)?;
+        let is_idle = |place: usize| {
+            self.model.places[place].kind == PlaceKind::Unknown
+                && self.index.at_place.get(place).is_empty()
+        };
+        let totals = filter.object.is_none() && filter.file.is_none();
+        Some((0, if totals && last > 0 && is_idle(last) { last - 1 } else { last }))
     }
 
     fn blocks(

@@ -51,9 +51,8 @@ impl Profile {
             });
             for (direction, number) in shares.into_iter().filter(|(_, number)| *number > 0) {
                 let amount = row.amount().times(number);
-                let here = self.object_elsewhere(row, direction);
-                if let Some(object) = here {
-                    objects.add((object, kind, direction), amount);
+                if let Some((object, access)) = self.object_elsewhere(row, direction) {
+                    objects.add((object, kind, access), amount);
                 }
                 let call = model.sites[row.site as usize].call;
                 calls.add(call, amount);
@@ -138,9 +137,10 @@ impl Profile {
         [(Direction::Read, read), (Direction::Write, written)]
     }
 
-    /// The object at the other end; where that is not known, the one here.
-    fn object_elsewhere(&self, row: &Row, direction: Direction) -> Option<u32> {
-        let (read, written) = (self.model.source_object(row), row.target_object);
+    /// The object at the other end; where that is not known, the one here; and what happens to it.
+    fn object_elsewhere(&self, row: &Row, direction: Direction) -> Option<(u32, Direction)> {
+        let read = self.model.source_object(row).map(|object| (object, Direction::Read));
+        let written = row.target_object.map(|object| (object, Direction::Write));
         match direction {
             Direction::Read => read.or(written),
             Direction::Write => written.or(read),

@@ -35,6 +35,7 @@ impl Profile {
             objects: self.objects(api::MOST_OBJECTS),
             notes: self.notes.clone(),
             findings: self.findings.iter().map(|finding| self.finding(finding)).collect(),
+            checked: self.checked,
             timeline: Bins {
                 bins: model.bins,
                 width_seconds: model.timeline.width as f64 / NANOSECONDS,
@@ -113,8 +114,6 @@ impl Profile {
     pub(crate) fn describe(&self, id: usize, sums: &Sums) -> Object {
         let object = &self.model.objects[id];
         let stack = &self.model.stacks[object.stack as usize];
-        let line = self.model.line_of_stack[object.stack as usize];
-        let line = line.map(|line| self.model.lines[line as usize]);
         Object {
             id,
             name: object.name.clone(),
@@ -122,8 +121,8 @@ impl Profile {
             place_count: object.places as usize,
             bytes: object.bytes,
             allocations: object.allocations,
-            file: line.map(|line| line.file as usize),
-            line: line.map(|line| line.line),
+            file: object.origin.map(|line| line.file as usize),
+            line: object.origin.map(|line| line.line),
             by_kind: sums.by_kind(),
             stack: stack.clone(),
         }

@@ -311,8 +311,7 @@ fn objects(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
     order.sort_by_key(|instance| (instance.object, instance.place));
     for instance in order {
         let object = &model.objects[instance.object as usize];
-        let line =
-            model.line_of_stack[object.stack as usize].map(|line| model.lines[line as usize]);
+        let line = object.origin;
         sink.row(&[
             u64::from(instance.object).into(),
             object.name.as_str().into(),

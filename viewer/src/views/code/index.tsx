@@ -25,8 +25,10 @@ export function CodeView() {
       run.files
         .map((file) => ({ file, value: amount(file.by_kind, filter, route.unit) }))
         .filter(({ file }) => file.path.toLowerCase().includes(wanted))
+        // Others only occur in call paths, as headers that allocate do.
+        .filter(({ file }) => file.count > 0 || file.id === route.file)
         .sort((a, b) => b.value - a.value),
-    [run, filter, route.unit, wanted],
+    [run, filter, route.unit, route.file, wanted],
   );
   const most = Math.max(1, files[0]?.value ?? 0);
   const chosen = route.file ?? files[0]?.file.id ?? null;

@@ -10,7 +10,7 @@ import { heatTable, type Palette, pixel } from "../../draw/palette";
 import type { Draw } from "../../draw/save";
 import { type AmountScale, amountScale } from "../../draw/scale";
 import { accessorsAt, extentsOf, type Plane, planeOf, touches } from "../../draw/strip";
-import { fileLine, integer } from "../../format";
+import { fileLine, integer, objectName } from "../../format";
 import { useShared } from "../../state/context";
 import { Figure, type Size, Tooltip, within } from "../../ui/figure";
 import { arrow, moved } from "../../ui/keys";
@@ -19,11 +19,12 @@ import { shapeOf } from "./accesses";
 const LEFT = 64;
 const TOP = 28;
 
-/** Elements as pixels: where several share one, the most touched shows. */
-function rasterOf(values: Float64Array, plane: Plane, scale: AmountScale, palette: Palette, mostSide: number): Raster {
+/** Elements as at most so many pixels: where several share one, the most touched shows. */
+function rasterOf(values: Float64Array, plane: Plane, scale: AmountScale, palette: Palette, pixels: Size): Raster {
   const table = heatTable(palette);
   const none = pixel(palette.panel);
-  const [width, height] = [Math.min(plane.cols, mostSide), Math.min(plane.rows, mostSide)];
+  const side = (elements: number, most: number) => Math.max(1, Math.min(elements, Math.floor(most)));
+  const [width, height] = [side(plane.cols, pixels.width), side(plane.rows, pixels.height)];
   const most = new Float64Array(width * height);
   for (let row = 0; row < plane.rows; row += 1) {
     const base = Math.floor((row * height) / plane.rows) * width;
@@ -53,9 +54,10 @@ function boxOf(plane: Plane, { width, height }: Size): Box {
 }
 
 function drawing(values: Float64Array, plane: Plane, scale: AmountScale, palette: Palette): Draw {
-  const raster = rasterOf(values, plane, scale, palette, 2048);
   return (painter, width, height) => {
     const box = boxOf(plane, { width, height });
+    const pixels = { width: box.width * painter.density, height: box.height * painter.density };
+    const raster = rasterOf(values, plane, scale, palette, pixels);
     painter.raster(box.x, box.y, box.width, box.height, raster);
     painter.path(`M${box.x - 0.5} ${box.y - 0.5}h${box.width + 1}v${box.height + 1}h${-box.width - 1}z`, {
       stroke: palette.border,
@@ -124,7 +126,7 @@ export function Elements({ object, answer }: { object: DataObject; answer: Objec
       ) : (
         <PlaneFigure
           key={at.place}
-          title={`${object.name} at ${run.places[at.place]?.name}, ${shape.join(" × ")}`}
+          title={`${objectName(object)} at ${run.places[at.place]?.name}, ${shape.join(" × ")}`}
           plane={plane}
           extents={extents}
           describe={(from, to) =>

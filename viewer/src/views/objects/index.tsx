@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { address } from "../../api/answers";
 import type { DataObject, ObjectAnswer } from "../../api/types";
-import { bytes as bytesText, integer } from "../../format";
+import { bytes as bytesText, integer, objectName } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
 import { Answered, Bar, FindingMark, Quantity, Search, SourceLink, Stack } from "../../ui/parts";
@@ -48,7 +48,9 @@ export function ObjectsView() {
           render={({ object, value }) => (
             <>
               <span class="line">
-                <strong class="mono cut">{object.name}</strong>
+                <strong class="mono cut" title={objectName(object)}>
+                  {objectName(object)}
+                </strong>
                 <FindingMark findings={run.findings.filter((finding) => finding.object === object.id)} />
                 <span class="spring" />
                 <Quantity value={value} unit={route.unit} />
@@ -90,18 +92,24 @@ function ObjectDetail({ object }: { object: DataObject }) {
 function ObjectFacts({ object }: { object: DataObject }) {
   const { run, go } = useShared();
   const findings = run.findings.filter((finding) => finding.object === object.id);
+  // Variables of the program are there from its beginning.
+  const allocated = object.memory !== "global";
   return (
-    <aside class="details" aria-label={`About ${object.name}`}>
-      <h2 class="mono">{object.name}</h2>
+    <aside class="details" aria-label={`About ${objectName(object)}`}>
+      <h2 class="mono name">{objectName(object)}</h2>
       <dl>
         <dt>memory</dt>
         <dd>{object.memory}</dd>
         <dt>size</dt>
         <dd>{object.bytes === 0 ? "unknown" : <Quantity value={object.bytes} unit="bytes" />}</dd>
-        <dt>allocated</dt>
-        <dd>
-          {integer(object.allocations)} × at <SourceLink file={object.file} line={object.line} />
-        </dd>
+        {allocated && (
+          <>
+            <dt>allocated</dt>
+            <dd>
+              {integer(object.allocations)} × at <SourceLink file={object.file} line={object.line} />
+            </dd>
+          </>
+        )}
         <dt>places</dt>
         <dd>{integer(object.place_count)}</dd>
         {object.by_kind.map(([kind, count, bytes]) => [
@@ -121,8 +129,12 @@ function ObjectFacts({ object }: { object: DataObject }) {
         </p>
       ))}
       <MiniMatrix title="Between places" parameters={{ object: object.id }} />
-      <h2>Allocated by</h2>
-      <Stack frames={object.stack} />
+      {allocated && (
+        <>
+          <h2>Allocated by</h2>
+          <Stack frames={object.stack} />
+        </>
+      )}
     </aside>
   );
 }

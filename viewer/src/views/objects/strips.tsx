@@ -9,8 +9,8 @@ import { shortened } from "../../draw/matrix";
 import { heatTable, type Palette, pixel } from "../../draw/palette";
 import type { Draw } from "../../draw/save";
 import { type AmountScale, amountScale, evenTicks } from "../../draw/scale";
-import { accessorsAt, extentsOf, touches } from "../../draw/strip";
-import { bytes as bytesText, fileLine, integer } from "../../format";
+import { accessorsAt, columnsOf, extentsOf, touches } from "../../draw/strip";
+import { bytes as bytesText, fileLine, integer, objectName } from "../../format";
 import { useShared } from "../../state/context";
 import { Figure, type Size, Tooltip, within } from "../../ui/figure";
 import { arrow, moved } from "../../ui/keys";
@@ -43,7 +43,9 @@ function drawing(
     const offsets = scaleLinear([0, size], [0, room]);
     for (const tick of evenTicks(size, Math.max(2, room / 130), "bytes")) {
       const x = LEFT + offsets(tick);
-      painter.text(x, 10, bytesText(tick), { fill: palette.muted, anchor: "middle" });
+      // The last one must not run into what stands above the legend.
+      const anchor = offsets(tick) > room - 24 ? "end" : "middle";
+      painter.text(x, 10, bytesText(tick), { fill: palette.muted, anchor });
       painter.path(`M${Math.round(x) + 0.5} 18v6`, { stroke: palette.border });
     }
     strips.forEach(({ place, pieces }, index) => {
@@ -51,11 +53,12 @@ function drawing(
       painter.text(LEFT - 8, y + STRIP / 2, shortened(nameOf(place.place)), { fill: palette.text, anchor: "end" });
       // Beyond its end at this place the object is not there: nothing is drawn.
       const length = place.bytes > 0 ? Math.min(size, place.bytes) : size;
-      const filled = Math.max(1, Math.ceil((length / size) * PIECES));
-      const pixels = Uint32Array.from(pieces.subarray(0, filled), (amount) =>
+      const columns = columnsOf(pieces, Math.floor(room * painter.density));
+      const filled = Math.max(1, Math.ceil((length / size) * columns.length));
+      const pixels = Uint32Array.from(columns.subarray(0, filled), (amount) =>
         amount > 0 ? table[Math.round(scale.share(amount) * 255)]! : none,
       );
-      painter.raster(LEFT, y, (filled / PIECES) * room, STRIP, { width: filled, height: 1, pixels });
+      painter.raster(LEFT, y, (filled / columns.length) * room, STRIP, { width: filled, height: 1, pixels });
     });
     const legend = {
       x: width - LEGEND_WIDTH,
@@ -63,6 +66,7 @@ function drawing(
       width: 12,
       height: Math.max(40, Math.min(180, strips.length * (STRIP + GAP) - 16)),
     };
+    painter.text(legend.x, 10, "times touched", { fill: palette.muted });
     drawLegend(painter, scale, "count", legend, palette);
   };
 }
@@ -120,7 +124,7 @@ export function Strips({ object, answer, size }: { object: DataObject; answer: O
   return (
     <div class="scroll">
       <Figure
-        title={`Bytes of ${object.name}`}
+        title={`Bytes of ${objectName(object)}`}
         description="One strip for each place, from the first byte to the last; colour is how often a byte was touched. Arrow keys move the point, Enter shows the place's bytes as a grid."
         height={TOP + strips.length * (STRIP + GAP) + 8}
         draw={draw}

@@ -4,7 +4,7 @@ import type { Matrix } from "../../api/types";
 import { percent, seconds } from "../../format";
 import { useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
-import { Bar, PlaceLink, Quantity } from "../../ui/parts";
+import { Bar, ObjectLink, PlaceLink, Quantity } from "../../ui/parts";
 import { trafficAt, useGrid } from "./grid";
 import { useSelectedCell } from "./matrix";
 
@@ -149,7 +149,7 @@ function TimeInCalls() {
 }
 
 function LargestObjects() {
-  const { run, filter, route, go } = useShared();
+  const { run, filter, route } = useShared();
   const largest = run.objects
     .map((object) => ({ object, value: amount(object.by_kind, filter, route.unit) }))
     .filter((one) => one.value > 0)
@@ -159,14 +159,12 @@ function LargestObjects() {
   return (
     <>
       <h2>Objects with most traffic</h2>
-      <table class="plain">
+      <table class="plain names">
         <tbody>
           {largest.map(({ object, value }) => (
             <tr key={object.id}>
               <th scope="row">
-                <button type="button" class="link" onClick={() => go({ view: "objects", object: object.id })}>
-                  {object.name}
-                </button>
+                <ObjectLink object={object.id} />
               </th>
               <td>
                 <Bar share={value / largest[0]!.value} />

@@ -80,9 +80,18 @@ function towards(from: Point, to: Point, distance: number): Point {
   return { x: from.x + ((to.x - from.x) / length) * distance, y: from.y + ((to.y - from.y) / length) * distance };
 }
 
-/** Width is in proportion to the amount, as far as thin lines can be seen. */
-function drawEdge(painter: Painter, layout: Layout, edge: Edge, most: number, colour: string, opacity: number): void {
-  const width = 1 + 5 * (edge.amount / most);
+/** Pixels of the thickest of so many edges: the more there are, the thinner, or they hide each other. */
+function thickest(edges: number): number {
+  return Math.max(1.5, Math.min(6, 6 * Math.sqrt(64 / Math.max(1, edges))));
+}
+
+interface Stroke {
+  width: number;
+  colour: string;
+  opacity: number;
+}
+
+function drawEdge(painter: Painter, layout: Layout, edge: Edge, { width, colour, opacity }: Stroke): void {
   if (edge.row === edge.col) {
     const node = layout.nodes[edge.row]!;
     const [ux, uy] = [Math.cos(node.angle), Math.sin(node.angle)];
@@ -122,9 +131,12 @@ function drawing(
   return (painter, width, height) => {
     const layout = layoutOf(grid.rows.length, { width, height });
     const near = (edge: Edge) => focus < 0 || edge.row === focus || edge.col === focus;
+    const most = thickest(edges.length);
     for (const edge of edges) {
-      const share = scale.share(edge.amount);
-      drawEdge(painter, layout, edge, scale.most, heat(0.15 + 0.85 * share, palette), near(edge) ? 1 : 0.08);
+      // Width is in proportion to the amount, as far as thin lines can be seen.
+      const width = 1 + (most - 1) * (edge.amount / scale.most);
+      const colour = heat(0.15 + 0.85 * scale.share(edge.amount), palette);
+      drawEdge(painter, layout, edge, { width, colour, opacity: near(edge) ? 1 : 0.08 });
     }
     const texts = edges.filter(near);
     if (texts.length <= MOST_TEXTS) {

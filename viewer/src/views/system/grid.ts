@@ -1,7 +1,7 @@
 /** The matrix that the system view shows, as amounts. */
 
 import { useMemo } from "preact/hooks";
-import type { KindTotal, Matrix } from "../../api/types";
+import type { KindTotal, Matrix, Run } from "../../api/types";
 import type { Grid } from "../../draw/matrix";
 import { type Asked, matrixAddress, subjectOf, useAnswer, useShared } from "../../state/context";
 import type { Route } from "../../state/route";
@@ -13,6 +13,11 @@ const MOST_BLOCKS = 256;
 /** Above so many places, all of them are shown as nodes first. */
 const PLACES_AT_ONCE = 512;
 
+/** Nodes that are worth a row of their own: not what receives from any source have not told. */
+export function nodesOf(run: Run): number {
+  return run.nodes.filter((node) => run.places[node.places[0]]?.kind !== "unknown").length;
+}
+
 /** Whether nodes or places are rows: the route's wish, or what the number of places suggests. */
 export function levelOf(route: Route, places: number, nodes: number): "node" | "place" {
   if (route.level !== "auto") return route.level;
@@ -22,7 +27,7 @@ export function levelOf(route: Route, places: number, nodes: number): "node" | "
 /** Asks for the matrix in the route's window. */
 export function useMatrix(most = MOST_BLOCKS): Asked<Matrix> {
   const { run, route } = useShared();
-  const level = levelOf(route, run.places.length, run.nodes.length);
+  const level = levelOf(route, run.places.length, nodesOf(run));
   return useAnswer<Matrix>(
     matrixAddress(route, run, {
       ...subjectOf(route),

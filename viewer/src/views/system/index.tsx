@@ -10,7 +10,7 @@ import { Subject } from "../../ui/subject";
 import { type Column, DataTable } from "../../ui/table";
 import { Details } from "./details";
 import { GraphFigure, MOST_NODES } from "./graph";
-import { levelOf, useMatrix } from "./grid";
+import { levelOf, nodesOf, useMatrix } from "./grid";
 import { MatrixFigure } from "./matrix";
 
 const FORMS = [
@@ -23,13 +23,13 @@ export function SystemView() {
   const { run, route, go } = useShared();
   const graph = route.form === "graph";
   const asked = useMatrix(graph ? MOST_NODES : undefined);
-  const level = levelOf(route, run.places.length, run.nodes.length);
+  const level = levelOf(route, run.places.length, nodesOf(run));
   return (
     <div class="view columns">
       <div class="main">
         <div class="toolbar">
           <Choice label="Form" value={route.form} options={FORMS} onChange={(form) => go({ form })} />
-          {run.nodes.length > 1 && (
+          {nodesOf(run) > 1 && (
             <Choice
               label="Level"
               value={level}

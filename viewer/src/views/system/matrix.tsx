@@ -7,6 +7,7 @@ import { drawLegend, LEGEND_WIDTH } from "../../draw/legend";
 import {
   blockAt,
   type Box,
+  drawDirections,
   drawLabels,
   drawLines,
   extentOf,
@@ -47,8 +48,7 @@ function drawing(grid: Grid, scale: AmountScale, window: MatrixWindow, shared: R
   return (painter, width, height) => {
     const box = boxOf({ width, height });
     const sight = { grid, ...window, box };
-    painter.text(box.x - 8, box.y - 20, "source ↓", { fill: palette.muted, anchor: "end", size: 10 });
-    painter.text(box.x - 8, box.y - 34, "target →", { fill: palette.muted, anchor: "end", size: 10 });
+    drawDirections(painter, box, palette);
     painter.raster(box.x, box.y, box.width, box.height, rasterise(sight, painter.density, colour));
     drawLines(painter, sight, run.nodes, palette);
     drawLabels(painter, sight, palette, marked);
