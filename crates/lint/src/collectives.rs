@@ -432,7 +432,9 @@ impl Check<'_, '_> {
         let mut counter = None;
         while let Some(value) = open.pop() {
             match value {
-                Value::Global(id, _) => return Some(self.program[id].name.clone()),
+                Value::Global(id, _) => {
+                    return Some(places::shown(&self.program[id].name).to_owned());
+                }
                 Value::Param(number) => {
                     if let Some(name) = function.param_names.get(&number) {
                         return Some(name.to_string());

@@ -57,8 +57,28 @@ pub fn digests(name: &str) -> bool {
     const OF_BLAS: [&str; 10] =
         ["sdot", "ddot", "dsdot", "snrm2", "dnrm2", "scnrm2", "dznrm2", "sasum", "dasum", "idamax"];
     if let Some(intrinsic) = name.strip_prefix("_FortranA") {
-        return OF_FORTRAN.iter().any(|begin| intrinsic.starts_with(begin));
+        // What follows names the type.
+        let is_whole = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_lowercase());
+        return OF_FORTRAN.iter().any(|name| intrinsic.strip_prefix(name).is_some_and(is_whole));
     }
     let plain = name.strip_prefix("cblas_").unwrap_or(name).trim_end_matches('_');
     OF_BLAS.contains(&plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_arrays_are_told_from_what_else_has_such_names() {
+        for name in
+            ["_FortranASumReal8", "_FortranAAll", "_FortranANorm2_8", "cblas_ddot", "dnrm2_"]
+        {
+            assert!(digests(name), "{name}");
+        }
+        for name in ["_FortranAAllocatableAllocate", "_FortranACountdown", "ddot_product", "dcopy_"]
+        {
+            assert!(!digests(name), "{name}");
+        }
+    }
 }
