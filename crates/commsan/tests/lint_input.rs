@@ -218,6 +218,43 @@ fn sources_that_do_not_compile_are_left_out() {
 }
 
 #[test]
+fn modules_of_fortran_need_no_order_and_leave_those_of_the_build_alone() {
+    let place = place();
+    let write = |name: &str, text: &str| fs::write(place.path(name), text).unwrap();
+    fs::create_dir(place.path("include")).unwrap();
+    write("include/size.inc", "integer, parameter :: n = 4\n");
+    write("main.f90", "program p\n  use step\n  call go\nend program\n");
+    write(
+        "step.f90",
+        "module step
+contains
+  subroutine go
+    use mpi
+    use data
+    integer :: ierr, rank
+    call MPI_Init(ierr)
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+    if (rank == 0) call MPI_Bcast(x, n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Finalize(ierr)
+  end subroutine
+end module
+",
+    );
+    write("z.f90", "module data\n  include 'size.inc'\n  integer :: x(n)\nend module\n");
+    write("data.mod", "of gfortran");
+    let sources = ["main.f90", "step.f90", "z.f90", "--", "-Iinclude", "-J", "include"];
+    let result = lint(&place, &sources);
+    result.ends_with(66);
+    assert!(
+        result.out.contains("CS-COL-01") && result.out.contains("of 3 files"),
+        "{}",
+        result.out
+    );
+    assert_eq!(fs::read_to_string(place.path("data.mod")).unwrap(), "of gfortran");
+    assert!(!place.path("step.mod").exists() && !place.path("include/step.mod").exists());
+}
+
+#[test]
 fn a_build_is_read_from_its_compile_commands() {
     let place = place();
     let project = "cmake_minimum_required(VERSION 3.16)

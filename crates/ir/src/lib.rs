@@ -13,6 +13,7 @@
 //! Exceptions: a call that may throw goes on to its normal destination only; where it would be caught
 //! is [`Block::unwind`]. What is reached by throwing alone is not reached.
 
+pub mod copies;
 pub mod graph;
 pub mod input;
 mod jumps;
@@ -64,7 +65,7 @@ pub struct Program {
 }
 
 /// One function.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Function {
     /// As the linker knows it.
     pub name: String,
@@ -85,7 +86,7 @@ pub struct Function {
 }
 
 /// What a function does.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Body {
     /// The entry first.
     pub blocks: Vec<Block>,

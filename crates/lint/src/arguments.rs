@@ -1,5 +1,5 @@
 //! Arguments that no call may be given, where the code says them: CS-ARG-01, and buffers that no call may be given
-//! twice: CS-BUF-04 (`aliased.rs`).
+//! twice: CS-BUF-04 (`aliased.rs`). Predefined reductions and datatypes are compared with each other (`fit.rs`).
 //!
 //! What a call demands is in the table of calls, as at run time (`mpi-shim/arguments.rs`, which names the
 //! standard's sections). What it is given counts here if it is a constant, or a variable that is only ever this
@@ -13,6 +13,7 @@
 
 mod aliased;
 mod constant;
+mod fit;
 
 use crate::environment::Environment;
 use crate::{Analysis, Calls, Mpi, places};
@@ -79,7 +80,7 @@ impl Given<'_, '_> {
         let mut demands = self.call.demands.iter();
         let found =
             demands.find_map(|(index, demand)| Some((*index, self.problem(*index, *demand)?)));
-        found.or_else(|| self.null_buffer())
+        found.or_else(|| self.null_buffer()).or_else(|| fit::wrong(self))
     }
 
     fn number(&self, index: usize) -> Option<i64> {
@@ -193,7 +194,8 @@ impl Given<'_, '_> {
 
     /// Whether an access has elements for sure.
     fn is_of_something(&self, rule: &Rule) -> bool {
-        count_of(rule).and_then(|count| self.number(count)).is_some_and(|count| count > 0)
+        let is_one = matches!(rule.extent, Extent::One);
+        is_one || count_of(rule).and_then(|count| self.number(count)).is_some_and(|count| count > 0)
     }
 
     /// Whether an access takes place wherever the call is made, as far as other arguments say.

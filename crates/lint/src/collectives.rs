@@ -19,9 +19,13 @@
 //! **What is never reported.** Conditions on data that a broadcast or an all-to-all reduction has made
 //! the same for all; on the number of ranks; on command lines and files that all ranks read; collectives of
 //! a part of the ranks under a condition on ranks of the whole; two conditions on opposite answers to one
-//! question, which together call the same on all ranks.
+//! question, which together call the same on all ranks; ranks that do what another one tells them
+//! ([`commands`]); what one rank decides alone ([`alone`]).
 
+mod absent;
+mod alone;
 mod comm;
+mod commands;
 mod extent;
 mod footprint;
 mod fork;
@@ -31,13 +35,13 @@ mod stored;
 mod terms;
 mod uniform;
 
-use crate::callgraph::CallGraph;
+use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
-use crate::memory::Memory;
+use crate::memory::{Memory, Object};
 use crate::openmp::{Runtime, runtime};
 use crate::{Analysis, Calls, levels, places};
 use comm::{Comm, Comms, Labels, OTHER};
-use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value, copies};
 use commsan_model::{Code, Finding, Role, Site};
 use commsan_mpi::Call;
 use fork::Fork;
@@ -45,19 +49,53 @@ use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
 use uniform::Differing;
 
-/// Finds collectives that do not match.
+/// Finds collectives that do not match. Where it can only suspect something, it looks again, with what functions
+/// do for one caller told from what they do for others ([`copies`]): objects of one class share no values then.
 pub fn check(
-    program: &Program,
+    program: &mut Program,
     calls: &Calls,
     memory: &Memory,
     environment: &Environment,
     analysis: &mut Analysis,
 ) {
+    let found = find(program, calls, memory, environment);
+    if !found.iter().any(|finding| finding.possible) {
+        return analysis.findings.extend(found);
+    }
+    let (callers, wanted) = to_copy(&Comms::new(program, calls, memory, environment));
+    copies::of_callees(program, &callers, &wanted);
+    let calls = Calls::of(program);
+    let memory = Memory::of(program, &calls);
+    analysis.findings.extend(find(program, &calls, &memory, environment));
+}
+
+/// Functions that call MPI, or those that do, and functions in which something may differ between ranks, or that make
+/// objects in which it may.
+fn to_copy(comms: &Comms) -> (FxHashSet<FunctionId>, FxHashSet<FunctionId>) {
+    let calls_mpi = |_, body: &Body| body.code.iter().any(|inst| comms.calls.at(inst).is_some());
+    let callers = comms.graph.reaching(callgraph::with(comms.program, calls_mpi));
+    let found = reach::look(comms);
+    let makers = found.objects.iter().filter_map(|object| match object {
+        Object::Made(function, ..) => Some(*function),
+        _ => None,
+    });
+    let mut wanted = comms.graph.reaching(makers);
+    wanted.extend(found.functions);
+    (callers, wanted)
+}
+
+fn find(
+    program: &Program,
+    calls: &Calls,
+    memory: &Memory,
+    environment: &Environment,
+) -> Vec<Finding> {
     let mut comms = Comms::new(program, calls, memory, environment);
     let roots = levels::roots(program, memory);
     let differing = uniform::differing(&mut comms, &roots);
-    if differing.conditions.is_empty() && differing.roots.is_empty() {
-        return;
+    if differing.conditions.is_empty() && differing.roots.is_empty() && differing.absent.is_empty()
+    {
+        return Vec::new();
     }
     let mut terms = Terms::new(&comms);
     for (function, ..) in program.defined() {
@@ -76,12 +114,20 @@ pub fn check(
         settled,
         found,
     };
+    let alone = alone::conditions(&comms, &differing, |function, value| {
+        check.is_rank(function, value, DEEPEST_RANK)
+    });
+    check.settled.extend(alone);
     for (function, term) in terms.functions() {
         check.term(term, levels::MAINS.contains(&&*program[function].name));
     }
     check.roots();
-    analysis.findings.extend(check.found);
+    check.absent();
+    check.found
 }
+
+/// Callers of callers that may pass the rank.
+const DEEPEST_RANK: usize = 4;
 
 struct Check<'c, 'p> {
     program: &'p Program,
@@ -91,7 +137,8 @@ struct Check<'c, 'p> {
     calls: CallGraph,
     /// Functions that several threads may run.
     teams: FxHashSet<FunctionId>,
-    /// Branches whose question was asked before, with the whole coming out the same.
+    /// Branches that need no look: their question was asked before, with the whole coming out the same, or one rank
+    /// alone comes to them.
     settled: FxHashSet<(FunctionId, InstId)>,
     found: Vec<Finding>,
 }
@@ -128,7 +175,10 @@ impl Check<'_, '_> {
         if fork.is_even(false, Only::Any) {
             self.settle(choice, rest);
             self.arguments(&fork);
-        } else if !fork.is_even_alone() && !self.is_chain(choice, after, labels) {
+        } else if !fork.is_even_alone()
+            && !self.is_chain(choice, after, labels)
+            && !commands::agree(self.comms, &fork)
+        {
             self.found.extend(self.mismatch(&fork, after));
         }
     }
@@ -342,12 +392,11 @@ impl Check<'_, '_> {
 
     /// Whether both ways are certain to be taken: the rank is compared with a constant, by all ranks.
     fn is_certain(&self, choice: &Choice) -> bool {
-        const DEEPEST: usize = 4;
         if self.differing.guarded.contains(&(choice.function, choice.inst)) {
             return false;
         }
         let asked = choice.question.map(Question::of);
-        asked.is_some_and(|value| self.is_rank(choice.function, value, DEEPEST))
+        asked.is_some_and(|value| self.is_rank(choice.function, value, DEEPEST_RANK))
     }
 
     /// Whether a value, or what is at an address, is the rank as `MPI_Comm_rank` has said it.
@@ -368,17 +417,24 @@ impl Check<'_, '_> {
             })
     }
 
-    /// The name of a variable that a condition depends on.
+    /// The name of a variable that a condition, or which function is called, depends on.
     fn variable(&self, function: FunctionId, branch: &Inst) -> Option<String> {
         let function = &self.program[function];
         let body = function.body.as_ref()?;
-        let mut open = vec![*branch.args.first()?];
+        let decides = match branch.op {
+            Op::Call(_) => branch.args.last(),
+            _ => branch.args.first(),
+        };
+        let is_call = matches!(branch.op, Op::Call(_));
+        let mut open = vec![*decides?];
         let mut seen = FxHashSet::default();
         // What counts rounds is compared with something that says more.
         let mut counter = None;
         while let Some(value) = open.pop() {
             match value {
-                Value::Global(id, _) => return Some(self.program[id].name.clone()),
+                Value::Global(id, _) => {
+                    return Some(places::shown(&self.program[id].name).to_owned());
+                }
                 Value::Param(number) => {
                     if let Some(name) = function.param_names.get(&number) {
                         return Some(name.to_string());
@@ -390,8 +446,11 @@ impl Check<'_, '_> {
                         (_, Some(name)) => return Some(name.to_string()),
                         _ => {}
                     }
-                    if !matches!(body[id].op, Op::Call(_)) {
-                        open.extend(body[id].args.iter().rev());
+                    match body[id].op {
+                        Op::Call(_) => {}
+                        // Of a table of functions, the index says more.
+                        Op::Offset(..) if is_call => open.extend(&body[id].args),
+                        _ => open.extend(body[id].args.iter().rev()),
                     }
                 }
                 _ => {}
@@ -425,6 +484,52 @@ impl Check<'_, '_> {
             let finding = places::finding(Code::RootsDiffer, message, sites, why, help.to_owned());
             self.found.push(finding);
         }
+    }
+
+    /// Calls that all ranks make, on a communicator that some do not have.
+    fn absent(&mut self) {
+        for (function, id, place) in &self.differing.absent {
+            let Some(body) = &self.program[*function].body else { continue };
+            let inst = &body[*id];
+            let Some(mpi) = self.comms.calls.at(inst) else { continue };
+            let Some(call) = mpi.call else { continue };
+            let by_address = mpi.by_reference || call.params[*place].name.ends_with("_inout");
+            let maker = absent::maker(self.comms, *function, inst.args[*place], by_address);
+            let Some((makes, made)) = maker else { continue };
+            let Some(split) = self.program[makes].body.as_ref().map(|body| &body[made]) else {
+                continue;
+            };
+            if self.gives_up(*function) {
+                continue;
+            }
+            let parameter = call.params[*place].shown();
+            let label = format!("`{parameter}` is MPI_COMM_NULL on some ranks");
+            let cause = "ranks whose color is MPI_UNDEFINED get MPI_COMM_NULL here".to_owned();
+            let sites = vec![
+                places::at(self.program, *function, inst.at, Role::Operation, label),
+                places::at(self.program, makes, split.at, Role::Cause, cause),
+            ];
+            let message = format!("`{parameter}` of {} is MPI_COMM_NULL on some ranks", mpi.name);
+            let why = "the color of some ranks is MPI_UNDEFINED, so that they are in no communicator (MPI 4.1 \
+                       §7.4.2), and no condition keeps them from the call";
+            let help = "make the call only where the communicator is not MPI_COMM_NULL";
+            let finding = places::finding(
+                Code::InvalidArgument,
+                message,
+                sites,
+                why.to_owned(),
+                help.to_owned(),
+            );
+            self.found.push(Finding { possible: true, ..finding });
+        }
+    }
+
+    /// Whether a function ends the job where ranks differ: who has no communicator may not come further.
+    fn gives_up(&self, function: FunctionId) -> bool {
+        let Some(body) = &self.program[function].body else { return false };
+        let aborts = |inst| self.comms.calls.at(inst).is_some_and(|mpi| mpi.name == "MPI_Abort");
+        body.code.iter().any(aborts)
+            && self.differing.conditions.keys().any(|(branches, _)| *branches == function)
     }
 
     fn inst(&self, event: &Event) -> Option<&Inst> {

@@ -57,14 +57,14 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     let calls = Calls::of(program);
     let memory = memory::Memory::of(program, &calls);
     pointers::resolve(program, &calls, &memory);
-    let program = &*program;
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
     levels::check(program, &calls, &memory, options, &mut analysis);
-    collectives::check(program, &calls, &memory, &environment, &mut analysis);
     pending::check(program, &calls, &memory, &environment, &mut analysis);
     arguments::check(program, &calls, &environment, &mut analysis);
     objects::check(program, &calls, &memory, &environment, options.leaks, &mut analysis);
+    // The last one: it changes the program.
+    collectives::check(program, &calls, &memory, &environment, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
     };

@@ -57,6 +57,8 @@ pub enum Runtime {
     TaskLoop(Value),
     /// The thread waits for its tasks.
     TaskWait,
+    /// The same for the tasks of a group, and all that these have made.
+    GroupWait,
     /// The number of the thread in its team.
     ThreadNumber,
     /// The number of threads in the team.
@@ -141,9 +143,8 @@ impl Call<'_> {
             "omp_task" => Runtime::Task { task: self.arg(2), ordered: false },
             "omp_task_with_deps" => Runtime::Task { task: self.arg(2), ordered: true },
             "taskloop" | "taskloop_5" => Runtime::TaskLoop(self.arg(2)),
-            "omp_taskwait" | "omp_wait_deps" | "omp_taskwait_deps_51" | "end_taskgroup" => {
-                Runtime::TaskWait
-            }
+            "omp_taskwait" | "omp_wait_deps" | "omp_taskwait_deps_51" => Runtime::TaskWait,
+            "end_taskgroup" => Runtime::GroupWait,
             "for_static_fini" | "dispatch_deinit" => Runtime::Shared,
             _ if name.starts_with("for_static_init")
                 || name.starts_with("dist_for_static_init") =>

@@ -64,3 +64,20 @@ pub fn finding(
         help,
     }
 }
+
+/// The name of a variable as the source has it: flang's `_QMmoduleEname`.
+pub fn shown(name: &str) -> &str {
+    let of_flang = name.strip_prefix("_Q").and_then(|rest| rest.rsplit_once('E'));
+    of_flang.map_or(name, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn variables_are_shown_as_the_source_names_them() {
+        for (name, shown) in [("_QMstepsElast_one", "last_one"), ("_QFEi", "i"), ("limit", "limit")]
+        {
+            assert_eq!(super::shown(name), shown);
+        }
+    }
+}

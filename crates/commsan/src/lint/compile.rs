@@ -120,25 +120,18 @@ impl Sources {
         })?;
         let directory = Directory(directory);
         let fortran = self.fortran(&directory.0);
-        let next = AtomicUsize::new(0);
-        let made = Mutex::new(Vec::new());
-        let workers = std::thread::available_parallelism().map_or(2, usize::from);
-        std::thread::scope(|scope| {
-            for _ in 0..workers.min(self.units.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(unit) = self.units.get(number) else { break };
-                        let output = directory.0.join(format!("{number}.bc"));
-                        let result = unit.compile(options, &fortran, &output).map(|()| output);
-                        if let Ok(mut made) = made.lock() {
-                            made.push((number, result));
-                        }
-                    }
-                });
-            }
-        });
-        let mut made = made.into_inner().unwrap_or_default();
+        let mut made = Vec::new();
+        let mut open: Vec<_> = (0..self.units.len()).collect();
+        while !open.is_empty() {
+            let results = self.round(&open, options, &fortran, &directory.0);
+            let done = results.iter().any(|(_, result)| result.is_ok());
+            // What uses modules of others may do better when these are there.
+            let (later, now): (Vec<_>, Vec<_>) = results.into_iter().partition(|(_, result)| {
+                done && result.as_ref().is_err_and(|why| fortran::waits(why))
+            });
+            made.extend(now);
+            open = later.into_iter().map(|(number, _)| number).collect();
+        }
         made.sort_by_key(|(number, _)| *number);
         let mut files = Vec::new();
         for (number, result) in made {
@@ -158,6 +151,33 @@ impl Sources {
 }
 
 impl Sources {
+    /// Compiles some of the units, as many at once as there are processors.
+    fn round(
+        &self,
+        numbers: &[usize],
+        options: &[String],
+        fortran: &[OsString],
+        directory: &Path,
+    ) -> Vec<(usize, Result<PathBuf, String>)> {
+        let next = AtomicUsize::new(0);
+        let made = Mutex::new(Vec::new());
+        let workers = std::thread::available_parallelism().map_or(2, usize::from);
+        std::thread::scope(|scope| {
+            for _ in 0..workers.min(numbers.len()) {
+                scope.spawn(|| {
+                    while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let output = directory.join(format!("{number}.bc"));
+                        let result = self.units[*number].compile(options, fortran, &output);
+                        if let Ok(mut made) = made.lock() {
+                            made.push((*number, result.map(|()| output)));
+                        }
+                    }
+                });
+            }
+        });
+        made.into_inner().unwrap_or_default()
+    }
+
     /// What flang needs for MPI, if there is Fortran with MPI.
     fn fortran(&self, directory: &Path) -> Vec<OsString> {
         let fortran = self.units.iter().find(|unit| {
@@ -192,7 +212,12 @@ impl Unit {
         let mut build = build.to_vec();
         loop {
             let mut command = self.command(compiler, &build, options, fortran);
-            command.args(["-g", "-c", "-emit-llvm", "-o"]).arg(output).arg(&self.source);
+            command.args(["-g", "-c", "-emit-llvm", "-o"]).arg(output);
+            if Language::of(&self.source) == Some(Language::Fortran) {
+                fortran::keep_modules(&mut command, &self.directory, &self.source, output);
+            } else {
+                command.arg(&self.source);
+            }
             let ran = command.stdin(Stdio::null()).output().map_err(|error| {
                 let program = command.get_program().to_string_lossy();
                 format!("`{program}` does not run ({error}): install clang-19 and flang-19")
@@ -233,15 +258,14 @@ impl Unit {
                 }
             }
         }
-        if language == Language::Fortran {
-            command.args(fortran);
-        }
-        command.current_dir(&self.directory).args(build).args(options);
+        command.current_dir(&self.directory);
         if language != Language::Fortran {
+            command.args(build).args(options);
             command.args(["-Xclang", "-disable-llvm-passes", "-w", "-Qunused-arguments"]);
             command.args(["-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument"]);
         } else {
-            command.arg("-O0");
+            let options = build.iter().cloned().chain(options.iter().map(OsString::from));
+            command.args(fortran).args(fortran::options(options, &self.directory)).arg("-O0");
         }
         command
     }

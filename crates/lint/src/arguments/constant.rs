@@ -4,6 +4,7 @@ use crate::Mpi;
 use crate::environment::Environment;
 use crate::mpi::stored;
 use commsan_ir::{BlockId, Body, Compare, Inst, Op, Program, Value};
+use commsan_mpi::collective::reduction;
 
 /// `MPI_ANY_TAG`, of both.
 pub const ANY_TAG: i64 = -1;
@@ -94,6 +95,64 @@ impl Constant {
     }
 }
 
+/// A predefined handle by what the library calls it.
+enum Predefined<'p> {
+    /// The name of Open MPI's variable, without its prefix.
+    Named(&'p str),
+    /// The number in MPICH's `mpi.h`.
+    Numbered(u32),
+}
+
+/// MPICH's predefined reductions, from 0x58000001 on.
+const REDUCTIONS: [&str; 12] =
+    ["MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MINLOC", "MAXLOC"];
+
+/// MPICH's predefined datatypes that programs reduce.
+const DATATYPES: [(u32, &str); 42] = [
+    (0x4c00_0101, "CHAR"),
+    (0x4c00_0118, "SIGNED_CHAR"),
+    (0x4c00_0102, "UNSIGNED_CHAR"),
+    (0x4c00_010d, "BYTE"),
+    (0x4c00_040e, "WCHAR"),
+    (0x4c00_0203, "SHORT"),
+    (0x4c00_0204, "UNSIGNED_SHORT"),
+    (0x4c00_0405, "INT"),
+    (0x4c00_0406, "UNSIGNED"),
+    (0x4c00_0807, "LONG"),
+    (0x4c00_0808, "UNSIGNED_LONG"),
+    (0x4c00_0809, "LONG_LONG_INT"),
+    (0x4c00_0819, "UNSIGNED_LONG_LONG"),
+    (0x4c00_040a, "FLOAT"),
+    (0x4c00_080b, "DOUBLE"),
+    (0x4c00_100c, "LONG_DOUBLE"),
+    (0x4c00_010f, "PACKED"),
+    (0x8c00_0000, "FLOAT_INT"),
+    (0x8c00_0001, "DOUBLE_INT"),
+    (0x8c00_0002, "LONG_INT"),
+    (0x8c00_0003, "SHORT_INT"),
+    (0x4c00_0816, "2INT"),
+    (0x8c00_0004, "LONG_DOUBLE_INT"),
+    (0x4c00_081e, "COMPLEX"),
+    (0x4c00_1022, "DOUBLE_COMPLEX"),
+    (0x4c00_041d, "LOGICAL"),
+    (0x4c00_041c, "REAL"),
+    (0x4c00_081f, "DOUBLE_PRECISION"),
+    (0x4c00_041b, "INTEGER"),
+    (0x4c00_0820, "2INTEGER"),
+    (0x4c00_0821, "2REAL"),
+    (0x4c00_1023, "2DOUBLE_PRECISION"),
+    (0x4c00_011a, "CHARACTER"),
+    (0x4c00_0427, "REAL4"),
+    (0x4c00_0829, "REAL8"),
+    (0x4c00_0137, "INT8_T"),
+    (0x4c00_0439, "INT32_T"),
+    (0x4c00_083a, "INT64_T"),
+    (0x4c00_043d, "UINT32_T"),
+    (0x4c00_083e, "UINT64_T"),
+    (0x4c00_0840, "C_FLOAT_COMPLEX"),
+    (0x4c00_1041, "C_DOUBLE_COMPLEX"),
+];
+
 /// Of one function.
 pub struct Constants<'p> {
     pub program: &'p Program,
@@ -120,6 +179,45 @@ impl Constants<'_> {
             Value::Global(id, 0) => Constant::named(&self.program[id].name),
             _ => None,
         }
+    }
+
+    /// The predefined reduction that a call is given, by its number in `commsan_mpi`.
+    pub fn reduction(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<u32> {
+        let name = match self.predefined(mpi, inst, index)? {
+            Predefined::Named(name) => format!("MPI_{}", name.strip_prefix("op_")?.to_uppercase()),
+            Predefined::Numbered(number) => {
+                let number = (number.checked_sub(0x5800_0001)?) as usize;
+                REDUCTIONS.get(number).map(|name| format!("MPI_{name}"))?
+            }
+        };
+        (1..)
+            .map_while(|number| Some((number, reduction::name(number)?)))
+            .find_map(|(number, known)| (known == name).then_some(number))
+    }
+
+    /// The name of the predefined datatype that a call is given.
+    pub fn datatype(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<String> {
+        Some(match self.predefined(mpi, inst, index)? {
+            Predefined::Named(name) => format!("MPI_{}", name.to_uppercase()),
+            Predefined::Numbered(number) => {
+                let known = DATATYPES.iter().find(|(known, _)| *known == number);
+                known.map(|(_, name)| format!("MPI_{name}"))?
+            }
+        })
+    }
+
+    fn predefined(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<Predefined<'_>> {
+        let argument = *inst.args.get(index)?;
+        let number = match argument {
+            _ if mpi.by_reference => stored(self.program, self.body, argument)?,
+            Value::Int(number) => number,
+            Value::Global(id, 0) => {
+                return self.program[id].name.strip_prefix("ompi_mpi_").map(Predefined::Named);
+            }
+            _ => return None,
+        };
+        let number = u32::try_from(number & 0xffff_ffff).ok()?;
+        self.environment.mpich.then_some(Predefined::Numbered(number))
     }
 
     /// What numbers may stand for, of each library that the program may be for.

@@ -38,6 +38,10 @@ pub type Labels = u64;
 pub const RANK: Labels = 1;
 /// What only some ranks have received, or each sees in its own way: messages, the clock, the host.
 pub const OTHER: Labels = 2;
+/// Handles that are null on some ranks.
+pub const ABSENT: Labels = 4;
+/// The first bit that is for the ranks of one communicator.
+const FIRST: u32 = 3;
 
 /// Finds communicators.
 pub struct Comms<'p> {
@@ -97,12 +101,18 @@ impl<'p> Comms<'p> {
             targets = targets.into_iter().flat_map(|at| self.memory.content(at)).collect();
         }
         let mut objects: Vec<_> = targets.into_iter().map(|target| target.object).collect();
+        objects.retain(|object| !self.is_null(*object));
         objects.sort_unstable();
         objects.dedup();
         match &*objects {
             [one] => self.predefined(*one).unwrap_or(Comm::Made(*one)),
             _ => Comm::Unknown,
         }
+    }
+
+    /// Whether this is Open MPI's `MPI_COMM_NULL`: no call is made on it.
+    pub fn is_null(&self, object: Object) -> bool {
+        matches!(object, Object::Global(id) if self.program[id].name == "ompi_mpi_comm_null")
     }
 
     fn predefined(&self, object: Object) -> Option<Comm> {
@@ -169,9 +179,9 @@ impl<'p> Comms<'p> {
         if self.group(function, comm) == Group::All {
             return RANK;
         }
-        let next = self.labels.len() as u32 + 2;
+        let next = self.labels.len() as u32 + FIRST;
         match *self.labels.entry(object).or_insert(next) {
-            bit @ 2..64 => 1 << bit,
+            bit @ FIRST..64 => 1 << bit,
             _ => RANK,
         }
     }

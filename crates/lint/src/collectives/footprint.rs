@@ -5,9 +5,10 @@
 
 use super::comm::Comms;
 use super::reach;
+use super::sources::digests;
 use crate::memory::set::Set;
-use crate::memory::{Object, Pointer};
-use commsan_ir::{Body, FunctionId, Inst, Op, Value};
+use crate::memory::{Memory, Object, Pointer};
+use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -91,6 +92,14 @@ impl Footprints {
         targets
     }
 
+    /// Everything in arrays that a value points to, or that a descriptor there points to.
+    pub fn arrays(&self, comms: &Comms, function: FunctionId, value: Value) -> Vec<Place> {
+        let objects = arrays(comms.memory, function, value).into_iter();
+        let number = |object| self.numbers.get(&object).copied();
+        let place = |object| Place { object, at: None, field: false };
+        objects.filter_map(number).map(place).collect()
+    }
+
     /// All places within so many bytes from where a value may point to; from there itself if it is not
     /// known how many.
     pub fn extended(&self, targets: &Rc<Targets>, bytes: Option<u64>) -> Rc<Targets> {
@@ -119,9 +128,33 @@ impl Footprints {
                     set.insert(place.object);
                 }
             }
+            for array in digested(comms.program, inst) {
+                for place in self.arrays(comms, function, *array) {
+                    set.insert(place.object);
+                }
+            }
         }
         set
     }
+}
+
+/// Arrays that a call makes a number of.
+pub fn digested<'i>(program: &Program, inst: &'i Inst) -> &'i [Value] {
+    match inst.op {
+        Op::Call(Callee::Direct(callee))
+            if program[callee].body.is_none() && digests(&program[callee].name) =>
+        {
+            &inst.args
+        }
+        _ => &[],
+    }
+}
+
+/// Objects that a value points to, and those that descriptors there point to.
+pub fn arrays(memory: &Memory, function: FunctionId, value: Value) -> Vec<Object> {
+    let direct = memory.targets(function, value);
+    let described = direct.iter().flat_map(|at| memory.content(Pointer { at: None, ..*at }));
+    direct.iter().copied().chain(described).map(|at| at.object).collect()
 }
 
 /// The addresses that an instruction reads or writes at.

@@ -34,6 +34,14 @@ impl<'f> Fork<'f, '_> {
         View { answers: Terms::answer(self.choice, number).into_iter().collect(), ..self.view() }
     }
 
+    /// What each way leads to, as who has taken it sees it.
+    pub fn sequences(&self) -> impl Iterator<Item = (Vec<TermId>, View<'f>)> {
+        self.ways().map(|(number, way)| {
+            let all = [way].into_iter().chain(self.rest.iter().copied()).collect();
+            (all, self.view_on(number))
+        })
+    }
+
     /// Whether all ways lead to the same calls.
     pub fn is_even(&self, any_comm: bool, only: Only) -> bool {
         let hash = |(number, way): (usize, TermId)| {

@@ -2,6 +2,7 @@
 //! objects, or who calls. Most functions of most programs drop out here.
 
 use super::comm::Comms;
+use super::footprint::{arrays, digested};
 use super::sources::{DIFFERS, is_source};
 use crate::Calls;
 use crate::callgraph::{self, CallGraph, started};
@@ -153,7 +154,10 @@ impl Reach<'_> {
                 for arg in Library::of(name).written(&inst.args) {
                     self.store(id, *arg, control);
                 }
-                result |= differs || DIFFERS.contains(&name);
+                let mut arrays = digested(self.program, inst).iter();
+                result |= differs
+                    || DIFFERS.contains(&name)
+                    || arrays.any(|array| self.is_in_array(id, *array));
                 continue;
             }
             self.changed |= control && !self.controlled[number];
@@ -187,6 +191,10 @@ impl Reach<'_> {
     fn is_in(&self, function: FunctionId, address: Value) -> bool {
         !self.objects.is_empty()
             && self.memory.any_target(function, address, |p| self.objects.contains(&p.object))
+    }
+
+    fn is_in_array(&self, function: FunctionId, array: Value) -> bool {
+        arrays(self.memory, function, array).iter().any(|object| self.objects.contains(object))
     }
 
     fn store(&mut self, function: FunctionId, address: Value, differs: bool) {

@@ -1,5 +1,6 @@
 //! Calls of MPI and of the C library that make values differ between ranks, or the same on all.
 
+use super::absent;
 use commsan_engine::Mode;
 use commsan_mpi::{Call, Role};
 
@@ -26,6 +27,7 @@ pub fn is_source(mpi: &crate::Mpi) -> bool {
         buffers || call.params.iter().any(|param| param.role == Role::Status)
     };
     rank_results(&mpi.name).is_some()
+        || absent::made(&mpi.name).is_some()
         || matches!(&*mpi.name, "MPI_Wtime" | "MPI_Get_processor_name")
         || mpi.call.is_some_and(stores)
 }
@@ -47,3 +49,36 @@ const BLOCKING: [&str; 4] = ["bcast", "allreduce", "allgather", "allgatherv"];
 
 /// Functions of the C library whose results are not the same on all ranks.
 pub const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];
+
+/// Whether a function of BLAS or of Fortran makes a number of the arrays that it is given.
+pub fn digests(name: &str) -> bool {
+    const OF_FORTRAN: [&str; 9] =
+        ["Sum", "Product", "Maxval", "Minval", "DotProduct", "Norm2", "Any", "All", "Count"];
+    const OF_BLAS: [&str; 10] =
+        ["sdot", "ddot", "dsdot", "snrm2", "dnrm2", "scnrm2", "dznrm2", "sasum", "dasum", "idamax"];
+    if let Some(intrinsic) = name.strip_prefix("_FortranA") {
+        // What follows names the type.
+        let is_whole = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_lowercase());
+        return OF_FORTRAN.iter().any(|name| intrinsic.strip_prefix(name).is_some_and(is_whole));
+    }
+    let plain = name.strip_prefix("cblas_").unwrap_or(name).trim_end_matches('_');
+    OF_BLAS.contains(&plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_arrays_are_told_from_what_else_has_such_names() {
+        for name in
+            ["_FortranASumReal8", "_FortranAAll", "_FortranANorm2_8", "cblas_ddot", "dnrm2_"]
+        {
+            assert!(digests(name), "{name}");
+        }
+        for name in ["_FortranAAllocatableAllocate", "_FortranACountdown", "ddot_product", "dcopy_"]
+        {
+            assert!(!digests(name), "{name}");
+        }
+    }
+}

@@ -166,6 +166,11 @@ impl<'a, 'p> Terms<'a, 'p> {
         term
     }
 
+    /// The number of the loop that does this in a round.
+    pub fn loop_of(&self, round: TermId) -> Option<usize> {
+        self.loops.iter().position(|known| *known == round)
+    }
+
     /// All functions looked at, in their order in the program, with their terms.
     pub fn functions(&self) -> Vec<(FunctionId, TermId)> {
         let mut all: Vec<_> =
@@ -287,12 +292,18 @@ impl<'a, 'p> Terms<'a, 'p> {
             },
             Term::Sequence(terms) => terms.iter().any(|term| self.is_undecided(*term, view)),
             Term::Loop(round) => self.is_undecided(*round, view),
+            Term::Call { term, comms } => {
+                let mut inner = view.clone();
+                inner.params.push(comms);
+                inner.answers.clear();
+                self.is_undecided(*term, &inner)
+            }
             _ => false,
         }
     }
 
     /// Whether a term calls anything that matters.
-    fn calls(&self, term: TermId, view: &View) -> bool {
+    pub fn calls(&self, term: TermId, view: &View) -> bool {
         match self.get(term) {
             Term::Event(event) => {
                 let comm = self.comm(event, view);
@@ -320,13 +331,14 @@ impl<'a, 'p> Terms<'a, 'p> {
         comm
     }
 
-    fn matters(&self, event: &Event, comm: Comm, view: &View) -> bool {
+    /// Whether ranks that differ must agree on a call.
+    pub fn matters(&self, event: &Event, comm: Comm, view: &View) -> bool {
         let differ = |labels| self.comms.differ(event.function, comm, labels);
         view.includes(event, comm) && view.labels.is_none_or(differ)
     }
 
     /// The way that is taken if the answer is known.
-    fn answered(&self, choice: &Choice, view: &View) -> Option<TermId> {
+    pub fn answered(&self, choice: &Choice, view: &View) -> Option<TermId> {
         let question = choice.question?;
         let known = view
             .answers

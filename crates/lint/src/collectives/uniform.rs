@@ -14,7 +14,7 @@
 mod mpi;
 
 use super::comm::{Comms, Labels, OTHER};
-use super::footprint::{Footprints, Targets};
+use super::footprint::{Footprints, Targets, digested};
 use super::reach;
 use super::sources::DIFFERS;
 use super::stored::Stored;
@@ -47,6 +47,8 @@ pub struct Differing {
     pub roots: FxHashMap<(FunctionId, InstId), Labels>,
     /// Where `MPI_Comm_rank` has stored a rank.
     pub ranks: FxHashSet<Pointer>,
+    /// Calls that all ranks make, with the argument that is `MPI_COMM_NULL` on some.
+    pub absent: BTreeSet<(FunctionId, InstId, usize)>,
 }
 
 /// A function with the labels of what it is called with.
@@ -63,6 +65,8 @@ struct Context {
     /// Objects whose labels it changes.
     touched: FxHashSet<u32>,
     result: Labels,
+    /// Its calls on communicators that some ranks do not have.
+    absent: FxHashSet<(InstId, usize)>,
     callers: BTreeSet<usize>,
     rounds: usize,
     /// Whether it is being looked at.
@@ -124,6 +128,12 @@ pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
     }
     while let Some((_, number)) = analysis.open.pop_first() {
         analysis.look(number);
+    }
+    for context in &analysis.contexts {
+        let calls = context.absent.iter().map(|(id, place)| (*id, *place));
+        let calls =
+            context.function.into_iter().flat_map(|f| calls.clone().map(move |c| (f, c.0, c.1)));
+        analysis.found.absent.extend(calls);
     }
     analysis.found
 }
@@ -252,6 +262,7 @@ impl Analysis<'_, '_> {
             values: vec![0; body.code.len()],
             control: vec![0; body.blocks.len()],
             result: 0,
+            absent: FxHashSet::default(),
             touched: FxHashSet::default(),
             exit: Stored::default(),
         };
@@ -279,7 +290,8 @@ impl Analysis<'_, '_> {
     }
 
     fn finish(&mut self, pass: Pass) {
-        let Pass { number, function, body, shape, values, result, touched, exit, .. } = pass;
+        let Pass { number, function, body, shape, values, result, absent, touched, exit, .. } =
+            pass;
         for block in body.block_ids() {
             let others = shape.controllers[block.0 as usize].iter().filter(|by| **by != block);
             let mut guards = others.map(|by| {
@@ -305,6 +317,7 @@ impl Analysis<'_, '_> {
             }
         }
         let context = &mut self.contexts[number];
+        context.absent = absent;
         if context.result != result || context.touched != touched || context.exit != exit {
             (context.result, context.touched, context.exit) = (result, touched, exit);
             // What others have gone on with was enough for what they came with, if it was final.
@@ -448,7 +461,11 @@ impl Analysis<'_, '_> {
                     pass.add(memory, &targets, control);
                 }
             }
-            return together | if DIFFERS.contains(&name) { OTHER } else { 0 };
+            let mut content = 0;
+            for array in digested(program, inst) {
+                content |= memory.read(&self.footprints.arrays(self.comms, pass.function, *array));
+            }
+            return together | content | if DIFFERS.contains(&name) { OTHER } else { 0 };
         }
         let mut result = 0;
         let before = memory.clone();
@@ -491,6 +508,7 @@ struct Pass<'b> {
     /// By block: labels of the conditions that decide whether it runs.
     control: Vec<Labels>,
     result: Labels,
+    absent: FxHashSet<(InstId, usize)>,
     touched: FxHashSet<u32>,
     exit: Stored,
 }

@@ -165,20 +165,20 @@ struct Search<'s, 'p> {
     through: &'s [bool],
     /// The region of the event: up to here, its words are those of one thread.
     region: Vec<Letter>,
-    /// What ends the walk.
-    ends: Ends,
     open: Vec<Step>,
     seen: FxHashSet<Step>,
     /// Calls of MPI.
     reached: FxHashSet<(Number, InstId)>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Ends {
     /// A barrier of the team.
     Barrier,
     /// Also where the tasks are waited for.
     Task,
+    /// The same, of a task whose maker, a task too, is over: who only waits for his own tasks does not wait for it.
+    Descendant,
     /// Only where the thread is waited for, or may be.
     Thread,
 }
@@ -197,6 +197,8 @@ struct Step {
     /// Whether it has left the event's region. What is spawned from within begins after the event; what
     /// the event comes after is found from there.
     left: bool,
+    /// What ends the way.
+    ends: Ends,
 }
 
 impl<'s, 'p> Search<'s, 'p> {
@@ -215,19 +217,19 @@ impl<'s, 'p> Search<'s, 'p> {
         };
         let region = event.word[..end].to_vec();
         let (open, seen, reached) = Default::default();
-        let mut search = Search { instances, through, region, ends, open, seen, reached };
+        let mut search = Search { instances, through, region, open, seen, reached };
         match spawned {
             // What runs beside its maker does so from where it is made.
-            Some(letter) => search.start_at(letter.spot()),
+            Some(letter) => search.start_at(letter.spot(), ends),
             None => {
                 let step = (event.instance, event.block, event.spot.inst);
-                search.push_after(step.0, step.1, step.2, false, false);
+                search.push_after(step.0, step.1, step.2, false, ends);
             }
         }
         search
     }
 
-    fn start_at(&mut self, spot: Spot) {
+    fn start_at(&mut self, spot: Spot, ends: Ends) {
         for number in self.instances.of_function(spot.function) {
             let Some(block) = self.block_of(*number, spot.inst) else { continue };
             let body = self.instances.body(*number);
@@ -236,9 +238,17 @@ impl<'s, 'p> Search<'s, 'p> {
             let own = self.instances.all[*number].calls.get(&spot.inst).map(|own| &**own);
             if let (Some(Runtime::TaskLoop(_)), Some([(instance, _)])) = (asked, own) {
                 let (instance, block) = (*instance, BlockId(0));
-                self.push(Step { instance, block, from: 0, begun: false, down: true, left: true });
+                self.push(Step {
+                    instance,
+                    block,
+                    from: 0,
+                    begun: false,
+                    down: true,
+                    left: true,
+                    ends,
+                });
             }
-            self.push_after(*number, block, spot.inst, false, true);
+            self.push_after(*number, block, spot.inst, true, ends);
         }
     }
 
@@ -247,10 +257,11 @@ impl<'s, 'p> Search<'s, 'p> {
         body.block_ids().find(|block| body[*block].code.contains(&inst))
     }
 
-    fn push_after(&mut self, instance: Number, block: BlockId, id: InstId, down: bool, left: bool) {
+    /// Goes on after a call, on a way that need not come back.
+    fn push_after(&mut self, instance: Number, block: BlockId, id: InstId, left: bool, ends: Ends) {
         let code = &self.instances.body(instance)[block].code;
         let from = code.iter().position(|at| *at == id).map_or(code.len(), |at| at + 1);
-        self.push(Step { instance, block, from, begun: false, down, left });
+        self.push(Step { instance, block, from, begun: false, down: false, left, ends });
     }
 
     fn push(&mut self, step: Step) {
@@ -267,7 +278,7 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// Goes through a block.
     fn walk(&mut self, step: Step) {
-        let Step { instance, block, from, begun, down, mut left } = step;
+        let Step { instance, block, from, begun, down, mut left, ends } = step;
         let body = self.instances.body(instance);
         let known = &self.instances.all[instance];
         let Some(mut state) = self.instances.state(instance, block).cloned() else { return };
@@ -281,7 +292,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 continue;
             }
             left = left || self.has_left(instance, &state);
-            if self.stops(instance, inst) {
+            if self.stops(instance, inst, ends) {
                 return;
             }
             if left && self.instances.mpi.at(inst).is_some() {
@@ -290,7 +301,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let Some(called) = known.calls.get(&id) else { continue };
             for (callee, how) in called.iter().copied() {
                 // A team is waited for; what it does meanwhile is done by other teams.
-                let enters = how != Entered::Forked || self.ends == Ends::Thread;
+                let enters = how != Entered::Forked || ends == Ends::Thread;
                 if enters {
                     self.push(Step {
                         instance: callee,
@@ -299,39 +310,54 @@ impl<'s, 'p> Search<'s, 'p> {
                         begun: false,
                         down: true,
                         left,
+                        ends,
                     });
                 }
             }
-            if are_barriers(called, self.through) && self.ends != Ends::Thread {
+            if are_barriers(called, self.through) && ends != Ends::Thread {
                 return;
             }
         }
         if body.end(block).is_some_and(|end| end.op == Op::Return) && !down {
-            self.ascend(instance, left);
+            self.ascend(instance, left, ends);
         }
         for (block, begun) in self.instances.shape(instance).ways(body, block, begun) {
-            self.push(Step { instance, block, from: 0, begun, down, left });
+            self.push(Step { instance, block, from: 0, begun, down, left, ends });
         }
     }
 
-    fn ascend(&mut self, instance: Number, left: bool) {
+    fn ascend(&mut self, instance: Number, left: bool, ends: Ends) {
         for (caller, call) in &self.instances.all[instance].callers {
             let how = self.instances.entered(*caller, *call, instance);
-            // The end of a team is a barrier, a task or thread goes nowhere.
-            if how != Some(Entered::Called) {
-                continue;
-            }
+            let made = || {
+                let inst = &self.instances.body(*caller)[*call];
+                matches!(runtime(self.instances.program, inst), Some(Runtime::Task { .. }))
+            };
+            let ends = match how {
+                Some(Entered::Called) => ends,
+                // What a task has made, and not waited for, may outlive it.
+                Some(Entered::Spawned)
+                    if matches!(ends, Ends::Task | Ends::Descendant) && made() =>
+                {
+                    Ends::Descendant
+                }
+                // The end of a team is a barrier, other tasks and threads go nowhere.
+                _ => continue,
+            };
             if let Some(block) = self.block_of(*caller, *call) {
-                self.push_after(*caller, block, *call, false, left);
+                self.push_after(*caller, block, *call, left, ends);
             }
         }
     }
 
-    fn stops(&self, instance: Number, inst: &Inst) -> bool {
+    fn stops(&self, instance: Number, inst: &Inst, ends: Ends) -> bool {
         let asked = runtime(self.instances.program, inst);
-        match self.ends {
+        match ends {
             Ends::Barrier => asked == Some(Runtime::Barrier),
-            Ends::Task => matches!(asked, Some(Runtime::Barrier | Runtime::TaskWait)),
+            Ends::Task => {
+                matches!(asked, Some(Runtime::Barrier | Runtime::TaskWait | Runtime::GroupWait))
+            }
+            Ends::Descendant => matches!(asked, Some(Runtime::Barrier | Runtime::GroupWait)),
             Ends::Thread => self.instances.waits_at(instance, inst),
         }
     }

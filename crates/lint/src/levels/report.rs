@@ -212,7 +212,9 @@ impl<'r, 'p> Report<'r, 'p> {
         let ends = match pair.cause {
             Letter::Single(_) => "ends without a barrier",
             Letter::Section(..) => "runs beside the other sections",
-            Letter::Task(..) => "runs until the next barrier or `taskwait`",
+            Letter::Task(..) => {
+                "runs until a `taskwait` of who made it, the end of its `taskgroup`, or a barrier"
+            }
             Letter::Thread(_) => "runs until it is joined",
             _ => "has no barrier at its end",
         };
@@ -235,7 +237,10 @@ impl<'r, 'p> Report<'r, 'p> {
         let help = match pair.cause {
             Letter::Single(_) => "remove `nowait`, or put a `barrier` between the two",
             Letter::Section(..) => "put both into one section, or use `single` regions",
-            Letter::Task(..) => "put a `taskwait` between the two, or order the tasks by `depend`",
+            Letter::Task(..) => {
+                "let who makes the task wait for it (`taskwait`), use a `taskgroup`, or order the \
+                 tasks by `depend`"
+            }
             Letter::Thread(_) => "join the thread before, or let a lock keep the two apart",
             _ => "put a `barrier` between the two",
         };

@@ -9,9 +9,9 @@ int main(int argc, char **argv) {
     value = 1;
     MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access possible
   }
-  if (rank == 1) {
+  if (rank == 1) { //~ CS-COL-01 cause possible
     value = 2;
-    if (value != rank) //~ CS-COL-01 cause possible
+    if (value != rank)
       MPI_Barrier(MPI_COMM_WORLD); //~ CS-COL-01 access possible
   }
   if (rank == 0) { //~ CS-COL-01 cause possible

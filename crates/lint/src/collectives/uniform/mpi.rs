@@ -1,13 +1,14 @@
 //! What calls of MPI make differ between ranks, and what they make the same.
 
 use super::{Analysis, Pass};
-use crate::collectives::comm::{Comm, Group, Labels, OTHER, RANK};
+use crate::collectives::absent;
+use crate::collectives::comm::{ABSENT, Comm, Group, Labels, OTHER, RANK};
 use crate::collectives::extent;
 use crate::collectives::sources::{rank_results, uniform, writes};
 use crate::collectives::stored::Stored;
 use crate::mpi::stored;
 use commsan_ir::{FunctionId, Inst, InstId};
-use commsan_mpi::Role;
+use commsan_mpi::{Demand, Object, Role};
 
 impl Analysis<'_, '_> {
     /// What a call of MPI does to labels.
@@ -25,6 +26,7 @@ impl Analysis<'_, '_> {
         let function = pass.function;
         let comm = self.comms.of_call(function, inst, mpi);
         let name = &*mpi.name;
+        self.given(pass, (id, inst, mpi), labels, control, memory);
         // Results: which argument, and how they differ.
         if let Some((from, to)) = rank_results(name) {
             let comm = self.comms.resolve(function, inst.args[0], mpi.by_reference);
@@ -53,6 +55,12 @@ impl Analysis<'_, '_> {
             return OTHER;
         }
         let Some(call) = mpi.call else { return 0 };
+        if let Some((to, color)) = absent::made(name) {
+            let color = color.map(|color| self.labels_at(pass, inst, mpi, color, labels, memory));
+            let label = absent::label(self.comms, function, id, color);
+            let targets = self.targets(function, inst.args[to]);
+            pass.write(memory, &targets, label);
+        }
         if let Some(root) = call.at.root.and_then(|root| labels.get(root)) {
             let at = inst.args[call.at.root.unwrap_or(0)];
             // A constant's copy differs from none, though it is made on some ranks only.
@@ -88,6 +96,53 @@ impl Analysis<'_, '_> {
             }
         }
         0
+    }
+
+    /// Notes communicators that some ranks do not have, though all of them make the call.
+    fn given(
+        &mut self,
+        pass: &mut Pass,
+        (id, inst, mpi): (InstId, &Inst, &crate::Mpi),
+        labels: &[Labels],
+        control: Labels,
+        memory: &Stored,
+    ) {
+        for (place, demand) in mpi.call.iter().flat_map(|call| &call.demands) {
+            let by_address = match demand {
+                Demand::Comm => mpi.by_reference,
+                Demand::Freeable(Object::Comm) => true,
+                _ => continue,
+            };
+            let Some(arg) = inst.args.get(*place) else { continue };
+            let labels = match by_address {
+                true => memory.read(&self.targets(pass.function, *arg).places),
+                false => labels[*place],
+            };
+            let is_absent = control == 0
+                && labels & ABSENT != 0
+                && absent::maker(self.comms, pass.function, *arg, by_address).is_some();
+            if is_absent {
+                pass.absent.insert((id, *place));
+            } else {
+                pass.absent.remove(&(id, *place));
+            }
+        }
+    }
+
+    /// Labels of an argument, of Fortran's variables too.
+    fn labels_at(
+        &mut self,
+        pass: &Pass,
+        inst: &Inst,
+        mpi: &crate::Mpi,
+        place: usize,
+        labels: &[Labels],
+        memory: &Stored,
+    ) -> Labels {
+        match inst.args.get(place) {
+            Some(at) if mpi.by_reference => memory.read(&self.targets(pass.function, *at).places),
+            _ => labels.get(place).copied().unwrap_or(0),
+        }
     }
 
     fn everybody(&self, function: FunctionId, comm: Comm) -> bool {
