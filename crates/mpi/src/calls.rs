@@ -58,6 +58,8 @@ pub struct Call {
     pub received: Option<Message>,
     /// What it demands of single arguments.
     pub demands: Vec<(usize, Demand)>,
+    /// Parameters that must have the same value on all ranks, at most [`alike::MOST`](crate::collective::alike::MOST).
+    pub alike: Vec<usize>,
     /// What it makes, and the parameter where it stores the handle.
     pub makes: Option<(Object, usize)>,
     /// What it frees, of which it is given the variable of a handle first.
@@ -314,6 +316,8 @@ pub struct Param {
     pub name: String,
     /// What kind of thing is passed.
     pub role: Role,
+    /// Whether all ranks must pass the same value.
+    pub alike: bool,
 }
 
 /// Kinds of parameters, as far as somebody must tell them apart.
@@ -650,10 +654,11 @@ impl Call {
         (count(Param::in_fortran) + 1, count(|param| param.role == Role::Text))
     }
 
-    /// Whether its datatypes must be committed (MPI 4.1 §5.1.9).
+    /// Whether its datatypes must be committed (MPI 4.1 §5.1.9), as those of a file's view.
     pub fn communicates(&self) -> bool {
         let moves = !matches!(self.effect, Effect::Pack | Effect::Unpack | Effect::Local);
-        let file = self.at.file.is_some() && !self.accesses.is_empty();
+        let file = self.at.file.is_some()
+            && (!self.accesses.is_empty() || self.named("filetype").is_some());
         moves && (self.at.comm.is_some() || self.at.win.is_some() || file)
     }
 

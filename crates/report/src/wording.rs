@@ -700,6 +700,16 @@ pub const WORDINGS: &[Wording] = &[
         help: "give the same assertions on all ranks; 0 is always right",
         fortran: "",
     },
+    Wording {
+        code: Code::ArgumentsDiffer,
+        case: Case::Usual,
+        message: "{who} passes {mine}, and {other} {theirs}",
+        offence: "{by} with {mine}",
+        operation: "{starter} with {theirs}",
+        why: "both are the {nth} collective on {on}, and all its ranks must pass the same value here",
+        help: "let one rank decide and tell the others before the call, or compute the value from what all ranks know alike",
+        fortran: "",
+    },
     // Messages are told by `messages.rs`, which compares what ranks have counted.
     Wording {
         code: Code::MessageTypesDiffer,

@@ -24,6 +24,13 @@ pub(super) fn dims_problem(args: &Args, index: usize) -> Option<String> {
     Some(format!("has element {at} = {size}, but a dimension has at least 1 process"))
 }
 
+/// What is wrong with how large a part of an array is (MPI 4.1 §5.1.3).
+pub(super) fn parts_problem(args: &Args, index: usize) -> Option<String> {
+    let (at, size) =
+        elements(args, index, "ndims", args.call.large)?.find(|(_, size)| *size < 1)?;
+    Some(format!("has element {at} = {size}, but a part has at least 1 element"))
+}
+
 /// What is wrong with where a part of an array begins (MPI 4.1 §5.1.3).
 pub(super) fn starts_problem(args: &Args, index: usize) -> Option<String> {
     let of = |name: &str| elements(args, args.call.named(name)?, "ndims", args.call.large);
