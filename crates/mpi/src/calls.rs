@@ -430,7 +430,7 @@ impl Role {
             | "weighted_out" | "lb_out" | "extent_out" | "count_out" | "result_out"
             | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out" | "status_in"
             | "integers_out" | "addresses_out" | "types_out" | "newtype_out" | "filetype_out"
-            | "errcodes_out" | "parent_out" | "counts_out" => Role::Pointer,
+            | "errcodes_out" | "index_in" | "parent_out" | "counts_out" => Role::Pointer,
             _ => return None,
         })
     }

@@ -145,7 +145,15 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
             let dup = named("MPI_Comm_dup").expect("a call of the table");
             for child in &COMMS[1..] {
                 let (root, none_precede) = (None, false);
-                let dup = Call { comm: 0, call: &dup.name, root, op: 0, count: 0, none_precede, alike: 0 };
+                let dup = Call {
+                    comm: 0,
+                    call: &dup.name,
+                    root,
+                    op: 0,
+                    count: 0,
+                    none_precede,
+                    alike: 0,
+                };
                 tracker.enter(&dup.entering(), &Step(9000), &mut codes);
                 tracker.made(COMMS[0], On::Comm(*child), &Group::new(vec![0, 1, 2]));
             }

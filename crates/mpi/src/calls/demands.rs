@@ -55,6 +55,18 @@ pub enum Demand {
     Inter,
     /// A dimension of the communicator's grid.
     Direction,
+    /// Datatypes that are there still.
+    Types,
+    /// Where each node's edges end in the list of all, ascending.
+    Ends,
+    /// Nodes of a graph.
+    Edges,
+    /// A group of ranks of the communicator.
+    Subgroup,
+    /// Data for which there is room in the attached buffer.
+    Buffered,
+    /// A buffer besides which no other is attached.
+    Unattached,
     /// Sizes of parts of an array, all more than 0.
     Parts,
     /// Beginnings of parts that lie within their array.
@@ -144,6 +156,11 @@ impl Demand {
                 (_, "direction") => Demand::Direction,
                 (_, "starts") => Demand::Starts,
                 (_, "subsizes") => Demand::Parts,
+                (_, "types") => Demand::Types,
+                (_, "index_in") => Demand::Ends,
+                (_, "edges") if family == "Graph_create" => Demand::Edges,
+                (_, "buf") if family == "Bsend" => Demand::Buffered,
+                (_, "buffer") if family.starts_with("Buffer_attach") => Demand::Unattached,
                 (_, "ranks") if !family.starts_with("Group_range") => Demand::Members,
                 (_, "sources") if family == "Dist_graph_create_adjacent" => {
                     Demand::Neighbours("indegree")
@@ -189,6 +206,11 @@ impl Demand {
         let at = |name: &str| params.iter().position(|param| param.name == name);
         if let (Some(file), Some(_)) = (at("fh"), at("datatype")) {
             demands.push((file, Demand::Opened));
+        }
+        if let Some(group) =
+            at("group").filter(|_| matches!(family, "Comm_create" | "Comm_create_group"))
+        {
+            demands.push((group, Demand::Subgroup));
         }
         if let Some(filetype) = at("filetype").filter(|_| family == "File_set_view") {
             demands.push((filetype, Demand::Filetype));

@@ -224,7 +224,10 @@ fn calls_back(family: &str, effect: Effect) -> bool {
     matches!(
         family,
         "Comm_dup" | "Comm_dup_with_info" | "Comm_idup" | "Comm_idup_with_info" | "Type_dup"
-    ) || matches!(effect, CommFree | Finalize | TypeFree | WindowFree)
+    ) || family.ends_with("_set_attr")
+        || family.ends_with("_delete_attr")
+        || matches!(family, "Attr_put" | "Attr_delete")
+        || matches!(effect, CommFree | Finalize | TypeFree | WindowFree)
 }
 
 fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {
