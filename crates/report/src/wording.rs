@@ -228,6 +228,18 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::RequestNeverCompleted,
+        case: Case::Split,
+        message: "no call ends {operation}",
+        offence: "",
+        operation: "{starts}",
+        why: "{starter} at {started} is the first half of a collective on the file; it is complete only when the second \
+              half returns, which has the same name with _end, and none did before the program ended",
+        help: "call the second half on the same file and buffer, before the file is closed and before the next collective \
+               access to it",
+        fortran: "",
+    },
+    Wording {
         code: Code::RequestOverwritten,
         case: Case::Usual,
         message: "{who} overwrites the request of {operation}, which is still active",
