@@ -766,7 +766,8 @@ mod tests {
     fn calls_that_call_back_are_known() {
         let all = CALLS.iter().filter(|call| call.calls_back).map(|call| &call.name[4..]);
         let known = "Finalize Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_free \
-                     Comm_disconnect Type_dup Type_free Win_free";
+                     Comm_disconnect Type_dup Type_free Win_free Comm_set_attr Comm_delete_attr \
+                     Type_set_attr Type_delete_attr Win_set_attr Win_delete_attr Attr_put Attr_delete";
         let (mut all, mut known): (Vec<_>, Vec<_>) =
             (all.collect(), known.split_whitespace().collect());
         all.sort_unstable();
