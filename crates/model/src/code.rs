@@ -136,6 +136,8 @@ codes! {
         "collective that a rank never enters", "CS-COL-06.md";
     AssertionsDiffer = "CS-COL-07", Error,
         "fence of which only some ranks assert something", "CS-COL-07.md";
+    ArgumentsDiffer = "CS-COL-08", Error,
+        "ranks pass different values of an argument that must be the same", "CS-COL-08.md";
     MessageTypesDiffer = "CS-MSG-01", Error,
         "message received as another type than it was sent as", "CS-MSG-01.md";
     MessageLost = "CS-MSG-02", Error,

@@ -7,12 +7,15 @@
 //! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP
 //! elsewhere than in accumulates (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
 //! dimensions that a grid does not have (§8.5.6), neighbours and members of groups that are not there, or named twice
-//! (§8.5.4, §7.3.2), parts that reach beyond their array (§5.1.3), negative offsets in files (§14.4), calls about the
+//! (§8.5.4, §7.3.2), groups of other ranks than the communicator's (§7.4.2), graphs of which the lists do not fit (§8.5.3),
+//! datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that are empty or reach beyond their array (§5.1.3), negative offsets in files, modes by which
+//! no file is opened, access for which one is not open, and views that do not fit (§14, `files.rs`), calls about the
 //! other group of a communicator that has none (§7.6.1), what `fit.rs` says, and places for results, requests included
-//! (§2.6.2). Not looked at is what does not matter: at
-//! `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are requests that were
-//! freed, arrays of datatypes, and calls that are not in the table.
+//! (§2.6.2). Not looked at is what does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root, and the
+//! datatype of nothing. Missed are requests that were freed, arrays of datatypes, and calls that are not in the table.
 
+pub(crate) mod buffered;
+mod files;
 pub(crate) mod fit;
 mod lists;
 
@@ -84,8 +87,12 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
     match demand {
         Demand::Comm => word == null::comm(),
         Demand::Topology(_) | Demand::Inter | Demand::Freeable(_) => true,
-        Demand::Dims | Demand::Starts | Demand::Members | Demand::Neighbours(_) => true,
-        Demand::Counts | Demand::Direction => true,
+        Demand::Dims | Demand::Parts | Demand::Starts | Demand::Members | Demand::Neighbours(_) => {
+            true
+        }
+        Demand::Counts | Demand::Direction | Demand::Types | Demand::Subgroup => true,
+        Demand::Ends | Demand::Edges | Demand::Buffered | Demand::Unattached => true,
+        Demand::AccessMode | Demand::Opened | Demand::Whence | Demand::Filetype => true,
         Demand::Win => word == null::win(),
         Demand::Group => word == null::group(),
         Demand::Info => word == null::info(),
@@ -103,7 +110,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         }
         Demand::Target => word >= job.size,
         Demand::Tag | Demand::ReceivedTag => word > job.largest_tag,
-        Demand::Count | Demand::Color | Demand::Offset => (word as isize) < 0,
+        Demand::Count | Demand::Color | Demand::Offset | Demand::Sought => (word as isize) < 0,
         Demand::Unit => word as isize <= 0,
         Demand::Place | Demand::Array => word == 0,
     }
@@ -168,14 +175,29 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Counts => lists::counts_problem(args, index)?,
         Demand::Inter if Mpi.is_inter(args.words[index]) => return None,
         Demand::Inter => "is no intercommunicator: it has no other group".to_owned(),
+        Demand::Types => lists::types_problem(args, index)?,
+        Demand::Ends => lists::ends_problem(args, index)?,
+        Demand::Edges => lists::edges_problem(args, index)?,
+        Demand::Subgroup => lists::subgroup_problem(args, index)?.to_owned(),
+        Demand::Buffered => buffered::room_problem(args)?,
+        Demand::Unattached => buffered::attached_problem()?.to_owned(),
+        Demand::Parts => lists::parts_problem(args, index)?,
         Demand::Starts => lists::starts_problem(args, index)?,
         Demand::Members => lists::members_problem(args, index)?,
         Demand::Neighbours(count) => lists::neighbours_problem(args, index, count)?,
         Demand::Direction => direction_problem(args, index)?,
         Demand::Offset if value == sys::COMMSAN_DISPLACEMENT_CURRENT as isize => return None,
+        Demand::Offset if args.call.params[index].name == "size" => {
+            format!("is negative, {value}")
+        }
         Demand::Offset => format!("is {value}, but offsets are counted from 0"),
         Demand::Color if value == sys::COMMSAN_UNDEFINED as isize => return None,
         Demand::Color => format!("is negative, {value}"),
+        Demand::AccessMode => files::mode_problem(args.int(index))?.to_owned(),
+        Demand::Opened => files::access_problem(args, index)?.to_owned(),
+        Demand::Whence => files::whence_problem(args.int(index))?,
+        Demand::Sought => files::sought_problem(args, index)?,
+        Demand::Filetype => files::filetype_problem(args, index)?,
         Demand::Dims => lists::dims_problem(args, index)?,
         Demand::Array if !is_array_used(args, index) => return None,
         Demand::Place | Demand::Array => NULL_POINTER.to_owned(),

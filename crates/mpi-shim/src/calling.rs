@@ -44,6 +44,16 @@ pub(crate) fn begin() {
     let _ = TEXT.set(modules::program_text());
 }
 
+/// All has been told of what is wrong with the call that the thread is in: nothing more, if the library ends the
+/// program over it.
+pub(crate) fn told(thread: &Thread) {
+    let calling = thread.calling.get() as *const Calling;
+    // SAFETY: on the stack of the thread, which is in the call.
+    if let Some(calling) = unsafe { calling.as_ref() } {
+        calling.told.set(true);
+    }
+}
+
 /// Whether some process is.
 pub(crate) fn has_owner() -> bool {
     OWNER.get().is_some()

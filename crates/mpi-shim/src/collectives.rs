@@ -9,7 +9,8 @@ use crate::rank::{Rank, Shared};
 use crate::sys;
 use crate::windows::{self, New};
 use commsan_mpi::buffers::takes_place;
-use commsan_mpi::calls::{Extent, Fit, Flow, On as At, Rule};
+use commsan_mpi::calls::{Extent, Fit, Flow, On as At, Role, Rule};
+use commsan_mpi::collective::alike;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
@@ -83,6 +84,7 @@ fn enter_on(rank: &dyn Rank, args: &Args, on: On, here: &Here) -> Option<Entered
         data: data.first().copied(),
         received: data.get(1).copied(),
         asserted: windows::asserted(args),
+        alike: alike(args),
     };
     rank.with(here.thread, &mut |tracker, out| tracker.enter(&entering, here, out));
     Some(Entered { on })
@@ -195,6 +197,25 @@ pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here, ok: bool)
 fn root(args: &Args) -> Option<u32> {
     let (root, comm) = (args.int(args.call.at.root?), args.words[args.call.at.comm?]);
     groups::of_comm(comm).member(root)
+}
+
+/// Arguments that every rank must pass alike. Of a datatype that is its extent (MPI 4.1 §14.3).
+fn alike(args: &Args) -> alike::Values {
+    let mut values = alike::Values::default();
+    for (value, at) in values.iter_mut().zip(&args.call.alike) {
+        let (word, param) = (args.words[*at], &args.call.params[*at]);
+        *value = match (param.role, &*param.name) {
+            (Role::Datatype, _) => datatypes::describe(word).extent as u64,
+            (_, "dims") if word == 0 => 0,
+            (_, "dims") => {
+                let count = args.call.named("ndims").map_or(0, |index| args.int(index));
+                alike::array((0..count.max(0)).map(|at| Mpi.int_at(word, at as usize, false)))
+            }
+            (_, "atomic") => u64::from(args.int(*at) != 0),
+            _ => word as u64,
+        };
+    }
+    values
 }
 
 /// The data that every rank must pass alike, as sent and as received: of a rooted collective one of

@@ -1,6 +1,8 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
 use crate::again;
+use crate::arguments::buffered;
+use crate::calling;
 use crate::collectives;
 use crate::datatypes;
 use crate::ending;
@@ -65,7 +67,9 @@ impl Before {
             }),
             Effect::Free => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
-                    tracker.free(token, &args.call.name, here, out);
+                    if tracker.free(token, &args.call.name, here, out) {
+                        calling::told(here.thread);
+                    }
                 }
             }),
             Effect::Pready | Effect::PreadyRange | Effect::PreadyList => {
@@ -213,10 +217,13 @@ impl After<'_> {
             }
             Effect::BufferAttach if self.ok => {
                 let start = self.args.words[0];
-                let end = start + self.args.int(1).max(0) as usize;
+                let bytes = (self.args.words[1] as isize).max(0) as usize;
+                let end = start.saturating_add(bytes);
+                buffered::attached(bytes);
                 self.with(|tracker, out| tracker.lend(self.args, start..end, self.here, out));
             }
             Effect::BufferDetach if self.ok => {
+                buffered::detached();
                 self.with(|tracker, out| tracker.take_back(&self.args.call.name, self.here, out));
             }
             Effect::TypeFree if self.ok => {

@@ -130,7 +130,7 @@ pub(crate) fn around(
     if is_only_noted {
         let calling = Calling::new(&args, &here);
         here.thread.calling.set(&raw const calling as usize);
-        return call();
+        return callbacks::during(args.call, here.thread, call);
     }
     match mode.counts() {
         true => counted(rank, &args, sum, &here, call),
@@ -156,7 +156,12 @@ pub(crate) fn checked(
         here.thread.calling.set(0);
         lose_count(rank, here);
         collectives::not_looked_at(rank, args, here);
-        return call();
+        let code = call();
+        if code == 0 {
+            // The library may carry it out; what it makes may have the handle of something that is gone.
+            objects::changed(rank, args, here, None);
+        }
+        return code;
     }
     if !again.is_in_order() && arguments::fit::look(rank, args, here) {
         calling.told.set(true);

@@ -10,6 +10,7 @@ use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{Accesses, contiguous, resolve};
+use commsan_mpi::calls::{Extent, Rule};
 use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::rma::{Atomic, Made, Part, Rules};
 use commsan_mpi::{Args, Effect, Library, Simple, Synchronisation, Transfer, combine};
@@ -92,6 +93,8 @@ fn simple(args: &Args) -> Option<Simple> {
     }
     let bytes = contiguous(args, &Mpi).filter(|bytes| !bytes.is_empty())?;
     let size = datatypes::dense(args.words[datatype])? * args.count(count);
+    // What is sent may be less than what there is room for.
+    let size = size.min(bytes.len());
     Some(Simple {
         window: args.words[win],
         target: args.int(target),
@@ -263,12 +266,29 @@ pub(crate) fn info(args: &Args) -> Vec<(&'static str, String)> {
         .collect()
 }
 
+/// How many elements of the target's type are sent there, which may be fewer than there is room for (MPI 4.1
+/// §12.3.2); `None` if the target sends, too.
+fn sent(args: &Args, datatype: usize) -> Option<usize> {
+    let [Rule { mode: Mode::Read, extent: Extent::Blocks { count, .. }, datatype: own, .. }] =
+        &*args.call.accesses
+    else {
+        return None;
+    };
+    if args.words[*own] == datatype {
+        return Some(args.count(*count));
+    }
+    let bytes = datatypes::signature(args.words[*own]).bytes * args.count(*count) as u64;
+    let each = datatypes::signature(datatype).bytes;
+    (each > 0).then(|| bytes.div_ceil(each) as usize)
+}
+
 /// What a one-sided operation does at its target.
 pub(crate) fn transfer(args: &Args) -> Transfer {
     let at = &args.call.at;
     let word = |index: Option<usize>| index.map_or(0, |index| args.words[index]);
     let count = at.target_count.map_or(1, |index| args.count(index));
     let datatype = word(at.target_datatype);
+    let count = count.min(sent(args, datatype).unwrap_or(count));
     let pattern = match count {
         0 => commsan_engine::Pattern::empty(),
         _ => {

@@ -58,6 +58,8 @@ pub struct Call {
     pub received: Option<Message>,
     /// What it demands of single arguments.
     pub demands: Vec<(usize, Demand)>,
+    /// Parameters that must have the same value on all ranks, at most [`alike::MOST`](crate::collective::alike::MOST).
+    pub alike: Vec<usize>,
     /// What it makes, and the parameter where it stores the handle.
     pub makes: Option<(Object, usize)>,
     /// What it frees, of which it is given the variable of a handle first.
@@ -314,6 +316,8 @@ pub struct Param {
     pub name: String,
     /// What kind of thing is passed.
     pub role: Role,
+    /// Whether all ranks must pass the same value.
+    pub alike: bool,
 }
 
 /// Kinds of parameters, as far as somebody must tell them apart.
@@ -426,7 +430,7 @@ impl Role {
             | "weighted_out" | "lb_out" | "extent_out" | "count_out" | "result_out"
             | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out" | "status_in"
             | "integers_out" | "addresses_out" | "types_out" | "newtype_out" | "filetype_out"
-            | "errcodes_out" | "parent_out" | "counts_out" => Role::Pointer,
+            | "errcodes_out" | "index_in" | "parent_out" | "counts_out" => Role::Pointer,
             _ => return None,
         })
     }
@@ -650,10 +654,11 @@ impl Call {
         (count(Param::in_fortran) + 1, count(|param| param.role == Role::Text))
     }
 
-    /// Whether its datatypes must be committed (MPI 4.1 §5.1.9).
+    /// Whether its datatypes must be committed (MPI 4.1 §5.1.9), as those of a file's view.
     pub fn communicates(&self) -> bool {
         let moves = !matches!(self.effect, Effect::Pack | Effect::Unpack | Effect::Local);
-        let file = self.at.file.is_some() && !self.accesses.is_empty();
+        let file = self.at.file.is_some()
+            && (!self.accesses.is_empty() || self.named("filetype").is_some());
         moves && (self.at.comm.is_some() || self.at.win.is_some() || file)
     }
 
@@ -761,7 +766,8 @@ mod tests {
     fn calls_that_call_back_are_known() {
         let all = CALLS.iter().filter(|call| call.calls_back).map(|call| &call.name[4..]);
         let known = "Finalize Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_free \
-                     Comm_disconnect Type_dup Type_free Win_free";
+                     Comm_disconnect Type_dup Type_free Win_free Comm_set_attr Comm_delete_attr \
+                     Type_set_attr Type_delete_attr Win_set_attr Win_delete_attr Attr_put Attr_delete";
         let (mut all, mut known): (Vec<_>, Vec<_>) =
             (all.collect(), known.split_whitespace().collect());
         all.sort_unstable();

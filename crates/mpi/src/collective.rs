@@ -23,6 +23,7 @@
 //! Missed is what the board has forgotten, and what only the counts of one rank for each of the others
 //! would show (`MPI_Alltoallv`, `MPI_Gatherv` and their like).
 
+pub mod alike;
 pub mod communicators;
 pub mod entry;
 pub mod reduction;

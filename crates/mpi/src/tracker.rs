@@ -455,14 +455,14 @@ impl Tracker {
         }
     }
 
-    /// The request is about to be freed.
+    /// The request is about to be freed; returns whether that must not be.
     pub fn free(
         &mut self,
         token: Token,
         call: &'static str,
         place: &impl Place,
         out: &mut dyn Findings,
-    ) {
+    ) -> bool {
         self.unlearn(token.key);
         self.settle();
         self.unbalance_request(token, true);
@@ -487,6 +487,7 @@ impl Tracker {
         for id in told {
             self.end(id);
         }
+        let is_wrong = !faulty.is_empty();
         for ids in faulty {
             // Partitions are one operation.
             if let Some(first) = ids.first() {
@@ -494,6 +495,7 @@ impl Tracker {
             }
             ids.into_iter().for_each(|id| self.finish(id, None, place, out));
         }
+        is_wrong
     }
 
     /// The operation has been asked to stop; it still has to be completed.

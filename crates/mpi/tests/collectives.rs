@@ -94,6 +94,7 @@ struct Call {
     op: u32,
     count: u64,
     none_precede: bool,
+    alike: u64,
 }
 
 impl Call {
@@ -108,6 +109,7 @@ impl Call {
             op: self.op,
             data: Some(Signature::predefined("MPI_INT", 4).repeat(self.count)),
             asserted: Asserted { none_precede: self.none_precede, none_succeed: false },
+            alike: [self.alike, 0, 0],
             received: None,
         }
     }
@@ -118,7 +120,8 @@ fn step() -> impl Strategy<Value = Call> {
     (0..3_usize, prop::sample::select(calls.to_vec()), 0..3_u32, 1..4_u32, 0..9_u64).prop_map(
         |(comm, call, root, op, count)| {
             let op = if call.ends_with("educe") { op } else { 0 };
-            Call { comm, call, root: Some(root), op, count, none_precede: count > 4 }
+            let alike = count % 3;
+            Call { comm, call, root: Some(root), op, count, none_precede: count > 4, alike }
         },
     )
 }
@@ -142,7 +145,15 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
             let dup = named("MPI_Comm_dup").expect("a call of the table");
             for child in &COMMS[1..] {
                 let (root, none_precede) = (None, false);
-                let dup = Call { comm: 0, call: &dup.name, root, op: 0, count: 0, none_precede };
+                let dup = Call {
+                    comm: 0,
+                    call: &dup.name,
+                    root,
+                    op: 0,
+                    count: 0,
+                    none_precede,
+                    alike: 0,
+                };
                 tracker.enter(&dup.entering(), &Step(9000), &mut codes);
                 tracker.made(COMMS[0], On::Comm(*child), &Group::new(vec![0, 1, 2]));
             }
@@ -202,7 +213,7 @@ proptest! {
     #[test]
     fn one_difference_is_found_in_every_schedule(
         steps in prop::collection::vec(step(), 1..20),
-        (rank, at, what) in (0..RANKS, any::<prop::sample::Index>(), 0..5_u32),
+        (rank, at, what) in (0..RANKS, any::<prop::sample::Index>(), 0..6_u32),
         schedule in schedule(),
     ) {
         let mut programs = [steps.clone(), steps.clone(), steps];
@@ -224,6 +235,10 @@ proptest! {
             3 => {
                 step.none_precede = !step.none_precede;
                 Code::AssertionsDiffer
+            }
+            4 => {
+                step.alike += 1;
+                Code::ArgumentsDiffer
             }
             _ if step.op != 0 => {
                 step.op += 1;

@@ -35,6 +35,8 @@ pub enum Case {
     NotYet,
     /// The main thread calls beside others.
     MainThread,
+    /// A split collective on a file, which has no request.
+    Split,
 }
 
 /// One observation, seen as a source of phrases.
@@ -65,6 +67,9 @@ impl<'o> Facts<'o> {
         let code = self.observation.finding.code;
         if code == Code::OutsideWindow && self.raw_operation().call.contains("dynamic") {
             return Case::Unattached;
+        }
+        if code == Code::RequestNeverCompleted && self.raw_operation().call.ends_with("_begin") {
+            return Case::Split;
         }
         if self.observation.finding.threads {
             return Case::Threads;

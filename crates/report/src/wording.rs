@@ -228,6 +228,18 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::RequestNeverCompleted,
+        case: Case::Split,
+        message: "no call ends {operation}",
+        offence: "",
+        operation: "{starts}",
+        why: "{starter} at {started} is the first half of a collective on the file; it is complete only when the second \
+              half returns, which has the same name with _end, and none did before the program ended",
+        help: "call the second half on the same file and buffer, before the file is closed and before the next collective \
+               access to it",
+        fortran: "",
+    },
+    Wording {
         code: Code::RequestOverwritten,
         case: Case::Usual,
         message: "{who} overwrites the request of {operation}, which is still active",
@@ -698,6 +710,16 @@ pub const WORDINGS: &[Wording] = &[
         operation: "asserts {theirs}",
         why: "both are the {nth} collective on {on}, and either all its ranks must give an assertion about what precedes or succeeds, or none",
         help: "give the same assertions on all ranks; 0 is always right",
+        fortran: "",
+    },
+    Wording {
+        code: Code::ArgumentsDiffer,
+        case: Case::Usual,
+        message: "{who} passes {mine}, and {other} {theirs}",
+        offence: "{by} with {mine}",
+        operation: "{starter} with {theirs}",
+        why: "both are the {nth} collective on {on}, and all its ranks must pass the same value here",
+        help: "let one rank decide and tell the others before the call, or compute the value from what all ranks know alike",
         fortran: "",
     },
     // Messages are told by `messages.rs`, which compares what ranks have counted.

@@ -3,14 +3,16 @@
 //!
 //! **Soundness.** Reported are predefined reductions that are not defined for the predefined datatype that they are
 //! given, or that all of an accumulate is of (MPI 4.1 §6.9.2, §12.3.4), `MPI_Compare_and_swap` of other types than
-//! integers, logicals and bytes (§12.3.4), one-sided operations whose type signatures differ at origin and target
-//! (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are reductions of derived datatypes, and
+//! integers, logicals and bytes (§12.3.4), accumulates of data of several basic types, and of derived datatypes where
+//! one element is fetched (§12.3.4), one-sided operations of which one side has no room for the data of the other, or
+//! room for data of another type (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are reductions of derived datatypes, and
 //! datatypes that the program has renamed.
 
 use super::{has_peer, matters};
 use crate::datatypes;
 use crate::library::{Mpi, reduction};
 use crate::rank::Rank;
+use commsan_engine::Mode;
 use commsan_mpi::calls::{Extent, Rule};
 use commsan_mpi::collective::reduction::{self as reductions, OTHER};
 use commsan_mpi::collective::signature::Signature;
@@ -81,7 +83,11 @@ fn reduction_problem(args: &Args) -> Option<Wrong> {
     }
     let word = args.words[datatype];
     // Only accumulates may be of derived datatypes; in reductions these are for the program's own functions.
-    let of = args.call.at.win.map_or(Some(word), |_| datatypes::leaf(word))?;
+    let is_accumulate = args.call.at.win.is_some();
+    if let Some(wrong) = elements_problem(args, datatype).filter(|_| is_accumulate) {
+        return Some(wrong);
+    }
+    let of = if is_accumulate { datatypes::leaf(word)? } else { word };
     let name = datatypes::name(of)?;
     if reductions::is_defined(number, &name) != Some(false) {
         remember(args.words[op], word);
@@ -91,10 +97,29 @@ fn reduction_problem(args: &Args) -> Option<Wrong> {
     Some(Wrong::value("op", format!("is {op_name}, which is not defined for {name}")))
 }
 
+/// A datatype whose elements an accumulate cannot be of: it takes derived ones of one basic type, and none where
+/// it fetches a single element (MPI 4.1 §12.3.4).
+fn elements_problem(args: &Args, datatype: usize) -> Option<Wrong> {
+    let word = args.words[datatype];
+    let problem = match args.call.at.target_count {
+        None if !datatypes::is_predefined(word) => {
+            "is a derived datatype, but the call takes predefined ones alone"
+        }
+        Some(_) if datatypes::signature(word).is_mixed() => {
+            "is of several basic types, but an accumulate is of one"
+        }
+        _ => return None,
+    };
+    Some(Wrong::value(args.call.params[datatype].shown(), problem.to_owned()))
+}
+
 /// A comparison of what has no exact values.
 fn swap_problem(args: &Args) -> Option<Wrong> {
     args.call.at.compared?;
     let datatype = args.call.at.target_datatype?;
+    if let Some(wrong) = elements_problem(args, datatype).filter(|_| has_peer(args)) {
+        return Some(wrong);
+    }
     let name = datatypes::name(args.words[datatype])?;
     let problem =
         || format!("is {name}, but only integers, logicals and bytes are compared and swapped");
@@ -129,7 +154,8 @@ fn pack_problem(args: &Args) -> Option<Wrong> {
     (bytes > 0 && position + bytes > i64::from(size)).then(|| Wrong::value(name, problem()))
 }
 
-/// Two sides of a one-sided operation of which the one has no place for the other.
+/// Two sides of a one-sided operation of which the one has no room for what the other sends (MPI 4.1 §12.3.1): less
+/// than there is room for may be sent.
 fn sides(args: &Args) -> Option<Wrong> {
     if args.call.effect != Effect::Rma {
         return None;
@@ -139,12 +165,19 @@ fn sides(args: &Args) -> Option<Wrong> {
         return None;
     }
     let target = side(args, count, datatype);
-    let own = |rule: &Rule| {
+    let does_not_fit = |rule: &Rule| {
         let Extent::Blocks { count, .. } = rule.extent else { return None };
-        let is_no_op = rule.op.is_some_and(|op| Mpi.is_no_op(args.words[op]));
-        (!is_no_op).then(|| side(args, count, rule.datatype))
+        if rule.op.is_some_and(|op| Mpi.is_no_op(args.words[op])) {
+            return None;
+        }
+        let own = side(args, count, rule.datatype);
+        let (sent, room) = match rule.mode {
+            Mode::Read => (own, target),
+            Mode::Write => (target, own),
+        };
+        (!sent.fits_into(room)).then_some(own)
     };
-    let other = args.call.accesses.iter().filter_map(own).find(|own| !own.matches(target))?;
+    let other = args.call.accesses.iter().find_map(does_not_fit)?;
     let (here, there) = (other.describe(), target.describe());
     let there = if here == there { format!("{there} of other types") } else { there };
     let problem = format!("and its count make it {there} at the target, but {here} at the origin");

@@ -1,9 +1,12 @@
 //! Arrays of numbers of which one is wrong.
 
 use super::{NULL_POINTER, array_times, blocks};
-use crate::library::{Mpi, handle};
+use crate::groups;
+use crate::library::{Mpi, handle, null};
+use crate::objects;
 use crate::sys;
-use commsan_mpi::{Args, Library};
+use commsan_mpi::{Args, Library, Object};
+use std::ffi::c_int;
 use std::ops::Range;
 
 /// What is wrong with counts of which each is for another rank.
@@ -22,6 +25,62 @@ pub(super) fn counts_problem(args: &Args, index: usize) -> Option<String> {
 pub(super) fn dims_problem(args: &Args, index: usize) -> Option<String> {
     let (at, size) = elements(args, index, "ndims", false)?.find(|(_, size)| *size <= 0)?;
     Some(format!("has element {at} = {size}, but a dimension has at least 1 process"))
+}
+
+/// What is wrong with the datatypes that one is made of (MPI 4.1 §5.1.2).
+pub(super) fn types_problem(args: &Args, index: usize) -> Option<String> {
+    let width = if args.fortran { size_of::<c_int>() } else { size_of::<sys::MPI_Datatype>() };
+    let lengths = elements(args, args.call.named("blocklengths")?, "count", args.call.large)?;
+    let array = args.words[index];
+    lengths.filter(|(_, length)| *length > 0 && array != 0).find_map(|(at, _)| {
+        let datatype = objects::at(Object::Datatype, array + at * width, args.fortran);
+        let problem = match () {
+            () if datatype == null::datatype() => "is MPI_DATATYPE_NULL",
+            () if objects::look_up(Object::Datatype, datatype).is_some() => "has been freed",
+            () => return None,
+        };
+        Some(format!("has element {at}, which {problem}"))
+    })
+}
+
+/// What is wrong with where the edges of a graph's nodes end (MPI 4.1 §8.5.3).
+pub(super) fn ends_problem(args: &Args, index: usize) -> Option<String> {
+    let mut last = 0;
+    let (at, end) = elements(args, index, "nnodes", false)?.find(|(_, end)| {
+        let falls = *end < last;
+        last = *end;
+        falls
+    })?;
+    Some(format!("has element {at} = {end}, but the numbers of edges up to each node only grow"))
+}
+
+/// What is wrong with the edges of a graph (MPI 4.1 §8.5.3).
+pub(super) fn edges_problem(args: &Args, index: usize) -> Option<String> {
+    let (_, all) = elements(args, args.call.named("index_in")?, "nnodes", false)?.last()?;
+    let (array, nodes) = (args.words[index], args.int(args.call.named("nnodes")?));
+    let edges = 0..usize::try_from(all).ok().filter(|_| array != 0)?;
+    let mut edges = edges.map(|at| (at, Mpi.int_at(array, at, false)));
+    let (at, node) = edges.find(|(_, node)| !(0..i64::from(nodes)).contains(node))?;
+    Some(format!("has element {at} = {node}, but the graph's nodes are 0 to {}", nodes - 1))
+}
+
+/// What is wrong with a group of which a communicator is to be made (MPI 4.1 §7.4.2).
+pub(super) fn subgroup_problem(args: &Args, index: usize) -> Option<&'static str> {
+    let comm = args.words[args.call.at.comm?];
+    if Mpi.is_inter(comm) {
+        return None;
+    }
+    let all = groups::of_comm(comm);
+    let is_other =
+        groups::of_group(args.words[index]).iter().any(|rank| !all.members.contains(rank));
+    is_other.then_some("has ranks that are not the communicator's")
+}
+
+/// What is wrong with how large a part of an array is (MPI 4.1 §5.1.3).
+pub(super) fn parts_problem(args: &Args, index: usize) -> Option<String> {
+    let (at, size) =
+        elements(args, index, "ndims", args.call.large)?.find(|(_, size)| *size < 1)?;
+    Some(format!("has element {at} = {size}, but a part has at least 1 element"))
 }
 
 /// What is wrong with where a part of an array begins (MPI 4.1 §5.1.3).

@@ -55,6 +55,20 @@ pub enum Demand {
     Inter,
     /// A dimension of the communicator's grid.
     Direction,
+    /// Datatypes that are there still.
+    Types,
+    /// Where each node's edges end in the list of all, ascending.
+    Ends,
+    /// Nodes of a graph.
+    Edges,
+    /// A group of ranks of the communicator.
+    Subgroup,
+    /// Data for which there is room in the attached buffer.
+    Buffered,
+    /// A buffer besides which no other is attached.
+    Unattached,
+    /// Sizes of parts of an array, all more than 0.
+    Parts,
     /// Beginnings of parts that lie within their array.
     Starts,
     /// Ranks of the group, each once.
@@ -63,6 +77,16 @@ pub enum Demand {
     Neighbours(&'static str),
     /// Not negative, or `MPI_DISPLACEMENT_CURRENT`.
     Offset,
+    /// How to open a file.
+    AccessMode,
+    /// A file that is open for what the call does.
+    Opened,
+    /// Where an offset is counted from.
+    Whence,
+    /// Not before the file's beginning.
+    Sought,
+    /// A whole number of the elements that a view has.
+    Filetype,
 }
 
 /// What a communicator says of neighbours (MPI 4.1 chapter 8).
@@ -131,6 +155,12 @@ impl Demand {
                 (_, "dims") if family == "Cart_create" => Demand::Dims,
                 (_, "direction") => Demand::Direction,
                 (_, "starts") => Demand::Starts,
+                (_, "subsizes") => Demand::Parts,
+                (_, "types") => Demand::Types,
+                (_, "index_in") => Demand::Ends,
+                (_, "edges") if family == "Graph_create" => Demand::Edges,
+                (_, "buf") if family == "Bsend" => Demand::Buffered,
+                (_, "buffer") if family.starts_with("Buffer_attach") => Demand::Unattached,
                 (_, "ranks") if !family.starts_with("Group_range") => Demand::Members,
                 (_, "sources") if family == "Dist_graph_create_adjacent" => {
                     Demand::Neighbours("indegree")
@@ -139,6 +169,10 @@ impl Demand {
                     Demand::Neighbours("outdegree")
                 }
                 (Role::Offset, "offset") if !family.starts_with("File_seek") => Demand::Offset,
+                (Role::Offset, "offset") => Demand::Sought,
+                (_, "whence") => Demand::Whence,
+                (_, "amode") => Demand::AccessMode,
+                (Role::Offset, "size") if family.starts_with("File_") => Demand::Offset,
                 (_, "dest") => Demand::Dest,
                 (_, "source") => Demand::Source,
                 (_, "root") => Demand::Root,
@@ -168,6 +202,18 @@ impl Demand {
         demands.sort_by_key(|(_, demand)| !matches!(demand, Demand::Comm | Demand::Win));
         if matches!(family, "Comm_remote_size" | "Comm_remote_group") {
             demands.push((0, Demand::Inter));
+        }
+        let at = |name: &str| params.iter().position(|param| param.name == name);
+        if let (Some(file), Some(_)) = (at("fh"), at("datatype")) {
+            demands.push((file, Demand::Opened));
+        }
+        if let Some(group) =
+            at("group").filter(|_| matches!(family, "Comm_create" | "Comm_create_group"))
+        {
+            demands.push((group, Demand::Subgroup));
+        }
+        if let Some(filetype) = at("filetype").filter(|_| family == "File_set_view") {
+            demands.push((filetype, Demand::Filetype));
         }
         if let Some(topology) = Topology::of(family)
             && let Some(comm) = demands.iter().position(|(_, demand)| *demand == Demand::Comm)

@@ -95,6 +95,8 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let waits = waits(kind, effect, &at, enters);
                 // Some have a line of their own.
                 let counts_are_large = name.ends_with("_c");
+                let alike = (0..).zip(&params).filter(|(_, param)| param.alike);
+                let alike = alike.map(|(index, _)| index).collect();
                 calls.push(Call {
                     name,
                     params,
@@ -115,6 +117,7 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     sent,
                     received,
                     demands,
+                    alike,
                     makes,
                     frees,
                     calls_back: calls_back(family, effect),
@@ -125,9 +128,10 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
     Ok(())
 }
 
-fn param(name: &str) -> Result<Param, String> {
+fn param(text: &str) -> Result<Param, String> {
+    let (name, alike) = text.strip_suffix('=').map_or((text, false), |name| (name, true));
     let role = Role::of(name).ok_or_else(|| format!("parameter `{name}` has no role"))?;
-    Ok(Param { name: name.to_owned(), role })
+    Ok(Param { name: name.to_owned(), role, alike })
 }
 
 fn effect(kind: &str) -> Result<Effect, String> {
@@ -220,7 +224,10 @@ fn calls_back(family: &str, effect: Effect) -> bool {
     matches!(
         family,
         "Comm_dup" | "Comm_dup_with_info" | "Comm_idup" | "Comm_idup_with_info" | "Type_dup"
-    ) || matches!(effect, CommFree | Finalize | TypeFree | WindowFree)
+    ) || family.ends_with("_set_attr")
+        || family.ends_with("_delete_attr")
+        || matches!(family, "Attr_put" | "Attr_delete")
+        || matches!(effect, CommFree | Finalize | TypeFree | WindowFree)
 }
 
 fn rule(text: &str, params: &[Param]) -> Result<Rule, String> {

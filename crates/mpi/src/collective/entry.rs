@@ -1,11 +1,14 @@
 //! What one rank enters, and in what it differs from what another one does.
 
+use super::alike;
 use super::signature::Signature;
 use crate::calls::{CALLS, Call, Effect};
 use commsan_fabric::ENTRY;
 
 /// Communicators of which an entry tells how far its rank has come.
 pub const TOLD: usize = 3;
+/// Where the arguments are in an entry that all must pass alike.
+const ALIKE: usize = ENTRY - alike::MOST;
 /// The first word of a signature that is not there.
 const ABSENT: u64 = u64::MAX;
 
@@ -28,6 +31,8 @@ pub struct Entry {
     pub data: Option<Signature>,
     /// What a fence asserts that all must.
     pub asserted: Asserted,
+    /// Arguments that all must pass alike.
+    pub alike: alike::Values,
     /// How far the rank has come elsewhere.
     pub progress: [Progress; TOLD],
 }
@@ -79,6 +84,8 @@ pub enum Difference {
     Data,
     /// What a fence asserts.
     Assertions,
+    /// An argument that all must pass alike: which of them.
+    Argument(usize),
 }
 
 impl Entry {
@@ -113,7 +120,7 @@ impl Entry {
         } else if self.asserted != other.asserted {
             Some(Difference::Assertions)
         } else {
-            None
+            alike::differs(&self.alike, &other.alike).map(Difference::Argument)
         }
     }
 
@@ -134,9 +141,10 @@ impl Entry {
         words[1] = pair(self.kind, flags);
         words[2] = pair(self.root.map_or(0, |root| root + 1), self.op);
         words[3..6].copy_from_slice(&[a, b, c]);
-        for (to, progress) in words[6..].chunks_exact_mut(2).zip(&self.progress) {
+        for (to, progress) in words[6..ALIKE].chunks_exact_mut(2).zip(&self.progress) {
             to.copy_from_slice(&[progress.name, pair(progress.entered, progress.blocking)]);
         }
+        words[ALIKE..].copy_from_slice(&self.alike);
         words
     }
 
@@ -162,6 +170,7 @@ impl Entry {
                 none_precede: high(words[1]) & 2 != 0,
                 none_succeed: high(words[1]) & 4 != 0,
             },
+            alike: std::array::from_fn(|index| words[ALIKE + index]),
             progress: std::array::from_fn(progress),
         }
     }
@@ -195,6 +204,7 @@ mod tests {
                     Signature::predefined(name, 1).repeat(count)
                 }),
                 asserted: Asserted { none_precede: rank % 3 == 0, none_succeed: rank % 5 == 0 },
+                alike: [op.into(), u64::MAX * u64::from(rank % 2), at],
                 progress: [Progress { name: at, entered, blocking }; TOLD],
             },
         )
@@ -224,6 +234,7 @@ mod tests {
             op: 3,
             data: Some(Signature::predefined("MPI_INT", 4)),
             asserted: Asserted::default(),
+            alike: [7, 0, 0],
             progress: Default::default(),
         };
         let large = Entry { kind: named("MPI_Reduce_c").unwrap().kind, ..entry };
@@ -238,6 +249,7 @@ mod tests {
                 Entry { asserted: Asserted { none_precede: false, none_succeed: true }, ..entry },
                 Difference::Assertions,
             ),
+            (Entry { alike: [7, 1, 0], ..entry }, Difference::Argument(1)),
             (Entry { kind: kind("MPI_Ireduce"), root: Some(0), ..entry }, Difference::Kind),
             (Entry { kind: kind("MPI_Finalize"), ..unknown }, Difference::Finalized),
         ] {

@@ -101,6 +101,16 @@ impl Signature {
             && (!known || (self.length, self.hash) == (other.length, other.hash))
     }
 
+    /// Whether this data may be received where there is room for other data, of which it may be a part, as far as
+    /// that is known.
+    pub fn fits_into(self, room: Signature) -> bool {
+        match (self.element(), room.element()) {
+            _ if self.bytes == room.bytes => self.matches(room),
+            (Some(one), Some(other)) => self.bytes < room.bytes && one == other,
+            _ => self.bytes < room.bytes,
+        }
+    }
+
     /// The same as words, of which [`Self::from_words`] makes it again.
     pub fn to_words(self) -> [u64; 3] {
         [self.bytes, self.length, if self.vague { VAGUE } else { self.hash }]
@@ -132,6 +142,11 @@ impl Signature {
     /// The basic type that all of it is of; `None` if there are several, or part of it is not known.
     pub fn element(self) -> Option<Signature> {
         self.uniform().map(|(_, one)| one)
+    }
+
+    /// Whether it is of several basic types for certain.
+    pub fn is_mixed(self) -> bool {
+        !self.vague && self.length > 0 && self.uniform().is_none()
     }
 
     /// A basic type in words: `reals of 8 bytes`.
@@ -232,6 +247,9 @@ mod tests {
         assert_eq!(double.repeat(12).element(), Some(double));
         assert_eq!(Signature::predefined("MPI_C_DOUBLE_COMPLEX", 16).element(), Some(double));
         assert_eq!(double.then(Signature::predefined("MPI_INT", 4)).element(), None);
+        assert!(double.then(Signature::predefined("MPI_INT", 4)).is_mixed());
+        assert!(!double.repeat(12).is_mixed() && !Signature::vague(8).is_mixed());
+        assert!(!Signature::EMPTY.is_mixed());
         assert_eq!(Signature::vague(8).element(), None);
         assert_eq!(Signature::EMPTY.element(), None);
         assert_eq!(double.describe_element(), "reals of 8 bytes");
@@ -295,6 +313,19 @@ mod tests {
         for (c, fortran) in pairs {
             assert!(Signature::predefined(c, 8).matches(Signature::predefined(fortran, 8)));
         }
+    }
+
+    #[test]
+    fn less_data_fit_into_more_room_for_the_same() {
+        let (int, double) =
+            (Signature::predefined("MPI_INT", 4), Signature::predefined("MPI_DOUBLE", 8));
+        assert!(double.repeat(2).fits_into(double.repeat(2)));
+        assert!(double.repeat(2).fits_into(double.repeat(3)));
+        assert!(!double.repeat(3).fits_into(double.repeat(2)));
+        assert!(!int.repeat(2).fits_into(double) && !int.fits_into(double));
+        assert!(int.fits_into(int.then(double)) && !int.then(double).fits_into(double));
+        assert!(Signature::EMPTY.fits_into(int) && !int.fits_into(Signature::EMPTY));
+        assert!(Signature::vague(4).fits_into(double) && !Signature::vague(9).fits_into(double));
     }
 
     #[test]

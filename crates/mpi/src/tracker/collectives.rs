@@ -5,6 +5,7 @@ use super::makers::Making;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::calls::Call;
+use crate::collective::alike;
 use crate::collective::communicators::{Communicators, Known, On};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
 use crate::collective::reduction;
@@ -47,6 +48,8 @@ pub struct Entering {
     pub data: Option<Signature>,
     /// What a fence asserts that all must.
     pub asserted: Asserted,
+    /// Arguments that all must pass alike.
+    pub alike: alike::Values,
     /// Where each rank both sends and receives it, what this one is to receive.
     pub received: Option<Signature>,
 }
@@ -125,6 +128,7 @@ impl Tracker {
             op: entering.op,
             data: entering.data,
             asserted: entering.asserted,
+            alike: entering.alike,
             progress: self.together.on.progress(entering.on),
         };
         self.compare_own(entering, number, site, out);
@@ -170,6 +174,7 @@ impl Tracker {
             op: reduction::OTHER,
             data: None,
             asserted: Asserted::default(),
+            alike: Default::default(),
             progress: Default::default(),
         };
         let open: Vec<_> =
@@ -243,6 +248,10 @@ impl Tracker {
             Difference::Assertions => (
                 Code::AssertionsDiffer,
                 passed(own, first, |entry| Some(entry.asserted.describe().to_owned())),
+            ),
+            Difference::Argument(at) => (
+                Code::ArgumentsDiffer,
+                passed(own, first, |entry| alike::describe(call, &entry.alike, at)),
             ),
         };
         // Who does not enter it comes first.

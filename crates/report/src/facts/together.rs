@@ -87,6 +87,10 @@ pub(crate) mod tests {
                 let passed = ["MPI_MODE_NOPRECEDE", "MPI_MODE_NOSUCCEED"];
                 ("MPI_Win_fence", "MPI_Win_fence", Some(passed))
             }
+            Code::ArgumentsDiffer => {
+                let passed = ["`size` = 0", "`size` = 4096"];
+                ("MPI_File_set_size", "MPI_File_set_size", Some(passed))
+            }
             Code::CollectiveNotEntered => ("MPI_Finalize", "MPI_Barrier", None),
             Code::ThreadExcluded | Code::LevelNotProvided => ("MPI_Send", "MPI_Init_thread", None),
             Code::CallsConcurrent => ("MPI_Send", "MPI_Recv", None),

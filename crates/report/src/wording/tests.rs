@@ -56,6 +56,10 @@ fn of_requests(row: &Wording) -> Observation {
         observation.finding.operation.write = true;
         observation.finding.sites.to_mut()[1].call = Some("MPI_Irecv".into());
     }
+    if row.case == Case::Split {
+        observation.finding.operation.call = "MPI_File_write_all_begin".into();
+        observation.finding.sites.to_mut()[0].call = Some("MPI_File_write_all_begin".into());
+    }
     if row.code == Code::ActiveRequestStarted {
         observation.finding.operation.call = "MPI_Send_init".into();
         observation.finding.sites.to_mut()[1].call = Some("MPI_Start".into());

@@ -20,6 +20,22 @@ int main(int argc, char **argv) {
   MPI_Type_create_subarray(2, (int[]){8, 8}, (int[]){4, 4}, (int[]){0, 5}, MPI_ORDER_C, MPI_INT, &tile); //~ CS-ARG-01 operation ranks=0,1
   MPI_Comm_remote_size(MPI_COMM_WORLD, &outer); //~ CS-ARG-01 operation ranks=0,1
   if (tile != MPI_DATATYPE_NULL) MPI_Type_free(&tile);
+  MPI_Datatype none = MPI_DATATYPE_NULL, copy, record = MPI_DATATYPE_NULL;
+  MPI_Type_create_subarray(2, (int[]){8, 8}, (int[]){4, 0}, (int[]){0, 0}, MPI_ORDER_C, MPI_INT, &none); //~ CS-ARG-01 operation ranks=0,1
+  if (none != MPI_DATATYPE_NULL) MPI_Type_free(&none);
+  MPI_Type_dup(MPI_INT, &copy);
+  MPI_Datatype members[2] = {MPI_INT, copy};
+  MPI_Type_free(&copy);
+  MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 4}, members, &record); //~ CS-ARG-01 operation ranks=0,1
+  if (record != MPI_DATATYPE_NULL) MPI_Type_free(&record);
+  MPI_Comm graph = MPI_COMM_NULL, own, other = MPI_COMM_NULL;
+  MPI_Graph_create(MPI_COMM_WORLD, 2, (int[]){1, 2}, (int[]){1, 2}, 0, &graph); //~ CS-ARG-01 operation ranks=0,1
+  if (graph != MPI_COMM_NULL) MPI_Comm_free(&graph);
+  MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &own);
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  MPI_Comm_create(own, all, &other); //~ CS-ARG-01 operation ranks=0,1
+  if (other != MPI_COMM_NULL) MPI_Comm_free(&other);
+  MPI_Comm_free(&own);
   if (part != MPI_GROUP_NULL) MPI_Group_free(&part);
   MPI_Group_free(&all);
   MPI_Comm_free(&grid);

@@ -18,6 +18,8 @@ int main(int argc, char **argv) {
   MPI_Get(in, 2, MPI_DOUBLE, 1 - rank, 8, 3, MPI_DOUBLE, win); //~ CS-ARG-01 operation ranks=0,1
   MPI_Get(&in[2], 2, MPI_DOUBLE, 1 - rank, 8, 1, pair, win);
   MPI_Win_fence(0, win);
+  MPI_Fetch_and_op(out, in, pair, 1 - rank, 8, MPI_SUM, win); //~ CS-ARG-01 operation ranks=0,1
+  MPI_Win_fence(0, win);
   MPI_Type_free(&pair);
   MPI_Win_free(&win);
   MPI_Finalize();

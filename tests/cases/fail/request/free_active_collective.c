@@ -8,7 +8,6 @@ int main(int argc, char **argv) {
 
   static int mine[2], sum[2];
   mine[0] = 1;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Request request;
   MPI_Iallreduce(mine, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request); //~ CS-REQ-03 operation
   MPI_Request_free(&request); //~ CS-REQ-03 access

@@ -18,6 +18,14 @@ int main(int argc, char **argv) {
   MPI_Get(in, 2, MPI_DOUBLE, 1 - rank, 8, 2, MPI_DOUBLE, win);
   MPI_Get(&in[2], 2, MPI_DOUBLE, 1 - rank, 8, 1, pair, win);
   MPI_Win_fence(0, win);
+  // Less is sent than there is room for: the rest stays as it is, for its owner, too.
+  MPI_Put(out, 2, MPI_DOUBLE, 1 - rank, 0, 2, pair, win);
+  MPI_Get(in, 4, MPI_DOUBLE, 1 - rank, 8, 1, pair, win);
+  field[2] = rank;
+  MPI_Win_fence(0, win);
+  MPI_Accumulate(out, 4, MPI_DOUBLE, 1 - rank, 0, 2, pair, MPI_REPLACE, win);
+  MPI_Fetch_and_op(out, in, MPI_DOUBLE, 1 - rank, 8, MPI_SUM, win);
+  MPI_Win_fence(0, win);
   MPI_Type_free(&pair);
   MPI_Win_free(&win);
   MPI_Finalize();

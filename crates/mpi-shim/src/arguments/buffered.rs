@@ -1,0 +1,55 @@
+//! Buffered sends and the memory that they need (MPI 4.1 §3.6): Open MPI gets along without for small messages.
+//!
+//! **Soundness.** A message needs its own size and `MPI_BSEND_OVERHEAD` bytes of the attached memory, whatever else is
+//! in it. Missed is what several messages need together.
+
+use crate::datatypes;
+use crate::sys;
+use commsan_mpi::calls::Extent;
+use commsan_mpi::{Args, Effect};
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// One more than the bytes that are attached, 0 without.
+static ATTACHED: AtomicUsize = AtomicUsize::new(0);
+
+/// Libraries of MPI 4.1 take memory for single communicators and sessions, too, which is not seen.
+static HAS_OTHERS: LazyLock<bool> = LazyLock::new(|| {
+    // SAFETY: a lookup by name.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"MPI_Comm_attach_buffer".as_ptr()) }.is_null()
+});
+
+/// The program has attached so many bytes.
+pub(crate) fn attached(bytes: usize) {
+    ATTACHED.store(bytes.saturating_add(1), Relaxed);
+}
+
+/// It has taken them back.
+pub(crate) fn detached() {
+    ATTACHED.store(0, Relaxed);
+}
+
+/// What a message lacks that is to be buffered.
+pub(super) fn room_problem(args: &Args) -> Option<String> {
+    let rule = args.call.accesses.first()?;
+    let Extent::Blocks { count, .. } = rule.extent else { return None };
+    let count = args.count(count);
+    if args.call.effect == Effect::Init || count == 0 || *HAS_OTHERS || !super::has_peer(args) {
+        return None;
+    }
+    let bytes = datatypes::signature(args.words[rule.datatype]).bytes as usize * count;
+    let needed = bytes.checked_add(sys::COMMSAN_BSEND_OVERHEAD as usize).filter(|_| bytes > 0)?;
+    match ATTACHED.load(Relaxed).checked_sub(1) {
+        None => Some("is to be buffered, but no memory is attached for that".to_owned()),
+        Some(attached) => (attached < needed).then(|| {
+            format!("needs {needed} bytes of attached memory, but {attached} are attached")
+        }),
+    }
+}
+
+/// What is wrong with memory that comes besides other memory.
+pub(super) fn attached_problem() -> Option<&'static str> {
+    (ATTACHED.load(Relaxed) != 0 && !*HAS_OTHERS)
+        .then_some("comes besides memory that is attached already")
+}

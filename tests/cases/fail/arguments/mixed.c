@@ -1,0 +1,26 @@
+// A whole record is accumulated, whose members are of several types.
+//# mpi: openmpi
+#include <mpi.h>
+
+typedef struct { double value; int count; } Record;
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  static Record records[4];
+  Record own = {1.5, rank};
+  MPI_Win win;
+  MPI_Datatype type, members[2] = {MPI_DOUBLE, MPI_INT};
+  MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, members, &type);
+  MPI_Type_commit(&type);
+  MPI_Win_create(records, sizeof records, sizeof(Record), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_fence(0, win);
+  MPI_Accumulate(&own, 1, type, 1 - rank, 2, 1, type, MPI_REPLACE, win); //~ CS-ARG-01 operation ranks=0,1
+  MPI_Win_fence(0, win);
+  MPI_Type_free(&type);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
