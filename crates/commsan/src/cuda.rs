@@ -30,11 +30,10 @@ impl Cuda {
         if runtime.is_none() && code.is_none() {
             return None;
         }
-        let linked_later = section("__nv_relfatbin").unwrap_or_default();
-        let unusable = match fatbins(linked_later).count() {
-            0 => code.and_then(no_ptx),
-            1 => no_ptx(linked_later),
-            _ => Some("it is linked from several files; compile it without -rdc=true".to_owned()),
+        let unusable = match section("__nv_relfatbin") {
+            // Linked from several files: each has to have PTX.
+            Some(parts) => fatbins(parts).find_map(lacks_ptx),
+            None => code.and_then(no_ptx),
         };
         Some(Cuda { runtime, unusable })
     }
@@ -70,15 +69,14 @@ impl Cuda {
 /// Why none of the fatbins in a section can be executed. Kernels of single ones are told when they are
 /// launched; nvcc's links leave one without.
 fn no_ptx(section: &[u8]) -> Option<String> {
-    let mut reasons = Vec::new();
-    for fatbin in fatbins(section) {
-        let images = fatbin::read(fatbin).ok()?;
-        match fatbin::ptx_for(&images, ARCHITECTURE) {
-            Ok(_) => return None,
-            Err(error) => reasons.push(error.to_string()),
-        }
-    }
-    reasons.into_iter().next()
+    let reasons: Option<Vec<String>> = fatbins(section).map(lacks_ptx).collect();
+    reasons?.into_iter().next()
+}
+
+/// Why a fatbin cannot be executed; none, too, where that cannot be told.
+fn lacks_ptx(fatbin: &[u8]) -> Option<String> {
+    let images = fatbin::read(fatbin).ok()?;
+    fatbin::ptx_for(&images, ARCHITECTURE).err().map(|error| error.to_string())
 }
 
 /// The fatbins in a section, which begin at multiples of 8 bytes.
