@@ -30,11 +30,8 @@ impl Cuda {
         if runtime.is_none() && code.is_none() {
             return None;
         }
-        let unusable = match section("__nv_relfatbin") {
-            // Linked from several files: each has to have PTX.
-            Some(parts) => fatbins(parts).find_map(lacks_ptx),
-            None => code.and_then(no_ptx),
-        };
+        // What is linked from several files is kept apart.
+        let unusable = section("__nv_relfatbin").or(code).and_then(no_ptx);
         Some(Cuda { runtime, unusable })
     }
 
@@ -69,14 +66,15 @@ impl Cuda {
 /// Why none of the fatbins in a section can be executed. Kernels of single ones are told when they are
 /// launched; nvcc's links leave one without.
 fn no_ptx(section: &[u8]) -> Option<String> {
-    let reasons: Option<Vec<String>> = fatbins(section).map(lacks_ptx).collect();
-    reasons?.into_iter().next()
-}
-
-/// Why a fatbin cannot be executed; none, too, where that cannot be told.
-fn lacks_ptx(fatbin: &[u8]) -> Option<String> {
-    let images = fatbin::read(fatbin).ok()?;
-    fatbin::ptx_for(&images, ARCHITECTURE).err().map(|error| error.to_string())
+    let mut reasons = Vec::new();
+    for fatbin in fatbins(section) {
+        let images = fatbin::read(fatbin).ok()?;
+        match fatbin::ptx_for(&images, ARCHITECTURE) {
+            Ok(_) => return None,
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    reasons.into_iter().next()
 }
 
 /// The fatbins in a section, which begin at multiples of 8 bytes.

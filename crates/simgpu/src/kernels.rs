@@ -40,7 +40,14 @@ impl Loader for Ptx {
     unsafe fn load(&self, wrapper: *const c_void) -> Result<Arc<dyn grid::Module>, Unusable> {
         // SAFETY: the caller's promise.
         let fatbins = unsafe { fatbin::embedded(wrapper) }.map_err(damaged)?;
-        let modules = fatbins.into_iter().map(module).collect::<Result<Vec<_>, Unusable>>()?;
+        let modules: Vec<_> = fatbins.into_iter().map(module).collect();
+        // What a library has without PTX, as CUDA's own for kernels that launch kernels, is missed when it is called.
+        let some = modules.iter().any(Result::is_ok);
+        let usable = |module: &Result<Module, Unusable>| match module {
+            Err(unusable) => !some || unusable.error != Error::NO_KERNEL_IMAGE_FOR_DEVICE,
+            Ok(_) => true,
+        };
+        let modules = modules.into_iter().filter(usable).collect::<Result<Vec<_>, Unusable>>()?;
         let module = Module::linked(modules).map_err(|error| Unusable {
             error: Error::INVALID_KERNEL_IMAGE,
             reason: error.to_string(),

@@ -22,10 +22,10 @@ impl Code {
     pub(super) unsafe fn read(wrapper: usize, architecture: u32) -> Code {
         // SAFETY: as promised.
         let fatbins = unsafe { fatbin::embedded(std::ptr::with_exposed_provenance(wrapper)) };
-        let modules: Option<Vec<Module>> = fatbins.ok().and_then(|fatbins| {
-            fatbins.iter().map(|fatbin| module(fatbin, architecture)).collect()
-        });
-        Code(modules.and_then(|modules| Module::linked(modules).ok()))
+        let parts = fatbins.unwrap_or_default();
+        // What cannot be read is unknown where it is called.
+        let modules = parts.iter().filter_map(|fatbin| module(fatbin, architecture)).collect();
+        Code(Module::linked(modules).ok())
     }
 
     /// A kernel by its mangled name; `hosts` are what stands for variables on the host.
