@@ -30,12 +30,8 @@ impl Cuda {
         if runtime.is_none() && code.is_none() {
             return None;
         }
-        let linked_later = section("__nv_relfatbin").unwrap_or_default();
-        let unusable = match fatbins(linked_later).count() {
-            0 => code.and_then(no_ptx),
-            1 => no_ptx(linked_later),
-            _ => Some("it is linked from several files; compile it without -rdc=true".to_owned()),
-        };
+        // What is linked from several files is kept apart.
+        let unusable = section("__nv_relfatbin").or(code).and_then(no_ptx);
         Some(Cuda { runtime, unusable })
     }
 

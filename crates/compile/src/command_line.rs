@@ -60,7 +60,7 @@ const WITH_VALUE: &[&str] = &[
     "--output",
 ];
 
-/// Options that make the compiler print something or stop before it generates code.
+/// Options that make the compiler print something or stop before it generates code for the host.
 const QUERIES: &[&str] = &[
     // The compiler proper, as drivers call it.
     "-cc1",
@@ -81,6 +81,9 @@ const QUERIES: &[&str] = &[
     "-link-info",
     "--analyze",
     "-emit-ast",
+    // clang: only the device's code, as to read its PTX.
+    "--cuda-device-only",
+    "--offload-device-only",
 ];
 const QUERY_PREFIXES: &[&str] = &[
     "-dumpversion",
@@ -327,6 +330,7 @@ mod tests {
             "",
             "-v",
             "-fc1 -emit-obj a.f90",
+            "-x cuda --cuda-device-only -S a.cu",
             "--version",
             "-dumpversion",
             "-dumpmachine",

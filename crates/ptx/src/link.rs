@@ -1,9 +1,9 @@
 //! Several modules as one program (`nvcc -rdc=true`): which definition a symbol stands for.
 //!
 //! Operands go on naming symbols of their own module, and [`Program`] says where each of these is
-//! defined; or they are rewritten to those of one module ([`Program::merged`]). Symbols without linkage are their module's own. Of several weak
-//! definitions the first is taken, unless there is a strong one; of common ones the largest
-//! (PTX ISA §11.6). What no module defines stays as it is: `vprintf` and others are the device's.
+//! defined; or they are rewritten to those of one module ([`Program::merged`], [`Module::linked`]). Symbols
+//! without linkage are their module's own. Of several weak definitions the first is taken, unless there is a
+//! strong one; of common ones the largest (PTX ISA §11.6). What no module defines stays as it is: `vprintf` and others are the device's.
 //! `extern` arrays in shared memory are the launch's dynamic shared memory and are defined nowhere.
 
 mod merge;
@@ -231,6 +231,7 @@ mod tests {
         assert_eq!(symbols("k"), ["f", "vprintf", "g"]);
         assert_eq!(symbols("f"), ["x", "g"]);
         assert_eq!(symbols("g"), ["y"]);
+        assert_eq!(merged.variables.iter().filter(|v| v.name == "y").count(), 1);
         let initial = merged.variable("p").and_then(|(_, p)| p.initial.as_ref());
         let x = merged.variable("x").expect("a variable");
         assert_eq!(initial.expect("a value").relocations[0].symbol, Base::Variable(x.0));

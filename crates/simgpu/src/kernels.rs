@@ -40,27 +40,35 @@ impl Loader for Ptx {
     unsafe fn load(&self, wrapper: *const c_void) -> Result<Arc<dyn grid::Module>, Unusable> {
         // SAFETY: the caller's promise.
         let fatbins = unsafe { fatbin::embedded(wrapper) }.map_err(damaged)?;
-        let [fatbin] = fatbins[..] else {
-            return Err(Unusable {
-                error: Error::NO_KERNEL_IMAGE_FOR_DEVICE,
-                reason: "device code of several files, linked with -rdc=true, is not executed; \
-                         compile it without"
-                    .to_owned(),
-            });
+        let modules: Vec<_> = fatbins.into_iter().map(module).collect();
+        // What a library has without PTX, as CUDA's own for kernels that launch kernels, is missed when it is called.
+        let some = modules.iter().any(Result::is_ok);
+        let usable = |module: &Result<Module, Unusable>| match module {
+            Err(unusable) => !some || unusable.error != Error::NO_KERNEL_IMAGE_FOR_DEVICE,
+            Ok(_) => true,
         };
-        let images = fatbin::read(fatbin).map_err(damaged)?;
-        let text = fatbin::ptx_for(&images, ARCHITECTURE).map_err(|error| match error {
-            fatbin::Error::NoPtx { .. } => {
-                Unusable { error: Error::NO_KERNEL_IMAGE_FOR_DEVICE, reason: error.to_string() }
-            }
-            other => damaged(other),
-        })?;
-        let module = Module::parse(&text).map_err(|error| Unusable {
-            error: Error::UNSUPPORTED_PTX_VERSION,
+        let modules = modules.into_iter().filter(usable).collect::<Result<Vec<_>, Unusable>>()?;
+        let module = Module::linked(modules).map_err(|error| Unusable {
+            error: Error::INVALID_KERNEL_IMAGE,
             reason: error.to_string(),
         })?;
         Ok(Arc::new(Kernels::new(module, self.seed, Arc::clone(&self.devices))))
     }
+}
+
+/// The PTX of a fatbin, for the simulated devices.
+fn module(fatbin: &[u8]) -> Result<Module, Unusable> {
+    let images = fatbin::read(fatbin).map_err(damaged)?;
+    let text = fatbin::ptx_for(&images, ARCHITECTURE).map_err(|error| match error {
+        fatbin::Error::NoPtx { .. } => {
+            Unusable { error: Error::NO_KERNEL_IMAGE_FOR_DEVICE, reason: error.to_string() }
+        }
+        other => damaged(other),
+    })?;
+    Module::parse(&text).map_err(|error| Unusable {
+        error: Error::UNSUPPORTED_PTX_VERSION,
+        reason: error.to_string(),
+    })
 }
 
 fn damaged(error: fatbin::Error) -> Unusable {

@@ -1,7 +1,8 @@
 //! For what the host waits in copies, sets and frees, by where the memory is.
 //!
-//! "API synchronization behavior" and "Stream synchronization behavior" of the CUDA Runtime API,
-//! which say little of managed memory; where they leave it open, the seed decides.
+//! "API synchronization behavior" and "Stream synchronization behavior" of the CUDA Runtime API. Where they
+//! leave it open, the seed decides for asynchronous calls. Others wait, since programs rely on it and are not
+//! told that they do: for the last step of a copy from pageable memory, too, and where memory is managed.
 
 use crate::memory::Place;
 
@@ -41,8 +42,6 @@ pub enum Wait {
 type Places = &'static [Place];
 
 const DEVICE: Places = &[Place::Device];
-const MANAGED: Places = &[Place::Managed];
-const PINNED: Places = &[Place::Pinned];
 const PAGEABLE: Places = &[Place::Pageable];
 const HOST: Places = &[Place::Pinned, Place::Pageable];
 const NOT_HOST: Places = &[Place::Device, Place::Managed];
@@ -52,18 +51,13 @@ const ANY: Places = &[Place::Device, Place::Managed, Place::Pinned, Place::Pagea
 #[rustfmt::skip]
 const TABLE: &[(Call, Places, Places, Wait)] = &[
     (Call::Copy,      DEVICE,   DEVICE,   Wait::Nothing),
-    (Call::Copy,      HOST,     HOST,     Wait::Operation),
-    (Call::Copy,      NOT_HOST, HOST,     Wait::Operation),
-    (Call::Copy,      PAGEABLE, NOT_HOST, Wait::Staging),
-    (Call::Copy,      PINNED,   NOT_HOST, Wait::Operation),
-    (Call::Copy,      NOT_HOST, NOT_HOST, Wait::PerhapsOperation),
+    (Call::Copy,      ANY,      ANY,      Wait::Operation),
     (Call::CopyAsync, HOST,     HOST,     Wait::Operation),
     (Call::CopyAsync, NOT_HOST, PAGEABLE, Wait::PerhapsOperation),
     (Call::CopyAsync, PAGEABLE, NOT_HOST, Wait::PerhapsStaging),
     (Call::CopyAsync, ANY,      ANY,      Wait::Nothing),
-    (Call::Set,       ANY,      PINNED,   Wait::Operation),
-    (Call::Set,       ANY,      MANAGED,  Wait::PerhapsOperation),
-    (Call::Set,       ANY,      ANY,      Wait::Nothing),
+    (Call::Set,       ANY,      DEVICE,   Wait::Nothing),
+    (Call::Set,       ANY,      ANY,      Wait::Operation),
     (Call::SetAsync,  ANY,      ANY,      Wait::Nothing),
     (Call::Free,      ANY,      ANY,      Wait::Device),
 ];
@@ -100,7 +94,7 @@ mod tests {
     fn as_documented() {
         use Place::{Device, Pageable, Pinned};
         assert_eq!(wait(Call::Copy, Device, Device), Wait::Nothing);
-        assert_eq!(wait(Call::Copy, Pageable, Device), Wait::Staging);
+        assert_eq!(wait(Call::Copy, Pageable, Device), Wait::Operation);
         assert_eq!(wait(Call::Copy, Device, Pinned), Wait::Operation);
         assert_eq!(wait(Call::CopyAsync, Device, Pinned), Wait::Nothing);
         assert_eq!(wait(Call::CopyAsync, Pageable, Pageable), Wait::Operation);

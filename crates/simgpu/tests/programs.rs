@@ -10,6 +10,7 @@
 //! `.cu` files are compiled by nvcc, `.cc` files by the host's compiler with the toolkit's headers:
 //! those of `target/cuda`, which `scripts/cuda.sh` installs, or of the nvcc that `NVCC` names; and with
 //! CUDA 12's, to run on the library of that version, if `CUDA12_INCLUDE` says where these are.
+//! `tests/programs/parts` has further files of some programs.
 
 mod support;
 

@@ -67,6 +67,19 @@ fn bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }
 }
 
+/// `yes` in each half of 32 bits where that of `a` is greater than that of `b`, or one is no number.
+fn set_halves(a: u64, b: u64, yes: u64) -> u64 {
+    let half = |v: u64| half::f16::from_bits(v as u16).to_f64();
+    let set = |n: u32| if half(a >> n) <= half(b >> n) { 0 } else { yes };
+    set(0) | set(16) << 16
+}
+
+/// A function of both halves of 32 bits.
+fn each_half(a: u32, b: u32, f: fn(i16, i16) -> i16) -> u32 {
+    let half = |n: u32| u32::from(f((a >> n) as i16, (b >> n) as i16) as u16);
+    half(0) | half(16) << 16
+}
+
 fn word_cases() -> Vec<Case<u32>> {
     vec![
         words("add", "add.s32", 2, |a, b, _| a.wrapping_add(b)),
@@ -92,6 +105,8 @@ fn word_cases() -> Vec<Case<u32>> {
         }),
         words("min_s", "min.s32", 2, |a, b, _| (a as i32).min(b as i32) as u32),
         words("max_u", "max.u32", 2, |a, b, _| a.max(b)),
+        words("max_relu", "max.relu.s32", 2, |a, b, _| (a as i32).max(b as i32).max(0) as u32),
+        words("min_relu", "min.relu.s16x2", 2, |a, b, _| each_half(a, b, |a, b| a.min(b).max(0))),
         words("abs", "abs.s32", 1, |a, _, _| (a as i32).wrapping_abs() as u32),
         words("sad", "sad.s32", 3, |a, b, c| (a as i32).abs_diff(b as i32).wrapping_add(c)),
         words("shl", "shl.b32", 2, |a, b, _| a.checked_shl(b).unwrap_or(0)),
@@ -525,6 +540,14 @@ fn long_cases() -> Vec<Case<u64>> {
         };
         sum(0) | sum(16) << 16
     });
+    other("set_h2", "set.gtu.f16x2.f16x2 %rw, %aw, %bw; cvt.u64.u32 %result, %rw;", |a, b, _| {
+        set_halves(a, b, 0x3c00)
+    });
+    other(
+        "set_h2_mask",
+        "set.gtu.u32.f16x2 %rw, %aw, %bw; cvt.u64.u32 %result, %rw;",
+        |a, b, _| set_halves(a, b, 0xffff),
+    );
     other("to_h2", "cvt.rn.f16x2.f32 %rw, %aw, %bw; cvt.u64.u32 %result, %rw;", |a, b, _| {
         let half = |v: u64| match f64::from(f(v as u32)) {
             v if v.is_nan() => 0x7fff,

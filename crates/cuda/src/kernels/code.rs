@@ -3,7 +3,7 @@
 use super::touches::{self, Told};
 use super::{Launched, Shape};
 use crate::Touch;
-use commsan_ptx::{Inputs, Launch, Module, Program, Summary, fatbin};
+use commsan_ptx::{Inputs, Launch, Module, Summary, fatbin};
 use cpp_demangle::{DemangleOptions, Symbol};
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
@@ -22,14 +22,10 @@ impl Code {
     pub(super) unsafe fn read(wrapper: usize, architecture: u32) -> Code {
         // SAFETY: as promised.
         let fatbins = unsafe { fatbin::embedded(std::ptr::with_exposed_provenance(wrapper)) };
-        let modules: Option<Vec<Module>> = fatbins.ok().and_then(|fatbins| {
-            fatbins.iter().map(|fatbin| module(fatbin, architecture)).collect()
-        });
-        let linked = modules.and_then(|mut modules| match modules.len() {
-            1 => modules.pop(),
-            _ => Some(Program::link(modules).ok()?.merged()),
-        });
-        Code(linked)
+        let parts = fatbins.unwrap_or_default();
+        // What cannot be read is unknown where it is called.
+        let modules = parts.iter().filter_map(|fatbin| module(fatbin, architecture)).collect();
+        Code(Module::linked(modules).ok())
     }
 
     /// A kernel by its mangled name; `hosts` are what stands for variables on the host.
@@ -179,7 +175,53 @@ impl Known {
 
 /// A kernel's name as its programmer knows it, without parameters and result.
 pub fn demangled(name: &str) -> String {
-    let options = DemangleOptions::new().no_params().no_return_type();
+    let name = without_file(name).unwrap_or(name);
+    // Asked for no parameters, it would end at those of a lambda among the template's arguments.
+    let options = DemangleOptions::new().no_return_type();
     let symbol = Symbol::new(name).ok();
-    symbol.and_then(|s| s.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
+    let demangled = symbol.and_then(|s| s.demangle_with_options(&options).ok());
+    demangled.map_or_else(|| name.to_owned(), |name| without_parameters(&name).to_owned())
+}
+
+/// The mangled name that nvcc, with `-rdc=true`, makes that of a kernel of only one file of:
+/// `__nv_static_26__9455fab7_5_rb_cu_9d52f9b1__Z4fillPi`, where 26 characters tell the file.
+fn without_file(name: &str) -> Option<&str> {
+    let (length, rest) = name.strip_prefix("__nv_static_")?.split_once('_')?;
+    rest.get(length.parse().ok()?..)?.strip_prefix('_')
+}
+
+/// What stands before the last parentheses.
+fn without_parameters(name: &str) -> &str {
+    let mut depth = 0;
+    let begin = name.rfind(|c| {
+        depth += i32::from(c == ')') - i32::from(c == '(');
+        depth == 0
+    });
+    match begin {
+        Some(begin) if name.ends_with(')') => &name[..begin],
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn names_are_those_of_the_source() {
+        for (mangled, name) in [
+            ("_Z4fillPi", "fill"),
+            ("fill", "fill"),
+            (
+                "_ZN35_GLOBAL__N__5baf6827_7_anon_cu_main2k2IiEEvPT_",
+                "(anonymous namespace)::k2<int>",
+            ),
+            ("_ZN3lib2k5IZ4mainEUlPiE0_EEvS1_T_", "lib::k5<main::{lambda(int*)#2}>"),
+            ("_Z5applyIPFvPiEEvT_", "apply<void (*)(int*)>"),
+            ("__nv_static_26__9455fab7_5_rb_cu_9d52f9b1__Z4fillPi", "fill"),
+            ("__nv_static_26__945", "__nv_static_26__945"),
+        ] {
+            assert_eq!(demangled(mangled), name);
+        }
+    }
 }

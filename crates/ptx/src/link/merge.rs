@@ -1,13 +1,23 @@
 //! A linked program as one module, for who looks at one module only.
 
-use super::{Id, Program};
+use super::{Id, LinkError, Program};
 use crate::instruction::{Base, Operand};
-use crate::module::{Body, Function, Module, Targets, Variable};
-use rustc_hash::FxHashMap;
+use crate::module::{Body, Function, Linkage, Module, Targets, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+impl Module {
+    /// Modules of one program as one; a single one as it is.
+    pub fn linked(modules: Vec<Module>) -> Result<Module, LinkError> {
+        match <[Module; 1]>::try_from(modules) {
+            Ok([module]) => Ok(module),
+            Err(modules) => Ok(Program::link(modules)?.merged()),
+        }
+    }
+}
 
 impl Program {
-    /// All definitions in one module, with operands that name these. Symbols that only their own module
-    /// sees may share names.
+    /// All definitions in one module, with operands that name these. Functions that only their own module
+    /// sees may share names; variables have names of their own.
     pub fn merged(&self) -> Module {
         let numbers = Numbers::of(self);
         let mut merged = Module::default();
@@ -27,10 +37,24 @@ impl Program {
             let own = variables.filter(|(_, index)| part.is_own_variable(*index));
             merged.variables.extend(own.map(|(variable, _)| part.variable(variable)));
         }
+        tell_apart(&mut merged.variables);
         for (file, number) in merged.files.iter_mut().zip(1..) {
             file.number = number;
         }
         merged
+    }
+}
+
+/// Gives variables that only their own module sees, as texts to print, names that no other has.
+fn tell_apart(variables: &mut [Variable]) {
+    let shared = variables.iter().filter(|variable| variable.linkage != Linkage::Internal);
+    let mut seen: FxHashSet<String> = shared.map(|variable| variable.name.clone()).collect();
+    let own = variables.iter_mut().filter(|variable| variable.linkage == Linkage::Internal);
+    for (variable, number) in own.zip(0..) {
+        if !seen.insert(variable.name.clone()) {
+            // No name in PTX has this character.
+            variable.name = format!("{}#{number}", variable.name);
+        }
     }
 }
 

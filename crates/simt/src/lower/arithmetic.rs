@@ -148,7 +148,7 @@ impl Lowering<'_> {
         let compute = match (ty, self.has(Flag::Saturate)) {
             (Type::S32, true) if add => Some(binary(i32::saturating_add)),
             (Type::S32, true) => Some(binary(i32::saturating_sub)),
-            (Type::U16x2 | Type::S16x2, _) => Some(binary(|a: [u16; 2], b: [u16; 2]| {
+            (Type::U16x2 | Type::S16x2, false) => Some(binary(|a: [u16; 2], b: [u16; 2]| {
                 [a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1])]
             })),
             _ if ty.is_float() && add => {
@@ -383,6 +383,9 @@ impl Lowering<'_> {
         let (nan, sign, absolute) =
             (self.has(Flag::NaN), self.has(Flag::XorSign), self.has(Flag::Abs));
         let shape = self.shape(ty);
+        if shape.relu {
+            return self.extreme_not_negative(ty, min);
+        }
         let compute = match ty {
             Type::U16x2 if min => {
                 Some(binary(|a: [u16; 2], b: [u16; 2]| [a[0].min(b[0]), a[1].min(b[1])]))
@@ -414,6 +417,24 @@ impl Lowering<'_> {
             }),
             _ if min => by_integer!(ty, T => binary(|a: T, b: T| a.min(b))),
             _ => by_integer!(ty, T => binary(|a: T, b: T| a.max(b))),
+        };
+        self.typed(compute, 2)
+    }
+
+    /// `min.relu` and `max.relu`: what is negative becomes zero.
+    fn extreme_not_negative(&mut self, ty: Type, min: bool) -> Result<(), Refusal> {
+        macro_rules! pick {
+            ($t:ident) => {
+                move |a: $t, b: $t| (if min { a.min(b) } else { a.max(b) }).max(0)
+            };
+        }
+        let compute = match ty {
+            Type::S32 => Some(binary(pick!(i32))),
+            Type::S16x2 => {
+                let pick = pick!(i16);
+                Some(binary(move |a: [i16; 2], b: [i16; 2]| [pick(a[0], b[0]), pick(a[1], b[1])]))
+            }
+            _ => None,
         };
         self.typed(compute, 2)
     }

@@ -4,11 +4,28 @@ use super::arithmetic::by_integer;
 use super::bits::by_width;
 use super::real::by_real;
 use super::{Lowering, Refusal};
-use crate::compute::{Combination, Compute, choose, compare, from_predicate, ternary, test};
+use crate::compute::{
+    Combination, Compute, binary, choose, compare, from_predicate, ternary, test,
+};
 use crate::float::Real;
 use crate::rows::Slot;
 use commsan_ptx::Op;
 use commsan_ptx::words::{Combine, Compare, Flag, Mode, Type};
+
+/// The type of each half of packed numbers.
+fn single_of(packed: Type) -> Type {
+    if packed == Type::F16x2 { Type::F16 } else { Type::BF16 }
+}
+
+/// A predicate as a value of that type: all bits, or 1.0.
+fn truth(to: Type) -> Option<Compute> {
+    match to.is_float() {
+        true => by_real!(to, T => {
+            from_predicate(|held| if held { T::one() } else { T::zero() })
+        }),
+        false => by_width!(to, T => from_predicate(|held| if held { T::MAX } else { 0 })),
+    }
+}
 
 impl Lowering<'_> {
     /// Lowers an instruction of this family.
@@ -110,11 +127,22 @@ impl Lowering<'_> {
 
     /// `setp.f16x2`: the low numbers decide the first predicate, the high ones the second.
     fn set_packed_predicates(&mut self, ty: Type) -> Result<(), Refusal> {
-        let (a, b, c) = (self.source(2, 4)?, self.source(3, 4)?, self.combined_with(4)?);
-        let single = if ty == Type::F16x2 { Type::F16 } else { Type::BF16 };
+        let c = self.combined_with(4)?;
+        let held = self.packed_comparisons(ty, 2, c)?;
+        let (p, q) = (self.written_predicate(0)?, self.written_predicate(1)?);
+        self.compute(crate::compute::logic(|a, _| a), p, &[held[0], held[0]]);
+        self.compute(crate::compute::logic(|a, _| a), q, &[held[1], held[1]]);
+        Ok(())
+    }
+
+    /// Compares the low numbers of operand `n` and the next one, and the high ones; each result is combined with
+    /// predicate `c`.
+    fn packed_comparisons(&mut self, ty: Type, n: usize, c: Slot) -> Result<[Slot; 2], Refusal> {
+        let (a, b) = (self.source(n, 4)?, self.source(n + 1, 4)?);
+        let single = single_of(ty);
         let held = [self.temporary(1), self.temporary(1)];
-        for (n, held) in held.into_iter().enumerate() {
-            let part = move |value: u32| (value >> (16 * n)) as u16;
+        for (half, held) in held.into_iter().enumerate() {
+            let part = move |value: u32| (value >> (16 * half)) as u16;
             let (x, y) = (self.temporary(2), self.temporary(2));
             self.compute(crate::compute::unary(part), x, &[a]);
             self.compute(crate::compute::unary(part), y, &[b]);
@@ -122,32 +150,39 @@ impl Lowering<'_> {
             let unwanted = self.unwanted;
             self.compute(compute, held, &[x, y, c, unwanted]);
         }
-        let (p, q) = (self.written_predicate(0)?, self.written_predicate(1)?);
-        self.compute(crate::compute::logic(|a, _| a), p, &[held[0], held[0]]);
-        self.compute(crate::compute::logic(|a, _| a), q, &[held[1], held[1]]);
-        Ok(())
+        Ok(held)
     }
 
     /// A comparison as a number: all bits, or 1.0.
     fn set(&mut self) -> Result<(), Refusal> {
         let (to, ty) = (self.ty()?, self.nth_type(1)?);
         if matches!(ty, Type::F16x2 | Type::BF16x2) {
-            return Err("`set` of packed numbers is not simulated".to_owned());
+            return self.set_packed(to, ty);
         }
         let compute = self.comparison(ty)?;
         let (a, b) = (self.source(1, ty.size())?, self.source(2, ty.size())?);
         let c = self.combined_with(3)?;
         let (held, unwanted) = (self.temporary(1), self.unwanted);
         self.compute(compute, held, &[a, b, c, unwanted]);
-        let number = match to.is_float() {
-            true => by_real!(to, T => {
-                from_predicate(|held| if held { T::one() } else { T::zero() })
-            }),
-            false => by_width!(to, T => from_predicate(|held| if held { T::MAX } else { 0 })),
-        };
-        let number = self.allowed(number)?;
+        let number = self.allowed(truth(to))?;
         let d = self.result(0, to.size(), to.is_signed())?;
         self.compute(number, d, &[held]);
+        Ok(())
+    }
+
+    /// The same for each half of packed numbers, whether the result counts as numbers or as bits.
+    fn set_packed(&mut self, to: Type, ty: Type) -> Result<(), Refusal> {
+        let c = self.combined_with(3)?;
+        let held = self.packed_comparisons(ty, 1, c)?;
+        let half = if to.is_float() { single_of(to) } else { Type::B16 };
+        let parts = [self.temporary(2), self.temporary(2)];
+        for (part, held) in parts.into_iter().zip(held) {
+            let number = self.allowed(truth(half))?;
+            self.compute(number, part, &[held]);
+        }
+        let joined = binary(|low: u16, high: u16| u32::from(high) << 16 | u32::from(low));
+        let d = self.result(0, 4, false)?;
+        self.compute(joined, d, &parts);
         Ok(())
     }
 
