@@ -7,12 +7,13 @@
 //! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP
 //! elsewhere than in accumulates (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
 //! dimensions that a grid does not have (§8.5.6), neighbours and members of groups that are not there, or named twice
-//! (§8.5.4, §7.3.2), groups of other ranks than the communicator's (§7.4.2), graphs of which the lists do not fit (§8.5.3),
-//! datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that are empty or reach beyond their array (§5.1.3), negative offsets in files, modes by which
-//! no file is opened, access for which one is not open, and views that do not fit (§14, `files.rs`), calls about the
-//! other group of a communicator that has none (§7.6.1), what `fit.rs` says, and places for results, requests included
-//! (§2.6.2). Not looked at is what does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root, and the
-//! datatype of nothing. Missed are requests that were freed, arrays of datatypes, and calls that are not in the table.
+//! (§8.5.4, §7.3.2), groups of other ranks than the communicator's (§7.4.2), graphs of which the lists do not fit
+//! (§8.5.3), datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that
+//! are empty or reach beyond their array (§5.1.3), negative offsets in files, modes by which no file is opened, access
+//! for which one is not open, and views that do not fit (§14, `files.rs`), calls about the other group of a communicator
+//! that has none (§7.6.1), what `fit.rs` says, and places for results, requests included (§2.6.2). Not looked at is what
+//! does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are
+//! requests that were freed, the datatypes of `MPI_Alltoallw` and its like, and calls that are not in the table.
 
 pub(crate) mod buffered;
 mod files;

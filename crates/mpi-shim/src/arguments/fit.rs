@@ -5,8 +5,8 @@
 //! given, or that all of an accumulate is of (MPI 4.1 §6.9.2, §12.3.4), `MPI_Compare_and_swap` of other types than
 //! integers, logicals and bytes (§12.3.4), accumulates of data of several basic types, and of derived datatypes where
 //! one element is fetched (§12.3.4), one-sided operations of which one side has no room for the data of the other, or
-//! room for data of another type (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are reductions of derived datatypes, and
-//! datatypes that the program has renamed.
+//! room for data of another type (§12.3.1), and data that does not fit into a packed buffer (§5.2). Missed are
+//! reductions of derived datatypes, and datatypes that the program has renamed.
 
 use super::{has_peer, matters};
 use crate::datatypes;
