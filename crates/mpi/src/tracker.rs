@@ -14,6 +14,7 @@
 mod afar;
 mod arguments;
 mod assertions;
+mod checks;
 mod collectives;
 mod concurrent;
 mod conflicts;
@@ -38,6 +39,7 @@ mod steps;
 mod synchronise;
 mod transfers;
 mod waiting;
+mod young;
 
 pub use arguments::Wrong;
 pub use collectives::Entering;
@@ -57,9 +59,8 @@ pub use transfers::{Simple, Transfer, combine};
 pub use waiting::{Asked, Facts};
 
 use crate::buffers::{Accesses, Args};
-use crate::calls::Call;
 use crate::ledger::Ledger;
-use crate::nursery::{Nursery, Young};
+use crate::nursery::Nursery;
 use crate::parts::Parts;
 use crate::races::Races;
 use crate::requests::{Request, Requests, State, Token};
@@ -67,18 +68,17 @@ use crate::steps::Steps;
 use afar::OneSided;
 use collectives::Together;
 use commsan_cuda::Gpu;
-use commsan_engine::{Access, Footprint, Live, Mode, OpId, Pages};
+use commsan_engine::{Access, Footprint, Live, OpId, Pages};
 use commsan_model::{Code, Role};
-use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
+use commsan_place::{Findings, Place, Report, Site, Stacks};
 pub(crate) use concurrent::Threads;
 use handles::Handles;
 use levels::Levels;
 pub(crate) use messages::Repeated;
 use objects::Objects;
-use operation::{envelope, telling};
+use operation::envelope;
 use room::Uses;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// All requests and pending operations of one process.
 pub struct Tracker {
@@ -160,114 +160,6 @@ impl Tracker {
         (self.live.ranges() + ranges + afar + shared + marked, self.on_stack.len() + on_stack)
     }
 
-    /// Checks what an MPI call touches, or will touch from now on, against pending operations
-    /// and, unless that was due before the call, against itself.
-    pub fn check(
-        &mut self,
-        args: &Args,
-        accesses: &Accesses,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        self.check_all(args, accesses.iter().flatten(), place, out);
-        if !args.is_aliased() {
-            self.check_itself(args, accesses, place, out);
-        }
-    }
-
-    /// Notes what a call has done to window memory.
-    pub fn touched(&self, args: &Args, accesses: &Accesses, place: &impl Place) {
-        // What others are sent has been read when they have got it.
-        let sends = args.call.at.dest.is_some() || args.call.collective;
-        let before = self.rma.clock.as_ref().filter(|_| sends).map(|clock| clock.segment() - 1);
-        for access in accesses.iter().flatten() {
-            let when = before.filter(|_| access.mode == Mode::Read);
-            self.note(access, args.call, place.pc(), when);
-        }
-    }
-
-    /// Checks the buffers of an MPI call against each other.
-    pub fn check_itself(
-        &mut self,
-        args: &Args,
-        accesses: &Accesses,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        for (i, a) in accesses.iter().enumerate().filter_map(|(i, a)| Some((i, a.as_ref()?))) {
-            for b in accesses[i + 1..].iter().flatten() {
-                self.check_pair(args, a, b, place, out);
-            }
-        }
-    }
-
-    fn check_pair(
-        &mut self,
-        args: &Args,
-        a: &Access,
-        b: &Access,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        // A call that replaces its buffer reads and writes the same bytes by intention.
-        let replaces = match &*args.call.accesses {
-            [read, write] if read.in_place == Some(write.buffer) => {
-                // MPI_IN_PLACE: the input is where the result goes, though the argument is not.
-                args.words[read.buffer] != args.words[write.buffer]
-                    && a.footprint.span().start == b.footprint.span().start
-            }
-            [read, write] => read.buffer == write.buffer,
-            _ => false,
-        };
-        if replaces || a.mode == Mode::Read && b.mode == Mode::Read {
-            return;
-        }
-        let Some(bytes) = a.footprint.meets(&b.footprint) else { return };
-        let (pc, code) = (place.pc(), Code::OperationsOverlap);
-        if out.again(code, pc, pc) {
-            return;
-        }
-        let operation = Operation::new(args, place, &mut self.stacks);
-        let site = operation.site;
-        let report = Report {
-            code,
-            access: Some(Side { by: &args.call.name, mode: b.mode, bytes }),
-            operation: operation.party(),
-            concerned: Some((a.mode, a.footprint.span(), a.footprint.bytes())),
-            sites: &[(Role::Access, site), (Role::Operation, site)],
-            threads: false,
-            about: None,
-        };
-        out.report(&report, &self.stacks);
-    }
-
-    fn check_all<'a>(
-        &mut self,
-        args: &Args,
-        accesses: impl Iterator<Item = &'a Access>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        for access in accesses {
-            let conflicts = self.conflicts(access);
-            if conflicts.is_some() {
-                if access.mode == Mode::Read {
-                    self.race_for(access, Some(&args.call.name), place, out);
-                }
-                let name: &'static str = &args.call.name;
-                self.meets_remotes(name, Some(name), access, place, out);
-                self.gpu.meets(name, Some(name), access, place, out);
-            }
-            for conflict in conflicts.into_iter().flatten().flatten() {
-                let by =
-                    Side { by: &args.call.name, mode: access.mode, bytes: conflict.bytes.clone() };
-                let code = Code::OperationsOverlap;
-                self.report(code, Role::Access, by, Some(&args.call.name), &conflict, place, out);
-            }
-            self.meets_threads(args, access, place, out);
-        }
-    }
-
     /// An operation has started; `key` is its request, stored at `variable`. Takes the accesses.
     pub fn start(
         &mut self,
@@ -300,92 +192,6 @@ impl Tracker {
             && lost.is_active()
         {
             lost.overwritten = Some(Box::new(site));
-        }
-    }
-
-    /// Starts an operation on contiguous memory in the nursery, if there is nothing special about
-    /// it and it touches nothing pending.
-    pub fn start_young(
-        &mut self,
-        args: &Args,
-        bytes: &Range<usize>,
-        (key, variable): (usize, usize),
-        place: &impl Place,
-    ) -> bool {
-        let strange =
-            !self.requests.is_empty() && (self.requests.hold(variable) || !self.requests.lack(key));
-        if self.threads.actor.is_some() || strange || !self.nursery.has_room(key, variable) {
-            return false;
-        }
-        let mode = args.call.accesses.first().map_or(Mode::Read, |rule| rule.mode);
-        if !self.pages.claim(bytes, mode) {
-            return false;
-        }
-        let (of, tag) = (self.of(args), args.call.at.tag.map_or(-1, |index| args.int(index)));
-        let (stack, frame) = match bytes.is_empty() {
-            true => (place.stack(&mut self.stacks), None),
-            false => place.stack_around(bytes.start, &mut self.stacks),
-        };
-        self.nursery.push(Young {
-            key,
-            variable,
-            sequence: self.requests.take_sequence(),
-            call: args.call,
-            tag,
-            of,
-            thread: place.thread(),
-            stack,
-            pc: place.pc(),
-            mode,
-            bytes: bytes.clone(),
-            frame,
-        });
-        true
-    }
-
-    /// Moves the operations of the nursery to the full structures.
-    fn settle(&mut self) {
-        if self.nursery.is_empty() {
-            return;
-        }
-        for young in self.nursery.leave() {
-            let Young { call, of, thread, stack, pc, frame, .. } = young;
-            let peer = call.at.peer.and_then(|_| telling(of.peer));
-            let tag = telling(young.tag);
-            let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
-            let on_stack = young.bytes.start;
-            let operation =
-                Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
-            let footprint = Footprint::Dense(young.bytes.clone());
-            let id =
-                self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
-            // The engine has marked them again.
-            self.pages.unmark(young.bytes, young.mode);
-            if young.frame.is_some() {
-                self.on_stack.push(id);
-            }
-            let request = Request::new(young.key, young.variable, young.call, State::Active(id));
-            self.requests.insert_as(request, young.sequence);
-        }
-    }
-
-    /// The same if an access conflicts with one of them, or with one on a window.
-    fn settle_if_met(&mut self, access: &Access) {
-        if self.nursery.meets(access) {
-            self.settle();
-        }
-        if self.rma.windows.meet(access) {
-            self.settle_transfers();
-        }
-    }
-
-    /// An operation is over that was not in the full structures.
-    #[inline]
-    fn end_young(&mut self, call: &'static Call, pc: usize, mode: Mode, bytes: Range<usize>) {
-        self.pages.unmark(bytes.clone(), mode);
-        if self.rma.exposed.is_some() {
-            let access = Access { mode, footprint: Footprint::Dense(bytes) };
-            self.note(&access, call, pc, self.rma.noted_as_of);
         }
     }
 

@@ -1,0 +1,105 @@
+//! Operations that are not in the full structures yet: most end before anybody asks for more than their bytes.
+
+use super::operation::telling;
+use super::{Operation, Tracker};
+use crate::buffers::Args;
+use crate::calls::Call;
+use crate::nursery::Young;
+use crate::requests::{Request, State};
+use commsan_engine::{Access, Footprint, Mode};
+use commsan_place::{Place, Site};
+use std::ops::Range;
+
+impl Tracker {
+    /// Starts an operation on contiguous memory in the nursery, if there is nothing special about
+    /// it and it touches nothing pending.
+    pub fn start_young(
+        &mut self,
+        args: &Args,
+        bytes: &Range<usize>,
+        (key, variable): (usize, usize),
+        place: &impl Place,
+    ) -> bool {
+        let strange =
+            !self.requests.is_empty() && (self.requests.hold(variable) || !self.requests.lack(key));
+        if self.threads.actor.is_some() || strange || !self.nursery.has_room(key, variable) {
+            return false;
+        }
+        let mode = args.call.accesses.first().map_or(Mode::Read, |rule| rule.mode);
+        if !self.pages.claim(bytes, mode) {
+            return false;
+        }
+        let (of, tag) = (self.of(args), args.call.at.tag.map_or(-1, |index| args.int(index)));
+        let (stack, frame) = match bytes.is_empty() {
+            true => (place.stack(&mut self.stacks), None),
+            false => place.stack_around(bytes.start, &mut self.stacks),
+        };
+        self.nursery.push(Young {
+            key,
+            variable,
+            sequence: self.requests.take_sequence(),
+            call: args.call,
+            tag,
+            of,
+            thread: place.thread(),
+            stack,
+            pc: place.pc(),
+            mode,
+            bytes: bytes.clone(),
+            frame,
+        });
+        true
+    }
+
+    /// Moves the operations of the nursery to the full structures.
+    pub(super) fn settle(&mut self) {
+        if self.nursery.is_empty() {
+            return;
+        }
+        for young in self.nursery.leave() {
+            let Young { call, of, thread, stack, pc, frame, .. } = young;
+            let peer = call.at.peer.and_then(|_| telling(of.peer));
+            let tag = telling(young.tag);
+            let site = Site { call: Some(&call.name), thread, stack, pc, afar: None };
+            let on_stack = young.bytes.start;
+            let operation =
+                Operation { peer, tag, of, frame, on_stack, ..Operation::at(call, site) };
+            let footprint = Footprint::Dense(young.bytes.clone());
+            let id =
+                self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
+            // The engine has marked them again.
+            self.pages.unmark(young.bytes, young.mode);
+            if young.frame.is_some() {
+                self.on_stack.push(id);
+            }
+            let request = Request::new(young.key, young.variable, young.call, State::Active(id));
+            self.requests.insert_as(request, young.sequence);
+        }
+    }
+
+    /// The same if an access conflicts with one of them, or with one on a window.
+    pub(super) fn settle_if_met(&mut self, access: &Access) {
+        if self.nursery.meets(access) {
+            self.settle();
+        }
+        if self.rma.windows.meet(access) {
+            self.settle_transfers();
+        }
+    }
+
+    /// An operation is over that was not in the full structures.
+    #[inline]
+    pub(super) fn end_young(
+        &mut self,
+        call: &'static Call,
+        pc: usize,
+        mode: Mode,
+        bytes: Range<usize>,
+    ) {
+        self.pages.unmark(bytes.clone(), mode);
+        if self.rma.exposed.is_some() {
+            let access = Access { mode, footprint: Footprint::Dense(bytes) };
+            self.note(&access, call, pc, self.rma.noted_as_of);
+        }
+    }
+}
