@@ -130,9 +130,11 @@ fn no_signal_is_blocked_for_the_command_and_its_ranks() {
         let work = Work::new("mask", mpi);
         let launcher = mpi.tool("mpirun");
         let launched = [&[&launcher, "-n", "1"][..], &ask].concat();
+        let alone = work.finish(&mut work.command(ask[0], &ask[1..]));
         for job in [&ask[..], &launched] {
-            let alone = work.finish(&mut work.command(job[0], &job[1..]));
-            assert_eq!(work.run_job(&[], job).ends_with(0).out, alone.out);
+            // Launchers may lose what a program without MPI writes if it ends at once.
+            let mut runs = (0..3).map(|_| work.run_job(&[], job).ends_with(0).out);
+            assert_eq!(runs.find(|out| !out.is_empty()), Some(alone.out.clone()));
         }
     }
     let work = Work::new("term", Mpi::Mpich);

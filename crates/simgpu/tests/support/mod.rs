@@ -55,10 +55,12 @@ impl Toolkit {
         self.nvcc.ancestors().nth(2).unwrap_or(Path::new("/")).join(name)
     }
 
-    /// Compiles a program that launches kernels.
+    /// Compiles a program that launches kernels. Flags may name other files, beside the program.
     pub fn compile(&self, source: &Path, to: &Path, flags: &[String]) -> Result<(), String> {
+        let source = source.canonicalize().map_err(|error| error.to_string())?;
         let mut nvcc = Command::new(&self.nvcc);
         nvcc.args(["-ccbin", "g++", "-cudart", "shared", "-O1", "-L"]).arg(self.directory("lib"));
+        nvcc.current_dir(source.parent().ok_or("a program lies somewhere")?);
         run(nvcc.arg(source).args(flags).arg("-o").arg(to)).map(drop)
     }
 }
