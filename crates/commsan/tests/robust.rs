@@ -133,7 +133,7 @@ fn no_signal_is_blocked_for_the_command_and_its_ranks() {
         let alone = work.finish(&mut work.command(ask[0], &ask[1..]));
         for job in [&ask[..], &launched] {
             // Launchers may lose what a program without MPI writes if it ends at once.
-            let mut runs = (0..3).map(|_| work.run_job(&[], job).ends_with(0).out);
+            let mut runs = (0..3).map(|_| work.run_job(&[], job).ends_with(0).out.clone());
             assert_eq!(runs.find(|out| !out.is_empty()), Some(alone.out.clone()));
         }
     }
