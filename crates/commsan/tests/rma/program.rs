@@ -124,7 +124,8 @@ fn one_by_one(t: &Transfer, window: &Window) -> Option<String> {
     };
     let (size, count) = (t.far.element.size(), t.far.count);
     let apart = size * t.far.step();
-    if t.request.is_some() || count < 2 || t.at / size % 2 == 0 || apart % window.unit != 0 {
+    let (is_whole, is_other) = (apart.is_multiple_of(window.unit), (t.at / size).is_multiple_of(2));
+    if t.request.is_some() || count < 2 || is_other || !is_whole {
         return None;
     }
     let element = mpi_type(Layout { spaced: false, count: 1, ..t.far });
