@@ -40,7 +40,10 @@ pub fn includes(flang: &str, wrapper: &OsStr, directory: &Path) -> Vec<OsString>
     let made = Command::new(flang)
         .arg("-c")
         .arg(&headers)
-        .args([source.as_os_str(), OsStr::new("-o"), OsStr::new("/dev/null"), OsStr::new("-J")])
+        .arg(&source)
+        .arg("-o")
+        .arg(modules.join("mpi.o"))
+        .arg("-J")
         .arg(&modules)
         .stdin(Stdio::null())
         .output();
