@@ -170,8 +170,8 @@ options! {
         "Look for calls of threads that the thread level excludes, or that nothing orders";
     collective_checks: bool = "true", "BOOL", Rank,
         "Compare what different ranks pass to collectives, and in which order they enter them";
-    leaks: bool = "false", "BOOL", Rank,
-        "Look for communicators, datatypes and other objects that are never freed";
+    leaks: Leaks = "auto", "auto|BOOL", Rank,
+        "Look for objects that are never freed; auto leaves groups out";
     profile: bool = "false", "BOOL", Rank,
         "Count what is moved, from where to where: `commsan profile` does";
     check: bool = "true", "BOOL", Rank,
@@ -370,6 +370,38 @@ choice! {
         Always = "always",
         /// Never.
         Never = "never"
+    }
+}
+
+/// Which objects that are never freed are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leaks {
+    /// Those that programs run out of, or that others wait for.
+    #[default]
+    Auto,
+    /// All, or none but files.
+    Chosen(bool),
+}
+
+impl Value for Leaks {
+    const SWITCH: bool = true;
+
+    fn set(&mut self, text: &str, base: &Path) -> Result<(), Expected> {
+        if text == "auto" {
+            *self = Leaks::Auto;
+            return Ok(());
+        }
+        let mut chosen = false;
+        chosen.set(text, base).map_err(|_| "`auto`, `true` or `false`")?;
+        *self = Leaks::Chosen(chosen);
+        Ok(())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        match self {
+            Leaks::Auto => vec!["auto".to_owned()],
+            Leaks::Chosen(chosen) => chosen.texts(),
+        }
     }
 }
 

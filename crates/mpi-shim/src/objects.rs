@@ -1,5 +1,4 @@
-//! What the program makes and frees: which handles it must not use any more, and for those who want to know, what it
-//! never frees.
+//! What the program makes and frees: which handles it must not use any more, and what it never frees.
 
 mod freed;
 
@@ -13,14 +12,21 @@ use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::{Args, Effect, Object};
 use commsan_threads::Here;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
-static FOLLOWED: AtomicBool = AtomicBool::new(false);
+/// A bit for each kind of object. Files that are left are an error; windows are told of otherwise.
+static FOLLOWED: AtomicU8 = AtomicU8::new(1 << Object::File as u8);
 
-/// From now on objects are followed from their making to their freeing.
-pub fn follow_objects() {
-    FOLLOWED.store(true, Relaxed);
+/// From now on such objects are followed, too, from their making to their freeing.
+pub fn follow_objects(kinds: &[Object]) {
+    for kind in kinds {
+        FOLLOWED.fetch_or(1 << *kind as u8, Relaxed);
+    }
+}
+
+fn is_followed(object: Object) -> bool {
+    FOLLOWED.load(Relaxed) & (1 << object as u8) != 0
 }
 
 /// The object that a call is about to free.
@@ -41,14 +47,13 @@ pub(crate) fn changed(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(
 
 #[cold]
 fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)>) {
-    let followed = FOLLOWED.load(Relaxed);
     if args.call.effect == Effect::TypeContents {
         freed::forget(Object::Datatype);
     }
     if let Some((object, handle)) = freed {
         rank.with(here.thread, &mut |tracker, _| {
             freed::freed(object, handle, tracker.site_of(args.call, here));
-            if followed || object == Object::File {
+            if is_followed(object) {
                 tracker.object_freed(object, handle);
             }
         });
@@ -62,8 +67,7 @@ fn note(rank: &dyn Rank, args: &Args, here: &Here, freed: Option<(Object, usize)
         if object != Object::Request {
             freed::made(object, made.1);
         }
-        // Windows and files that are left are an error; windows are told otherwise.
-        if object == Object::File || followed && object != Object::Window {
+        if is_followed(object) {
             rank.with(here.thread, &mut |tracker, _| tracker.object_made(args.call, made, here));
         }
     }

@@ -59,9 +59,7 @@ extern "C" fn loaded() {
         commsan_mpi_shim::collect_strictly();
     }
     #[cfg(not(feature = "serial"))]
-    if options.leaks {
-        commsan_mpi_shim::follow_objects();
-    }
+    commsan_mpi_shim::follow_objects(options.leaks);
     #[cfg(not(feature = "serial"))]
     commsan_mpi_shim::prepare();
     commsan_mpi_shim::connect(state);

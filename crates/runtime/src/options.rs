@@ -3,8 +3,15 @@
 //! The launcher has checked them; a rank takes what it understands and stays silent about the
 //! rest.
 
-use commsan_mpi::MemoryModel;
+use commsan_mpi::{MemoryModel, Object};
 use commsan_traffic::Settings;
+
+/// Objects that cost more than some memory: libraries have few thousand communicators, what is freed of them is agreed on by
+/// all, and other objects keep memory and functions of the program in use. Many good programs leave their groups.
+const LASTING: &[Object] = &[Object::Comm, Object::Datatype, Object::Op, Object::Request];
+
+const ALL: &[Object] =
+    &[Object::Comm, Object::Datatype, Object::Op, Object::Request, Object::Group];
 
 /// Options of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +34,8 @@ pub struct Options {
     pub thread_checks: bool,
     /// Compare collectives of different ranks.
     pub collective_checks: bool,
-    /// Look for objects that are never freed.
-    pub leaks: bool,
+    /// Look for such objects that are never freed.
+    pub leaks: &'static [Object],
 }
 
 impl Default for Options {
@@ -43,7 +50,7 @@ impl Default for Options {
             strict_collectives: false,
             thread_checks: true,
             collective_checks: true,
-            leaks: false,
+            leaks: LASTING,
         }
     }
 }
@@ -96,7 +103,13 @@ fn parse(text: &str) -> Options {
             "strict_collectives" => options.strict_collectives = is_true(value),
             "thread_checks" => options.thread_checks = is_true(value),
             "collective_checks" => options.collective_checks = is_true(value),
-            "leaks" => options.leaks = is_true(value),
+            "leaks" => {
+                options.leaks = match value {
+                    "auto" => LASTING,
+                    _ if is_true(value) => ALL,
+                    _ => &[],
+                }
+            }
             "memory_model" => {
                 options.memory_model = match value {
                     "separate" => MemoryModel::Separate,

@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
   int rank, number = 0, dims[2] = {2, -1}, periods[2] = {0, 0}, counts[2] = {1, -1}, places[2] = {0, 1};
   int in[2] = {1, 2}, out[2] = {0, 0};
   MPI_Aint bound, extent;
-  MPI_Comm comm;
+  MPI_Comm comm = MPI_COMM_NULL;
   MPI_Status status;
   MPI_Comm_rank(MPI_COMM_NULL, &rank);                                           //~ CS-ARG-01 operation
   MPI_Type_size(MPI_DATATYPE_NULL, &number);                                     //~ CS-ARG-01 operation
@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
   MPI_Comm_test_inter(MPI_COMM_NULL, &number);                                   //~ CS-ARG-01 operation
   MPI_Info_set(MPI_INFO_NULL, "key", "value");                                   //~ CS-ARG-01 operation
   MPI_Comm_split(MPI_COMM_WORLD, -7, 0, &comm);                                  //~ CS-ARG-01 operation
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm); // MPICH takes any color
   MPI_Cart_create(MPI_COMM_SELF, 2, dims, periods, 0, &comm);                    //~ CS-ARG-01 operation
   MPI_Allgatherv(in, 1, MPI_INT, out, counts, places, MPI_INT, MPI_COMM_SELF);   // only its own count
   MPI_Alltoallv(in, counts + 1, places, MPI_INT, out, places, places, MPI_INT, MPI_COMM_SELF); //~ CS-ARG-01 operation

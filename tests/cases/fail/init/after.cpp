@@ -13,7 +13,7 @@ static Team team;
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  MPI_Comm_dup(MPI_COMM_WORLD, &team.comm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &team.comm); //~ CS-OBJ-01 operation
   MPI_Barrier(team.comm);
   MPI_Finalize();
   return 0;

@@ -1,5 +1,6 @@
 // An object that lives longer than MPI asks whether there still is one.
 //# np: 2
+//# options: --leaks=false
 #include <mpi.h>
 
 struct Team {
