@@ -51,6 +51,7 @@ class Size:
     window: tuple = (1000, 1000)  # 16 MB
     gups: tuple = (65536, 20000)  # words and updates of each rank
     shared: tuple = (1000, 500)  # 8 MB a rank
+    windows: tuple = (1, 16, 256)  # open at once
     ranks: tuple = (4, 16, 64)
     steps: int = 100
     jacobi: tuple = (512, 512, 30)  # nx, ny, steps
@@ -60,7 +61,8 @@ class Size:
 
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
-             window=(200, 200), gups=(256, 1000), shared=(200, 100), ranks=(4,), steps=5,
+             window=(200, 200), gups=(256, 1000), shared=(200, 100), windows=(4,), ranks=(4,),
+             steps=5,
              jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5))
 
 
@@ -307,6 +309,19 @@ def gups(shop, size):
             yield Comparison("gups", f"{mpi}, {mode}", "ns/update", 1e9 / updates, variants)
 
 
+def windows(shop, size):
+    """One-sided synchronisation while more and more windows are open."""
+    for mpi in MPIS:
+        native = shop.build("windows", mpi)
+        for count in size.windows:
+            arguments = (native, count, size.seconds)
+            variants = [
+                Variant("native", shop.run(mpi, 2, *arguments)),
+                Variant("commsan", shop.run(mpi, 2, *arguments, checked=True)),
+            ]
+            yield Comparison("windows", f"{mpi}, {count} open", "µs/fence", 1e6, variants)
+
+
 def window(shop, size):
     """Loads and stores of window memory, all of which are noted."""
     nx, ny = size.window
@@ -447,6 +462,7 @@ BENCHMARKS = {
     "halo": halo,
     "traffic": traffic,
     "gups": gups,
+    "windows": windows,
     "window": window,
     "shared": shared,
     "ranks": ranks,
