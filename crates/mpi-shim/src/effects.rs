@@ -31,6 +31,8 @@ use std::ffi::c_int;
 pub(crate) struct Before {
     /// What the request arguments refer to.
     tokens: Tokens,
+    /// Persistent requests that are about to be started.
+    started: Tokens,
     /// A handle that is about to be freed, the position of `MPI_Pack` or `MPI_Unpack`.
     word: usize,
     /// What a call that synchronises a window says.
@@ -59,12 +61,15 @@ impl Before {
             | Effect::Cancel
             | Effect::Parrived
             | Effect::SplitEnd => push_tokens(args, rank.now(), &mut self.tokens),
-            Effect::Go | Effect::GoAll => rank.with(here.thread, &mut |tracker, out| {
-                for token in tokens(args, tracker.now()) {
-                    tracker.go_order(token);
-                    tracker.go(args, token, here, out);
-                }
-            }),
+            Effect::Go | Effect::GoAll => {
+                push_tokens(args, rank.now(), &mut self.started);
+                rank.with(here.thread, &mut |tracker, out| {
+                    for token in &self.started {
+                        tracker.go_order(*token);
+                        tracker.go(args, *token, here, out);
+                    }
+                });
+            }
             Effect::Free => rank.with(here.thread, &mut |tracker, out| {
                 for token in tokens(args, tracker.now()) {
                     if tracker.free(token, &args.call.name, here, out) {
@@ -202,6 +207,14 @@ impl After<'_> {
                     tracker.init(self.args, &mut accesses, &Mpi, request);
                     tracker.init_order(request.0, &templates);
                 });
+            }
+            Effect::Go | Effect::GoAll => {
+                let handles = self::tokens(self.args, 0);
+                for (token, handle) in before.started.iter().zip(&handles) {
+                    if token.key != handle.key {
+                        self.with(|tracker, _| tracker.renamed(*token, handle.key));
+                    }
+                }
             }
             Effect::SplitBegin if self.ok => {
                 let mut accesses = resolve(self.args, &Mpi);

@@ -128,6 +128,18 @@ struct Done<'a> {
 }
 
 impl Done<'_> {
+    /// Requests that have been started may have other handles than before.
+    fn rename(&self, before: &[usize]) {
+        for (old, token) in before.iter().zip(tokens(self.args, 0)) {
+            if *old != token.key {
+                let mut templates = lock(&TEMPLATES);
+                if let Some(described) = templates.remove(old) {
+                    templates.insert(token.key, described);
+                }
+            }
+        }
+    }
+
     fn tell(&self, ahead: &Ahead, ok: bool) {
         let effect = self.args.call.effect;
         match effect {
@@ -152,6 +164,7 @@ impl Done<'_> {
                     ahead.requests.iter().filter_map(|key| templates.get(key)).cloned().collect();
                 drop(templates);
                 self.count(&started);
+                self.rename(&ahead.requests);
             }
             _ => self.count(&files::ended(self.args, &ahead.reads)),
         }

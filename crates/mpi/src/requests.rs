@@ -310,6 +310,21 @@ impl Requests {
         }
     }
 
+    /// The library has given the request that a token stands for another handle.
+    pub fn rename(&mut self, token: Token, key: usize) {
+        let Meant::One(slot) = self.meant(token) else { return };
+        let Some(request) = &self.slots[slot as usize] else { return };
+        self.unlink(request.key, slot, request.older);
+        let older = self.by_key.insert(key, slot).unwrap_or(NONE);
+        if let Some(request) = &mut self.slots[slot as usize] {
+            (request.key, request.older) = (key, older);
+        }
+        if older != NONE {
+            self.watch(older);
+            self.watch(slot);
+        }
+    }
+
     fn remove(&mut self, slot: u32) {
         let Some(request) = self.slots[slot as usize].take() else { return };
         if request.watched {
@@ -317,15 +332,20 @@ impl Requests {
             self.watched -= 1;
         }
         self.free.push(slot);
-        let Some(youngest) = self.by_key.get_mut(&request.key) else { return };
+        self.unlink(request.key, slot, request.older);
+    }
+
+    /// Takes a request out of those with its handle; `older` comes after it there.
+    fn unlink(&mut self, key: usize, slot: u32, older: u32) {
+        let Some(youngest) = self.by_key.get_mut(&key) else { return };
         if *youngest == slot {
-            *youngest = request.older;
+            *youngest = older;
             return;
         }
         let mut at = *youngest;
         while let Some(other) = self.slots.get_mut(at as usize).and_then(Option::as_mut) {
             if other.older == slot {
-                other.older = request.older;
+                other.older = older;
                 return;
             }
             at = other.older;

@@ -47,6 +47,12 @@ struct Started {
     steps: Option<SmallVec<[u32; 2]>>,
 }
 
+impl Started {
+    fn nothing() -> Started {
+        Started { requests: 0, steps: Some(SmallVec::new()) }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// There may be more.
@@ -113,13 +119,28 @@ impl Steps {
         self.all.extend(begun);
         let positions = first..first + begun.len() as u32;
         if let Some(request) = request {
-            let new = || Started { requests: 0, steps: Some(SmallVec::new()) };
-            let started = self.started.entry(request).or_insert_with(new);
+            let started = self.started.entry(request).or_insert_with(Started::nothing);
             started.requests += 1;
             return started.steps.iter_mut().for_each(|steps| steps.extend(positions.clone()));
         }
         let finish = |(step, begun): (&Step, u32)| Step::Finish { begun, place: step.place() };
         self.all.extend(begun.iter().zip(positions).map(finish));
+    }
+
+    /// The library has given a request another handle.
+    pub fn rename(&mut self, old: usize, new: usize) {
+        let Some(mut moved) = self.started.remove(&old) else { return };
+        if moved.requests > 1 {
+            // Which of the steps are this request's is not known.
+            moved.steps = None;
+            self.started.insert(old, Started { requests: moved.requests - 1, steps: None });
+        }
+        let started = self.started.entry(new).or_insert_with(Started::nothing);
+        started.requests += 1;
+        started.steps = started.steps.take().zip(moved.steps).map(|(mut steps, more)| {
+            steps.extend(more);
+            steps
+        });
     }
 
     /// Requests have been waited for, at this place.

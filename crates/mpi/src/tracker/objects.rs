@@ -1,5 +1,5 @@
-//! Objects of MPI that a program makes and never frees: files (MPI 4.1 §14.2.1), and for those who ask (`--leaks`) all
-//! others.
+//! Objects of MPI that a program makes and never frees: files (MPI 4.1 §14.2.1), communicators, datatypes, reductions and
+//! persistent requests, and for those who ask (`--leaks`) groups.
 //!
 //! **Soundness.** Reported is what the program itself made by a call and has not freed when the last callback of
 //! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2). But for files, that is no
@@ -26,6 +26,18 @@ pub(super) struct Objects {
     /// Where, and as the how many-th: one handle may stand for several objects, and be freed for each.
     made: FxHashMap<(Object, usize), Vec<(u64, Site)>>,
     count: u64,
+}
+
+impl Objects {
+    /// A persistent request has got another handle.
+    pub fn rename(&mut self, old: usize, new: usize) {
+        let Some(sites) = self.made.get_mut(&(Object::Request, old)) else { return };
+        let moved = sites.pop();
+        if sites.is_empty() {
+            self.made.remove(&(Object::Request, old));
+        }
+        self.made.entry((Object::Request, new)).or_default().extend(moved);
+    }
 }
 
 impl Tracker {

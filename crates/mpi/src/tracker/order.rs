@@ -107,6 +107,16 @@ impl Tracker {
         }
     }
 
+    /// A persistent request has got another handle.
+    pub(super) fn rename_order(&mut self, old: usize, new: usize) {
+        if let Some(templates) = self.rma.templates.remove(&old) {
+            self.rma.templates.insert(new, templates);
+        }
+        if let Some(learnings) = self.rma.expected.remove(&old) {
+            self.rma.expected.insert(new, learnings);
+        }
+    }
+
     /// A persistent request is about to be started.
     pub fn go_order(&mut self, token: Token) {
         for template in self.rma.templates.get(&token.key).cloned().unwrap_or_default() {

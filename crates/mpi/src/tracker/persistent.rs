@@ -32,6 +32,16 @@ impl Tracker {
         self.requests.insert(request);
     }
 
+    /// Starting has given a persistent request another handle: some libraries leave the old one to what they still send of
+    /// the start before, of which the program was told that it is complete (`MPI_Bsend_init`).
+    pub fn renamed(&mut self, token: Token, key: usize) {
+        self.settle();
+        self.requests.rename(token, key);
+        self.steps.rename(token.key, key);
+        self.objects.rename(token.key, key);
+        self.rename_order(token.key, key);
+    }
+
     /// A persistent request is about to be started.
     pub fn go(&mut self, args: &Args, token: Token, place: &impl Place, out: &mut dyn Findings) {
         self.settle();
