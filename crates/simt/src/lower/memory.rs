@@ -5,9 +5,10 @@ use crate::code::{
     Action, Address, Atomic, Base, CopyAsync, CopyBulk, Dynamic, Mbarrier, MbarrierOp, Transfer,
     Update, Where,
 };
-use crate::compute::{test, unary};
+use crate::compute::{compare, logic, test, unary};
 use crate::float::Real;
 use crate::memory::{ARGUMENT_WINDOW, FUNCTION_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, in_window};
+use crate::rows::Slot;
 use commsan_ptx::words::{Combine, Flag, Order, Space, Type};
 use commsan_ptx::{Class, Op, Operand};
 
@@ -201,20 +202,43 @@ impl Lowering<'_> {
     }
 
     fn is_in_space(&mut self) -> Result<(), Refusal> {
-        if self.instruction.modifiers.space == Some(Space::Const) {
-            return Err("`isspacep.const` is not simulated".to_owned());
+        let space = self.instruction.modifiers.space;
+        let (a, d) = (self.source(1, 8)?, self.written_predicate(0)?);
+        if space == Some(Space::Const) {
+            let constant = self.is_constant(a);
+            self.compute(logic(|held, _| held), d, &[constant, constant]);
+            return Ok(());
         }
         let window = self.window()?;
-        let (a, d) = (self.source(1, 8)?, self.written_predicate(0)?);
-        let compute = match window {
-            0 => test(|a: u64| {
-                let windows = [SHARED_WINDOW, LOCAL_WINDOW, ARGUMENT_WINDOW, FUNCTION_WINDOW];
-                !windows.iter().any(|w| in_window(a, *w))
-            }),
-            window => test(move |a: u64| in_window(a, window)),
-        };
-        self.compute(compute, d, &[a]);
+        if window != 0 {
+            self.compute(test(move |a: u64| in_window(a, window)), d, &[a]);
+            return Ok(());
+        }
+        let outside = test(|a: u64| {
+            let windows = [SHARED_WINDOW, LOCAL_WINDOW, ARGUMENT_WINDOW, FUNCTION_WINDOW];
+            !windows.iter().any(|w| in_window(a, *w))
+        });
+        self.compute(outside, d, &[a]);
+        let constant = self.is_constant(a);
+        self.compute(logic(|held, not| held & !not), d, &[d, constant]);
         Ok(())
+    }
+
+    /// The predicate that an address lies in one of the module's constant variables: they have no window.
+    fn is_constant(&mut self, address: Slot) -> Slot {
+        let (mut held, found) = (self.constants.predicate(false), self.temporary(4));
+        let module = self.module;
+        for (variable, at) in module.variables.iter().zip(0..) {
+            if variable.space == Space::Const {
+                let (start, size) = (self.constants.address(at, 0), variable.size);
+                let inside = move |a: u64, start: u64| a.wrapping_sub(start) < size;
+                let compute = compare(inside, |inside, before| inside | before);
+                let unwanted = self.unwanted;
+                self.compute(compute, found, &[address, start, held, unwanted]);
+                held = found;
+            }
+        }
+        held
     }
 
     fn copy_async(&mut self) -> Result<(), Refusal> {
