@@ -1,6 +1,6 @@
 //! Whether the memory that a call is given has as many bytes as the call uses, and is written but once.
 //!
-//! Of blocks that the program has allocated the size is known at once. Of variables only debug information
+//! Of blocks that the program has allocated the size is known at once, those of devices included. Of variables only debug information
 //! tells it: their uses are written down, each once, and looked at when the program has ended.
 //!
 //! **Soundness.** What is reported uses bytes behind the end of the object that its first byte lies in: a message
@@ -145,10 +145,26 @@ fn look_at(
             false
         }
         None if is_new(here.pc(), &bytes) => {
-            variable(rank, args, &Used { parameter, mode, bytes }, rule, here)
+            let used = Used { parameter, mode, bytes };
+            !on_device(rank, args, &used, here) && variable(rank, args, &used, rule, here)
         }
         None => here.thread.stack_bounds().contains(&bytes.start),
     }
+}
+
+/// Returns whether it is a device's memory, or managed.
+#[cold]
+fn on_device(rank: &dyn Rank, args: &Args, used: &Used, here: &Here) -> bool {
+    let mut found = false;
+    rank.with(here.thread, &mut |tracker, out| {
+        if let Some(block) = tracker.gpu().block_around(used.bytes.start) {
+            found = true;
+            if used.bytes.end > block.end {
+                tracker.overruns(args, used, &block, here, out);
+            }
+        }
+    });
+    found
 }
 
 #[cold]

@@ -41,6 +41,15 @@ impl Gpu {
         Some(self.memory.at(address)?.bytes.clone())
     }
 
+    /// The memory of a device, or managed, that an address lies in. Registered memory is part of what
+    /// the host has.
+    pub fn block_around(&self, address: usize) -> Option<Range<usize>> {
+        let block = self.memory.around(address)?;
+        // Of another process's memory, no more than that may be known.
+        let is_known = block.kind != MemoryKind::Pinned && block.bytes.len() > 1;
+        is_known.then(|| block.bytes.clone())
+    }
+
     /// Memory is about to be given back.
     pub fn freed(
         &mut self,

@@ -1,0 +1,23 @@
+// A message of one element more than there is memory on the device.
+#include <mpi.h>
+
+constexpr int N = 256;
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  int *p;
+  cudaMalloc(&p, 2 * N * sizeof *p);
+  cudaMemset(p, 0, 2 * N * sizeof *p);
+  cudaDeviceSynchronize();
+  if (rank == 0) {
+    MPI_Send(p + N, N + 1, MPI_INT, 1, 0, MPI_COMM_WORLD); //~ CS-BUF-07 operation
+  } else {
+    MPI_Recv(p, N + 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  cudaFree(p);
+  MPI_Finalize();
+  return 0;
+}
