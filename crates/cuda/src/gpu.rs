@@ -325,7 +325,7 @@ impl Gpu {
 
     /// Forgets work that all threads of the host know to be complete.
     fn sweep(&mut self, call: Option<&'static str>, place: &impl Place, out: &mut dyn Findings) {
-        self.sweep_doubts();
+        self.sweep_doubts(call, place, out);
         self.waiting.retain(|moment| !self.order.is_known_to_all(*moment));
         if self.live.ranges() == 0 {
             return;
@@ -347,12 +347,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Some(flight) = self.live.end(id) else { return };
-        if let Some(call) = call {
-            for finding in flight.findings.into_iter().flatten() {
-                let site = place.site(Some(call), &mut self.stacks);
-                out.completed(finding.get() - 1, &site, &self.stacks);
-            }
-        }
+        self.tell_waited(&flight, call, place, out);
         if let Some(ended) = self.ended.as_mut().filter(|ended| ended.len() < MOST) {
             ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });
         }
@@ -360,6 +355,21 @@ impl Gpu {
         let key = (flight.moment.lane, Arc::as_ptr(&flight.touches).addr());
         if self.same.get(&key) == Some(&id) {
             self.same.remove(&key);
+        }
+    }
+
+    /// Findings about work learn by which call the host has waited for it.
+    fn tell_waited(
+        &mut self,
+        flight: &Flight,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(call) = call else { return };
+        for finding in flight.findings.into_iter().flatten() {
+            let site = place.site(Some(call), &mut self.stacks);
+            out.completed(finding.get() - 1, &site, &self.stacks);
         }
     }
 

@@ -78,8 +78,8 @@ impl Gpu {
     ) {
         let Started { ticket, moment, site, .. } = *started;
         for (touch, footprint) in Touch::certain(&work.touches) {
-            self.meets_work(work, touch, footprint, started, out);
-            self.meets_memory(work, touch, footprint, started, out);
+            let met = self.meets_work(work, touch, footprint, started, out);
+            self.meets_memory(work, touch, footprint, (started, met), out);
         }
         self.begin_doubtful(work, started);
         if self.hears_host(work) && self.waiting.len() < MOST {
@@ -146,7 +146,7 @@ impl Gpu {
         }
     }
 
-    /// Work against work that it does not come after.
+    /// Work against work that it does not come after. Returns whether there is some.
     fn meets_work(
         &mut self,
         work: &Work,
@@ -154,7 +154,7 @@ impl Gpu {
         footprint: &Footprint,
         started: &Started<'_>,
         out: &mut dyn Findings,
-    ) {
+    ) -> bool {
         let Started { moment, clock, site, .. } = *started;
         let device = self.order.device(moment.lane);
         let found = self.conflicts(touch.mode, footprint, |flight, other| {
@@ -162,21 +162,24 @@ impl Gpu {
             !are_strong(touch.strength, flight.strength(other), one_device)
                 && !clock.has_seen(flight.moment)
         });
+        let met = !found.is_empty();
         for conflict in found {
             if self.is_new(Code::StreamsRace, site.pc, &conflict, out) {
                 let now = self.now(work, touch, conflict.bytes.clone(), (moment.lane, site));
                 self.report(Code::StreamsRace, now, &conflict, out);
             }
         }
+        met
     }
 
-    /// Work against the life of the memory it uses.
+    /// Work against the life of the memory it uses. Whoever comes after work there that it has `met` comes
+    /// after the allocation, too: one finding says so.
     fn meets_memory(
         &mut self,
         work: &Work,
         touch: &Touch,
         footprint: &Footprint,
-        started: &Started<'_>,
+        (started, met): (&Started<'_>, bool),
         out: &mut dyn Findings,
     ) {
         let Started { moment, clock, site, .. } = *started;
@@ -184,7 +187,7 @@ impl Gpu {
         if span.is_empty() {
             return;
         }
-        let is_born = |block: &Block| block.born.is_none_or(|born| clock.has_seen(born));
+        let is_born = |block: &Block| met || block.born.is_none_or(|born| clock.has_seen(born));
         let end = match self.memory.around(span.start) {
             Some(block) if is_born(block) => return,
             Some(block) => End::from(block),
@@ -250,10 +253,36 @@ impl Gpu {
             );
         }
         let code = if call.is_some() { Code::WorkMeetsCall } else { Code::WorkMeetsHost };
-        self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &knows), place, out);
+        let met =
+            self.meets_as(code, Role::Access, (by, call), (*mode, footprint, &knows), place, out);
         let site = |stacks: &mut Stacks| place.site(call, stacks);
-        self.meets_doubtful(code, Role::Access, (by, site), (access, &knows));
+        let may_meet = self.meets_doubtful(code, Role::Access, (by, site), (access, &knows));
+        if !met && !may_meet {
+            self.comes_too_early((by, call), (access, &knows), place, out);
+        }
         self.unmark_if_quiet(span.start);
+    }
+
+    /// An MPI call against memory of a pool that it does not come after.
+    fn comes_too_early(
+        &mut self,
+        (by, call): (&str, Option<&'static str>),
+        (access, knows): (&Access, &Knowledge),
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let span = access.footprint.span();
+        let Some(block) = self.memory.around(span.start) else { return };
+        let is_early = block.born.is_some_and(|born| !knows.clock.has_seen(born));
+        // A function of a stream may have been put there behind the allocation.
+        if call.is_none() || span.is_empty() || !is_early || knows.within.is_some() {
+            return;
+        }
+        let end = End::from(block);
+        let side = Side { by, mode: access.mode, bytes: span };
+        let site = place.site(call, &mut self.stacks);
+        let now = Now { side, role: Role::Access, site, doing: None };
+        self.report_end(Code::FreedDeviceMemory, now, end, out);
     }
 
     /// Work in flight that an access of others to memory of this process meets: with what it does, and
@@ -285,12 +314,13 @@ impl Gpu {
         (mode, footprint, knows): (Mode, &Footprint, &Knowledge),
         place: &impl Place,
         out: &mut dyn Findings,
-    ) {
+    ) -> bool {
         let found = self.conflicts(mode, footprint, |flight, other| {
             knows.is_unordered(flight)
                 && !are_strong(strength(code), flight.strength(other), false)
                 && !self.may_wait(flight, code)
         });
+        let met = !found.is_empty();
         for conflict in found {
             if self.is_new(code, place.pc(), &conflict, out) {
                 let side = Side { by, mode, bytes: conflict.bytes.clone() };
@@ -298,6 +328,7 @@ impl Gpu {
                 self.report(code, Now { side, role, site, doing: None }, &conflict, out);
             }
         }
+        met
     }
 
     /// Memory that is not a device's is given back by the host.
@@ -402,10 +433,8 @@ impl Gpu {
             about: Some(About::Work { access: now.doing, operation: Some(operation) }),
         };
         let number = out.report(&report, &self.stacks);
-        if let Some(flight) = self.live.get_mut(conflict.id)
-            && let Some(cell) = flight.findings.iter_mut().find(|cell| cell.is_none())
-        {
-            *cell = NonZeroU32::new(number + 1);
+        if let Some(flight) = self.live.get_mut(conflict.id) {
+            flight.subscribe(number);
         }
     }
 
@@ -434,6 +463,13 @@ pub(super) fn are_strong(one: Strength, other: Strength, one_device: bool) -> bo
 }
 
 impl Flight {
+    /// A finding wants to know when the host has waited for it.
+    pub(super) fn subscribe(&mut self, finding: u32) {
+        if let Some(cell) = self.findings.iter_mut().find(|cell| cell.is_none()) {
+            *cell = NonZeroU32::new(finding + 1);
+        }
+    }
+
     /// What touches memory: the kernel, or the call.
     pub(super) fn by(&self) -> Arc<str> {
         self.kernel.clone().unwrap_or_else(|| self.call.into())

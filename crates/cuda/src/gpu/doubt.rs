@@ -20,7 +20,7 @@ use crate::order::Order;
 use crate::work::{Bytes, Line, Touch, Work};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId};
 use commsan_model::{Code, Role};
-use commsan_place::{About, Doing, Findings, Party, Report, Side, Site, Stacks};
+use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_ptx::Strength;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -90,6 +90,8 @@ pub struct Suspect {
     strength: Strength,
     /// The work whose execution will tell, if that is open.
     open: Option<(Ticket, Moment)>,
+    /// The work that it is, if it was in flight when it was met.
+    flight: Option<Ticket>,
 }
 
 impl Suspect {
@@ -97,7 +99,7 @@ impl Suspect {
     fn certain(by: &str, access: Access, site: Site, doing: Option<Doing>) -> Suspect {
         let Access { mode, footprint: bytes } = access;
         let (by, device, strength) = (by.into(), None, Strength::Weak);
-        Suspect { by, mode, bytes, site, doing, device, strength, open: None }
+        Suspect { by, mode, bytes, site, doing, device, strength, open: None, flight: None }
     }
 }
 
@@ -148,7 +150,7 @@ impl Gpu {
         }
     }
 
-    fn tell(&self, number: usize, bytes: Range<usize>, out: &mut dyn Findings) {
+    fn tell(&mut self, number: usize, bytes: Range<usize>, out: &mut dyn Findings) {
         let Suspicion { code, sides: [now, before], role, party, .. } =
             &self.doubts.suspicions[number];
         if out.again(*code, now.site.pc, before.site.pc) {
@@ -166,7 +168,14 @@ impl Gpu {
             threads: false,
             about: Some(About::Work { access: now.doing.clone(), operation: before.doing.clone() }),
         };
-        out.report(&report, &self.stacks);
+        let finding = out.report(&report, &self.stacks);
+        let Some(ticket) = before.flight else { return };
+        for live in [&mut self.doubts.live, &mut self.live] {
+            let found = live.iter().find(|(_, flight)| flight.ticket == ticket).map(|(id, _)| id);
+            if let Some(flight) = found.and_then(|id| live.get_mut(id)) {
+                return flight.subscribe(finding);
+            }
+        }
     }
 
     /// Work that may touch more than is certain begins.
@@ -228,22 +237,22 @@ impl Gpu {
         self.doubts.live.begin(&mut accesses, flight);
     }
 
-    /// An access of the host, or of a call of MPI, may meet work in flight.
+    /// An access of the host, or of a call of MPI, may meet work in flight. Returns whether there is some.
     pub(super) fn meets_doubtful(
         &mut self,
         code: Code,
         role: Role,
         (by, site): (&str, impl FnOnce(&mut Stacks) -> Site),
         (access, knows): (&Access, &Knowledge),
-    ) {
+    ) -> bool {
         if self.doubts.live.ranges() == 0 {
-            return;
+            return false;
         }
         let is_unordered =
             |flight: &Flight| knows.is_unordered(flight) && !self.may_wait(flight, code);
         let met = self.doubtful(access, false, is_unordered);
         if met.is_empty() {
-            return;
+            return false;
         }
         let site = site(&mut self.stacks);
         for (party, before) in met {
@@ -251,6 +260,7 @@ impl Gpu {
             let now = Suspect { strength: strength(code), ..now };
             self.suspect(code, role, party, [now, before]);
         }
+        true
     }
 
     /// What an access may meet: work that may touch its bytes, and, if the access itself is in doubt, work that
@@ -349,7 +359,12 @@ impl Gpu {
     }
 
     /// Forgets what all threads of the host know to be complete: it has been executed.
-    pub(super) fn sweep_doubts(&mut self) {
+    pub(super) fn sweep_doubts(
+        &mut self,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         let over: SmallVec<[OpId; 16]> = self
             .doubts
             .live
@@ -361,8 +376,9 @@ impl Gpu {
             return;
         }
         for id in over {
-            let marks = self.doubts.live.end(id).map(|flight| flight.marks);
-            self.unmark(marks.unwrap_or_default());
+            let Some(flight) = self.doubts.live.end(id) else { continue };
+            self.tell_waited(&flight, call, place, out);
+            self.unmark(flight.marks);
         }
         self.doubts.settle(&self.order);
     }
@@ -402,6 +418,7 @@ impl Flight {
             device: Some(self.device),
             strength: self.strength(access),
             open: is_open.then_some((self.ticket, self.moment)),
+            flight: Some(self.ticket),
         }
     }
 }

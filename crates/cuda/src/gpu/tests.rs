@@ -48,9 +48,10 @@ impl Place for At {
     }
 }
 
-/// Findings: code, and the places of both sides; and the lines inside kernels.
+/// Findings: code, and the places of both sides; the lines inside kernels; and of which work was waited for
+/// where.
 #[derive(Default)]
-struct Found(Vec<(Code, usize, usize)>, Vec<[Option<u32>; 2]>);
+struct Found(Vec<(Code, usize, usize)>, Vec<[Option<u32>; 2]>, Vec<(u32, usize)>);
 
 impl Findings for Found {
     fn again(&mut self, code: Code, offender: usize, operation: usize) -> bool {
@@ -65,7 +66,9 @@ impl Findings for Found {
         self.0.len() as u32 - 1
     }
     fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
-    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
+    fn completed(&mut self, finding: u32, site: &Site, _: &Stacks) {
+        self.2.push((finding, site.pc));
+    }
 
     fn waits(&mut self, _: &Waiting, _: &Stacks) {}
 

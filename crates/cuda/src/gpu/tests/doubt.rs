@@ -53,6 +53,17 @@ fn a_suspicion_is_a_finding_once_it_is_borne_out() {
 }
 
 #[test]
+fn what_the_execution_has_shown_learns_of_the_wait() {
+    let (mut gpu, mut out) = resolved();
+    let ticket = scatter(&mut gpu, 1, 90, &mut out);
+    gpu.meets("load", None, &access(Mode::Read, HERE), &At(91), &mut out);
+    wrote(&mut gpu, ticket, HERE, &mut out);
+    assert_eq!(out.2, []);
+    gpu.stream_synchronized(created(1), "cudaStreamSynchronize", &At(92), &mut out);
+    assert_eq!(out.2, [(0, 92)]);
+}
+
+#[test]
 fn nothing_is_suspected_where_nobody_tells() {
     let (mut gpu, mut out) = (gpu(), Found::default());
     let ticket = scatter(&mut gpu, 1, 90, &mut out);
