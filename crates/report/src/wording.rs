@@ -978,11 +978,11 @@ pub const WORDINGS: &[Wording] = &[
         case: Case::NotYet,
         message: "{mywork} {verb} memory that {starter} at {started} may not have allocated yet",
         offence: "{does}",
-        operation: "{starter} allocates it in the order of another stream",
+        operation: "{starter} allocates it in the order of its stream",
         why: "{starter} takes effect in the order of its stream, and nothing orders {mywork} at \
               {here} after that",
-        help: "use the memory in the stream it was allocated in, or let the other stream wait for an \
-               event recorded behind {starter}",
+        help: "use the memory in the stream it was allocated in; let another stream wait for an event \
+               recorded behind {starter}, and the host for the stream before it calls MPI",
         fortran: "",
     },
     Wording {
