@@ -204,6 +204,7 @@ impl Code {
                 | Code::SignaturesDiffer
                 | Code::CollectivesCross
                 | Code::AssertionsDiffer
+                | Code::ArgumentsDiffer
                 | Code::Deadlock
                 | Code::CollectiveMayWait
                 | Code::SendMayWait
@@ -226,6 +227,7 @@ impl Code {
                 | Code::CollectivesCross
                 | Code::CollectiveNotEntered
                 | Code::AssertionsDiffer
+                | Code::ArgumentsDiffer
                 | Code::Deadlock
         )
     }
