@@ -10,7 +10,10 @@ int main(int argc, char **argv) {
   if (rank == 0) dims[0] = 1;
   MPI_Comm grid;
   MPI_Cart_create(MPI_COMM_WORLD, rank == 0 ? 1 : 2, dims, periods, 0, &grid); //~ CS-COL-08 operation //~ CS-COL-08 access
-  if (grid != MPI_COMM_NULL) MPI_Bcast(&value, 1, MPI_INT, 0, grid);
+  if (grid != MPI_COMM_NULL) {
+    MPI_Bcast(&value, 1, MPI_INT, 0, grid);
+    MPI_Comm_free(&grid);
+  }
   MPI_Finalize();
   return 0;
 }
