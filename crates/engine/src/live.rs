@@ -102,6 +102,18 @@ impl<T> Live<T> {
         OpId { slot, generation: cell.generation }
     }
 
+    /// Adds bytes that a live operation uses besides.
+    pub fn extend(&mut self, id: OpId, access: Access) {
+        let Some(cell) = self.slot(id) else { return };
+        let Range { start, end } = access.footprint.span();
+        let access_number = cell.accesses.len() as u32;
+        self.insert(Entry { start, end, slot: id.slot, access: access_number });
+        if let Some(pages) = &self.pages {
+            mark(pages, &access, true);
+        }
+        self.ops[id.slot as usize].accesses.push(access);
+    }
+
     /// Ends an operation and returns what was stored with it; `None` if it has ended before.
     pub fn end(&mut self, id: OpId) -> Option<T> {
         let cell = self.ops.get_mut(id.slot as usize).filter(|c| c.generation == id.generation)?;

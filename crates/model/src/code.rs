@@ -90,6 +90,8 @@ codes! {
         "MPI ended the program over an error", "CS-ERR-01.md";
     CallCrashed = "CS-ERR-02", Error,
         "crash within an MPI call", "CS-ERR-02.md";
+    ErrorIgnored = "CS-ERR-03", Warning,
+        "error that the program does not ask about", "CS-ERR-03.md";
     ObjectNotFreed = "CS-OBJ-01", Warning,
         "object never freed", "CS-OBJ-01.md";
     FileNotClosed = "CS-OBJ-02", Error,
@@ -204,6 +206,7 @@ impl Code {
                 | Code::SignaturesDiffer
                 | Code::CollectivesCross
                 | Code::AssertionsDiffer
+                | Code::ArgumentsDiffer
                 | Code::Deadlock
                 | Code::CollectiveMayWait
                 | Code::SendMayWait
@@ -226,6 +229,7 @@ impl Code {
                 | Code::CollectivesCross
                 | Code::CollectiveNotEntered
                 | Code::AssertionsDiffer
+                | Code::ArgumentsDiffer
                 | Code::Deadlock
         )
     }

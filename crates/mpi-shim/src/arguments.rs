@@ -8,7 +8,7 @@
 //! elsewhere than in accumulates (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
 //! dimensions that a grid does not have (§8.5.6), neighbours and members of groups that are not there, or named twice
 //! (§8.5.4, §7.3.2), groups of other ranks than the communicator's (§7.4.2), graphs of which the lists do not fit
-//! (§8.5.3), datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that
+//! (§8.5.3, §8.5.4), less room than a grid has dimensions (§8.5.5), datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that
 //! are empty or reach beyond their array (§5.1.3), negative offsets in files, modes by which no file is opened, access
 //! for which one is not open, and views that do not fit (§14, `files.rs`), calls about the other group of a communicator
 //! that has none (§7.6.1), what `fit.rs` says, and places for results, requests included (§2.6.2). Not looked at is what
@@ -21,7 +21,7 @@ pub(crate) mod fit;
 mod lists;
 
 use crate::datatypes;
-use crate::entry::Word;
+use crate::entry::{Word, from_fortran_layer};
 use crate::library::{Mpi, comm_world, handle, largest_tag, null, reduction};
 use crate::objects;
 use crate::rank::Rank;
@@ -33,6 +33,8 @@ use commsan_mpi::collective::reduction::{NO_OP, REPLACE};
 use commsan_mpi::{Args, Demand, Library, Object, Role, Wrong};
 use commsan_place::Site;
 use commsan_threads::Here;
+use std::ffi::c_int;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -92,6 +94,8 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
             true
         }
         Demand::Counts | Demand::Direction | Demand::Types | Demand::Subgroup => true,
+        Demand::Degrees | Demand::Room => true,
+        Demand::Base => word == 0,
         Demand::Ends | Demand::Edges | Demand::Buffered | Demand::Unattached => true,
         Demand::AccessMode | Demand::Opened | Demand::Whence | Demand::Filetype => true,
         Demand::Win => word == null::win(),
@@ -187,6 +191,11 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Members => lists::members_problem(args, index)?,
         Demand::Neighbours(count) => lists::neighbours_problem(args, index, count)?,
         Demand::Direction => direction_problem(args, index)?,
+        Demand::Degrees => lists::degrees_problem(args, index)?,
+        Demand::Room => room_problem(args, index)?,
+        Demand::Base if args.call.named("size").is_none_or(|size| args.words[size] == 0) => {
+            return None;
+        }
         Demand::Offset if value == sys::COMMSAN_DISPLACEMENT_CURRENT as isize => return None,
         Demand::Offset if args.call.params[index].name == "size" => {
             format!("is negative, {value}")
@@ -201,7 +210,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Filetype => files::filetype_problem(args, index)?,
         Demand::Dims => lists::dims_problem(args, index)?,
         Demand::Array if !is_array_used(args, index) => return None,
-        Demand::Place | Demand::Array => NULL_POINTER.to_owned(),
+        Demand::Place | Demand::Array | Demand::Base => NULL_POINTER.to_owned(),
         Demand::Unit => format!("is {value}, but a displacement unit is at least 1"),
         Demand::Datatype | Demand::Count => return None,
     };
@@ -232,12 +241,22 @@ fn rank_problem(args: &Args, index: usize, demand: Demand) -> Option<String> {
     Some(format!("is {value}, but the communicator's ranks are 0 to {}", size.saturating_sub(1)))
 }
 
-/// What is wrong with a direction of a grid.
-fn direction_problem(args: &Args, index: usize) -> Option<String> {
+/// How many dimensions the communicator's grid has.
+fn dimensions(args: &Args) -> Option<c_int> {
     let (comm, mut dimensions) = (handle::<sys::MPI_Comm>(args.words[args.call.at.comm?]), 0);
     // SAFETY: a communicator with a grid.
-    unsafe { sys::PMPI_Cartdim_get(comm, &mut dimensions) };
-    let value = args.int(index);
+    (unsafe { sys::PMPI_Cartdim_get(comm, &mut dimensions) } == 0).then_some(dimensions)
+}
+
+/// What is wrong with the room for what is told of each dimension of a grid (MPI 4.1 §8.5.5).
+fn room_problem(args: &Args, index: usize) -> Option<String> {
+    let (room, dimensions) = (args.int(index), dimensions(args)?);
+    (room < dimensions).then(|| format!("is {room}, but the grid has {dimensions} dimensions"))
+}
+
+/// What is wrong with a direction of a grid.
+fn direction_problem(args: &Args, index: usize) -> Option<String> {
+    let (dimensions, value) = (dimensions(args)?, args.int(index));
     let problem = || format!("is {value}, but the grid's dimensions are 0 to {}", dimensions - 1);
     (!(0..dimensions).contains(&value)).then(problem)
 }
@@ -296,11 +315,33 @@ fn freed(args: &Args, index: usize, demand: Demand) -> Option<Site> {
     }
 }
 
-/// How many elements an array of counts or displacements has, if the call uses it on this rank.
+/// The arrays of counts, displacements and datatypes that an operation may read until it is complete (MPI 4.1 §6.12).
+pub(crate) fn arrays(args: &Args) -> Vec<(&'static str, Range<usize>)> {
+    // Those of MPICH's Fortran layer are its own.
+    let has_types = !from_fortran_layer();
+    let width = |role| {
+        Some(match role {
+            Role::Counts | Role::Displs if args.call.large => size_of::<i64>(),
+            Role::Counts | Role::Displs => size_of::<c_int>(),
+            Role::ByteDispls => size_of::<i64>(),
+            Role::Datatypes if args.fortran => size_of::<c_int>(),
+            Role::Datatypes if has_types => size_of::<sys::MPI_Datatype>(),
+            _ => return None,
+        })
+    };
+    let array = |index: usize| {
+        let (param, start) = (&args.call.params[index], args.words[index]);
+        let bytes = width(param.role)? * blocks(args, array_times(args, index)?);
+        (start != 0 && bytes > 0).then(|| (param.shown(), start..start + bytes))
+    };
+    (0..args.call.params.len()).filter_map(array).collect()
+}
+
+/// How many elements an array has that is about each rank, if the call uses it on this one.
 fn array_times(args: &Args, index: usize) -> Option<Times> {
     let times = |rule: &Rule| match rule.extent {
         Extent::Placed { counts, displs, times } => {
-            [counts, displs].contains(&index).then_some(times)
+            [counts, displs, rule.datatype].contains(&index).then_some(times)
         }
         Extent::Sum(counts) | Extent::Own(counts) => (counts == index).then_some(Times::Local),
         _ => None,

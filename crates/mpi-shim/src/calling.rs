@@ -54,6 +54,13 @@ pub(crate) fn told(thread: &Thread) {
     }
 }
 
+/// Whether all has been told of the call that the thread is in.
+pub(crate) fn is_told(thread: &Thread) -> bool {
+    let calling = thread.calling.get() as *const Calling;
+    // SAFETY: as above; the call has not returned to the program.
+    unsafe { calling.as_ref() }.is_none_or(|calling| calling.told.get())
+}
+
 /// Whether some process is.
 pub(crate) fn has_owner() -> bool {
     OWNER.get().is_some()

@@ -1,7 +1,7 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
 use crate::again;
-use crate::arguments::buffered;
+use crate::arguments::{self, buffered};
 use crate::calling;
 use crate::collectives;
 use crate::datatypes;
@@ -300,11 +300,18 @@ impl After<'_> {
             }
         }
         let mut accesses = resolve(self.args, &Mpi);
+        let arrays = match self.args.call.has_arrays {
+            true => arguments::arrays(self.args),
+            false => Vec::new(),
+        };
         self.with(|tracker, out| {
             if !counted {
                 tracker.messages(self.args, self.here, &Mpi);
             }
             tracker.start(self.args, &mut accesses, request, self.here, out);
+            if !arrays.is_empty() {
+                tracker.uses_arrays(request, &arrays, self.here);
+            }
         });
     }
 
@@ -322,7 +329,10 @@ impl After<'_> {
         self.races(None);
         let informs = call.collective || call.at.status.is_some();
         let receives = call.at.source.is_some() && !call.accesses.is_empty();
-        let counts = call.at.dest.is_some() || receives || call.at.message.is_some();
+        let counts = call.at.dest.is_some() || receives;
+        if call.at.message.is_some() {
+            self.matched();
+        }
         let alone = !agents::is_parallel();
         if alone && !self.rank.pending() && call.accesses.len() < 2 {
             if counts {

@@ -10,12 +10,14 @@ use crate::effects::{After, Before, look_at_aliases};
 use crate::ending;
 use crate::levels;
 use crate::library::{comm_self, comm_world, world};
+use crate::matched;
 use crate::node;
 use crate::objects;
 use crate::order;
 use crate::outside;
 use crate::races;
 use crate::rank::{Rank, Shared, mode, rank};
+use crate::refused;
 use crate::room;
 use crate::steps;
 use crate::traffic::counted;
@@ -130,7 +132,9 @@ pub(crate) fn around(
     if is_only_noted {
         let calling = Calling::new(&args, &here);
         here.thread.calling.set(&raw const calling as usize);
-        return callbacks::during(args.call, here.thread, call);
+        let code = callbacks::during(args.call, here.thread, call);
+        refused::noted(rank, &args, &here, code);
+        return code;
     }
     match mode.counts() {
         true => counted(rank, &args, sum, &here, call),
@@ -170,6 +174,7 @@ pub(crate) fn checked(
         again.remember(room::look(rank, args, here));
     }
     waiting::called(args, here);
+    matched::called(rank, args, here);
     races::called(rank, args, here);
     if levels::excludes(here.thread) {
         levels::excluded(rank, args, here);
@@ -247,7 +252,7 @@ fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
     if code == 0 {
         After { rank, args, here, ok: true }.start(lessons.as_deref().unwrap_or_default());
     } else {
-        lose_count(rank, here);
+        failed(rank, args, here, code);
     }
     if let Some(entered) = entered {
         collectives::leave(rank, args, here, entered, code == 0);
@@ -271,6 +276,9 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
     let transfer = windows::transfer(args);
     let begun = windows::before_transfer(rank, args, &transfer, here);
     let code = call();
+    if code != 0 {
+        refused::look(rank, args, here, code);
+    }
     After { rank, args, here, ok: code == 0 }.transferred(&transfer, begun);
     code
 }
@@ -281,6 +289,9 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
     if args.call.effect == Effect::Finalize {
         levels::finalize(rank, args, here);
+    }
+    if args.call.effect == Effect::Local {
+        refused::called(rank, args, here);
     }
     let freed = objects::to_be_freed(args);
     let mut before = Before::default();
@@ -302,7 +313,7 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
         collectives::leave(rank, args, here, entered, code == 0);
     }
     if code != 0 {
-        lose_count(rank, here);
+        failed(rank, args, here, code);
     }
     let after = After { rank, args, here, ok: code == 0 };
     after.run(&before);
@@ -312,6 +323,13 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     }
     after.order(lessons.as_deref().unwrap_or_default());
     code
+}
+
+/// A call has returned an error.
+#[cold]
+fn failed(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
+    lose_count(rank, here);
+    refused::look(rank, args, here, code);
 }
 
 /// A call has failed, and may have sent or received what it was to.

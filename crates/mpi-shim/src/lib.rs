@@ -52,6 +52,8 @@ mod outside;
 mod races;
 mod rank;
 #[cfg(has_mpi)]
+mod refused;
+#[cfg(has_mpi)]
 mod room;
 #[cfg(has_mpi)]
 mod steps;

@@ -1,9 +1,11 @@
 //! Messages that `MPI_Mprobe` has found: `MPI_Mrecv` says neither on which communicator nor from whom (MPI 4.1 §3.8.2).
 
-use crate::effects::flag_of;
-use crate::library::{envelope, handle_at, message_from_fortran};
+use crate::effects::{After, flag_of};
+use crate::library::{Mpi, envelope, handle_at, message_from_fortran};
+use crate::rank::Rank;
 use crate::sys;
-use commsan_mpi::Args;
+use commsan_mpi::{Args, Library};
+use commsan_threads::Here;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -36,6 +38,34 @@ pub(crate) fn received(args: &Args) -> Option<Found> {
         return None;
     }
     lock().remove(&handle(args)?)
+}
+
+/// A call is about to receive one.
+#[inline]
+pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
+    let at = &args.call.at;
+    if at.message.is_some() && at.comm.is_none() {
+        let message = handle(args).unwrap_or(0);
+        rank.with(here.thread, &mut |tracker, _| tracker.receives_message(message));
+    }
+}
+
+impl After<'_> {
+    /// The call has looked for a message that only one other can receive.
+    pub(crate) fn matched(&self) {
+        let at = &self.args.call.at;
+        let (Some(comm), Some(source)) = (at.comm, at.source) else { return };
+        if self.args.int(source) == Mpi::PROC_NULL {
+            return;
+        }
+        let (comm, message) = (self.args.words[comm], handle(self.args).unwrap_or(0));
+        self.with(|tracker, _| {
+            tracker.looks_for_message(comm);
+            if self.flag() {
+                tracker.found_message(self.args, message, self.here, &Mpi);
+            }
+        });
+    }
 }
 
 fn handle(args: &Args) -> Option<usize> {

@@ -30,8 +30,9 @@ pub(crate) fn session_made() {
 #[cold]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
     use Effect::{Abort, Begin, Session};
-    let may_always =
-        matches!(args.call.effect, Abort | Session) || args.call.name.starts_with("MPI_Info_");
+    let may_always = matches!(args.call.effect, Abort | Session)
+        || args.call.explains_errors
+        || args.call.name.starts_with("MPI_Info_");
     let is_other = has_owner() && !is_owner();
     if may_always || is_other || !rank.checks() || SESSIONS.load(Relaxed) {
         return;

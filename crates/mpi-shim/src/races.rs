@@ -5,6 +5,7 @@ use crate::files;
 use crate::library::{Mpi, envelope};
 use crate::order;
 use crate::rank::Rank;
+use crate::refused;
 use crate::sys;
 use commsan_mpi::buffers::resolve;
 use commsan_mpi::{Args, Call, Effect, Got, Library, Standing, Token, Tracker};
@@ -44,7 +45,7 @@ pub(crate) const OWN_STATUSES: usize = 32;
 /// Whether the library is to tell what requests have received, though the program does not want to know.
 #[inline]
 pub(crate) fn needs_statuses(count: usize, statuses: usize) -> bool {
-    (are_possible() || files::are_read())
+    (are_possible() || files::are_read() || refused::are_returned())
         && statuses == sys::COMMSAN_STATUS_IGNORE as usize
         && count <= OWN_STATUSES
 }

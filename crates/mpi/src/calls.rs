@@ -67,6 +67,14 @@ pub struct Call {
     /// Whether it calls functions of the program that may call MPI as they like: those that attributes are
     /// copied and deleted by (MPI 4.1 §7.7).
     pub calls_back: bool,
+    /// Whether counts, displacements or datatypes are arrays.
+    pub has_arrays: bool,
+    /// Whether it makes an error handler.
+    pub makes_handler: bool,
+    /// Whether it says by which handler errors are handled.
+    pub sets_handler: bool,
+    /// Whether it tells what an error means.
+    pub explains_errors: bool,
 }
 
 /// Where a call says what message it sends or receives: indices of parameters.

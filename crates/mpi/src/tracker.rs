@@ -13,6 +13,7 @@
 
 mod afar;
 mod arguments;
+mod arrays;
 mod assertions;
 mod checks;
 mod collectives;
@@ -23,6 +24,7 @@ mod handles;
 mod lent;
 mod levels;
 mod makers;
+mod matched;
 mod memory;
 mod messages;
 mod objects;
@@ -32,6 +34,7 @@ mod order;
 mod parts;
 mod persistent;
 mod races;
+mod refused;
 mod room;
 mod separate;
 mod shared;
@@ -66,6 +69,7 @@ use crate::races::Races;
 use crate::requests::{Request, Requests, State, Token};
 use crate::steps::Steps;
 use afar::OneSided;
+use arrays::Arrays;
 use collectives::Together;
 use commsan_cuda::Gpu;
 use commsan_engine::{Access, Footprint, Live, OpId, Pages};
@@ -74,9 +78,11 @@ use commsan_place::{Findings, Place, Report, Site, Stacks};
 pub(crate) use concurrent::Threads;
 use handles::Handles;
 use levels::Levels;
+use matched::Matched;
 pub(crate) use messages::Repeated;
 use objects::Objects;
 use operation::envelope;
+use refused::Refused;
 use room::Uses;
 use rustc_hash::FxHashMap;
 
@@ -109,6 +115,9 @@ pub struct Tracker {
     handles: Handles,
     /// Memory for buffered sends.
     lent: Option<OpId>,
+    arrays: Arrays,
+    matched: Matched,
+    refused: Refused,
     stacks: Stacks,
 }
 
@@ -137,6 +146,9 @@ impl Tracker {
             objects: Objects::default(),
             handles: Handles::default(),
             lent: None,
+            arrays: Arrays::default(),
+            matched: Matched::default(),
+            refused: Refused::default(),
             stacks: Stacks::new(),
         }
     }
@@ -366,6 +378,8 @@ impl Tracker {
         self.tell_steps(out);
         self.tell_parts(out);
         self.tell_objects(out);
+        self.tell_matched(out);
+        self.tell_refused(out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();
@@ -433,8 +447,9 @@ impl Tracker {
         }
     }
 
-    /// The function whose variables an operation uses may return.
+    /// The function whose variables an operation uses may return, and its arrays be used.
     fn forget_frame(&mut self, id: OpId) {
+        self.arrays.forget(id);
         if self.live.get(id).is_some_and(|operation| operation.frame.is_some()) {
             self.on_stack.retain(|other| *other != id);
         }

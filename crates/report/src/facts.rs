@@ -129,7 +129,7 @@ impl<'o> Facts<'o> {
             "verb" => if self.writes() { "writes" } else { "reads" }.to_owned(),
             "access" => self.access(),
             "range" => self.range(),
-            "buffer" => buffer(self.raw_operation()),
+            "buffer" => self.buffer(),
             "operation" => operation(self.raw_operation()),
             "starts" => self.starts(),
             "using" => using(self.raw_operation()).to_owned(),
@@ -318,9 +318,20 @@ impl<'o> Facts<'o> {
         }
     }
 
+    /// What the operation uses: a buffer, or an array that says how.
+    fn buffer(&self) -> String {
+        let operation = self.raw_operation();
+        match &self.observation.finding.argument {
+            Some(argument) if argument.problem.is_empty() => {
+                format!("{}-byte array `{}`", operation.size, argument.parameter)
+            }
+            _ => buffer(operation),
+        }
+    }
+
     fn range(&self) -> String {
         let operation = self.raw_operation();
-        let whole = buffer(operation);
+        let whole = self.buffer();
         let part = self.raw_access().and_then(|access| overlap(access, operation));
         match part {
             None => format!("part of the {whole}"),

@@ -139,6 +139,7 @@ impl Report {
         merged.extend(parts::without_roots(parts, &merged));
         merged.extend(deadlock::findings(&deadlocks, &logs, &symbols));
         merged.extend(hidden::findings(&hidden, &symbols));
+        leave_out_explained(&mut merged);
         merged.sort_by_key(|finding| (std::cmp::Reverse(finding.severity()), finding.code));
         notes.add_missing_lines(&merged, &symbols);
         notes.add_newer_sources(&merged, &info.directory);
@@ -218,6 +219,13 @@ impl Run {
             .and_then(Path::to_str)
             .filter(|below| !below.is_empty())
             .unwrap_or(file)
+    }
+}
+
+/// Leaves out errors that were returned where other findings are errors, from which they may follow.
+fn leave_out_explained(findings: &mut Vec<Finding>) {
+    if findings.iter().any(|finding| finding.severity() == Severity::Error) {
+        findings.retain(|finding| finding.code != Code::ErrorIgnored);
     }
 }
 

@@ -364,6 +364,18 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::ErrorIgnored,
+        case: Case::Usual,
+        message: "{operation} returned {problem}, and the program went on",
+        offence: "",
+        operation: "{starter} returned {problem}",
+        why: "the call has not done all that it was to do, and until MPI_Finalize the program has not asked what any \
+              error means",
+        help: "correct what the error is about, and look at what calls return wherever MPI_ERRORS_RETURN is set: \
+               MPI_Error_string tells what it means",
+        fortran: "",
+    },
+    Wording {
         code: Code::ObjectNotFreed,
         case: Case::Usual,
         message: "no call frees what {other} makes",
@@ -722,7 +734,7 @@ pub const WORDINGS: &[Wording] = &[
         help: "let one rank decide and tell the others before the call, or compute the value from what all ranks know alike",
         fortran: "",
     },
-    // Messages are told by `messages.rs`, which compares what ranks have counted.
+    // Most messages are told by `messages.rs`, which compares what ranks have counted.
     Wording {
         code: Code::MessageTypesDiffer,
         case: Case::Usual,
@@ -736,11 +748,13 @@ pub const WORDINGS: &[Wording] = &[
     Wording {
         code: Code::MessageLost,
         case: Case::Usual,
-        message: "nobody receives what {operation} sends",
-        offence: "{by} receives here",
-        operation: "{starter} sends here",
-        why: "the message was sent at {started}",
-        help: "compare both sides",
+        message: "no call receives the message that {operation} has found",
+        offence: "",
+        operation: "{starter} finds the message",
+        why: "no other receive can take a message that was found at {started}, and by MPI_Finalize neither MPI_Mrecv \
+              nor MPI_Imrecv has",
+        help: "receive each message that is found, by MPI_Mrecv or MPI_Imrecv; to look at messages only, call MPI_Probe \
+               or MPI_Iprobe",
         fortran: "",
     },
     Wording {

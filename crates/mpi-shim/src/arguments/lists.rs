@@ -64,6 +64,12 @@ pub(super) fn edges_problem(args: &Args, index: usize) -> Option<String> {
     Some(format!("has element {at} = {node}, but the graph's nodes are 0 to {}", nodes - 1))
 }
 
+/// What is wrong with how many edges each node has (MPI 4.1 §8.5.4).
+pub(super) fn degrees_problem(args: &Args, index: usize) -> Option<String> {
+    let (at, degree) = elements(args, index, "n", false)?.find(|(_, degree)| *degree < 0)?;
+    Some(format!("has element {at} = {degree}, but numbers of edges are not negative"))
+}
+
 /// What is wrong with a group of which a communicator is to be made (MPI 4.1 §7.4.2).
 pub(super) fn subgroup_problem(args: &Args, index: usize) -> Option<&'static str> {
     let comm = args.words[args.call.at.comm?];

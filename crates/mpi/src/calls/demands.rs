@@ -73,6 +73,12 @@ pub enum Demand {
     Starts,
     /// Ranks of the group, each once.
     Members,
+    /// Numbers of edges, none of them negative.
+    Degrees,
+    /// Room for as many coordinates as the grid has dimensions.
+    Room,
+    /// Memory, unless its size is 0.
+    Base,
     /// Ranks of the communicator, or `MPI_PROC_NULL`, as many as this parameter says.
     Neighbours(&'static str),
     /// Not negative, or `MPI_DISPLACEMENT_CURRENT`.
@@ -153,6 +159,10 @@ impl Demand {
                 (Role::Displs | Role::ByteDispls | Role::Requests, _) => Demand::Array,
                 (_, "color") => Demand::Color,
                 (_, "dims") if family == "Cart_create" => Demand::Dims,
+                (_, "degrees") => Demand::Degrees,
+                (_, "sources") if family == "Dist_graph_create" => Demand::Neighbours("n"),
+                (_, "maxdims") => Demand::Room,
+                (_, "base") if family == "Win_create" => Demand::Base,
                 (_, "direction") => Demand::Direction,
                 (_, "starts") => Demand::Starts,
                 (_, "subsizes") => Demand::Parts,

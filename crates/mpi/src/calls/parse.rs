@@ -97,6 +97,10 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                 let counts_are_large = name.ends_with("_c");
                 let alike = (0..).zip(&params).filter(|(_, param)| param.alike);
                 let alike = alike.map(|(index, _)| index).collect();
+                let has_arrays = collective
+                    && params
+                        .iter()
+                        .any(|param| matches!(param.role, Role::Counts | Role::Datatypes));
                 calls.push(Call {
                     name,
                     params,
@@ -121,6 +125,11 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     makes,
                     frees,
                     calls_back: calls_back(family, effect),
+                    has_arrays,
+                    makes_handler: family.ends_with("reate_errhandler")
+                        || family == "Errhandler_create",
+                    sets_handler: family.ends_with("_set_errhandler"),
+                    explains_errors: matches!(family, "Error_class" | "Error_string"),
                 });
             }
         }

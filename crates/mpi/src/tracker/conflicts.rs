@@ -103,7 +103,7 @@ impl Tracker {
             concerned: Some((conflict.mode, conflict.span.clone(), conflict.touched)),
             sites: &[(role, place.site(call, &mut self.stacks)), (Role::Operation, operation.site)],
             threads: operation.retired.is_some(),
-            about: None,
+            about: self.arrays.about(conflict.id, conflict.span.start),
         };
         let number = out.report(&report, &self.stacks);
         match &operation.retired {

@@ -140,6 +140,7 @@ impl Tracker {
             let concerned =
                 self.live.accesses(id).iter().find(|a| a.footprint.span().contains(&address));
             let concerned = concerned.map(|a| (a.mode, a.footprint.span(), a.footprint.bytes()));
+            let start = concerned.as_ref().map_or(0, |(_, span, _)| span.start);
             let sites =
                 [(Role::Return, place.site(call, &mut self.stacks)), (Role::Operation, op.site)];
             let report = Report {
@@ -149,7 +150,7 @@ impl Tracker {
                 concerned,
                 sites: &sites,
                 threads: false,
-                about: None,
+                about: self.arrays.about(id, start),
             };
             let number = out.report(&report, &self.stacks);
             self.subscribe(id, number);

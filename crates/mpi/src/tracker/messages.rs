@@ -2,8 +2,8 @@
 //!
 //! **Soundness.** What a process sends and receives is counted when the call has succeeded, so that what is sent and
 //! what is received of a communicator must be the same by the end, each message being received once. Where
-//! something else may happen to messages, nothing of the communicator is compared: matched probes, cancelled and
-//! freed requests, calls that fail. Nothing at all is compared after a call with wrong arguments, which
+//! something else may happen to messages, nothing of the communicator is compared: cancelled and freed requests, calls
+//! that fail. A message that a probe has matched is received by that. Nothing at all is compared after a call with wrong arguments, which
 //! the library may have performed. Partitioned messages are not counted.
 
 use super::Tracker;
@@ -32,15 +32,18 @@ impl Tracker {
         if let Some(key) = received::<L>(args, place.pc()) {
             self.count(args, key, place, library);
         }
-        if at.message.is_some() {
-            self.unbalance(at.comm.map_or(0, |index| args.words[index]));
-        }
     }
 
     /// A key goes from here to there in registers: written to memory in parts and read as a whole, it would
     /// cost more than all the rest.
     #[inline(always)]
-    fn count<L: Library>(&mut self, args: &Args, key: Key, place: &impl Place, library: &L) {
+    pub(super) fn count<L: Library>(
+        &mut self,
+        args: &Args,
+        key: Key,
+        place: &impl Place,
+        library: &L,
+    ) {
         if !self.ledger.count(key) {
             self.count_new(args, &key, place, library);
         }

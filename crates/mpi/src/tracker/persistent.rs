@@ -101,6 +101,10 @@ impl Tracker {
     ) {
         for partition in partitions {
             let Some(request) = self.requests.one(token) else { return };
+            if let Some(problem) = misfit(request) {
+                let wrong = Wrong::value("request", problem.to_owned());
+                return self.wrong_argument(args, &wrong, place, out);
+            }
             let (State::Partitions(ids), Some(persistent)) = (&request.state, &request.persistent)
             else {
                 return;
@@ -161,5 +165,16 @@ impl Tracker {
         if let Some(id) = ids.get_mut(partition).and_then(Option::take) {
             self.finish(id, Some(call), place, out);
         }
+    }
+}
+
+/// Why no partition of a request can be handed over (MPI 4.1 §4.2.1).
+fn misfit(request: &Request) -> Option<&'static str> {
+    let is_partitioned = request.persistent.as_ref().is_some_and(|known| known.partitioned);
+    match &request.state {
+        _ if !is_partitioned => Some("is of no partitioned operation"),
+        _ if request.call.at.dest.is_none() => Some("is that of a receive"),
+        State::Inactive => Some("has not been started"),
+        _ => None,
     }
 }

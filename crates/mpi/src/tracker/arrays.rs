@@ -1,0 +1,67 @@
+//! Arrays of counts, displacements and datatypes, which collectives may read until they are complete (MPI 4.1 §6.12).
+//!
+//! Missed are those of persistent collectives between their starts.
+
+use super::Tracker;
+use crate::requests::{State, Token};
+use commsan_engine::{Access, Footprint, Mode, OpId};
+use commsan_place::{About, Place};
+use std::ops::Range;
+
+/// Each with its operation, beginning, and the parameter that it is passed as.
+#[derive(Default)]
+pub(super) struct Arrays(Vec<(OpId, usize, &'static str)>);
+
+impl Arrays {
+    /// The operation has ended.
+    pub fn forget(&mut self, id: OpId) {
+        if !self.0.is_empty() {
+            self.0.retain(|(other, ..)| *other != id);
+        }
+    }
+
+    /// What findings tell of an array of this operation that begins there.
+    pub fn about(&self, id: OpId, start: usize) -> Option<About> {
+        let is_there = |known: &&(OpId, usize, &'static str)| (known.0, known.1) == (id, start);
+        let (_, _, parameter) = self.0.iter().find(is_there)?;
+        Some(About::Argument { parameter, problem: String::new() })
+    }
+}
+
+impl Tracker {
+    /// The operation that has been started with this request uses these besides its buffers.
+    pub fn uses_arrays(
+        &mut self,
+        (key, variable): (usize, usize),
+        arrays: &[(&'static str, Range<usize>)],
+        place: &impl Place,
+    ) {
+        self.settle();
+        let token = Token { key, variable, before: self.now() };
+        let Some(State::Active(id)) = self.requests.one(token).map(|request| &request.state) else {
+            return;
+        };
+        let id = *id;
+        for (parameter, bytes) in arrays {
+            if let Some(frame) = place.frame_of(bytes.start) {
+                self.lies_on_stack(id, frame, bytes.start);
+            }
+            let footprint = Footprint::Dense(bytes.clone());
+            self.live.extend(id, Access { mode: Mode::Read, footprint });
+            self.arrays.0.push((id, bytes.start, parameter));
+        }
+    }
+
+    /// Of several functions whose variables an operation uses, the innermost returns first.
+    fn lies_on_stack(&mut self, id: OpId, frame: usize, address: usize) {
+        let Some(operation) = self.live.get_mut(id) else { return };
+        let known = operation.frame;
+        if known.is_none_or(|known| frame < known) {
+            operation.frame = Some(frame);
+            operation.on_stack = address;
+        }
+        if known.is_none() {
+            self.on_stack.push(id);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Calls that have returned an error over a mistake of the program's, where nobody asks what it means.
+//!
+//! **Soundness.** An error code may be looked at without any call, so that this is a warning. It is not given where the
+//! program has asked about any error since, has handlers of its own, or ends by `MPI_Abort`. Which errors are
+//! mistakes is known to who calls.
+
+use super::{Operation, Tracker};
+use crate::buffers::Args;
+use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Party, Place, Report};
+
+/// Places that are remembered at most.
+const MOST: usize = 32;
+
+/// Errors that nobody has asked about.
+#[derive(Default)]
+pub(super) struct Refused(Vec<(Party, &'static str)>);
+
+impl Tracker {
+    /// A call has returned an error of this class.
+    pub fn refused(&mut self, args: &Args, class: &'static str, place: &impl Place) {
+        let is_known = self.refused.0.iter().any(|(party, _)| party.site.pc == place.pc());
+        if !is_known && self.refused.0.len() < MOST {
+            let party = Operation::new(args, place, &mut self.stacks).party();
+            self.refused.0.push((party, class));
+        }
+    }
+
+    /// The program asks what an error means, or handles errors otherwise.
+    pub fn asks_about_errors(&mut self) {
+        self.refused.0.clear();
+    }
+
+    pub(super) fn tell_refused(&mut self, out: &mut dyn Findings) {
+        for (party, class) in std::mem::take(&mut self.refused.0) {
+            let site = party.site;
+            if out.again(Code::ErrorIgnored, 0, site.pc) {
+                continue;
+            }
+            let report = Report {
+                code: Code::ErrorIgnored,
+                access: None,
+                operation: party,
+                concerned: None,
+                sites: &[(Role::Operation, site)],
+                threads: false,
+                about: Some(About::Argument { parameter: "", problem: class.to_owned() }),
+            };
+            out.report(&report, &self.stacks);
+        }
+    }
+}
