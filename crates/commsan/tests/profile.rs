@@ -84,6 +84,11 @@ fn files_are_read_as_far_as_they_go() {
         work.compile_plain(&program, "profile/files.c", &["-g"]);
         let run = profile(&work, options, 2, &program, &[work.path("file").to_str().unwrap()]);
         run.ends_with(0);
+        let name = work.path("file");
+        let is_file = |row: &&Row| row["kind"] == "file";
+        let places = table(&work, &run, "places");
+        let files: Vec<_> = places.iter().filter(is_file).map(|row| &*row["name"]).collect();
+        assert_eq!(files, [name.to_str().unwrap()], "{mpi:?}");
         let mut counted: BTreeMap<u64, u64> = BTreeMap::new();
         for row in table(&work, &run, "transfers").iter().filter(|row| row["kind"].contains("file"))
         {
@@ -91,6 +96,70 @@ fn files_are_read_as_far_as_they_go() {
         }
         let twice = said.iter().map(|(line, bytes)| (*line, 2 * bytes)).collect();
         assert_eq!(counted, twice, "{mpi:?} {options:?}");
+    }
+}
+
+/// Every mode, kind and shape of communication, once at least, by the standard's definitions.
+#[test]
+fn every_kind_is_counted_as_the_standard_says() {
+    // Those of Open MPI 4.1 crash in the library.
+    for (mpi, which) in [(Mpi::OpenMpi, "mtcni"), (Mpi::Mpich, "mtcnirf")] {
+        let work = Work::new("kinds", mpi);
+        let program = work.path("kinds");
+        work.compile_plain(&program, "profile/kinds.c", &["-g", "-w"]);
+        for (options, ranks) in [(&[][..], 3), (&[], 4), (&["--check"], 3)] {
+            let out = work.path("counted.csv");
+            let run = profile(&work, options, ranks, &program, &[out.to_str().unwrap(), which]);
+            run.ends_with(0);
+            let found = totals(&table(&work, &run, "transfers"));
+            assert_eq!(found, counted(&out), "{mpi:?}, {options:?}, {ranks} ranks");
+        }
+    }
+}
+
+/// The order of messages tells which array arrives where, and how much a receive with more room got.
+#[test]
+fn arrays_that_take_turns_are_told_apart() {
+    let text = fs::read_to_string(repository().join("tests/profile/turns.c")).unwrap();
+    let at = |mark: &str| {
+        let line = text.lines().position(|line| line.contains(&format!("/* {mark} */"))).unwrap();
+        (line + 1).to_string()
+    };
+    for mpi in Mpi::ALL {
+        let work = Work::new("turns", mpi);
+        let program = work.path("turns");
+        work.compile_plain(&program, "profile/turns.c", &["-g", "-fno-omit-frame-pointer"]);
+        let run = profile(&work, &[], 2, &program, &[]);
+        run.ends_with(0);
+        let rows = table(&work, &run, "transfers");
+        let ends = |tag: &str| -> Vec<(String, String, String, u64, u64)> {
+            let of = rows.iter().filter(|row| row["tag"] == tag);
+            let mut ends: Vec<_> = of
+                .map(|row| {
+                    let [object, target, line] =
+                        ["object", "target_object", "target_line"].map(|name| row[name].clone());
+                    (object, target, line, number(row, "count"), number(row, "bytes"))
+                })
+                .collect();
+            ends.sort();
+            ends
+        };
+        let row = |object: &str, target: &str, line: String, count, bytes| {
+            (object.to_owned(), target.to_owned(), line, count, bytes)
+        };
+        let expected = [
+            row("u", "b", at("receives"), 20, 20 * 200 * 8),
+            row("v", "a", at("receives"), 10, 10 * 199 * 8),
+        ];
+        assert_eq!(ends("4"), expected, "{mpi:?}");
+        assert!(ends("5").iter().all(|(_, target, ..)| target.is_empty()), "{rows:#?}");
+        let mut small: Vec<_> = rows
+            .iter()
+            .filter(|row| row["call"] == "MPI_Bcast")
+            .map(|row| (&*row["object"], number(row, "bytes")))
+            .collect();
+        small.sort_unstable();
+        assert_eq!(small, [("", 4), ("small", 8)], "{mpi:?}");
     }
 }
 

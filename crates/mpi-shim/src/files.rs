@@ -1,23 +1,72 @@
-//! Reads of files that are complete later: what has come is told by the status of the call that completes them.
+//! Names of files; and reads of them that are complete later: what has come is told by the status of the call that completes them.
 //!
 //! **What it can miss.** Where the program leaves out an array of statuses in Fortran, or has more than
 //! [`OWN_STATUSES`](crate::races::OWN_STATUSES) requests in it, a read counts as whole. One that is never completed does not
 //! count.
 
 use crate::effects::{request_at, tokens};
-use crate::library::{is_wanted, read_bytes};
+use crate::library::{file_from_fortran, handle_at, is_wanted, read_bytes};
+use crate::sys;
 use crate::traffic::Described;
 use commsan_engine::Mode;
 use commsan_mpi::moves::Moves;
 use commsan_mpi::{Args, Effect, Token};
 use smallvec::SmallVec;
 use std::collections::HashMap;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Reads that have begun, by request, or by file where that stands for them.
 static BEGUN: LazyLock<Mutex<HashMap<usize, Described>>> = LazyLock::new(Mutex::default);
+
+/// Files that are open, by their handles.
+static NAMES: LazyLock<Mutex<Names>> = LazyLock::new(Mutex::default);
+
+/// Files that are told apart at most.
+const MOST_NAMES: usize = 64;
+
+#[derive(Default)]
+struct Names {
+    open: HashMap<usize, Arc<str>>,
+    all: Vec<Arc<str>>,
+}
+
+/// The call has opened a file.
+pub(crate) fn opened(args: &Args) {
+    let (Some(name), Some(file)) = (args.call.named("name_text"), args.call.named("fh_out")) else {
+        return;
+    };
+    // SAFETY: the call has succeeded, with this name, and stored a handle there.
+    let (name, file) = unsafe {
+        let name = CStr::from_ptr(args.words[name] as *const c_char).to_string_lossy();
+        (name, handle_at::<sys::MPI_File>(args.words[file], args.fortran, file_from_fortran))
+    };
+    let mut names = names();
+    let known = names.all.iter().find(|known| ***known == *name).cloned();
+    let name = known.or_else(|| {
+        let room = names.all.len() < MOST_NAMES;
+        room.then(|| names.all.push(name.into())).and_then(|()| names.all.last().cloned())
+    });
+    match name {
+        Some(name) => names.open.insert(file, name),
+        None => names.open.remove(&file),
+    };
+}
+
+/// The file with this handle is closed.
+pub(crate) fn closed(file: usize) {
+    names().open.remove(&file);
+}
+
+/// The name of an open file, if it is known.
+pub(crate) fn name(file: usize) -> Option<Arc<str>> {
+    names().open.get(&file).cloned()
+}
+
+fn names() -> MutexGuard<'static, Names> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How many there are.
 static PENDING: AtomicUsize = AtomicUsize::new(0);

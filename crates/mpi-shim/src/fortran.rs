@@ -11,9 +11,9 @@ use crate::library::{
     info_from_fortran, op_from_fortran, request_from_fortran, win_from_fortran,
 };
 use crate::sys;
-use commsan_mpi::{CALLS, Role};
+use commsan_mpi::{CALLS, Effect, Role};
 use commsan_sense::stack::Caller;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::sync::LazyLock;
 
 /// Runs a Fortran call with `N` arguments, the last of which but `lengths` of strings is `ierror`.
@@ -38,6 +38,12 @@ pub(crate) unsafe fn fortran<const N: usize>(
             *word = unsafe { canonical(param.role, table_row.large, raw) };
         }
     }
+    // SAFETY: after all arguments that are visible come the strings' lengths.
+    let name = (table_row.effect == Effect::FileOpen && lengths > 0)
+        .then(|| unsafe { text(words[1], raw[N - lengths]) });
+    if let Some(name) = &name {
+        words[1] = name.as_ptr() as usize;
+    }
     let mut own_error: c_int = 0;
     let at = N - 1 - lengths;
     if raw[at] == 0 {
@@ -59,6 +65,16 @@ pub(crate) unsafe fn fortran<const N: usize>(
         // SAFETY: the call has set it.
         unsafe { *(error as *const c_int) }
     });
+}
+
+/// A string as C would have it: Fortran's end with blanks.
+///
+/// # Safety
+/// So many characters are at the address.
+unsafe fn text(address: usize, length: usize) -> CString {
+    // SAFETY: by the caller.
+    let text = unsafe { std::slice::from_raw_parts(address as *const u8, length) };
+    CString::new(text.trim_ascii_end()).unwrap_or_default()
 }
 
 /// One argument as the C binding would have it.

@@ -23,13 +23,13 @@ use commsan_place::StackId;
 use commsan_threads::Here;
 use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
 use commsan_traffic::{
-    Amount, HOST, Identity, Key, STEPS, Same, Step, Steps, Traffic, WORDS, ticks,
+    Amount, HOST, Identity, Key, STEPS, Same, Step, Steps, Traffic, User, WORDS, ticks,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::ops::Range;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// What moves, ready to be counted whenever it does.
 #[derive(Clone)]
@@ -39,11 +39,25 @@ pub(crate) struct Described {
     handle: Option<usize>,
     /// Its group, if that is known already.
     group: Option<u32>,
+    order: InOrder,
+    /// The name of the file.
+    file: Option<Arc<str>>,
     pub(crate) moves: Moves,
     /// The call that has begun it, and where that was, if it is another one.
     begun: Option<(u32, StackId)>,
     /// At the target of a one-sided operation.
     window: Option<(Window, Footprint)>,
+}
+
+/// The order of messages with one tag between two ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InOrder {
+    /// It is that of the calls which start them on a communicator.
+    Starts(Option<usize>),
+    /// `MPI_Mprobe` has taken one out of it.
+    Taken,
+    /// It is another one: partitioned communication, collectives.
+    Apart,
 }
 
 /// A window, as far as its memory has a name.
@@ -169,9 +183,14 @@ impl Done<'_> {
             _ => self.count(&files::ended(self.args, &ahead.reads)),
         }
         if !ok {
+            // Whether a message is gone is not known then.
+            if Means::of(self.args.call) == Some(Means::PointToPoint) {
+                self.with(|traffic| traffic.without_order(None));
+            }
             return;
         }
         match effect {
+            Effect::Cancel => self.with(|traffic| traffic.without_order(None)),
             Effect::Init | Effect::InitPartitioned => {
                 let at = self.args.call.at.request.map_or(0, |index| self.args.words[index]);
                 // SAFETY: the call has succeeded and stored a handle there.
@@ -194,6 +213,8 @@ impl Done<'_> {
             }
             Effect::Block => matched::probed(self.args),
             Effect::Window => self.window_made(),
+            Effect::FileOpen => files::opened(self.args),
+            Effect::FileClose => files::closed(ahead.gone),
             Effect::WindowFree => {
                 lock(&WINDOWS).remove(&ahead.gone);
                 self.with(|traffic| traffic.set_group_of(ahead.gone, None));
@@ -223,6 +244,8 @@ impl Done<'_> {
                 means: Means::File,
                 handle: None,
                 group: None,
+                order: InOrder::Apart,
+                file: None,
                 moves: Moves::new(),
                 begun: None,
                 window: None,
@@ -242,7 +265,17 @@ impl Done<'_> {
             _ => None,
         };
         let handle = args.call.at.comm.or(args.call.at.win).map(|index| args.words[index]);
-        Described { means, handle, group: None, moves, begun: None, window }
+        let order = match means {
+            Means::PointToPoint if args.call.effect != Effect::InitPartitioned => {
+                InOrder::Starts(handle)
+            }
+            _ => InOrder::Apart,
+        };
+        let file = match means {
+            Means::File => args.call.at.file.and_then(|index| files::name(args.words[index])),
+            _ => None,
+        };
+        Described { means, handle, group: None, order, file, moves, begun: None, window }
     }
 
     /// Sees to it that the groups of communicators and windows are known.
@@ -288,6 +321,7 @@ impl Done<'_> {
     fn describe_found(&self, found: Option<Found>) -> Described {
         let mut described = self.describe();
         described.handle = found.map(|found| found.comm);
+        described.order = InOrder::Taken;
         if let Some((source, tag)) = found.and_then(|found| found.envelope) {
             described.moves.iter_mut().for_each(|a_move| a_move.comes_from(source, tag));
         }
@@ -395,7 +429,8 @@ impl Done<'_> {
         let mut known = false;
         self.with(|traffic| {
             let same = self.same(traffic);
-            known = traffic.repeated(&same, self.times.0, self.times.1);
+            let thread = self.here.thread.number();
+            known = traffic.repeated(&same, thread, self.times.0, self.times.1);
         });
         known
     }
@@ -460,7 +495,7 @@ impl Counting<'_> {
         let here = Place::Rank(self.me);
         let own = a_move.footprint.span().start;
         let own = self.traffic.object_at(own, self.here);
-        let there = self.end(a_move, group);
+        let there = self.end(described, a_move, group);
         let afar = self.window(described, there);
         let (source, target) =
             if a_move.sends { (End::At(here), there) } else { (there, End::At(here)) };
@@ -498,12 +533,19 @@ impl Counting<'_> {
         let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
         let amount = Amount::one(a_move.bytes);
         let row = self.traffic.moved(self.time, key, amount, parts.0, parts.1);
+        let channel = self.in_order(described.order, &key, row);
         let step = match (row, &a_move.footprint, side) {
             (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
                 // In memory that was allocated, or in a variable that is known by now.
                 let memory = (range.start, self.traffic.objects.at(range.start));
                 let size = range.len() as u64;
-                (memory.1 == own).then_some(Step { row, bytes: a_move.bytes, memory, size })
+                (memory.1 == own).then_some(Step {
+                    row,
+                    bytes: a_move.bytes,
+                    memory,
+                    size,
+                    channel,
+                })
             }
             _ => None,
         };
@@ -513,8 +555,35 @@ impl Counting<'_> {
         }
     }
 
+    /// Gives a message its place among others, if that is known. Returns its channel and the communicator.
+    fn in_order(&mut self, order: InOrder, key: &Key, row: Option<u32>) -> Option<(u32, usize)> {
+        let comm = match order {
+            InOrder::Starts(comm) => comm.unwrap_or_default(),
+            InOrder::Taken => 0,
+            InOrder::Apart => return None,
+        };
+        let user = User { comm, thread: self.here.thread.number(), time: self.time };
+        let is_known = key.tag.is_some()
+            && matches!(
+                (key.source, key.target),
+                (End::At(Place::Rank(_)), End::At(Place::Rank(_)))
+            );
+        let channel = self.traffic.channel(key, user).filter(|_| is_known);
+        match (channel, key.side) {
+            (Some(channel), _) if order != InOrder::Taken => {
+                self.traffic.next_in(channel, row, user);
+                return Some((channel, comm));
+            }
+            (Some(channel), _) => self.traffic.out_of_order(channel),
+            // It may be anyone's.
+            (None, Side::Target) if !is_known => self.traffic.without_order(key.group),
+            (None, _) => {}
+        }
+        None
+    }
+
     /// The other end.
-    fn end(&mut self, a_move: &Move, group: Option<u32>) -> End {
+    fn end(&mut self, described: &Described, a_move: &Move, group: Option<u32>) -> End {
         let unknown = End::At(Place::Unknown);
         match (a_move.peers, group) {
             (Peers::One(rank), Some(group)) => {
@@ -522,7 +591,10 @@ impl Counting<'_> {
                 let member = usize::try_from(rank).ok().and_then(|rank| members.get(rank));
                 End::At(member.copied().unwrap_or(Place::Unknown))
             }
-            (Peers::File, _) => End::At(Place::File(self.traffic.strings.fixed("files"))),
+            (Peers::File, _) => {
+                let name = described.file.as_deref().unwrap_or("files");
+                End::At(Place::File(self.traffic.strings.number(name)))
+            }
             (Peers::Others, Some(group)) => End::Others(group),
             (Peers::Above, Some(group)) => End::Above(group),
             (Peers::Below, Some(group)) => End::Below(group),

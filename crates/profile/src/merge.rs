@@ -293,6 +293,7 @@ impl Merged {
             bins: self.bins(&of.bins, snapshot, numbers),
             extents: self.packed.add_extents(&of.extents),
             other_extents: self.packed.add_extents(&of.other_extents),
+            order: of.order,
         })
     }
 

@@ -194,6 +194,8 @@ pub struct Row {
     pub extents: List,
     /// Which bytes of `other`.
     pub other_extents: List,
+    /// Of messages: the same for the very same ones at both ends.
+    pub order: Option<u64>,
 }
 
 /// Time in calls of a rank.

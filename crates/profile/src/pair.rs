@@ -1,8 +1,9 @@
 //! Both ends of transfers: what the receivers have seen, put beside what the senders have.
 //!
 //! A sender does not know what object its message arrives in, nor at which line. What targets tell fills
-//! that in where only one object, or line, comes into question. Equal amounts prove nothing: messages of
-//! one line may be received at two, and add up to another's. No total ever changes.
+//! that in where both have counted the very same messages, by their order, and where only one object, or line, comes into
+//! question. Equal amounts prove nothing: messages of one line may be received at two, and add up to another's. No total
+//! ever changes.
 //!
 //! What a target has seen of an object or a line counts for that, unless sources tell of the same one: these may be
 //! the very messages. So figures never count a message twice, but may lack some that are received into an
@@ -78,6 +79,7 @@ struct Sent {
 /// Fills in what is certain about the targets of all rows that count.
 pub fn pair(model: &mut Model) {
     let mut pairing = Pairing::of(model);
+    pairing.the_same();
     pairing.limit();
     pairing.one_to_one();
     pairing.receives_from_anybody();
@@ -102,6 +104,36 @@ impl<'m> Pairing<'m> {
         };
         let (sources, targets) = (of_side(Side::Source), of_side(Side::Target));
         Pairing { model, sources, targets }
+    }
+
+    /// Rows that hold the very same messages. The source's says how much they were.
+    fn the_same(&mut self) {
+        let rows = &self.model.rows;
+        let by_order = |of: &[(Key, u32)]| {
+            let mut known: FxHashMap<(Key, u64), Option<u32>> = FxHashMap::default();
+            for (key, row) in of {
+                let Some(order) = rows[*row as usize].order else { continue };
+                // Two rows cannot hold the same.
+                known.entry((*key, order)).and_modify(|row| *row = None).or_insert(Some(*row));
+            }
+            known
+        };
+        let (sent, received) = (by_order(&self.sources), by_order(&self.targets));
+        let pairs =
+            sent.iter().filter_map(|(of, source)| Some(((*source)?, (*received.get(of)?)?)));
+        let pairs: Vec<(u32, u32)> = pairs.collect();
+        for (source, target) in &pairs {
+            let mut common = Received::default();
+            self.add_received(&mut common, *target);
+            self.complete(*source, common);
+            let amount = self.model.rows[*source as usize].amount();
+            let target = &mut self.model.rows[*target as usize];
+            (target.count, target.bytes) = (amount.count, amount.bytes);
+            (target.told_object, target.told_line) = (true, true);
+        }
+        let settled: FxHashSet<u32> = pairs.into_iter().flat_map(<[u32; 2]>::from).collect();
+        self.sources.retain(|(_, row)| !settled.contains(row));
+        self.targets.retain(|(_, row)| !settled.contains(row));
     }
 
     /// Nonblocking receives tell how much they had room for, and cancelled ones tell of nothing: together they got no

@@ -254,6 +254,7 @@ impl<'s> Writer<'s> {
             bins: self.bins(count, bytes),
             extents: vec![],
             other_extents: vec![],
+            order: None,
         };
         self.snapshot.transfers.push(transfer);
         self.snapshot.transfers.len() - 1

@@ -86,6 +86,7 @@ fn snapshots(ranks: u32, groups: &[(u8, u8)], all: &[Random]) -> (Vec<Snapshot>,
             bins: vec![Bin { bin: random.bin.into(), count, amount: bytes }],
             extents: vec![],
             other_extents: vec![],
+            order: None,
         });
     }
     (snapshots, naive)
@@ -343,6 +344,7 @@ fn both_sides(messages: &[Message], lost: Option<u32>) -> Vec<Snapshot> {
                 bins: vec![],
                 extents: vec![],
                 other_extents: vec![],
+                order: None,
             };
             let rows = &mut snapshots[rank as usize].transfers;
             let same = |row: &&mut Transfer| {

@@ -1,7 +1,9 @@
 //! When what receivers have seen is put beside what senders have, and when not.
 
 use commsan_profile::Profile;
-use commsan_profile::api::{Direction, Filter, LineTransfer, MatrixQuery, OfKind};
+use commsan_profile::api::{
+    By, Direction, Filter, LineTransfer, MatrixQuery, OfKind, TimelineQuery,
+};
 use commsan_trace::RunInfo;
 use commsan_trace::traffic::{
     Bin, End, Frame, Kind, Memory, Object, Place, Side, Snapshot, Transfer,
@@ -56,6 +58,7 @@ impl Run {
             bins: vec![],
             extents: vec![],
             other_extents: vec![],
+            order: None,
         });
         self
     }
@@ -66,6 +69,14 @@ impl Run {
 
     fn receives(self, line: u32, object: u32, bytes: u64) -> Run {
         self.row((1, Side::Target, Kind::PointToPoint), line, (at(0), at(1)), object, bytes)
+    }
+
+    /// The row that was added last holds these messages.
+    fn in_order(mut self, order: u64) -> Run {
+        let last = self.0.iter_mut().flat_map(|rank| rank.transfers.last_mut());
+        let last = last.filter(|transfer| transfer.order.is_none());
+        last.for_each(|transfer| transfer.order = Some(order));
+        self
     }
 
     fn profile(&self) -> Profile {
@@ -126,6 +137,27 @@ fn equal_amounts_prove_nothing() {
     let run = run.receives(20, 1, 24).receives(21, 2, 8);
     assert_eq!(run.written_by(10), [None]);
     assert_eq!(run.written_by(11), [None]);
+}
+
+/// Receives that had more room got what was sent, and when is known as well.
+#[test]
+fn the_same_messages_are_told_apart() {
+    let run = Run::new().sends(10, 0, 8).in_order(5).sends(11, 1, 24).in_order(6);
+    let mut run = run.receives(20, 1, 64).in_order(6).receives(21, 2, 64).in_order(5);
+    assert_eq!(run.written_by(10), [some(2)]);
+    assert_eq!(run.written_by(11), [some(1)]);
+    assert_eq!(run.written_by(20), [some(1)]);
+    for snapshot in &mut run.0 {
+        snapshot.bin = 1_000_000;
+        for transfer in &mut snapshot.transfers {
+            let half = |bin| Bin { bin, count: 1, amount: transfer.bytes / 2 };
+            (transfer.count, transfer.bins) = (2, vec![half(0), half(1)]);
+        }
+    }
+    let filter = Filter { file: Some(0), line: Some(20), ..Filter::default() };
+    let query = TimelineQuery { by: By::Kind, place: None, filter };
+    let timeline = run.profile().timeline(&query).unwrap();
+    assert_eq!(timeline.series[0].bytes, [12, 12]);
 }
 
 #[test]

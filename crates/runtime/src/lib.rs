@@ -48,6 +48,8 @@ extern "C" fn loaded() {
     // SAFETY: the handler only stores to an atomic.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     if let Some(settings) = counting {
+        // Small blocks may be given names.
+        heap::begin();
         traffic::install(settings);
     }
     #[cfg(not(feature = "serial"))]

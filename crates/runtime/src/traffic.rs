@@ -190,11 +190,11 @@ fn asked(f: impl FnOnce(&mut Traffic)) {
     counter.with(&inside, |traffic, _| f(traffic));
 }
 
-/// The text of an argument; `None` for a null pointer.
-///
 /// The name of a region that was given none.
 const NAMELESS: &str = "(no name)";
 
+/// The text of an argument; `None` for a null pointer.
+///
 /// # Safety
 /// `text` is null or a C string.
 unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {

@@ -26,11 +26,20 @@ static OBSERVER: OnceLock<Allocations> = OnceLock::new();
 /// Allocations of so many bytes are told.
 static FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
+/// Of what is given back, so many bytes or more are told.
+static GONE_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
+
 /// Starts telling `observer` of allocations of `from` bytes or more.
 pub fn observe(observer: Allocations, from: usize) {
     if OBSERVER.set(observer).is_ok() {
         FROM.store(from.max(1), Ordering::Release);
+        tell_gone_from(from.max(1));
     }
+}
+
+/// From now on the observer is told also of smaller blocks that are given back.
+pub fn tell_gone_from(from: usize) {
+    GONE_FROM.fetch_min(from, Ordering::Relaxed);
 }
 
 /// Whether an allocation of this size is told.
@@ -53,12 +62,13 @@ pub(crate) fn made(by: &'static str, address: *mut c_void, size: usize, caller: 
 #[inline]
 pub(crate) fn gone(address: *mut c_void) {
     heap::gone(address as usize);
-    if FROM.load(Ordering::Relaxed) == usize::MAX || address.is_null() {
+    let from = GONE_FROM.load(Ordering::Relaxed);
+    if from == usize::MAX || address.is_null() {
         return;
     }
     // SAFETY: the program passes a pointer it may free.
     let size = unsafe { libc::malloc_usable_size(address) };
-    if is_told(size)
+    if size >= from
         && let Some(observer) = OBSERVER.get()
     {
         (observer.gone)(address as usize);

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Version of the format; readers refuse others.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"CSTRAFIC";
 const HEADER: usize = 32;
@@ -277,6 +277,8 @@ pub struct Transfer {
     pub extents: Vec<Extent>,
     /// Which bytes of `other`.
     pub other_extents: Vec<Extent>,
+    /// Of messages: the same for the very same ones at both ends, and for no others. `None` where their order is not known.
+    pub order: Option<u64>,
 }
 
 /// What happened in one time bin.
@@ -520,6 +522,7 @@ mod tests {
                 bins: vec![Bin { bin: 2, count: 3, amount: 24 }],
                 extents: vec![Extent { start: 0, bytes: 8, count: 3 }],
                 other_extents: vec![],
+                order: Some(1),
             }],
             ..Snapshot::default()
         }

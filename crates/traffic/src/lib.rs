@@ -11,6 +11,7 @@
 mod clock;
 mod extents;
 mod objects;
+mod order;
 mod repeats;
 mod rows;
 mod snapshot;
@@ -20,6 +21,7 @@ mod time;
 pub use clock::{now, ticks};
 pub use extents::Extents;
 pub use objects::{Identity, Object, Objects};
+pub use order::User;
 pub use repeats::{STEPS, Same, Step, Steps, WORDS};
 pub use rows::{Key, ROWS, TAGS};
 pub use snapshot::{Origin, write};
@@ -28,8 +30,9 @@ pub use strings::Strings;
 use clock::Clock;
 use commsan_engine::Footprint;
 use commsan_place::{Place as Here, StackId, Stacks};
-use commsan_sense::modules;
+use commsan_sense::{allocate, heap, modules};
 use commsan_trace::traffic::{Bin, Frame, Memory, Place};
+use order::Channels;
 use repeats::Repeats;
 use rows::Rows;
 use rustc_hash::FxHashMap;
@@ -112,11 +115,14 @@ pub struct Traffic {
     pub objects: Objects,
     globals: usize,
     groups: Vec<Vec<Place>>,
+    /// What all ranks call them.
+    names: Vec<u64>,
     group_names: FxHashMap<u64, u32>,
     handles: FxHashMap<usize, u32>,
     lines: Vec<Frame>,
     line_numbers: FxHashMap<Frame, u32>,
     rows: Rows,
+    channels: Channels,
     calls: Vec<Calls>,
     call_numbers: FxHashMap<(u32, StackId), u32>,
     repeats: Repeats,
@@ -139,11 +145,13 @@ impl Traffic {
             objects: Objects::default(),
             globals: 0,
             groups: Vec::new(),
+            names: Vec::new(),
             group_names: FxHashMap::default(),
             handles: FxHashMap::default(),
             lines: Vec::new(),
             line_numbers: FxHashMap::default(),
             rows: Rows::default(),
+            channels: Channels::default(),
             calls: Vec::new(),
             call_numbers: FxHashMap::default(),
             repeats: Repeats::new(),
@@ -174,6 +182,7 @@ impl Traffic {
         let next = self.groups.len() as u32;
         *self.group_names.entry(name).or_insert_with(|| {
             self.groups.push(members());
+            self.names.push(name);
             next
         })
     }
@@ -191,6 +200,7 @@ impl Traffic {
 
     /// From now on a handle means this group; no group, once it is freed.
     pub fn set_group_of(&mut self, handle: usize, group: Option<u32>) {
+        self.channels.set_freed(handle, group.is_none());
         match group {
             Some(group) => self.handles.insert(handle, group),
             None => self.handles.remove(&handle),
@@ -259,9 +269,19 @@ impl Traffic {
         self.objects.at(address)
     }
 
+    /// A block of the heap that is too small to be told apart, unless it is named.
+    fn small_at(&mut self, address: usize) -> bool {
+        let Some(block) = heap::block_of(address) else { return false };
+        allocate::tell_gone_from(block.len());
+        let (memory, stack) = (Memory::Heap, Stacks::EMPTY);
+        let identity = Identity { memory, place: HOST, stack, call: None, name: None };
+        self.objects.allocated(block, identity);
+        true
+    }
+
     /// The program has given the block or variable that holds an address a name.
     pub fn named(&mut self, address: usize, name: &str) {
-        if self.objects.at(address).is_none() {
+        if self.objects.at(address).is_none() && !self.small_at(address) {
             self.global_at(address);
         }
         let name = self.strings.number(name);
@@ -296,9 +316,36 @@ impl Traffic {
         Some(number)
     }
 
+    /// The channel of a message that is about to be counted, if its place among others is known.
+    #[inline]
+    pub fn channel(&mut self, key: &Key, user: User) -> Option<u32> {
+        let name = *self.names.get(key.group? as usize)?;
+        self.channels.of(key, name, user)
+    }
+
+    /// A message that was counted in `row`, if that counts, is the next one of its channel.
+    #[inline]
+    pub fn next_in(&mut self, channel: u32, row: Option<u32>, user: User) {
+        let number = self.channels.next(channel, user);
+        if let Some(row) = row {
+            self.rows.row(row).order.add(number);
+        }
+    }
+
+    /// A message has come out of its order.
+    pub fn out_of_order(&mut self, channel: u32) {
+        self.channels.lose(channel);
+    }
+
+    /// Something has come out of the order of what is received on communicators of a group; nothing is in order any more,
+    /// without one.
+    pub fn without_order(&mut self, group: Option<u32>) {
+        self.channels.lose_received(group);
+    }
+
     /// Counts a call that has been remembered, from one moment to another; false if it is not known.
     #[inline]
-    pub fn repeated(&mut self, same: &Same, begin: u64, end: u64) -> bool {
+    pub fn repeated(&mut self, same: &Same, thread: u32, begin: u64, end: u64) -> bool {
         let Some(Steps { calls, steps }) = self.repeats.find(same) else { return false };
         let is_there = |step: &Step| self.objects.at(step.memory.0) == step.memory.1;
         if !steps.iter().flatten().all(is_there) {
@@ -314,6 +361,9 @@ impl Traffic {
                 row.extents.add_run((start - base) as u64, step.size, 1);
             }
             row.add(bin, 1, step.bytes);
+            if let Some((channel, comm)) = step.channel {
+                row.order.add(self.channels.next(channel, User { comm, thread, time: begin }));
+            }
         }
         self.add_time(calls, bin, begin, end);
         true

@@ -32,6 +32,8 @@ pub struct Step {
     pub memory: (usize, Option<(u32, usize)>),
     /// How many bytes of it.
     pub size: u64,
+    /// The channel of messages whose order is known, and the communicator.
+    pub channel: Option<(u32, usize)>,
 }
 
 /// Transfers of a call that is remembered, at most.

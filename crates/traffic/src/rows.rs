@@ -1,6 +1,7 @@
 //! The counts: one row for all transfers that have everything in common but time and bytes.
 
 use crate::extents::Extents;
+use crate::order::Order;
 use crate::time::{add, coarsen};
 use commsan_place::{StackId, Stacks};
 use commsan_trace::traffic::{Bin, End, Kind, Side};
@@ -63,6 +64,8 @@ pub struct Row {
     pub extents: Extents,
     /// Which bytes of the other.
     pub others: Extents,
+    /// Which messages they are.
+    pub order: Order,
 }
 
 impl Row {
@@ -119,8 +122,16 @@ impl Rows {
         }
         let next = self.all.len() as u32;
         *self.known.entry(key).or_insert_with(|| {
-            let (extents, others) = Default::default();
-            self.all.push(Row { key, count: 0, bytes: 0, bins: Vec::new(), extents, others });
+            let (extents, others, order) = Default::default();
+            self.all.push(Row {
+                key,
+                count: 0,
+                bytes: 0,
+                bins: Vec::new(),
+                extents,
+                others,
+                order,
+            });
             next
         })
     }

@@ -57,6 +57,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     let objects = objects.collect();
     // Ascending, so that its place among them is an object's number in the file.
     let number = |object: u32| used.binary_search(&object).ok().map(|number| number as u32);
+    let sums = traffic.channels.sums();
     let transfers = traffic.rows.all().iter().map(|row| Transfer {
         kind: row.key.kind,
         call: row.key.call,
@@ -74,6 +75,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         bins: row.bins.clone(),
         extents: row.extents.list(),
         other_extents: row.others.list(),
+        order: sums.of(&row.key, row.order, row.count),
     });
     let transfers = transfers.collect();
     let calls = traffic.calls.iter().map(|calls| {

@@ -39,7 +39,8 @@ export function savePng(name: string, draw: Draw, width: number, height: number)
 /** Rows as a table that spreadsheets read (RFC 4180). */
 export function saveCsv(name: string, rows: readonly (readonly (string | number)[])[]): void {
   const cell = (value: string | number) => {
-    const text = String(value);
+    // Spreadsheets would compute a name that begins like this.
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const lines = rows.map((row) => row.map(cell).join(","));

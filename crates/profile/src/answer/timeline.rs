@@ -66,11 +66,17 @@ impl Profile {
     }
 
     fn add_bins(&self, series: &mut Series, row: &Row, times: u64) {
-        for bin in self.model.bins_of(row.clock, row.bins) {
+        let bins = || self.model.bins_of(row.clock, row.bins);
+        let mut all = (Part::new(row.count), Part::new(row.bytes));
+        for bin in bins() {
+            (all.0.of, all.1.of) =
+                (all.0.of + u128::from(bin.count), all.1.of + u128::from(bin.amount));
+        }
+        for bin in bins() {
             let at = bin.bin as usize;
             let add = |to: &mut u64, more: u64| *to = to.saturating_add(more.saturating_mul(times));
-            add(&mut series.counts[at], bin.count);
-            add(&mut series.bytes[at], bin.amount);
+            add(&mut series.counts[at], all.0.next(bin.count));
+            add(&mut series.bytes[at], all.1.next(bin.amount));
         }
     }
 
@@ -99,6 +105,30 @@ impl Profile {
             }
         }
         waiting
+    }
+}
+
+/// Parts of what has moved: a receiver's bins tell of how much it had room for.
+struct Part {
+    /// How much has moved.
+    moved: u128,
+    /// All that the bins tell.
+    of: u128,
+    until: u128,
+}
+
+impl Part {
+    fn new(moved: u64) -> Part {
+        Part { moved: moved.into(), of: 0, until: 0 }
+    }
+
+    /// The next bin's part; all parts add up to what has moved.
+    fn next(&mut self, part: u64) -> u64 {
+        let upto = |until: u128| until.saturating_mul(self.moved).checked_div(self.of).unwrap_or(0);
+        let before = upto(self.until);
+        let after = upto(self.until + u128::from(part));
+        self.until += u128::from(part);
+        u64::try_from(after - before).unwrap_or(u64::MAX)
     }
 }
 

@@ -20,10 +20,16 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Whether spreadsheets would compute what is a name here: with an apostrophe in front they do not.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
 impl<W: Write> Sink for Writer<W> {
     fn row(&mut self, values: &[Value<'_>]) -> io::Result<()> {
         for value in values {
             match value {
+                Value::Text(text) if is_formula(text) => self.0.write_field(format!("'{text}"))?,
                 Value::Text(text) => self.0.write_field(text)?,
                 Value::Integer(number) => self.0.write_field(number.to_string())?,
                 Value::Real(number) => self.0.write_field(number.to_string())?,
@@ -32,5 +38,25 @@ impl<W: Write> Sink for Writer<W> {
         }
         self.0.write_record(None::<&[u8]>)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::tables;
+
+    #[test]
+    fn names_are_no_formulas() {
+        let mut file = Vec::new();
+        let places = tables::TABLES.iter().find(|table| table.name == "places").unwrap();
+        let mut writer = Writer::new(&mut file, places).unwrap();
+        let text = |text| Value::Text(text);
+        let row =
+            [text("=1+1"), text("-x"), text("a=b"), Value::Null, Value::Integer(-1), Value::Null];
+        writer.row(&row).unwrap();
+        writer.finish().unwrap();
+        let file = String::from_utf8(file).unwrap();
+        assert_eq!(file.lines().nth(1), Some("'=1+1,'-x,a=b,,-1,"));
     }
 }

@@ -57,7 +57,8 @@ export function ObjectsView() {
               </span>
               <span class="line muted">
                 <span class="cut">
-                  {object.memory} · {bytesText(object.bytes)}
+                  {object.memory}
+                  {object.bytes > 0 && ` · ${bytesText(object.bytes)}`}
                 </span>
                 <span class="spring" />
                 <Bar share={value / most} />
@@ -92,8 +93,8 @@ function ObjectDetail({ object }: { object: DataObject }) {
 function ObjectFacts({ object }: { object: DataObject }) {
   const { run, go } = useShared();
   const findings = run.findings.filter((finding) => finding.object === object.id);
-  // Variables of the program are there from its beginning.
-  const allocated = object.memory !== "global";
+  // Nobody allocates variables.
+  const allocated = object.memory !== "global" && object.memory !== "stack";
   return (
     <aside class="details" aria-label={`About ${objectName(object)}`}>
       <h2 class="mono name">{objectName(object)}</h2>
