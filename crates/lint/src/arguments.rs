@@ -9,28 +9,39 @@
 //! only told where the program shows which it is for; what does not matter at `MPI_PROC_NULL`, in place, or on
 //! another rank than the root, is left out, and so are calls that a constant condition excludes.
 //!
-//! **Missed**: everything that is computed, handles of freed objects, ranks beyond the communicator's.
+//! What a variable holds where the call is made, constants and handles of freed objects, is followed within a function
+//! (`held.rs`).
+//!
+//! **Missed**: everything that is computed, objects that another function has freed, ranks beyond the communicator's.
 
 mod aliased;
 mod constant;
 mod fit;
+mod held;
 
 use crate::environment::Environment;
 use crate::{Analysis, Calls, Mpi, places};
 use commsan_ir::{FunctionId, Inst, Op, Program, Value};
 use commsan_model::{Code, Role};
-use commsan_mpi::calls::{Extent, Flow, On, Rule};
+use commsan_mpi::calls::{Extent, Flow, Object, On, Rule};
 use commsan_mpi::{Call, Demand};
 use constant::{Constant, Constants};
+use held::Held;
 
 /// Checks.
 pub fn check(program: &Program, calls: &Calls, environment: &Environment, analysis: &mut Analysis) {
     for (function, _, body) in program.defined() {
-        let constants = Constants { program, body, environment };
-        for block in constant::reached(body) {
-            for (_, inst) in body.instructions(block) {
+        if !body.code.iter().any(|inst| calls.at(inst).is_some()) {
+            continue;
+        }
+        let held = Held::of(program, calls, body);
+        for block in held.reached() {
+            for (id, inst) in body.instructions(block) {
                 let Some(mpi) = calls.at(inst) else { continue };
                 let Some(call) = mpi.call else { continue };
+                let arguments = 0..inst.args.len();
+                let held = arguments.map(|place| held.argument(body, id, place)).collect();
+                let constants = Constants { program, body, environment, held };
                 let given = Given { constants: &constants, mpi, call, inst };
                 if let Some((index, problem)) = given.wrong() {
                     report(program, function, &given, index, &problem, analysis);
@@ -53,11 +64,15 @@ fn report(
 ) {
     let parameter = given.call.params[index].shown();
     let label = format!("`{parameter}` {problem}");
-    let site = places::at(program, function, given.inst.at, Role::Operation, label);
+    let mut sites = vec![places::at(program, function, given.inst.at, Role::Operation, label)];
+    if let Some((_, by)) = given.constants.freed(index) {
+        let freed = &given.constants.body[by];
+        sites.push(places::at(program, function, freed.at, Role::Release, "freed here".to_owned()));
+    }
     let finding = places::finding(
         Code::InvalidArgument,
         format!("`{parameter}` of {} {problem}", given.mpi.name),
-        vec![site],
+        sites,
         "the standard does not allow this argument, whatever the library makes of it".to_owned(),
         format!("check what `{parameter}` is given here"),
     );
@@ -65,6 +80,9 @@ fn report(
         analysis.findings.push(finding);
     }
 }
+
+/// What is wrong with the handle of an object that is no more.
+const FREED: &str = "has been freed";
 
 /// What a call is given.
 struct Given<'c, 'p> {
@@ -95,7 +113,27 @@ impl Given<'_, '_> {
         };
         let nowhere = peer.is_some_and(|peer| self.may_be_nowhere(peer));
         let handle = || self.constants.handle(self.mpi, self.inst, index);
+        let freed = || self.constants.freed(index).map(|(object, _)| object);
         Some(match demand {
+            Demand::Freeable(object) if object != Object::Request => match freed() {
+                Some(freed) if freed == object => FREED.to_owned(),
+                Some(_) => return None,
+                None => {
+                    let null = self.constants.null_behind(self.mpi, index)?;
+                    let name = null.null_name().filter(|_| Constant::null(object) == Some(null))?;
+                    format!("is {name}")
+                }
+            },
+            Demand::Comm if freed() == Some(Object::Comm) => FREED.to_owned(),
+            Demand::Win if freed() == Some(Object::Window) => FREED.to_owned(),
+            Demand::Group if freed() == Some(Object::Group) => FREED.to_owned(),
+            Demand::File if freed() == Some(Object::File) => FREED.to_owned(),
+            Demand::Op if freed() == Some(Object::Op) => FREED.to_owned(),
+            Demand::Datatype
+                if freed() == Some(Object::Datatype) && !nowhere && self.matters(index) =>
+            {
+                FREED.to_owned()
+            }
             Demand::Comm if handle()? == Constant::NullComm => "is MPI_COMM_NULL".to_owned(),
             Demand::Win if handle()? == Constant::NullWin => "is MPI_WIN_NULL".to_owned(),
             Demand::Group if handle()? == Constant::NullGroup => "is MPI_GROUP_NULL".to_owned(),
@@ -115,6 +153,11 @@ impl Given<'_, '_> {
                 Constant::NullDatatype => "is MPI_DATATYPE_NULL".to_owned(),
                 _ => return None,
             },
+            Demand::Dest | Demand::Source | Demand::Root | Demand::Rank
+                if self.call.at.comm.is_some_and(|comm| self.constants.is_size_of(index, comm)) =>
+            {
+                "is the size of the communicator, and its last rank is one less".to_owned()
+            }
             Demand::Dest | Demand::Target | Demand::Source | Demand::Root | Demand::Rank => {
                 let rank = self.number(index).filter(|rank| self.is_no_rank(*rank, demand))?;
                 format!("is {rank}, but ranks are numbered from 0")

@@ -24,11 +24,13 @@
 
 mod absent;
 mod alone;
+mod assigned;
 mod comm;
 mod commands;
 mod extent;
 mod footprint;
 mod fork;
+mod given;
 mod reach;
 mod sources;
 mod stored;
@@ -93,7 +95,7 @@ fn find(
     let mut comms = Comms::new(program, calls, memory, environment);
     let roots = levels::roots(program, memory);
     let differing = uniform::differing(&mut comms, &roots);
-    if differing.conditions.is_empty() && differing.roots.is_empty() && differing.absent.is_empty()
+    if differing.conditions.is_empty() && differing.given.is_empty() && differing.absent.is_empty()
     {
         return Vec::new();
     }
@@ -121,7 +123,7 @@ fn find(
     for (function, term) in terms.functions() {
         check.term(term, levels::MAINS.contains(&&*program[function].name));
     }
-    check.roots();
+    check.given();
     check.absent();
     check.found
 }
@@ -457,33 +459,6 @@ impl Check<'_, '_> {
             }
         }
         counter
-    }
-
-    /// Roots that are the rank of who calls.
-    fn roots(&mut self) {
-        let mut places: Vec<_> = self.differing.roots.iter().collect();
-        places.sort_unstable();
-        for ((function, id), labels) in places {
-            let Some(body) = &self.program[*function].body else { continue };
-            let inst = &body[*id];
-            let Some(mpi) = self.comms.calls.at(inst) else { continue };
-            let Some(name) = terms::collective(mpi) else { continue };
-            let Some(comm) = self.comms.of_call(*function, inst, mpi) else { continue };
-            let root = mpi.call.and_then(|call| inst.args.get(call.at.root?));
-            let is_rank = |root: &Value| self.is_rank(*function, terms::named(body, *root), 1);
-            if !root.is_some_and(is_rank) || !self.comms.differ(*function, comm, *labels) {
-                continue;
-            }
-            let event = Event { function: *function, inst: *id, name, comm, nonblocking: false };
-            let label = format!("the root of this `{name}` is the rank itself");
-            let sites = vec![self.site(&event, Role::Access, label)];
-            let message = format!("`{name}` is called with different roots by different ranks");
-            let why = "all ranks must name the same root (MPI 4.1 §6.1)".to_owned();
-            let help = "name the same root on all ranks, a constant or a value that all have \
-                        received by a broadcast";
-            let finding = places::finding(Code::RootsDiffer, message, sites, why, help.to_owned());
-            self.found.push(finding);
-        }
     }
 
     /// Calls that all ranks make, on a communicator that some do not have.

@@ -136,7 +136,10 @@ fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Func
     let starts = |function: FunctionId| {
         let call = calls.get(function).and_then(|mpi| mpi.call);
         let effect = call.map(|call| call.effect);
-        matches!(effect, Some(Effect::Start | Effect::Go | Effect::GoAll | Effect::Rma))
+        matches!(
+            effect,
+            Some(Effect::Start | Effect::Go | Effect::GoAll | Effect::Rma | Effect::SplitBegin)
+        )
     };
     let called = |id, _: &Body, inst: &Inst| {
         let mut callees = memory.callees(id, inst).unwrap_or_default();

@@ -1,9 +1,11 @@
 //! Constants of the two MPI libraries, and where a call is given one.
 
+use super::held::Content;
 use crate::Mpi;
 use crate::environment::Environment;
 use crate::mpi::stored;
-use commsan_ir::{BlockId, Body, Compare, Inst, Op, Program, Value};
+use commsan_ir::{Body, Compare, Inst, InstId, Op, Program, Value};
+use commsan_mpi::calls::Object;
 use commsan_mpi::collective::reduction;
 
 /// `MPI_ANY_TAG`, of both.
@@ -53,8 +55,34 @@ pub enum Constant {
 }
 
 impl Constant {
+    /// What is left of a handle when its object is freed.
+    pub fn null(object: Object) -> Option<Constant> {
+        Some(match object {
+            Object::Comm => Constant::NullComm,
+            Object::Datatype => Constant::NullDatatype,
+            Object::Group => Constant::NullGroup,
+            Object::Op => Constant::NullOp,
+            Object::Window => Constant::NullWin,
+            Object::File => Constant::NullFile,
+            Object::Request => return None,
+        })
+    }
+
+    /// As the standard writes it, if it is a null handle.
+    pub fn null_name(self) -> Option<&'static str> {
+        Some(match self {
+            Constant::NullComm => "MPI_COMM_NULL",
+            Constant::NullWin => "MPI_WIN_NULL",
+            Constant::NullOp => "MPI_OP_NULL",
+            Constant::NullDatatype => "MPI_DATATYPE_NULL",
+            Constant::NullGroup => "MPI_GROUP_NULL",
+            Constant::NullFile => "MPI_FILE_NULL",
+            _ => return None,
+        })
+    }
+
     /// By the name of Open MPI's variable.
-    fn named(name: &str) -> Option<Constant> {
+    pub fn named(name: &str) -> Option<Constant> {
         Some(match name {
             "ompi_mpi_comm_null" => Constant::NullComm,
             "ompi_mpi_win_null" => Constant::NullWin,
@@ -79,7 +107,7 @@ impl Constant {
     }
 
     /// By the number in MPICH's `mpi.h`, which its ABI fixes.
-    fn numbered(number: i64) -> Option<Constant> {
+    pub fn numbered(number: i64) -> Option<Constant> {
         Some(match u32::try_from(number & 0xffff_ffff).ok()? {
             0x0400_0000 => Constant::NullComm,
             0x2000_0000 => Constant::NullWin,
@@ -153,26 +181,92 @@ const DATATYPES: [(u32, &str); 42] = [
     (0x4c00_1041, "C_DOUBLE_COMPLEX"),
 ];
 
-/// Of one function.
+/// Of one call.
 pub struct Constants<'p> {
     pub program: &'p Program,
     pub body: &'p Body,
     pub environment: &'p Environment,
+    /// By argument: what the variable holds that it is, or whose address it is.
+    pub held: Vec<Option<Content>>,
 }
 
 impl Constants<'_> {
     /// The integer that a call is given.
     pub fn number(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<i64> {
-        mpi.integer(self.program, self.body, inst, index)
+        let held = || match self.constant(index)? {
+            Value::Int(number) if mpi.by_reference || !self.is_address(inst, index) => Some(number),
+            _ => None,
+        };
+        mpi.integer(self.program, self.body, inst, index).or_else(held)
+    }
+
+    /// The constant that a variable holds.
+    fn constant(&self, index: usize) -> Option<Value> {
+        match self.held.get(index).copied().flatten()? {
+            Content::Constant(value) => Some(value),
+            Content::Freed(..) | Content::Size(_) => None,
+        }
+    }
+
+    /// Whether an argument is the number of ranks of the communicator that another one is.
+    pub fn is_size_of(&self, index: usize, comm: usize) -> bool {
+        match self.held.get(index).copied().flatten() {
+            Some(Content::Size(of)) => self.constant(comm) == Some(of),
+            _ => false,
+        }
+    }
+
+    /// The kind of the object that a handle stood for, and the call that has freed it.
+    pub fn freed(&self, index: usize) -> Option<(Object, InstId)> {
+        match self.held.get(index).copied().flatten()? {
+            Content::Freed(object, by) => Some((object, by)),
+            Content::Constant(_) | Content::Size(_) => None,
+        }
+    }
+
+    /// The null handle in a variable whose address a call is given.
+    pub fn null_behind(&self, mpi: &Mpi, index: usize) -> Option<Constant> {
+        match self.constant(index)? {
+            Value::Global(id, 0) if !mpi.by_reference => Constant::named(&self.program[id].name),
+            Value::Int(number) => self.environment.mpich.then(|| Constant::numbered(number))?,
+            _ => None,
+        }
+    }
+
+    fn is_address(&self, inst: &Inst, index: usize) -> bool {
+        match inst.args.get(index) {
+            Some(Value::Inst(id)) => matches!(self.body[*id].op, Op::Alloca(_)),
+            _ => false,
+        }
+    }
+
+    /// An argument of C, or the constant in the variable that it is.
+    fn given(&self, inst: &Inst, index: usize) -> Option<Value> {
+        let argument = *inst.args.get(index)?;
+        match argument {
+            Value::Inst(_) if !self.is_address(inst, index) => {
+                Some(self.constant(index).unwrap_or(argument))
+            }
+            _ => Some(argument),
+        }
+    }
+
+    /// The number in the variable that an argument of Fortran is.
+    fn number_behind(&self, inst: &Inst, index: usize) -> Option<i64> {
+        let held = || match self.constant(index)? {
+            Value::Int(number) => Some(number),
+            _ => None,
+        };
+        stored(self.program, self.body, *inst.args.get(index)?).or_else(held)
     }
 
     /// The predefined handle that a call is given. Fortran's numbers are known of MPICH alone: those of Open MPI
     /// are small, and mean another thing for each kind of handle.
     pub fn handle(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<Constant> {
-        let argument = *inst.args.get(index)?;
+        let argument = self.given(inst, index)?;
         match argument {
             _ if mpi.by_reference => {
-                let number = stored(self.program, self.body, argument)?;
+                let number = self.number_behind(inst, index)?;
                 self.environment.mpich.then(|| Constant::numbered(number))?
             }
             Value::Int(number) => self.environment.mpich.then(|| Constant::numbered(number))?,
@@ -207,9 +301,9 @@ impl Constants<'_> {
     }
 
     fn predefined(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<Predefined<'_>> {
-        let argument = *inst.args.get(index)?;
+        let argument = self.given(inst, index)?;
         let number = match argument {
-            _ if mpi.by_reference => stored(self.program, self.body, argument)?,
+            _ if mpi.by_reference => self.number_behind(inst, index)?,
             Value::Int(number) => number,
             Value::Global(id, 0) => {
                 return self.program[id].name.strip_prefix("ompi_mpi_").map(Predefined::Named);
@@ -230,43 +324,8 @@ impl Constants<'_> {
     }
 }
 
-/// Blocks that constant conditions do not exclude.
-pub fn reached(body: &Body) -> Vec<BlockId> {
-    let mut reached = vec![false; body.blocks.len()];
-    let mut open: Vec<_> = body.block_ids().take(1).collect();
-    let mut order = Vec::new();
-    while let Some(block) = open.pop() {
-        if std::mem::replace(&mut reached[block.0 as usize], true) {
-            continue;
-        }
-        order.push(block);
-        let next = &body[block].next;
-        match body.end(block).and_then(|end| decided(body, end)) {
-            Some(holds) => open.extend(next.get(usize::from(!holds))),
-            None => open.extend(next.iter().copied()),
-        }
-        open.extend(body[block].unwind);
-    }
-    order.sort_unstable();
-    order
-}
-
-/// Which way a branch takes, if its condition compares constants.
-fn decided(body: &Body, end: &Inst) -> Option<bool> {
-    let condition = *end.args.first().filter(|_| end.op == Op::Branch)?;
-    match condition {
-        Value::Int(number) => Some(number != 0),
-        Value::Inst(id) => match (&body[id].op, &*body[id].args) {
-            (Op::Compare(how), [Value::Int(left), Value::Int(right)]) => {
-                compare(*how, *left, *right)
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn compare(how: Compare, left: i64, right: i64) -> Option<bool> {
+/// What a comparison of two numbers says.
+pub fn compare(how: Compare, left: i64, right: i64) -> Option<bool> {
     Some(match how {
         Compare::Equal => left == right,
         Compare::NotEqual => left != right,

@@ -38,6 +38,8 @@ pub struct Targets {
 pub struct Footprints {
     numbers: FxHashMap<Object, u32>,
     fields: FxHashSet<Pointer>,
+    /// Bytes of variables.
+    sizes: FxHashMap<u32, u64>,
     /// By object: the places in it that the program tells apart, by offset.
     places: FxHashMap<u32, BTreeMap<i64, Place>>,
     targets: FxHashMap<(FunctionId, Value), Rc<Targets>>,
@@ -48,9 +50,12 @@ impl Footprints {
     /// Of functions in which anything can differ.
     pub fn of(comms: &Comms, found: reach::Found) -> Footprints {
         let reach::Found { functions, fields, objects } = found;
-        let numbers = objects.into_iter().zip(0..).collect();
+        let numbers: FxHashMap<_, _> = objects.into_iter().zip(0..).collect();
+        let size =
+            |(object, number): (&Object, &u32)| Some((*number, size(comms.program, *object)?));
+        let sizes = numbers.iter().filter_map(size).collect();
         let (places, targets, of) = Default::default();
-        let mut footprints = Footprints { numbers, fields, places, targets, of };
+        let mut footprints = Footprints { numbers, fields, sizes, places, targets, of };
         let mut sets = FxHashMap::default();
         for (function, _, body) in comms.program.defined() {
             if functions.contains(&function) {
@@ -65,6 +70,11 @@ impl Footprints {
     /// Numbers of the objects that a function has to do with.
     pub fn get(&self, function: FunctionId) -> Rc<Set> {
         self.of.get(&function).cloned().unwrap_or_default()
+    }
+
+    /// Bytes of the variable that an object is.
+    pub fn size(&self, object: u32) -> Option<u64> {
+        self.sizes.get(&object).copied()
     }
 
     /// Where a value of a function may point to.
@@ -135,6 +145,17 @@ impl Footprints {
             }
         }
         set
+    }
+}
+
+fn size(program: &Program, object: Object) -> Option<u64> {
+    match object {
+        Object::Global(id) => Some(program[id].size),
+        Object::Local(function, id) => match program[function].body.as_ref()?[id].op {
+            Op::Alloca(bytes) => bytes,
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -50,6 +50,12 @@ const BLOCKING: [&str; 4] = ["bcast", "allreduce", "allgather", "allgatherv"];
 /// Functions of the C library whose results are not the same on all ranks.
 pub const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];
 
+/// Whether a function of Fortran's I/O tells how a file is, or begins to: a unit's number, which it is given, may be another
+/// one on each rank, and the file the same.
+pub fn tells_of_file(name: &str) -> bool {
+    name.strip_prefix("_FortranAio").is_some_and(|rest| !rest.starts_with("BeginInternal"))
+}
+
 /// Whether a function of BLAS or of Fortran makes a number of the arrays that it is given.
 pub fn digests(name: &str) -> bool {
     const OF_FORTRAN: [&str; 9] =

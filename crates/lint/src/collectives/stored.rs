@@ -68,6 +68,18 @@ impl Stored {
         true
     }
 
+    /// So many bytes from a place on are written anew; all of the object if they are the whole of it. Says whether the
+    /// object is known.
+    pub fn overwrite(&mut self, place: Place, bytes: u64, whole: bool) -> bool {
+        let Some(entries) = self.0.get(&place.object) else { return false };
+        let mut entries = entries.clone();
+        let end = place.at.map(|begin| begin.saturating_add_unsigned(bytes));
+        let within = |at: i64| place.at.is_some_and(|begin| at >= begin) && end > Some(at);
+        entries.retain(|(at, _)| !whole && !at.is_some_and(within));
+        self.set(place.object, entries);
+        true
+    }
+
     /// An object is as it is there.
     pub fn take(&mut self, object: u32, from: &Stored) {
         if self.0.get(&object) != from.0.get(&object) {
@@ -148,6 +160,19 @@ mod tests {
         assert_eq!((read(&first, Some(8)), read(&copy, Some(8))), (1, 3));
         assert!(first.join(&copy) && !first.join(&copy));
         assert_eq!(first, copy);
+    }
+
+    #[test]
+    fn what_is_written_anew_is_gone_and_what_may_be_elsewhere_stays() {
+        let mut stored = Stored::default();
+        for (at, labels) in [(Some(0), 1), (Some(8), 2), (Some(12), 4), (None, 8)] {
+            stored.add(place(0, at), labels);
+        }
+        assert!(!stored.overwrite(place(1, Some(0)), 4, true), "nothing was there");
+        assert!(stored.overwrite(place(0, Some(8)), 4, false));
+        assert_eq!(stored.read(&[place(0, None)]), 1 | 4 | 8);
+        assert!(stored.overwrite(place(0, Some(0)), 16, true));
+        assert_eq!(stored, Stored::default());
     }
 
     #[test]

@@ -13,10 +13,11 @@
 
 mod mpi;
 
+use super::assigned;
 use super::comm::{Comms, Labels, OTHER};
 use super::footprint::{Footprints, Targets, digested};
 use super::reach;
-use super::sources::DIFFERS;
+use super::sources::{DIFFERS, tells_of_file};
 use super::stored::Stored;
 use crate::callgraph;
 use crate::library::Library;
@@ -43,8 +44,8 @@ pub struct Differing {
     pub conditions: FxHashMap<(FunctionId, InstId), Labels>,
     /// Of those, what other conditions on the way there depend on: not all ranks may get there.
     pub guarded: FxHashSet<(FunctionId, InstId)>,
-    /// Of the root that a collective names.
-    pub roots: FxHashMap<(FunctionId, InstId), Labels>,
+    /// Of the root and the reduction that a collective names, by argument.
+    pub given: FxHashMap<(FunctionId, InstId, usize), Labels>,
     /// Where `MPI_Comm_rank` has stored a rank.
     pub ranks: FxHashSet<Pointer>,
     /// Calls that all ranks make, with the argument that is `MPI_COMM_NULL` on some.
@@ -82,6 +83,8 @@ struct Shape {
     controllers: Vec<SmallVec<[BlockId; 2]>>,
     /// Whether it has loops.
     loops: bool,
+    /// Of copies and fills, as far as they are known.
+    lengths: FxHashMap<InstId, u64>,
 }
 
 struct Analysis<'a, 'p> {
@@ -377,6 +380,7 @@ impl Analysis<'_, '_> {
                 let from = self.targets(pass.function, inst.args[1]);
                 let labels = all(pass) | control | memory.read(&from.places);
                 let to = self.targets(pass.function, inst.args[0]);
+                self.overwrite(pass, memory, &to, id);
                 pass.write(memory, &to, labels);
                 0
             }
@@ -384,6 +388,7 @@ impl Analysis<'_, '_> {
                 let labels = all(pass) | control;
                 let to = self.targets(pass.function, inst.args[0]);
                 let before = memory.read(&to.places);
+                self.overwrite(pass, memory, &to, id);
                 pass.write(memory, &to, labels);
                 labels | before
             }
@@ -404,9 +409,26 @@ impl Analysis<'_, '_> {
                 pass.exit.join(memory);
                 0
             }
-            Op::Nop | Op::Alloca(_) | Op::Goto | Op::Branch | Op::Switch(_) | Op::Unreachable => 0,
+            // Nothing is left of what a call before had in it.
+            Op::Alloca(_) => {
+                let targets = self.targets(pass.function, Value::Inst(id));
+                pass.clear(memory, &targets, None);
+                0
+            }
+            Op::Nop | Op::Goto | Op::Branch | Op::Switch(_) | Op::Unreachable => 0,
             Op::Offset(..) | Op::Select | Op::Binary(_) | Op::Compare(_) | Op::Cast | Op::Mix => {
                 all(pass)
+            }
+        }
+    }
+
+    /// What a copy or fill is certain to write, as a whole, was there before.
+    fn overwrite(&self, pass: &mut Pass, memory: &mut Stored, to: &Targets, id: InstId) {
+        let Some(length) = pass.shape.lengths.get(&id).filter(|_| to.is_certain) else { return };
+        for place in &to.places {
+            let whole = place.at == Some(0) && self.footprints.size(place.object) == Some(*length);
+            if memory.overwrite(*place, *length, whole) {
+                pass.touched.insert(place.object);
             }
         }
     }
@@ -464,6 +486,9 @@ impl Analysis<'_, '_> {
             let mut content = 0;
             for array in digested(program, inst) {
                 content |= memory.read(&self.footprints.arrays(self.comms, pass.function, *array));
+            }
+            if tells_of_file(name) {
+                return 0;
             }
             return together | content | if DIFFERS.contains(&name) { OTHER } else { 0 };
         }
@@ -580,7 +605,7 @@ impl Shape {
             flow.previous[block.0 as usize].iter().any(|from| rank(*from) >= rank(*block))
         };
         let loops = flow.order.iter().any(again);
-        Shape { flow, controllers, loops }
+        Shape { flow, controllers, loops, lengths: assigned::lengths(body) }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::library::Library;
 use crate::memory::{Memory, Object, Pointer};
 use crate::{Calls, Mpi};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
-use commsan_mpi::calls::{Extent, On, Times};
+use commsan_mpi::calls::{Extent, On, Rule, Times};
 use commsan_mpi::{Call, Effect, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,6 +22,8 @@ pub struct Touch {
     pub length: Length,
     /// Whether it writes.
     pub writes: bool,
+    /// Whether only some ranks do so, that of a collective.
+    pub partial: bool,
 }
 
 /// How many bytes.
@@ -209,14 +211,28 @@ impl<'p> View<'p> {
             let common = rule.on == On::All || rule.mode == commsan_engine::Mode::Read;
             !peer.is_some_and(|rank| self.is_no_rank(rank)) && common
         });
-        let touch = |rule: &commsan_mpi::calls::Rule| {
-            let length = self.length(known, id, rule)?;
-            let address = *self.flat.body[id].args.get(rule.buffer)?;
-            let writes = rule.mode == commsan_engine::Mode::Write;
-            let shared = call.collective && rule.on != On::All && !self.is_broadcast(call);
-            (!shared).then_some(Touch { address, length, writes })
+        let is_partial =
+            |rule: &Rule| call.collective && rule.on != On::All && !self.is_broadcast(call);
+        let rules = rules.filter(|rule| !is_partial(rule));
+        rules.filter_map(|rule| self.buffer(known, id, rule, false)).collect()
+    }
+
+    /// What only some ranks write of a collective: all but the root, or the root alone.
+    pub fn partial_buffers(&self, known: &Known, id: InstId) -> Vec<Touch> {
+        let Some((_, call)) = self.row(id).filter(|(_, call)| call.collective) else {
+            return Vec::new();
         };
-        rules.filter_map(touch).collect()
+        let rules = call.accesses.iter();
+        let rules =
+            rules.filter(|rule| rule.on != On::All && rule.mode == commsan_engine::Mode::Write);
+        rules.filter_map(|rule| self.buffer(known, id, rule, true)).collect()
+    }
+
+    fn buffer(&self, known: &Known, id: InstId, rule: &Rule, partial: bool) -> Option<Touch> {
+        let length = self.length(known, id, rule)?;
+        let address = *self.flat.body[id].args.get(rule.buffer)?;
+        let writes = rule.mode == commsan_engine::Mode::Write;
+        Some(Touch { address, length, writes, partial })
     }
 
     fn is_broadcast(&self, call: &Call) -> bool {
@@ -229,7 +245,7 @@ impl<'p> View<'p> {
     }
 
     /// None if it is certain that nothing is touched.
-    fn length(&self, known: &Known, id: InstId, rule: &commsan_mpi::calls::Rule) -> Option<Length> {
+    fn length(&self, known: &Known, id: InstId, rule: &Rule) -> Option<Length> {
         let number = |at: usize| self.argument(known, id, at).and_then(|sum| sum.number());
         let element = self.element(known, id, rule.datatype);
         let Some(element) = element else { return Some(Length::AtLeast(0)) };
@@ -263,7 +279,7 @@ impl<'p> View<'p> {
             let number = Linear::of(&self.flat.body, known, arg(n)).and_then(|sum| sum.number());
             number.map_or(Length::AtLeast(1), |bytes| Length::Exactly(bytes.unsigned_abs()))
         };
-        let touch = |address, length, writes| Touch { address, length, writes };
+        let touch = |address, length, writes| Touch { address, length, writes, partial: false };
         let exactly = |size: u32| Length::Exactly(u64::from(size));
         let library = match self.called(id) {
             Some(Called::Library(library)) => Some(library),

@@ -83,12 +83,13 @@ impl View<'_> {
         for start in calls {
             let Some((_, call)) = self.row(start) else { continue };
             let described = match call.effect {
-                Effect::Start | Effect::Rma => vec![start],
+                Effect::Start | Effect::Rma | Effect::SplitBegin => vec![start],
                 Effect::Go | Effect::GoAll => self.made_for(start, call, order),
                 _ => continue,
             };
             for described in described {
-                let buffers = self.buffers(&known, described);
+                let mut buffers = self.buffers(&known, described);
+                buffers.extend(self.partial_buffers(&known, described));
                 let one_sided = call.effect == Effect::Rma;
                 let mut operation =
                     Operation { start, described, one_sided, copied: false, buffers };
@@ -175,6 +176,13 @@ impl View<'_> {
             Some(Called::Mpi(mpi)) => match mpi.call {
                 Some(call) if synchronises(call.effect) => {
                     self.synchronised(known, id, call, operation, places)
+                }
+                Some(call) if call.effect == Effect::SplitEnd => {
+                    let begun = self.row(operation.described);
+                    match begun.is_some_and(|(_, call)| call.effect == Effect::SplitBegin) {
+                        true => Outcome::Complete,
+                        false => Outcome::None,
+                    }
                 }
                 Some(call) if completes(call.effect) || call.effect == Effect::Free => {
                     self.completed(known, id, call, operation, places)
@@ -306,7 +314,7 @@ impl View<'_> {
             return true;
         }
         let Some((_, call)) = self.row(operation.described) else { return true };
-        let handle = call.at.request.or(call.at.win);
+        let handle = call.at.request.or(call.at.win).or(call.at.file);
         let Some(value) = handle.and_then(|at| self.flat.body[operation.described].args.get(at))
         else {
             return true;

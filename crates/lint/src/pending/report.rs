@@ -1,6 +1,6 @@
 //! From what was found along the ways of an operation to findings.
 
-use super::effects::{Called, View};
+use super::effects::{Called, Touch, View};
 use super::found::{Found, Overlap, Wrong};
 use super::operation::Operation;
 use super::walk::Walker;
@@ -54,7 +54,7 @@ impl Reporter<'_, '_, '_> {
         }
         let words = self.words(wrong, id);
         let mut sites = vec![self.site(id, words.role, words.label)];
-        sites.push(self.operation_site());
+        sites.push(self.operation_site(wrong));
         sites.extend(causes.iter().map(|id| self.cause(*id)));
         let why = self.why(id, words.consequence, &causes);
         let help = words.help.to_owned();
@@ -63,14 +63,19 @@ impl Reporter<'_, '_, '_> {
     }
 
     /// The start of the operation.
-    fn operation_site(&self) -> Site {
-        let (verb, call) = (self.verb(), self.call());
+    fn operation_site(&self, wrong: Wrong) -> Site {
+        let (verb, call) = (self.verb(wrong), self.call());
         let label = format!("{call} starts to {verb} the buffer");
         self.site(self.operation.start, Role::Operation, label)
     }
 
-    fn verb(&self) -> &'static str {
-        if self.operation.buffers.iter().any(|buffer| buffer.writes) { "write" } else { "read" }
+    fn verb(&self, wrong: Wrong) -> &'static str {
+        let own = |buffer: &&Touch| buffer.writes && !buffer.partial;
+        match wrong {
+            Wrong::Reads(n) | Wrong::Writes(n) if self.operation.buffers[n].partial => "write",
+            _ if self.operation.buffers.iter().any(|buffer| own(&buffer)) => "write",
+            _ => "read",
+        }
     }
 
     fn call(&self) -> &str {
@@ -208,6 +213,10 @@ impl Reporter<'_, '_, '_> {
     }
 
     fn complete(&self) -> &'static str {
+        let described = self.view.row(self.operation.described);
+        if described.is_some_and(|(_, call)| call.effect == Effect::SplitBegin) {
+            return "end the operation before (the call that ends in `_end`), or use a second buffer";
+        }
         match self.operation.one_sided {
             true => {
                 "complete the operation before (MPI_Win_flush_local, MPI_Win_flush, or the end of the \
@@ -454,7 +463,7 @@ impl Reporter<'_, '_, '_> {
         Some(places::finding(
             Code::RequestNeverCompleted,
             format!("no call completes the request of {name}"),
-            vec![self.operation_site()],
+            vec![self.operation_site(Wrong::Ends)],
             why,
             "keep the request and complete it before MPI_Finalize, e.g. by MPI_Wait or MPI_Waitall"
                 .to_owned(),

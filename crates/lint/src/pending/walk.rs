@@ -58,6 +58,17 @@ pub struct Walker<'w, 'p> {
 }
 
 impl<'w, 'p> Walker<'w, 'p> {
+    /// Whether all ranks that start a collective come to `id` afterwards, the root and the others: there is no other
+    /// call of it where some may start it, and no condition decides whether they come to one or the other.
+    fn comes_to_all(&self, start: InstId, id: InstId) -> bool {
+        let block = |id: InstId| self.blocks[id.0 as usize];
+        let called = |id: InstId| self.view.row(id).map(|(mpi, _)| &mpi.name);
+        let alone = || self.calls.iter().filter(|id| called(**id) == called(start)).count() == 1;
+        self.view.is_program()
+            && self.ways.post_dominates(block(id), block(start))
+            && (self.ways.post_dominates(block(start), BlockId(0)) || alone())
+    }
+
     pub fn new(view: &'w View<'p>, ways: &'w Ways, effort: &'w Effort) -> Self {
         let body = &view.flat.body;
         let mut blocks = vec![BlockId(u32::MAX); body.code.len()];
@@ -481,8 +492,15 @@ impl Run<'_, '_, '_> {
         let body = &self.walker.view.flat.body;
         let Some(at) = Linear::of(body, &facts.state.known, touch.address) else { return };
         let Some(places) = &facts.places else { return };
+        let mut met = false;
         for (number, buffer) in self.operation.buffers.iter().enumerate() {
             if !touch.writes && !buffer.writes {
+                continue;
+            }
+            // Those come last.
+            if buffer.partial
+                && (met || by_call || !self.walker.comes_to_all(self.operation.start, id))
+            {
                 continue;
             }
             let overlap = match &places.buffers[number] {
@@ -497,8 +515,15 @@ impl Run<'_, '_, '_> {
                     (false, false) => Wrong::Reads(number),
                 };
                 self.wrong(wrong, id, overlap, facts);
+                met = true;
             }
         }
+    }
+
+    /// Those that every rank uses.
+    fn own_buffers(&self) -> impl Iterator<Item = usize> + use<> {
+        let buffers = self.operation.buffers.iter();
+        0..buffers.filter(|buffer| !buffer.partial).count()
     }
 
     fn released(&mut self, id: InstId, facts: &Facts) {
@@ -509,7 +534,7 @@ impl Run<'_, '_, '_> {
         if at.base().is_none() {
             return;
         }
-        for number in 0..places.buffers.len() {
+        for number in self.own_buffers() {
             let begin = &places.buffers[number];
             if begin.as_ref().and_then(|begin| begin.behind(&at)).is_some_and(|n| n >= 0) {
                 self.wrong(Wrong::Releases(number), id, Overlap::Certain, facts);
@@ -524,7 +549,7 @@ impl Run<'_, '_, '_> {
         let root = body[id].op == Op::Return;
         let frame = if root { Some(0) } else { view.flat.ends.get(&id).copied() };
         let (Some(frame), Some(places)) = (frame, &facts.places) else { return Next::Stays };
-        for number in 0..places.buffers.len() {
+        for number in self.own_buffers() {
             let variable = places.buffers[number].as_ref().and_then(|sum| sum.variable(body));
             let Some(Value::Inst(alloca)) = variable else { continue };
             let of = view.flat.origin(alloca).map(|(frame, _)| frame);

@@ -61,8 +61,10 @@ impl Analysis<'_, '_> {
             let targets = self.targets(function, inst.args[to]);
             pass.write(memory, &targets, label);
         }
-        if let Some(root) = call.at.root.and_then(|root| labels.get(root)) {
-            let at = inst.args[call.at.root.unwrap_or(0)];
+        for place in [call.at.root, call.at.op].into_iter().flatten().filter(|_| call.collective) {
+            let (Some(given), Some(at)) = (labels.get(place), inst.args.get(place).copied()) else {
+                continue;
+            };
             // A constant's copy differs from none, though it is made on some ranks only.
             let constant = stored(self.comms.program, pass.body, at).is_some();
             let stored = match mpi.by_reference && !constant {
@@ -72,8 +74,8 @@ impl Analysis<'_, '_> {
                 }
                 false => 0,
             };
-            if root | stored != 0 {
-                *self.found.roots.entry((function, id)).or_default() |= root | stored;
+            if given | stored != 0 {
+                *self.found.given.entry((function, id, place)).or_default() |= given | stored;
             }
         }
         let everybody = call.collective && comm.is_some_and(|comm| self.everybody(function, comm));

@@ -1,0 +1,361 @@
+//! What variables hold where a call is made, in the order of the code: constants, and handles of what has been freed.
+//!
+//! Only variables of the function itself that others cannot change behind its back: those of whose addresses nothing
+//! is made but arguments of calls. Where two ways meet, what both agree on is left. A way on which a condition
+//! contradicts what a variable holds is not taken: `if (comm != MPI_COMM_NULL)` after `MPI_Comm_free(&comm)`.
+
+use super::constant::{Constant, compare};
+use crate::library::Library;
+use crate::{Calls, Mpi};
+use commsan_engine::Mode;
+use commsan_ir::graph::Flow;
+use commsan_ir::{BlockId, Body, Callee, Compare, Inst, InstId, Op, Program, Value};
+use commsan_mpi::calls::Object;
+use commsan_mpi::{Call, Effect, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a variable holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// This constant.
+    Constant(Value),
+    /// The null handle that a call has left which freed what it stood for.
+    Freed(Object, InstId),
+    /// How many ranks a communicator has.
+    Size(Value),
+}
+
+/// What all variables hold whose content is known.
+type State = FxHashMap<InstId, Content>;
+
+/// Of one function.
+#[derive(Debug, Default)]
+pub struct Held {
+    /// By block: whether it is reached.
+    reached: Vec<bool>,
+    /// By load of a variable.
+    loads: FxHashMap<InstId, Content>,
+    /// By call of MPI and argument, of variables whose addresses are passed.
+    behind: FxHashMap<(InstId, usize), Content>,
+}
+
+impl Held {
+    pub fn of(program: &Program, calls: &Calls, body: &Body) -> Held {
+        let tracked = Tracked::of(program, calls, body);
+        let flow = Flow::of(body);
+        let mut states: Vec<Option<State>> = vec![None; body.blocks.len()];
+        states[0] = Some(State::default());
+        let mut held = Held::default();
+        let mut changed = true;
+        while std::mem::replace(&mut changed, false) {
+            held.loads.clear();
+            held.behind.clear();
+            for block in &flow.order {
+                let Some(mut state) = states[block.0 as usize].clone() else { continue };
+                for (id, inst) in body.instructions(*block) {
+                    held.instruction(&tracked, &mut state, id, inst);
+                }
+                for next in held.next(program, body, *block) {
+                    changed |= join(&mut states[next.0 as usize], &state);
+                }
+                if let Some(caught) = body[*block].unwind {
+                    changed |= join(&mut states[caught.0 as usize], &State::default());
+                }
+            }
+        }
+        held.reached = states.iter().map(Option::is_some).collect();
+        held
+    }
+
+    /// Blocks that conditions on constants do not exclude.
+    pub fn reached(&self) -> impl Iterator<Item = BlockId> {
+        let blocks = (0..).map(BlockId).zip(&self.reached);
+        blocks.filter_map(|(block, reached)| reached.then_some(block))
+    }
+
+    /// What an argument of a call of MPI is, or what is in the variable whose address is passed.
+    pub fn argument(&self, body: &Body, id: InstId, place: usize) -> Option<Content> {
+        let behind = self.behind.get(&(id, place)).copied();
+        behind.or_else(|| self.value(body, *body[id].args.get(place)?))
+    }
+
+    fn value(&self, body: &Body, value: Value) -> Option<Content> {
+        match value {
+            Value::Int(_) | Value::Global(..) => Some(Content::Constant(value)),
+            Value::Inst(id) => match body[id].op {
+                Op::Load(_) => self.loads.get(&id).copied(),
+                Op::Cast => self.value(body, *body[id].args.first()?),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn instruction(&mut self, tracked: &Tracked, state: &mut State, id: InstId, inst: &Inst) {
+        let variable = |value: Option<&Value>| match value {
+            Some(Value::Inst(id)) if tracked.variables.contains(id) => Some(*id),
+            _ => None,
+        };
+        match inst.op {
+            Op::Load(_) => {
+                if let Some(content) = variable(inst.args.first()).and_then(|at| state.get(&at)) {
+                    self.loads.insert(id, *content);
+                }
+            }
+            Op::Store(_) => match variable(inst.args.get(1)) {
+                Some(at) => {
+                    match self.value(tracked.body, inst.args[0]) {
+                        Some(content) => state.insert(at, content),
+                        None => state.remove(&at),
+                    };
+                }
+                None if matches!(inst.args.get(1), Some(Value::Global(..))) => {}
+                None => tracked.forget(state),
+            },
+            Op::Copy | Op::Fill | Op::Atomic(_) => tracked.forget(state),
+            Op::Call(_) => {
+                for (place, arg) in inst.args.iter().enumerate() {
+                    let Some(at) = variable(Some(arg)) else { continue };
+                    if let Some(content) = state.get(&at) {
+                        self.behind.insert((id, place), *content);
+                    }
+                    if let Some(comm) = tracked.sized(inst, place) {
+                        match self.value(tracked.body, comm) {
+                            Some(Content::Constant(comm)) => state.insert(at, Content::Size(comm)),
+                            _ => state.remove(&at),
+                        };
+                        continue;
+                    }
+                    match tracked.done(inst, place) {
+                        Done::Nothing => {}
+                        Done::Freed(object) => {
+                            state.insert(at, Content::Freed(object, id));
+                        }
+                        Done::Written | Done::Kept => {
+                            state.remove(&at);
+                        }
+                    }
+                }
+                if tracked.is_of_others(inst) {
+                    tracked.forget(state);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Where the end of a block may lead to.
+    fn next(&self, program: &Program, body: &Body, block: BlockId) -> Vec<BlockId> {
+        let next = &body[block].next;
+        let decided = body.end(block).and_then(|end| self.decided(program, body, end));
+        match decided {
+            Some(holds) => next.get(usize::from(!holds)).copied().into_iter().collect(),
+            None => next.to_vec(),
+        }
+    }
+
+    /// Which way a branch takes, if its condition compares what is known.
+    fn decided(&self, program: &Program, body: &Body, end: &Inst) -> Option<bool> {
+        let condition = *end.args.first().filter(|_| end.op == Op::Branch)?;
+        let id = match condition {
+            Value::Int(number) => return Some(number != 0),
+            Value::Inst(id) => id,
+            _ => return None,
+        };
+        let (Op::Compare(how), [left, right]) = (&body[id].op, &*body[id].args) else {
+            return None;
+        };
+        let equal = |equal: bool| match how {
+            Compare::Equal => Some(equal),
+            Compare::NotEqual => Some(!equal),
+            _ => None,
+        };
+        use Content::{Constant as Is, Freed};
+        match (self.value(body, *left)?, self.value(body, *right)?) {
+            (Is(Value::Int(left)), Is(Value::Int(right))) => compare(*how, left, right),
+            (Is(Value::Global(left, 0)), Is(Value::Global(right, 0))) => equal(left == right),
+            (Freed(object, _), Is(with)) | (Is(with), Freed(object, _)) => {
+                let with = match with {
+                    Value::Global(id, 0) => Constant::named(&program[id].name),
+                    Value::Int(number) => Constant::numbered(number),
+                    _ => None,
+                };
+                equal(with == Constant::null(object))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is left where ways meet. Says whether that has changed.
+fn join(known: &mut Option<State>, from: &State) -> bool {
+    let Some(known) = known else {
+        *known = Some(from.clone());
+        return true;
+    };
+    let before = known.len();
+    known.retain(|variable, content| from.get(variable) == Some(content));
+    known.len() < before
+}
+
+/// What a call does to a variable whose address it is given.
+enum Done {
+    Nothing,
+    /// The handle in it is null now.
+    Freed(Object),
+    Written,
+    /// It may be written later.
+    Kept,
+}
+
+/// The variables that are followed.
+struct Tracked<'p> {
+    program: &'p Program,
+    calls: &'p Calls,
+    body: &'p Body,
+    variables: FxHashSet<InstId>,
+    /// Those whose addresses functions know that are not looked into.
+    shared: FxHashSet<InstId>,
+}
+
+impl<'p> Tracked<'p> {
+    fn of(program: &'p Program, calls: &'p Calls, body: &'p Body) -> Tracked<'p> {
+        let (variables, shared) = Default::default();
+        let mut tracked = Tracked { program, calls, body, variables, shared };
+        let blocks = || body.block_ids().flat_map(|block| body.instructions(block));
+        let is_variable = |inst: &Inst| matches!(inst.op, Op::Alloca(Some(..=8)));
+        tracked.variables = blocks().filter(|(_, i)| is_variable(i)).map(|(id, _)| id).collect();
+        let mut dropped = FxHashSet::default();
+        for (_, inst) in blocks() {
+            for (place, arg) in inst.args.iter().enumerate() {
+                let Value::Inst(at) = arg else { continue };
+                match inst.op {
+                    Op::Load(..=8) => {}
+                    Op::Store(..=8) if place == 1 => {}
+                    Op::Call(_) if matches!(tracked.done(inst, place), Done::Kept) => {
+                        if calls.at(inst).is_some() {
+                            dropped.insert(*at);
+                        } else {
+                            tracked.shared.insert(*at);
+                        }
+                    }
+                    Op::Call(_) => {}
+                    _ => {
+                        dropped.insert(*at);
+                    }
+                }
+            }
+        }
+        tracked.variables.retain(|at| !dropped.contains(at));
+        tracked
+    }
+
+    /// What others know of may have changed.
+    fn forget(&self, state: &mut State) {
+        state.retain(|variable, _| !self.shared.contains(variable));
+    }
+
+    /// Whether a call may reach variables that somebody knows.
+    fn is_of_others(&self, inst: &Inst) -> bool {
+        match (inst.op.clone(), self.calls.at(inst)) {
+            (_, Some(mpi)) => mpi.call.is_none_or(|call| call.calls_back),
+            (Op::Call(Callee::Direct(callee)), None) => {
+                let called = &self.program[callee];
+                called.body.is_some() || Library::of(&called.name) == Library::Anything
+            }
+            _ => true,
+        }
+    }
+
+    /// The communicator whose size a call stores through an argument.
+    fn sized(&self, inst: &Inst, place: usize) -> Option<Value> {
+        let mpi = self.calls.at(inst)?;
+        let is_size = mpi.name == "MPI_Comm_size" && !mpi.by_reference && place == 1;
+        is_size.then(|| inst.args[0])
+    }
+
+    fn done(&self, inst: &Inst, place: usize) -> Done {
+        match self.calls.at(inst) {
+            Some(mpi) => done_by_mpi(mpi, place),
+            None => match inst.op {
+                Op::Call(Callee::Direct(callee)) if self.program[callee].body.is_none() => {
+                    match Library::of(&self.program[callee].name) {
+                        Library::Nothing | Library::Releases => Done::Nothing,
+                        Library::Anything => Done::Kept,
+                        _ => Done::Written,
+                    }
+                }
+                _ => Done::Kept,
+            },
+        }
+    }
+}
+
+fn done_by_mpi(mpi: &Mpi, place: usize) -> Done {
+    let Some(call) = mpi.call else {
+        return match KEEP_NOTHING.contains(&&*mpi.name) {
+            true => Done::Written,
+            false => Done::Kept,
+        };
+    };
+    let is_param = |param: &&commsan_mpi::calls::Param| !mpi.by_reference || param.in_fortran();
+    let Some(param) = call.params.iter().filter(is_param).nth(place) else {
+        // The error code of Fortran.
+        return Done::Written;
+    };
+    match (param.role, call.frees) {
+        (_, Some(object)) if place == 0 && object != Object::Request => Done::Freed(object),
+        (role, _) if mpi.by_reference && is_input(role) => Done::Nothing,
+        (Role::Buffer, _) => buffer(call, place),
+        (Role::Pointer, _) if call.makes.is_some_and(|(_, at)| at == place) => Done::Written,
+        (Role::Pointer, _) if param.name.ends_with("_inout") => match call.effect {
+            Effect::TypeCommit => Done::Nothing,
+            _ => Done::Written,
+        },
+        // What it tells.
+        (Role::Pointer, _) if call.effect == Effect::Ask => Done::Written,
+        (Role::Pointer, _) => Done::Kept,
+        _ => Done::Written,
+    }
+}
+
+/// Calls without a row that write what they are given and keep nothing.
+const KEEP_NOTHING: [&str; 7] = [
+    "MPI_Comm_rank",
+    "MPI_Comm_size",
+    "MPI_Init",
+    "MPI_Init_thread",
+    "MPI_Get_count",
+    "MPI_Type_size",
+    "MPI_Group_size",
+];
+
+/// Whether Fortran's calls only read what is passed.
+fn is_input(role: Role) -> bool {
+    use Role::*;
+    matches!(
+        role,
+        Int | Count
+            | Offset
+            | Datatype
+            | Comm
+            | PeerComm
+            | Win
+            | Group
+            | Op
+            | Info
+            | File
+            | RequestValue
+    )
+}
+
+fn buffer(call: &Call, place: usize) -> Done {
+    let mut rules = call.accesses.iter().filter(|rule| rule.buffer == place).peekable();
+    let known = rules.peek().is_some();
+    let reads = rules.all(|rule| rule.mode == Mode::Read);
+    match call.effect {
+        _ if known && reads => Done::Nothing,
+        Effect::Block => Done::Written,
+        _ => Done::Kept,
+    }
+}
