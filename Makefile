@@ -77,8 +77,9 @@ demo: setup
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(DEMO)/lib/commsan)
 	@COMMSAN_DIST=$(abspath $(DEMO)) ./scripts/demo.sh
 
-bench: build
+bench: cuda build
 	@./bench/run.sh
+	$(CARGO) bench -p commsan-simt
 
 fmt:
 	$(CARGO) fmt --all

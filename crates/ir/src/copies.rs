@@ -3,7 +3,7 @@
 //!
 //! Functions that are large with all they call, or call themselves, stay as they are, shared by all callers.
 
-use crate::{Callee, Function, FunctionId, InstId, Op, Program};
+use crate::{Callee, Function, FunctionId, InstId, Op, Program, decided};
 use rustc_hash::FxHashSet;
 
 /// Instructions of a function and all it calls, at most, to be copied.
@@ -47,6 +47,7 @@ fn give_copies(program: &mut Program, sizes: &Sizes, call: (FunctionId, InstId, 
         if let Some(body) = &mut program.functions[caller.0 as usize].body {
             body[call].op = Op::Call(Callee::Direct(copy));
         }
+        decided::cut(program, (caller, call), copy);
         let inner = calls(&program[copy]).filter(|(_, callee)| sizes.get(*callee).is_some());
         open.extend(inner.map(|(call, callee)| (copy, call, callee)));
     }

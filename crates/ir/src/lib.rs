@@ -14,6 +14,7 @@
 //! is [`Block::unwind`]. What is reached by throwing alone is not reached.
 
 pub mod copies;
+mod decided;
 pub mod graph;
 pub mod input;
 mod jumps;

@@ -40,12 +40,13 @@ mod uniform;
 use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
 use crate::memory::{Memory, Object};
+use crate::mpi::Mpi;
 use crate::openmp::{Runtime, runtime};
 use crate::{Analysis, Calls, levels, places};
 use comm::{Comm, Comms, Labels, OTHER};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value, copies};
 use commsan_model::{Code, Finding, Role, Site};
-use commsan_mpi::Call;
+use commsan_mpi::{Call, Effect};
 use fork::Fork;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
@@ -71,10 +72,12 @@ pub fn check(
     analysis.findings.extend(find(program, &calls, &memory, environment));
 }
 
-/// Functions that call MPI, or those that do, and functions in which something may differ between ranks, or that make
-/// objects in which it may.
+/// Functions that call MPI other than to end the program, or those that do, and functions in which something may differ
+/// between ranks, or that make objects in which it may.
 fn to_copy(comms: &Comms) -> (FxHashSet<FunctionId>, FxHashSet<FunctionId>) {
-    let calls_mpi = |_, body: &Body| body.code.iter().any(|inst| comms.calls.at(inst).is_some());
+    let ends = |mpi: &Mpi| mpi.call.is_some_and(|call| call.effect == Effect::Abort);
+    let goes_on = |inst: &Inst| comms.calls.at(inst).is_some_and(|mpi| !ends(mpi));
+    let calls_mpi = |_, body: &Body| body.code.iter().any(goes_on);
     let callers = comms.graph.reaching(callgraph::with(comms.program, calls_mpi));
     let found = reach::look(comms);
     let makers = found.objects.iter().filter_map(|object| match object {
