@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_File file;
   int missing = MPI_File_open(MPI_COMM_SELF, "/nowhere/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file) != MPI_SUCCESS;
+  if (!missing) MPI_File_close(&file);
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(handle, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
