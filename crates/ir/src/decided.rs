@@ -134,22 +134,16 @@ fn number(body: &Body, given: &[Option<Given>], value: Value, depth: usize) -> O
     }
 }
 
+/// What a comparison says, if that does not depend on whether the numbers have signs, or is one of those with signs.
 fn holds(compare: Compare, left: i64, right: i64) -> Option<bool> {
-    let ordered = (left >= 0 && right >= 0)
+    let is_sure = left >= 0 && right >= 0
         || match compare {
+            Compare::Equal | Compare::NotEqual => true,
             Compare::Less | Compare::GreaterOrEqual => right == 0,
             Compare::Greater | Compare::LessOrEqual => right == -1,
-            _ => false,
+            Compare::Other => false,
         };
-    Some(match compare {
-        Compare::Equal => left == right,
-        Compare::NotEqual => left != right,
-        Compare::Less if ordered => left < right,
-        Compare::LessOrEqual if ordered => left <= right,
-        Compare::Greater if ordered => left > right,
-        Compare::GreaterOrEqual if ordered => left >= right,
-        _ => return None,
-    })
+    compare.of(left, right).filter(|_| is_sure)
 }
 
 /// Empties blocks that nothing leads to any more, and takes them from what values come from.

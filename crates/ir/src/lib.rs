@@ -206,6 +206,21 @@ pub enum Compare {
     Other,
 }
 
+impl Compare {
+    /// What it says of two numbers that have signs.
+    pub fn of(self, left: i64, right: i64) -> Option<bool> {
+        Some(match self {
+            Compare::Equal => left == right,
+            Compare::NotEqual => left != right,
+            Compare::Less => left < right,
+            Compare::LessOrEqual => left <= right,
+            Compare::Greater => left > right,
+            Compare::GreaterOrEqual => left >= right,
+            Compare::Other => return None,
+        })
+    }
+}
+
 /// A value that an instruction uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {

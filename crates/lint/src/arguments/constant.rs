@@ -4,7 +4,7 @@ use super::held::Content;
 use crate::Mpi;
 use crate::environment::Environment;
 use crate::mpi::stored;
-use commsan_ir::{Body, Compare, Inst, InstId, Op, Program, Value};
+use commsan_ir::{Body, Inst, InstId, Op, Program, Value};
 use commsan_mpi::calls::Object;
 use commsan_mpi::collective::reduction;
 
@@ -322,17 +322,4 @@ impl Constants<'_> {
             _ => &RANKS,
         }
     }
-}
-
-/// What a comparison of two numbers says.
-pub fn compare(how: Compare, left: i64, right: i64) -> Option<bool> {
-    Some(match how {
-        Compare::Equal => left == right,
-        Compare::NotEqual => left != right,
-        Compare::Less => left < right,
-        Compare::LessOrEqual => left <= right,
-        Compare::Greater => left > right,
-        Compare::GreaterOrEqual => left >= right,
-        Compare::Other => return None,
-    })
 }

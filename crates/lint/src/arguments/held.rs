@@ -4,7 +4,7 @@
 //! is made but arguments of calls. Where two ways meet, what both agree on is left. A way on which a condition
 //! contradicts what a variable holds is not taken: `if (comm != MPI_COMM_NULL)` after `MPI_Comm_free(&comm)`.
 
-use super::constant::{Constant, compare};
+use super::constant::Constant;
 use crate::library::Library;
 use crate::{Calls, Mpi};
 use commsan_engine::Mode;
@@ -172,7 +172,7 @@ impl Held {
         };
         use Content::{Constant as Is, Freed};
         match (self.value(body, *left)?, self.value(body, *right)?) {
-            (Is(Value::Int(left)), Is(Value::Int(right))) => compare(*how, left, right),
+            (Is(Value::Int(left)), Is(Value::Int(right))) => how.of(left, right),
             (Is(Value::Global(left, 0)), Is(Value::Global(right, 0))) => equal(left == right),
             (Freed(object, _), Is(with)) | (Is(with), Freed(object, _)) => {
                 let with = match with {

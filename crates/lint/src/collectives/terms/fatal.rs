@@ -3,7 +3,7 @@
 use crate::Calls;
 use crate::callgraph::CallGraph;
 use crate::levels;
-use commsan_ir::{BlockId, Body, Compare, FunctionId, InstId, Op, Program, Value};
+use commsan_ir::{BlockId, Body, FunctionId, InstId, Op, Program, Value};
 
 /// Callers of callers that are looked at.
 const DEEPEST: usize = 4;
@@ -101,15 +101,7 @@ fn answer(body: &Body, condition: InstId, call: InstId, result: i64) -> Option<b
     match (&inst.op, &*inst.args) {
         (Op::Cast, [Value::Inst(inner)]) => answer(body, *inner, call, result),
         (Op::Compare(comparison), [left, Value::Int(with)]) if is_of(body, *left, call) => {
-            match comparison {
-                Compare::Equal => Some(result == *with),
-                Compare::NotEqual => Some(result != *with),
-                Compare::Less => Some(result < *with),
-                Compare::LessOrEqual => Some(result <= *with),
-                Compare::Greater => Some(result > *with),
-                Compare::GreaterOrEqual => Some(result >= *with),
-                Compare::Other => None,
-            }
+            comparison.of(result, *with)
         }
         _ => None,
     }
