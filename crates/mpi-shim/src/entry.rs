@@ -133,7 +133,7 @@ pub(crate) fn around(
         let calling = Calling::new(&args, &here);
         here.thread.calling.set(&raw const calling as usize);
         let code = callbacks::during(args.call, here.thread, call);
-        refused::noted(rank, &args, &here, code);
+        refused::noted(&args, code);
         return code;
     }
     match mode.counts() {
@@ -276,9 +276,6 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
     let transfer = windows::transfer(args);
     let begun = windows::before_transfer(rank, args, &transfer, here);
     let code = call();
-    if code != 0 {
-        refused::look(rank, args, here, code);
-    }
     After { rank, args, here, ok: code == 0 }.transferred(&transfer, begun);
     code
 }

@@ -29,10 +29,8 @@ pub(crate) fn are_returned() -> bool {
 
 /// A call that only leaves where it was made has returned.
 #[inline]
-pub(crate) fn noted(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
-    if code != 0 {
-        look(rank, args, here, code);
-    } else if args.call.makes_handler {
+pub(crate) fn noted(args: &Args, code: c_int) {
+    if code == 0 && args.call.makes_handler {
         HANDLES.store(true, Relaxed);
     }
 }
@@ -58,7 +56,7 @@ pub(crate) fn look(rank: &dyn Rank, args: &Args, here: &Here, code: c_int) {
         class => class == sys::COMMSAN_ERR_TRUNCATE,
     };
     if is_truncated {
-        rank.with(here.thread, &mut |tracker, _| tracker.refused(args, TRUNCATED, here));
+        rank.with(here.thread, &mut |tracker, _| tracker.refused(args, here));
     }
 }
 
@@ -84,6 +82,3 @@ fn has_truncated(args: &Args) -> bool {
     let all = matches!(args.call.effect, Effect::WaitAll | Effect::TestAll);
     all && (0..count).any(|at| class(error(at)) == sys::COMMSAN_ERR_TRUNCATE)
 }
-
-/// The name of the class.
-const TRUNCATED: &str = "MPI_ERR_TRUNCATE";

@@ -1,8 +1,7 @@
-//! Calls that have returned an error over a mistake of the program's, where nobody asks what it means.
+//! Receives that have returned the error that a message is too long, where nobody asks what it means.
 //!
 //! **Soundness.** An error code may be looked at without any call, so that this is a warning. It is not given where the
-//! program has asked about any error since, has handlers of its own, or ends by `MPI_Abort`. Which errors are
-//! mistakes is known to who calls.
+//! program has asked about any error since, has handlers of its own, or ends by `MPI_Abort`.
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
@@ -12,17 +11,20 @@ use commsan_place::{About, Findings, Party, Place, Report};
 /// Places that are remembered at most.
 const MOST: usize = 32;
 
-/// Errors that nobody has asked about.
+/// The error's class.
+const TRUNCATED: &str = "MPI_ERR_TRUNCATE";
+
+/// Calls whose error nobody has asked about.
 #[derive(Default)]
-pub(super) struct Refused(Vec<(Party, &'static str)>);
+pub(super) struct Refused(Vec<Party>);
 
 impl Tracker {
-    /// A call has returned an error of this class.
-    pub fn refused(&mut self, args: &Args, class: &'static str, place: &impl Place) {
-        let is_known = self.refused.0.iter().any(|(party, _)| party.site.pc == place.pc());
+    /// A call has returned this error.
+    pub fn refused(&mut self, args: &Args, place: &impl Place) {
+        let is_known = self.refused.0.iter().any(|party| party.site.pc == place.pc());
         if !is_known && self.refused.0.len() < MOST {
             let party = Operation::new(args, place, &mut self.stacks).party();
-            self.refused.0.push((party, class));
+            self.refused.0.push(party);
         }
     }
 
@@ -32,7 +34,7 @@ impl Tracker {
     }
 
     pub(super) fn tell_refused(&mut self, out: &mut dyn Findings) {
-        for (party, class) in std::mem::take(&mut self.refused.0) {
+        for party in std::mem::take(&mut self.refused.0) {
             let site = party.site;
             if out.again(Code::ErrorIgnored, 0, site.pc) {
                 continue;
@@ -44,7 +46,7 @@ impl Tracker {
                 concerned: None,
                 sites: &[(Role::Operation, site)],
                 threads: false,
-                about: Some(About::Argument { parameter: "", problem: class.to_owned() }),
+                about: Some(About::Argument { parameter: "", problem: TRUNCATED.to_owned() }),
             };
             out.report(&report, &self.stacks);
         }
