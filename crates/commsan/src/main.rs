@@ -13,7 +13,6 @@ mod exit_code;
 mod explain;
 mod failure;
 mod install;
-mod job;
 mod lint;
 mod options;
 mod output;

@@ -167,6 +167,7 @@ impl Job<'_> {
         let directory = self.repository.join("target/cases").join(name);
         std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
         let case = Case {
+            nodes: annotations::nodes(),
             name: name.to_owned(),
             source: directory.join(format!("{}.c", self.mpi.name())),
             ranks: scripts[0].steps.len() as u32,

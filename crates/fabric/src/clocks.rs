@@ -2,6 +2,8 @@
 
 use crate::Fabric;
 use crate::memory::{CELLS, ENTERED, ENTRIES, NEWEST, PARTS, ROWS, WINDOWS};
+use crate::wire;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, fence};
 
@@ -22,13 +24,28 @@ impl Fabric {
 
     /// Joins the clock that `rank` had in a segment; its newest if that is forgotten.
     pub fn join(&self, rank: usize, segment: u32, into: &mut [u32]) {
+        match self.is_here(rank) {
+            true => self.join_here(rank, segment, into),
+            false => self.join_there(rank, segment, into),
+        }
+    }
+
+    pub(crate) fn join_here(&self, rank: usize, segment: u32, into: &mut [u32]) {
         if !self.join_exactly(rank, segment, into) {
-            self.join_newest(rank, into);
+            self.join_newest_here(rank, into);
         }
     }
 
     /// Joins the clock that `rank` has now.
     pub fn join_newest(&self, rank: usize, into: &mut [u32]) {
+        if self.is_here(rank) {
+            self.join_newest_here(rank, into);
+        } else if let Some(row) = self.ask(rank, wire::NEWEST, &[rank as u64]) {
+            wire::join(&row, into);
+        }
+    }
+
+    pub(crate) fn join_newest_here(&self, rank: usize, into: &mut [u32]) {
         // The rank may overwrite a row while it is read, but not every time.
         for _ in 0..100 {
             let newest = self.of(rank).header[NEWEST].load(Acquire) as u32;
@@ -50,6 +67,15 @@ impl Fabric {
         }
         fence(Acquire);
         stamp.load(Relaxed) == segment
+    }
+
+    fn part_by_place<'a>(
+        &'a self,
+        ranks: &'a [u32],
+    ) -> (impl Iterator<Item = u32> + 'a, impl Iterator<Item = u32> + 'a) {
+        let is_here = |rank: &u32| self.is_here(*rank as usize);
+        let ranks = ranks.iter().copied();
+        (ranks.clone().filter(is_here), ranks.filter(move |rank| !is_here(rank)))
     }
 
     fn row_of(
@@ -74,8 +100,48 @@ impl Fabric {
         mine.header[ENTERED].store(count + 1, Release);
     }
 
-    /// In which segment `rank` entered the collective `key`, the last of this name; `None` if that
-    /// is forgotten or has not happened.
+    /// Joins the clocks that ranks had when they entered the collective `key`, the last of this name, and tells
+    /// in which segment of each that was; where that is forgotten, or has not happened, their newest.
+    pub fn gather(
+        &self,
+        key: u64,
+        ranks: &[u32],
+        into: &mut [u32],
+        mut entered: impl FnMut(u32, u32),
+    ) {
+        let mut tell = |rank, segment| {
+            if segment != 0 {
+                entered(rank, segment);
+            }
+        };
+        let (here, there) = self.part_by_place(ranks);
+        for rank in here {
+            tell(rank, self.gather_here(rank as usize, key, into));
+        }
+        self.ask_all((wire::GATHER, key), there, |ranks, words| {
+            let (segments, row) = words.split_at(ranks.len().min(words.len()));
+            wire::join(row, into);
+            ranks.iter().zip(segments).for_each(|(rank, segment)| tell(*rank, *segment as u32));
+        });
+    }
+
+    /// The segment in which a rank entered a collective, 0 if that is not known.
+    pub(crate) fn gather_here(&self, rank: usize, key: u64, into: &mut [u32]) -> u32 {
+        match self.entered(rank, key) {
+            Some(segment) if into[rank] >= segment => segment,
+            Some(segment) => {
+                self.join_here(rank, segment, into);
+                segment
+            }
+            None => {
+                self.join_newest_here(rank, into);
+                0
+            }
+        }
+    }
+
+    /// In which segment `rank`, which is on this node, entered the collective `key`, the last of this name; `None`
+    /// if that is forgotten or has not happened.
     pub fn entered(&self, rank: usize, key: u64) -> Option<u32> {
         let region = self.of(rank);
         let count = region.header[ENTERED].load(Acquire) as usize;
@@ -103,8 +169,22 @@ impl Fabric {
         part[0].store(window, Release);
     }
 
-    /// The size and unit of another rank's part of a window that has just been made.
-    pub fn part(&self, rank: usize, window: u64) -> Option<(u64, u64)> {
+    /// The size and unit of each of these ranks' parts of a window that has just been made.
+    pub fn parts(&self, ranks: &[u32], window: u64) -> Vec<Option<(u64, u64)>> {
+        let mut known = HashMap::new();
+        let (here, there) = self.part_by_place(ranks);
+        known.extend(here.map(|rank| (rank, self.part_here(rank as usize, window))));
+        self.ask_all((wire::PARTS, window), there, |ranks, words| {
+            for (rank, part) in ranks.iter().zip(words.as_chunks().0) {
+                let [is_known, size, unit] = *part;
+                known.insert(*rank, (is_known == 1).then_some((size, unit)));
+            }
+        });
+        ranks.iter().map(|rank| known.get(rank).copied().flatten()).collect()
+    }
+
+    /// The same of one rank, which is on this node.
+    pub fn part_here(&self, rank: usize, window: u64) -> Option<(u64, u64)> {
         let parts = self.of(rank).parts.chunks_exact(3);
         let mut named = parts.filter(|part| part[0].load(Acquire) == window);
         named.next().map(|part| (part[1].load(Relaxed), part[2].load(Relaxed)))
@@ -113,6 +193,17 @@ impl Fabric {
     /// Adds a clock to the cell `key` of `rank`: what it has seen happens before what follows an
     /// [`acquire`](Self::acquire).
     pub fn release(&self, rank: usize, key: u64, row: &[u32]) {
+        match self.is_here(rank) {
+            true => self.release_here(rank, key, row),
+            false => {
+                let cell = [rank as u64, key].into_iter();
+                let words: Vec<u64> = cell.chain(wire::pack(row)).collect();
+                self.ask(rank, wire::RELEASE, &words);
+            }
+        }
+    }
+
+    pub(crate) fn release_here(&self, rank: usize, key: u64, row: &[u32]) {
         for (cell, time) in self.cell(rank, key).iter().zip(row) {
             if cell.load(Relaxed) < *time {
                 cell.fetch_max(*time, Release);
@@ -122,6 +213,16 @@ impl Fabric {
 
     /// Joins the clocks added to a cell so far; returns whether they told anything new.
     pub fn acquire(&self, rank: usize, key: u64, into: &mut [u32]) -> bool {
+        match self.is_here(rank) {
+            true => self.acquire_here(rank, key, into),
+            false => {
+                let row = self.ask(rank, wire::ACQUIRE, &[rank as u64, key]);
+                row.is_some_and(|row| wire::join(&row, into))
+            }
+        }
+    }
+
+    pub(crate) fn acquire_here(&self, rank: usize, key: u64, into: &mut [u32]) -> bool {
         let mut news = false;
         for (to, cell) in into.iter_mut().zip(self.cell(rank, key)) {
             let time = cell.load(Acquire);

@@ -8,28 +8,42 @@
 //!
 //! All of them own a [`Board`] together, on which the first to come to a collective leaves what it enters.
 //!
+//! Where a job runs on several nodes, each has such a memory, and a [`Relay`] that answers what the ranks of others
+//! ask of it.
+//!
 //! Nobody ever waits for another rank: what is full refuses, what is overwritten is answered by
 //! something newer. A newer clock claims more order than there is, so the worst is a missed race.
 
 mod board;
 mod clocks;
+mod far;
+mod identity;
 mod meeting;
 mod memory;
+mod nodes;
+mod relay;
 mod ring;
 pub mod sheets;
+mod wire;
 
 pub use board::{Answer, Board, ENTRY, Posted};
-pub use meeting::{Job, NotMet, jobs, meet};
+pub use identity::identity;
+pub use meeting::{Job, NotMet, jobs, meet, meet_afar};
 pub use memory::Memory;
+pub use relay::Relay;
 pub use ring::LONGEST;
 
+use far::Far;
 use memory::Region;
 
-/// One rank's view of the memory.
+/// One rank's view of the memory, and of that of other nodes.
 pub struct Fabric {
+    memory: Memory,
     regions: Box<[Region]>,
     board: Board,
     me: usize,
+    /// Other nodes, if there may be some.
+    far: Option<Far>,
 }
 
 impl Fabric {
@@ -37,7 +51,17 @@ impl Fabric {
     pub fn new(memory: Memory, me: usize) -> Fabric {
         assert!(me < memory.ranks(), "a rank of the job");
         let regions = (0..memory.ranks()).map(|rank| memory.region(rank)).collect();
-        Fabric { regions, board: memory.board(), me }
+        Fabric { memory, regions, board: memory.board(), me, far: None }
+    }
+
+    /// The same where some ranks are on other nodes.
+    pub(crate) fn with_others(memory: Memory, me: usize, far: Far) -> Fabric {
+        Fabric { far: Some(far), ..Fabric::new(memory, me) }
+    }
+
+    /// Whether some ranks are on other nodes.
+    pub fn is_on_several_nodes(&self) -> bool {
+        self.far.is_some()
     }
 
     /// This rank.

@@ -5,8 +5,9 @@
 //! the run directory, under a name that only ranks of this job know. Others look for it for a
 //! while. Whether all have come is decided once, when it first matters, and for all.
 
+use crate::far::Far;
 use crate::memory::{PRESENT, STATE};
-use crate::{Board, Fabric, Memory};
+use crate::{Board, Fabric, Memory, Relay, identity, nodes};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,31 @@ pub enum NotMet {
     Refused,
     /// The first rank is not here: on another node, or not checked.
     NotHere,
+    /// The job has no name by which its nodes could find each other.
+    NoName,
+}
+
+/// The same where the job runs on several nodes: `is_first` of those on this one. Each node has its own memory, and
+/// a relay that answers for it, which the first rank gets.
+pub fn meet_afar(
+    directory: &Path,
+    (rank, ranks): (usize, usize),
+    is_first: bool,
+) -> Result<(Fabric, Option<Relay>), NotMet> {
+    let node = format!("{:016x}", job(ranks).ok_or(NotMet::NoLauncher)?);
+    let job = identity().ok_or(NotMet::NoName)?.replace('.', "_");
+    let own = nodes::name(&job, &node);
+    let place = directory.join(format!("memory-{node}"));
+    let (memory, relay) = match is_first {
+        true => {
+            let memory = create(&place, ranks)?;
+            let relay = nodes::announce(&directory.join(&own), memory, rank);
+            (memory, Some(relay.map_err(|_| NotMet::Refused)?))
+        }
+        false => (look_for(&place, ranks)?, None),
+    };
+    let far = Far::new(directory.to_owned(), job, own);
+    Ok((Fabric::with_others(memory, rank, far), relay))
 }
 
 /// Meets the other ranks of the job; `directory` is one that all of them see.
@@ -259,11 +285,13 @@ impl Fabric {
     /// Whether all ranks of the job are here. The first to ask waits a while for those that are
     /// late, and its answer holds for all.
     pub fn is_complete(&self) -> bool {
+        if let Some(all) = self.finds_all() {
+            return all;
+        }
         let state = &self.of(0).header[STATE];
         let begin = Instant::now();
         while state.load(Acquire) == UNDECIDED {
-            let present = |rank| self.of(rank).header[PRESENT].load(Acquire) != 0;
-            let decision = match (0..self.ranks()).all(present) {
+            let decision = match (0..self.ranks()).all(|rank| self.memory.is_present(rank)) {
                 true => ALL_HERE,
                 false if begin.elapsed() > PATIENCE => OFF,
                 false => {
@@ -278,6 +306,11 @@ impl Fabric {
 
     /// Nothing here can be relied upon from now on, by nobody.
     pub fn switch_off(&self) {
+        self.switch_off_here();
+        self.switch_off_there();
+    }
+
+    pub(crate) fn switch_off_here(&self) {
         self.of(0).header[STATE].store(OFF, Release);
     }
 

@@ -5,6 +5,7 @@ use crate::sheets;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Segments whose clocks are kept.
@@ -85,6 +86,11 @@ impl Memory {
 
     pub(crate) fn ranks(self) -> usize {
         self.ranks
+    }
+
+    /// Whether a rank of this node has come, which tells others of its order.
+    pub(crate) fn is_present(self, rank: usize) -> bool {
+        self.words[rank * region_words(self.ranks) + PRESENT].load(Acquire) != 0
     }
 
     /// The board, behind all regions.

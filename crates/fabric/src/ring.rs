@@ -18,8 +18,17 @@ const COMMITTED: u64 = 1 << 63;
 pub const LONGEST: usize = RING / 8;
 
 impl Fabric {
-    /// Appends a notice to the ring of `rank`; false if there is no room, and it is lost.
+    /// Appends a notice to the ring of `rank`; false if there is no room, and it is lost. Whether there is on another
+    /// node, [`settle`](Self::settle) says.
     pub fn post(&self, rank: usize, payload: &[u64]) -> bool {
+        let is_here = self.is_here(rank);
+        if !is_here {
+            self.post_there(rank, payload);
+        }
+        !is_here || self.post_here(self.me(), rank, payload)
+    }
+
+    pub(crate) fn post_here(&self, from: usize, rank: usize, payload: &[u64]) -> bool {
         let region = self.of(rank);
         let size = payload.len() as u64 + 1;
         let room = |tail| tail + size <= region.header[HEAD].load(Acquire) + RING as u64;
@@ -27,7 +36,7 @@ impl Fabric {
             .fetch_update(Relaxed, Relaxed, |tail| room(tail).then_some(tail + size));
         let Ok(at) = reserved else {
             let end = region.header[TAIL].load(Relaxed);
-            region.lost[self.me()].fetch_max(end.max(1), Release);
+            region.lost[from].fetch_max(end.max(1), Release);
             region.header[LOSSES].fetch_add(1, Release);
             return false;
         };

@@ -3,7 +3,8 @@
 use crate::library::is_spawned;
 use crate::rank::{Rank, Shared};
 use crate::waiting;
-use commsan_fabric::{NotMet, meet};
+use commsan_fabric::{Fabric, NotMet, meet, meet_afar};
+use commsan_sense::inside::Inside;
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
 
@@ -22,20 +23,38 @@ pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shar
     if is_spawned() {
         return impossible("it was spawned by another");
     }
-    if has_several_nodes(ranks) {
-        return impossible("it runs on several nodes");
-    }
-    match meet(Path::new(&directory), rank, ranks) {
-        Ok(fabric) => {
-            waiting::begin(state, fabric.board(), rank);
-            Shared::Fabric { fabric, windows }
-        }
+    let met = match has_several_nodes(ranks) {
+        true => meet_others(Path::new(&directory), rank, ranks),
+        false => meet(Path::new(&directory), rank, ranks)
+            .inspect(|fabric| waiting::begin(state, fabric.board(), rank)),
+    };
+    match met {
+        Ok(fabric) => Shared::Fabric { fabric, windows },
         Err(NotMet::NoLauncher) => impossible("what launched it is not known to commsan"),
         Err(NotMet::Refused) => impossible("the system gives it no memory to share"),
         Err(NotMet::NotHere) => {
             impossible("rank 0 is on another node, or does not run under commsan")
         }
+        Err(NotMet::NoName) => {
+            impossible("it runs on several nodes, and what launched it gives it no name")
+        }
     }
+}
+
+/// Meets ranks on this node and on others; the first of each node answers for it.
+fn meet_others(directory: &Path, rank: usize, ranks: usize) -> Result<Fabric, NotMet> {
+    let local = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"];
+    let is_first = local.into_iter().find_map(number).is_none_or(|local| local == 0);
+    let (fabric, relay) = meet_afar(directory, (rank, ranks), is_first)?;
+    if let Some(relay) = relay {
+        let serve = move || {
+            if let Some(_inside) = Inside::enter() {
+                relay.serve();
+            }
+        };
+        waiting::begin_thread(serve).map_err(|_| NotMet::Refused)?;
+    }
+    Ok(fabric)
 }
 
 /// Whether the launcher says that only some of the ranks are on this node: those on other nodes would

@@ -27,6 +27,7 @@ use commsan_sense::python;
 use commsan_sense::thread::Thread;
 use commsan_threads::{Here, agents, work};
 use std::ffi::c_int;
+use std::io;
 use std::num::NonZero;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -85,9 +86,14 @@ pub(crate) fn begin(rank: &'static dyn Rank, board: Board, me: usize) {
         return; // nobody can be asked, and nobody is ended for that
     }
     let before = board.asked();
-    let thread = std::thread::Builder::new().name("commsan".to_owned()).stack_size(STACK);
     // Without it nobody answers, and nobody is ended for that.
-    let _ = without_signals(|| thread.spawn(move || answer(rank, board, me, before)));
+    let _ = begin_thread(move || answer(rank, board, me, before));
+}
+
+/// Begins a thread of commsan's own.
+pub(crate) fn begin_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = std::thread::Builder::new().name("commsan".to_owned()).stack_size(STACK);
+    without_signals(|| thread.spawn(run)).map(drop)
 }
 
 /// Several threads may call from now on.

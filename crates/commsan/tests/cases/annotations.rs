@@ -19,6 +19,8 @@ pub struct Case {
     pub name: String,
     pub source: PathBuf,
     pub ranks: u32,
+    /// Nodes that the ranks are on: of `COMMSAN_NODES` if it does not say.
+    pub nodes: u32,
     /// Compiler options.
     pub flags: Vec<String>,
     /// The program's arguments.
@@ -56,6 +58,11 @@ pub struct Mark {
     pub possible: bool,
 }
 
+/// The number of nodes on which programs run that do not say it.
+pub fn nodes() -> u32 {
+    std::env::var("COMMSAN_NODES").ok().and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+}
+
 /// Whether a CUDA program does no more than begin and end MPI.
 fn is_about_devices_only(path: &Path, text: &str) -> bool {
     const OF_ALL: [&str; 5] = ["Init(", "Finalize(", "Comm_rank(", "Comm_size(", "COMM_WORLD"];
@@ -87,6 +94,7 @@ impl Case {
             name: name.to_string_lossy().into_owned(),
             source: path.to_owned(),
             ranks: 2,
+            nodes: nodes(),
             flags: Vec::new(),
             args: Vec::new(),
             options: Vec::new(),
@@ -123,6 +131,7 @@ impl Case {
         let words = || value.split_whitespace().map(str::to_owned).collect();
         match key.trim() {
             "np" => self.ranks = value.parse().map_err(|e| number(format!("{e}")))?,
+            "nodes" => self.nodes = value.parse().map_err(|e| number(format!("{e}")))?,
             "exit" => self.exit = value.parse().map_err(|e| number(format!("{e}")))?,
             "gpu" => self.devices = value.parse().map_err(|e| number(format!("{e}")))?,
             "seed" => self.seed = value.parse().map_err(|e| number(format!("{e}")))?,

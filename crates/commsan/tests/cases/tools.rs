@@ -200,7 +200,9 @@ impl Tools {
         }
         command.arg("--");
         if mpi != Mpi::None {
-            command.arg(format!("mpirun.{}", mpi.name())).args(["-n", &case.ranks.to_string()]);
+            let nodes = launchers::nodes(mpi.name(), case.nodes.min(case.ranks), case.ranks, &work);
+            command.arg(format!("mpirun.{}", mpi.name()));
+            command.args(nodes?).args(["-n", &case.ranks.to_string()]);
         }
         command.arg(program).args(&case.args);
         let (status, output) = finish(&mut command, &work)?;

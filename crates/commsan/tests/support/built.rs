@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "every test binary uses another part")]
 
 #[path = "launchers.rs"]
-mod launchers;
+pub mod launchers;
 
 use serde_json::Value;
 use std::ffi::OsStr;

@@ -57,6 +57,7 @@ impl Clock {
     /// Ends the segment and returns it: others are about to be told of all it contains.
     pub fn end_segment(&mut self) -> u32 {
         self.post();
+        self.settle();
         let ended = self.segment();
         self.row[self.fabric.me()] += 1;
         self.fabric.publish(&self.row);
@@ -77,6 +78,12 @@ impl Clock {
         }
     }
 
+    /// Members of a group have told us what each knew when it entered a collective; tells in which segment that was,
+    /// where it is known.
+    pub fn gather(&mut self, key: u64, members: &[u32], entered: impl FnMut(u32, u32)) {
+        self.fabric.gather(key, members, &mut self.row, entered);
+    }
+
     /// Adds the present to a cell of a rank, as an unlock does.
     pub fn release(&mut self, rank: u32, cell: u64) {
         self.add(rank, cell);
@@ -86,6 +93,7 @@ impl Clock {
     /// The same, where others follow: the segment is to be ended then.
     pub fn add(&mut self, rank: u32, cell: u64) {
         self.post();
+        self.settle();
         self.fabric.release(rank as usize, cell, &self.row);
     }
 
@@ -143,12 +151,20 @@ impl Clock {
     pub fn tell(&mut self, rank: u32, notice: &Notice) {
         self.post();
         self.unheard |= !self.send(rank, notice);
+        self.settle();
     }
 
     /// The same where it does no harm if the rank has no room for it.
     pub fn mention(&mut self, rank: u32, notice: &Notice) {
         self.post();
         self.send(rank, notice);
+        self.settle();
+    }
+
+    /// Waits until those on other nodes have what they were told.
+    #[inline]
+    fn settle(&mut self) {
+        self.unheard |= !self.fabric.settle();
     }
 
     fn send(&self, rank: u32, notice: &Notice) -> bool {

@@ -60,8 +60,7 @@ impl Tracker {
         }
         if let Some(clock) = &self.rma.clock {
             let name = self.rma.windows.next_name(&made.group);
-            let part = |rank: &u32| clock.fabric().part(*rank as usize, name);
-            let parts = made.group.members.iter().map(part);
+            let parts = clock.fabric().parts(&made.group.members, name).into_iter();
             made.parts = parts.map(|part| part.map(|(size, unit)| Part { size, unit })).collect();
         }
         made.separate = self.rma.memory_model.is_separate(made.separate);

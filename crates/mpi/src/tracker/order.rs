@@ -266,15 +266,9 @@ impl Tracker {
     ) {
         let Some(clock) = &mut self.rma.clock else { return };
         let mut entered = FxHashMap::default();
-        for rank in teachers {
-            match clock.fabric().entered(*rank as usize, key) {
-                Some(segment) => {
-                    clock.join(*rank, segment);
-                    entered.insert(*rank, segment);
-                }
-                None => clock.join_newest(*rank),
-            }
-        }
+        clock.gather(key, teachers, |rank, segment| {
+            entered.insert(rank, segment);
+        });
         if let Some(own) = clock.fabric().entered(clock.me() as usize, key) {
             entered.insert(clock.me(), own);
         }

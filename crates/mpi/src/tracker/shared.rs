@@ -124,8 +124,9 @@ impl Tracker {
             let (Some(own), Some(shared)) = (window.made.own, &mut window.shared) else { continue };
             let missing: Vec<usize> = shared.unknown(own).collect();
             for member in missing {
-                let part =
-                    clock.fabric().part(group.members[member] as usize, Key::Bulletin.of(name));
+                let part = clock
+                    .fabric()
+                    .part_here(group.members[member] as usize, Key::Bulletin.of(name));
                 if let Some((sheet, _)) = part.filter(|(_, words)| *words == shared.words() as u64)
                 {
                     shared.found(member, Name::from_bits(sheet), &mut rma.shared.sheets);

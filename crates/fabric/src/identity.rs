@@ -1,4 +1,4 @@
-//! The identity of a parallel job, found alike by each of its processes without communication.
+//! The identity of a parallel job, found alike by each of its processes, on all nodes, without communication.
 //!
 //! | started by | identity |
 //! |---|---|
@@ -15,10 +15,11 @@ pub fn identity() -> Option<String> {
         return Some(short(&key));
     }
     if let Some(name_space) = set("PMIX_NAMESPACE") {
+        // Most name spaces carry the number of Slurm's job, or host and process of the launcher. Mere numbers may recur,
+        // so that the server counts.
         let server = set("PMIX_SERVER_URI41").or_else(|| set("PMIX_SERVER_URI4"));
-        // Slurm's name spaces carry the job's number; others may recur, so the server counts.
-        let slurm = name_space.starts_with("slurm.");
-        let all = if slurm { name_space } else { name_space + &server.unwrap_or_default() };
+        let is_number = name_space.bytes().all(|byte| byte.is_ascii_digit());
+        let all = if is_number { name_space + &server.unwrap_or_default() } else { name_space };
         return Some(short(&all));
     }
     if set("HYDI_CONTROL_FD").is_some() || set("MPI_LOCALRANKID").is_some() {
