@@ -4,7 +4,7 @@
 //! there and back. Notices are sent without waiting for their answers, which [`Fabric::settle`] does before
 //! anybody can learn of what they tell. Where a node does not answer, nothing can be relied upon any more.
 
-use crate::wire::{self, FINE};
+use crate::wire::{self, FINE, OVER};
 use crate::{Fabric, Memory, nodes};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind, Read, Write};
@@ -32,6 +32,8 @@ pub(crate) struct Far {
     job: String,
     /// The file of this node.
     own: String,
+    /// Some could not be found, or did not answer.
+    lost: AtomicBool,
     nodes: OnceLock<Option<Nodes>>,
 }
 
@@ -123,8 +125,17 @@ impl Node {
         let (kind, count) = wire::header(header).ok_or_else(malformed)?;
         let mut bytes = vec![0; 8 * count];
         self.stream.read_exact(&mut bytes)?;
-        if kind == FINE { Ok(wire::words(&bytes).collect()) } else { Err(malformed()) }
+        match kind {
+            FINE => Ok(wire::words(&bytes).collect()),
+            OVER => Err(ErrorKind::ConnectionRefused.into()),
+            _ => Err(malformed()),
+        }
     }
+}
+
+/// Whether a node has answered that it cannot be relied upon.
+fn is_over(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::ConnectionRefused
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -134,7 +145,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Far {
     /// The other nodes of a job, which are looked for when the first is needed.
     pub(crate) fn new(directory: PathBuf, job: String, own: String) -> Far {
-        Far { directory, job, own, nodes: OnceLock::new() }
+        Far { directory, job, own, lost: AtomicBool::new(false), nodes: OnceLock::new() }
     }
 
     fn nodes(&self, memory: Memory) -> Option<&Nodes> {
@@ -143,16 +154,21 @@ impl Far {
 
     fn look(&self, memory: Memory) -> Option<Nodes> {
         let mut all = Vec::new();
-        let Some(of) = self.find_all(memory, &mut all) else {
-            all.iter_mut().for_each(Node::switch_off);
-            return None;
-        };
-        let all = all.into_iter().map(Mutex::new).collect();
-        Some(Nodes { of, all, clocks: Mutex::default(), posted: AtomicBool::new(false) })
+        match self.find_all(memory, &mut all) {
+            Ok(of) => {
+                let all = all.into_iter().map(Mutex::new).collect();
+                Some(Nodes { of, all, clocks: Mutex::default(), posted: AtomicBool::new(false) })
+            }
+            Err(error) => {
+                self.lost.store(!is_over(&error), Relaxed);
+                all.iter_mut().for_each(Node::switch_off);
+                None
+            }
+        }
     }
 
     /// Looks for all ranks, for a while: on which node is which?
-    fn find_all(&self, memory: Memory, all: &mut Vec<Node>) -> Option<Box<[u16]>> {
+    fn find_all(&self, memory: Memory, all: &mut Vec<Node>) -> io::Result<Box<[u16]>> {
         let (begin, mut seen) = (Instant::now(), vec![self.own.clone()]);
         let mut of = vec![None; memory.ranks()];
         loop {
@@ -161,12 +177,15 @@ impl Far {
             }
             all.extend(nodes::look(&self.directory, &self.job, memory.ranks(), &mut seen));
             for (at, node) in (0..HERE).zip(&mut *all) {
-                for rank in node.ask(wire::MEMBERS, &[]).ok()? {
-                    *of.get_mut(rank as usize)? = Some(at);
+                for rank in node.ask(wire::MEMBERS, &[])? {
+                    *of.get_mut(rank as usize).ok_or(ErrorKind::InvalidData)? = Some(at);
                 }
             }
-            if of.iter().all(Option::is_some) || begin.elapsed() > PATIENCE {
-                return of.into_iter().collect();
+            if let Some(of) = of.iter().copied().collect() {
+                return Ok(of);
+            }
+            if begin.elapsed() > PATIENCE {
+                return Err(ErrorKind::TimedOut.into());
             }
             std::thread::sleep(PAUSE);
         }
@@ -210,10 +229,17 @@ impl Fabric {
     }
 
     fn heard<T>(&self, answer: io::Result<T>) -> Option<T> {
-        if answer.is_err() {
+        if let (Err(error), Some(far)) = (&answer, &self.far) {
+            // Who says that nothing can be relied upon has answered.
+            far.lost.fetch_or(!is_over(error), Relaxed);
             self.switch_off();
         }
         answer.ok()
+    }
+
+    /// Whether other nodes could not be found, or did not answer.
+    pub fn has_lost_others(&self) -> bool {
+        self.far.as_ref().is_some_and(|far| far.lost.load(Relaxed))
     }
 
     /// Nothing can be relied upon any more: says so to all nodes.
@@ -246,16 +272,14 @@ impl Fabric {
             let sent = node.send(kind, &words);
             waiting.push((node, ranks, sent));
         }
-        let mut is_lost = false;
+        let mut all = Ok(());
         for (mut node, ranks, sent) in waiting {
             match sent.and_then(|()| node.receive()) {
                 Ok(words) => hear(&ranks, &words),
-                Err(_) => is_lost = true,
+                Err(error) => all = Err(error),
             }
         }
-        if is_lost {
-            self.switch_off();
-        }
+        self.heard(all);
     }
 
     /// The clock of a rank elsewhere in a segment: joins it.
@@ -429,6 +453,7 @@ mod tests {
         b.post(0, &[1]);
         c.join_newest(1, &mut [0; 4]);
         assert!(b.settle() && !d.is_complete());
+        assert!(!nodes.ranks.iter().any(Fabric::has_lost_others), "all have answered");
     }
 
     #[test]
@@ -455,6 +480,6 @@ mod tests {
     fn a_rank_that_does_not_come_switches_all_off() {
         let nodes = Nodes::new("absent", &[0, 1, 2]);
         let [a, b, ..] = &nodes.ranks[..] else { panic!() };
-        assert!(!a.is_complete() && a.is_off() && b.is_off());
+        assert!(!a.is_complete() && a.is_off() && b.is_off() && a.has_lost_others());
     }
 }

@@ -482,13 +482,19 @@ impl Rank for State {
         if let Some(counter) = counter() {
             counter.end(here.thread, true);
         }
-        let mut gaps = false;
+        let (mut gaps, mut cut_off) = (false, false);
         if self.options.check {
             commsan_cuda_shim::execute_suspects(here.thread);
             self.with(here.thread, &mut |tracker, out| {
                 tracker.finalize(here, out);
-                gaps = tracker.has_gaps();
+                (gaps, cut_off) = (tracker.has_gaps(), tracker.is_cut_off());
             });
+        }
+        if cut_off && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {
+            inner.recorder.note(
+                "ranks on other nodes could not be asked, so that races with them are not reported: nodes \
+                 must reach each other by TCP, and all ranks run under commsan",
+            );
         }
         if gaps && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {
             inner.recorder.note(

@@ -59,7 +59,7 @@ pub struct Mark {
 }
 
 /// The number of nodes on which programs run that do not say it.
-pub fn nodes() -> u32 {
+fn nodes() -> u32 {
     std::env::var("COMMSAN_NODES").ok().and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
 }
 

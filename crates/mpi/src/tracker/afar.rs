@@ -58,6 +58,8 @@ pub(super) struct OneSided {
     pub late: bool,
     /// Something could not be told or noted.
     pub incomplete: bool,
+    /// Other nodes could not be found, or did not answer.
+    pub cut_off: bool,
     pub shared: SharedMemory,
 }
 
@@ -97,6 +99,7 @@ impl OneSided {
             announced: 0,
             late: false,
             incomplete: false,
+            cut_off: false,
             shared: SharedMemory::default(),
         }
     }
@@ -125,6 +128,7 @@ impl Tracker {
     pub fn disconnect(&mut self) {
         if let Some(clock) = self.rma.clock.take() {
             clock.fabric().switch_off();
+            self.rma.cut_off |= clock.fabric().has_lost_others();
             self.rma.incomplete = true;
             let names: Vec<u64> = self.rma.windows.iter().map(|window| window.name).collect();
             names.into_iter().for_each(|name| self.rma.remotes.close(name));
@@ -135,6 +139,11 @@ impl Tracker {
     pub fn has_gaps(&self) -> bool {
         let unheard = self.rma.clock.as_ref().is_some_and(|clock| clock.unheard);
         unheard || self.rma.incomplete || self.rma.remotes.dropped > 0
+    }
+
+    /// Whether ranks on other nodes cannot be asked any more.
+    pub fn is_cut_off(&self) -> bool {
+        self.rma.cut_off
     }
 
     pub(super) fn end_segment(&mut self) -> u32 {
