@@ -15,13 +15,14 @@
 //! of it: Open MPI's does after some of the jobs that end in an error.
 //!
 //! Missed are deadlocks while some thread of a rank runs outside of MPI for ever, asks again and again (`MPI_Test`), or
-//! waits for others by what is not followed (`threads/work.rs`); and those of jobs on several nodes.
+//! waits for others by what is not followed (`threads/work.rs`); and those of jobs on several nodes of which one
+//! cannot be asked any more, as the rank has ended that answered for it.
 
 use crate::child;
 use crate::failure::{note, warn};
 use crate::options::Options;
 use crate::report;
-use commsan_fabric::{Answer, Job, jobs};
+use commsan_fabric::{Answer, Job, Seen, jobs};
 use commsan_model::{Code, Finding, Role};
 use commsan_report::{Options as Preparation, Report};
 use commsan_trace::{Deadlock, RunDirectory, Stuck};
@@ -36,9 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a launcher may take to see that its ranks have ended, while nobody keeps it from writing.
 const LIMIT_OF_SLEEP: Duration = Duration::from_secs(10);
-
-/// Bytes that any node moves in a second, whatever else it does.
-const SLOWEST: u64 = 50_000_000;
 
 /// Watches the run until it is dropped.
 pub struct Watch {
@@ -82,6 +80,8 @@ struct Watcher {
 
 struct Watched {
     job: Job,
+    /// Whether all of its nodes answer.
+    is_seen: bool,
     mismatches: u64,
     ranks: Vec<Rank>,
     /// The moves of all when they were asked last, and when they may be asked again.
@@ -144,6 +144,7 @@ impl Watcher {
         for job in jobs(&self.directory, |name| self.jobs.iter().any(|j| j.job.name() == name)) {
             self.jobs.push(Watched::new(job));
         }
+        self.jobs.iter_mut().for_each(Watched::look_afar);
         let news = self.jobs.iter_mut().any(Watched::has_news);
         if news {
             self.tell();
@@ -174,7 +175,7 @@ impl Watcher {
     /// The command has ended: keeps where ranks were seen last, for the case that somebody has ended them.
     fn leave(&mut self) {
         let asked = self.jobs.iter().filter(|job| !job.asked.is_empty());
-        let ranks: Vec<_> = asked.flat_map(|job| job.ranks.iter().map(Rank::place)).collect();
+        let ranks: Vec<_> = asked.flat_map(Watched::places).collect();
         if let Ok(run) = RunDirectory::open(&self.directory)
             && !ranks.is_empty()
         {
@@ -244,6 +245,7 @@ impl Watched {
     fn new(job: Job) -> Watched {
         Watched {
             job,
+            is_seen: true,
             mismatches: 0,
             ranks: Vec::new(),
             asked: Vec::new(),
@@ -255,6 +257,11 @@ impl Watched {
         }
     }
 
+    /// Looks at ranks of other nodes. If some cannot be seen any more, nothing can be said of the job.
+    fn look_afar(&mut self) {
+        self.is_seen = self.job.look();
+    }
+
     /// Whether something more does not match.
     fn has_news(&mut self) -> bool {
         let before = std::mem::replace(&mut self.mismatches, self.job.board().mismatches());
@@ -264,16 +271,26 @@ impl Watched {
     /// Looks at each rank.
     fn look(&mut self) {
         let board = self.job.board();
-        let now = board.processes().zip(board.moves());
+        let now = board.processes().zip(board.moves()).enumerate();
         self.ranks.resize(board.moves().count(), Rank::NEW);
-        for (rank, (process, moves)) in self.ranks.iter_mut().zip(now) {
-            rank.look(process, moves);
+        for (rank, (number, (process, moves))) in self.ranks.iter_mut().zip(now) {
+            rank.look(process, moves, || self.job.seen(number, process));
         }
+    }
+
+    /// Where each rank is, or was last.
+    fn places(&self) -> impl Iterator<Item = Stuck> {
+        let place = |(number, rank): (u32, &Rank)| Stuck {
+            rank: number,
+            process: rank.process,
+            moves: Some(rank.moves),
+        };
+        (0..).zip(&self.ranks).map(place)
     }
 
     /// Whether the job hangs. Ranks that may are asked what they wait for.
     fn judge(&mut self, limit: u64) -> Verdict {
-        if limit == 0 || !matches!(self.end, End::Open) {
+        if limit == 0 || !self.is_seen || !matches!(self.end, End::Open) {
             return Verdict::Open;
         }
         self.look();
@@ -297,13 +314,14 @@ impl Watched {
             return Verdict::Open;
         }
         match self.bytes_on_their_way().filter(|_| self.acquitted != moves) {
-            Some(bytes) if seconds >= limit + bytes / SLOWEST => {
-                let place = |rank: &Rank| Stuck {
-                    moves: rank.place().moves.filter(|_| rank.state != State::Gone),
-                    ..rank.place()
+            Some(bytes) if seconds >= limit + bytes / self.job.slowest() => {
+                let states = self.ranks.iter().map(|rank| rank.state);
+                let place = |(place, state): (Stuck, State)| Stuck {
+                    moves: place.moves.filter(|_| state != State::Gone),
+                    ..place
                 };
                 Verdict::Deadlock(Deadlock {
-                    ranks: self.ranks.iter().map(place).collect(),
+                    ranks: self.places().zip(states).map(place).collect(),
                     seconds,
                 })
             }
@@ -319,7 +337,7 @@ impl Watched {
     fn ask(&mut self, moves: Vec<u64>) {
         self.next = Instant::now() + self.patience;
         self.asked = moves;
-        self.job.board().ask();
+        self.job.ask();
     }
 
     /// How much may still be under way, if all ranks have answered that they wait for each other alone.
@@ -373,21 +391,16 @@ impl Watched {
 impl Rank {
     const NEW: Rank = Rank { process: 0, moves: 0, state: State::HeldUp, seen: 0, ran: 0 };
 
-    fn look(&mut self, process: u32, moves: u64) {
+    fn look(&mut self, process: u32, moves: u64, seen: impl FnOnce() -> Option<Seen>) {
         self.process = process;
         if std::mem::replace(&mut self.moves, moves) != moves {
             self.seen = 0;
         }
         // Who computes need not be looked at.
         if moves % 2 == 1 {
-            self.state = State::of(process, &mut self.ran);
+            self.state = State::of(seen(), &mut self.ran);
         }
         self.seen += u32::from(moves.is_multiple_of(2) || self.state != State::HeldUp);
-    }
-
-    /// Where it is, or was last.
-    fn place(&self) -> Stuck {
-        Stuck { process: self.process, moves: Some(self.moves) }
     }
 
     /// For how many seconds it has waited in the same call; `None` if it does not.
@@ -414,27 +427,18 @@ enum State {
 
 impl State {
     /// Of a process that had had a processor for `ran` nanoseconds, which is brought up to date.
-    fn of(process: u32, ran: &mut u64) -> State {
-        let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else {
-            return State::Gone;
-        };
-        // The state comes after the name, which may hold anything.
-        match text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()) {
-            Some('S') => State::Free,
-            Some('R') => {
-                let before = std::mem::replace(ran, time_on_processor(process).unwrap_or(*ran + 1));
+    fn of(seen: Option<Seen>, ran: &mut u64) -> State {
+        let Some(seen) = seen else { return State::Gone };
+        match seen.state {
+            'S' => State::Free,
+            'R' => {
+                let before = std::mem::replace(ran, seen.ran.unwrap_or(*ran + 1));
                 if *ran > before { State::Free } else { State::HeldUp }
             }
-            Some('Z' | 'X') => State::Gone,
+            'Z' | 'X' => State::Gone,
             _ => State::HeldUp,
         }
     }
-}
-
-/// Nanoseconds; `None` where the kernel does not count them.
-fn time_on_processor(process: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -445,7 +449,7 @@ mod tests {
     /// Waits until the kernel has come to it.
     fn becomes(process: u32, expected: State) {
         let begin = Instant::now();
-        while State::of(process, &mut 0) != expected {
+        while State::of(Seen::of(process), &mut 0) != expected {
             assert!(begin.elapsed() < Duration::from_secs(10), "not {expected:?}");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -462,7 +466,7 @@ mod tests {
         child.kill().unwrap();
         becomes(process, State::Gone);
         child.wait().unwrap();
-        assert_eq!(State::of(process, &mut 0), State::Gone);
+        assert_eq!(State::of(Seen::of(process), &mut 0), State::Gone);
     }
 
     #[test]
@@ -471,26 +475,28 @@ mod tests {
         let own = std::process::id();
         let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         becomes(child.id(), State::Free);
-        let later = time_on_processor(child.id()).map(|time| time + 3_600_000_000_000);
+        let seen = Seen::of(child.id());
+        let later = seen.and_then(|seen| seen.ran).map(|time| time + 3_600_000_000_000);
         // As if it had had an hour already, and no more since.
-        assert_eq!(State::of(child.id(), &mut later.unwrap_or(0)), State::HeldUp);
+        assert_eq!(State::of(seen, &mut later.unwrap_or(0)), State::HeldUp);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_ne!(State::of(own, &mut ran), State::Gone);
+        assert_ne!(State::of(Seen::of(own), &mut ran), State::Gone);
     }
 
     #[test]
     fn a_rank_that_moves_is_seen_anew() {
         let (mut rank, own) = (Rank::NEW, std::process::id());
-        rank.look(own, 2);
-        assert_eq!((rank.waits_since(), rank.place().moves), (None, Some(2)));
-        (0..4).for_each(|_| rank.look(own, 2));
+        let seen = || Seen::of(own);
+        rank.look(own, 2, seen);
+        assert_eq!((rank.waits_since(), rank.moves), (None, 2));
+        (0..4).for_each(|_| rank.look(own, 2, seen));
         assert_eq!((rank.waits_since(), rank.same_since()), (None, 1));
         rank.seen = 7;
         rank.moves = 3;
         rank.state = State::Free;
-        assert_eq!((rank.waits_since(), rank.place().moves), (Some(1), Some(3)));
-        rank.look(own, 5);
+        assert_eq!((rank.waits_since(), rank.moves), (Some(1), 3));
+        rank.look(own, 5, seen);
         assert!(rank.seen <= 1 && rank.waits_since() == Some(0));
     }
 }

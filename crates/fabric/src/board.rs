@@ -10,6 +10,7 @@
 //! ranks what they wait for: a thread of each sleeps until then.
 
 use crate::Fabric;
+use crate::far::Home;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::fence;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -45,6 +46,8 @@ pub struct Board {
     slots: &'static [AtomicU64],
     all: &'static [AtomicU64],
     ranks: &'static [AtomicU64],
+    /// Where entries go that are the first of their node.
+    home: Option<Home>,
 }
 
 /// What a rank answers that has been asked what it waits for.
@@ -67,7 +70,7 @@ impl Answer {
         }
     }
 
-    fn to_word(self) -> u64 {
+    pub(crate) fn to_word(self) -> u64 {
         match self {
             Answer::Unsure => Answer::UNSURE,
             Answer::Others(bytes) => bytes.min(Answer::UNSURE - 1),
@@ -93,11 +96,24 @@ pub enum Posted {
 impl Board {
     pub(crate) fn new(words: &'static [AtomicU64], ranks: usize) -> Board {
         let (slots, rest) = words.split_at(SLOTS * SLOT);
-        Board { slots, all: &rest[..LINE], ranks: &rest[LINE..LINE * (ranks + 1)] }
+        Board { slots, all: &rest[..LINE], ranks: &rest[LINE..LINE * (ranks + 1)], home: None }
     }
 
-    /// Leaves an entry, unless one of this key, which is not 0, is there.
+    /// The board of ranks of which some are on other nodes.
+    pub(crate) fn with_home(self, home: Home) -> Board {
+        Board { home: Some(home), ..self }
+    }
+
+    /// Leaves an entry, unless one of this key, which is not 0, is there. On several nodes, whoever is the first of his
+    /// own finds the one that is the first of all.
     pub fn post(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
+        match (self.post_here(key, entry), &self.home) {
+            (Posted::First, Some(home)) => home.post(key, entry),
+            (posted, _) => posted,
+        }
+    }
+
+    pub(crate) fn post_here(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
         for _ in 0..TRIES {
             // Of two that come with one key and find nothing, both choose the same slot, and one gets it.
             let set = self.set(key);
@@ -118,7 +134,7 @@ impl Board {
         Posted::Busy
     }
 
-    /// The first entry of a key, if there is one.
+    /// The first entry of a key on this node, if there is one.
     pub fn find(&self, key: u64) -> Option<[u64; ENTRY]> {
         self.set(key).into_iter().find_map(|slot| read(slot, key))
     }
@@ -143,9 +159,27 @@ impl Board {
         self.of(rank, PROCESS).store(process.into(), Release);
     }
 
+    /// The process of a rank, or 0 as long as it has not come.
+    pub(crate) fn process_of(&self, rank: usize) -> u32 {
+        self.of(rank, PROCESS).load(Acquire) as u32
+    }
+
     /// For each rank its process, or 0 as long as it has not come.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
         self.of_each(PROCESS).map(|process| process as u32)
+    }
+
+    /// What another board says of a rank: its process, its moves, its answer and when it gave it.
+    pub(crate) fn copy(&self, rank: usize, [process, moves, answered, answer]: &[u64; 4]) {
+        self.of(rank, PROCESS).store(*process, Relaxed);
+        self.of(rank, ANSWER).store(*answer, Relaxed);
+        self.of(rank, ANSWERED).store(*answered, Release);
+        self.of(rank, MOVES).store(*moves, Release);
+    }
+
+    /// As many do not match, as others count them.
+    pub(crate) fn set_mismatches(&self, count: u64) {
+        self.all[MISMATCHES].store(count, Release);
     }
 
     /// A rank begins to wait within a call.
@@ -180,6 +214,11 @@ impl Board {
 
     /// Some ranks do not match, which is in their logs.
     pub fn count_mismatch(&self) {
+        self.count_mismatch_here();
+        self.home.inspect(Home::count_mismatch);
+    }
+
+    pub(crate) fn count_mismatch_here(&self) {
         self.all[MISMATCHES].fetch_add(1, Release);
     }
 

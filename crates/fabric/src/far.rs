@@ -5,7 +5,7 @@
 //! anybody can learn of what they tell. Where a node does not answer, nothing can be relied upon any more.
 
 use crate::wire::{self, FINE, OVER};
-use crate::{Fabric, Memory, nodes};
+use crate::{ENTRY, Fabric, Memory, Posted, nodes};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -173,7 +173,7 @@ impl Far {
         let mut of = vec![None; memory.ranks()];
         loop {
             for (rank, node) in of.iter_mut().enumerate() {
-                *node = node.or(memory.is_present(rank).then_some(HERE));
+                *node = node.or(memory.is_here(rank).then_some(HERE));
             }
             all.extend(nodes::look(&self.directory, &self.job, memory.ranks(), &mut seen));
             for (at, node) in (0..HERE).zip(&mut *all) {
@@ -192,6 +192,35 @@ impl Far {
     }
 }
 
+/// The way to the board on which the entries of all nodes meet: that of the first rank's node.
+#[derive(Clone, Copy)]
+pub(crate) struct Home {
+    pub(crate) far: &'static Far,
+    pub(crate) memory: Memory,
+}
+
+impl Home {
+    /// Leaves the first entry of this node there, unless one is there. Where it cannot be asked, it is as if nobody had
+    /// come.
+    pub(crate) fn post(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
+        let Some(mut home) = self.far.nodes(self.memory).and_then(|nodes| nodes.of(0)) else {
+            return Posted::First;
+        };
+        let words: Vec<u64> = std::iter::once(key).chain(*entry).collect();
+        let first = home.ask(wire::ENTER, &words).ok();
+        match first.and_then(|first| first.try_into().ok()) {
+            Some(first) => Posted::After(first),
+            None => Posted::First,
+        }
+    }
+
+    /// Tells all other nodes that some ranks do not match: theirs may end in errors for it.
+    pub(crate) fn count_mismatch(&self) {
+        let nodes = self.far.nodes(self.memory).into_iter().flat_map(|nodes| &nodes.all);
+        nodes.for_each(|node| drop(lock(node).ask(wire::MISMATCH, &[])));
+    }
+}
+
 impl Nodes {
     fn of(&self, rank: usize) -> Option<MutexGuard<'_, Node>> {
         self.all.get(usize::from(self.of[rank])).map(lock)
@@ -203,13 +232,34 @@ impl Fabric {
     #[inline]
     pub(crate) fn is_here(&self, rank: usize) -> bool {
         let Some(far) = &self.far else { return true };
-        self.memory.is_present(rank)
+        self.memory.is_here(rank)
             || far.nodes(self.memory).is_some_and(|nodes| nodes.of[rank] == HERE)
     }
 
-    /// Whether all ranks of the job are here or can be asked, if some may be elsewhere.
-    pub(crate) fn finds_all(&self) -> Option<bool> {
-        self.far.as_ref().map(|_| self.nodes().is_some())
+    /// Whether all ranks of the job, here and elsewhere, tell others of their order; waits for a while until they do.
+    pub(crate) fn is_complete_there(&self) -> bool {
+        let begin = Instant::now();
+        let present = || -> Option<bool> {
+            let mut all: usize =
+                (0..self.ranks()).filter(|rank| self.memory.is_present(*rank)).count();
+            for node in &self.nodes()?.all {
+                let there = lock(node).ask(wire::PRESENT, &[]);
+                all += self.heard(there)?.len();
+            }
+            Some(all == self.ranks())
+        };
+        loop {
+            match present() {
+                Some(true) => return true,
+                Some(false) if begin.elapsed() <= PATIENCE => std::thread::sleep(PAUSE),
+                Some(false) => {
+                    self.far.inspect(|far| far.lost.store(true, Relaxed));
+                    self.switch_off();
+                    return false;
+                }
+                None => return false,
+            }
+        }
     }
 
     /// What the node of a rank that is elsewhere answers. Without an answer nothing can be relied upon.
@@ -217,8 +267,8 @@ impl Fabric {
         self.heard(self.nodes()?.of(rank)?.ask(kind, asked))
     }
 
-    fn nodes(&self) -> Option<&Nodes> {
-        match self.far.as_ref()?.nodes(self.memory) {
+    fn nodes(&self) -> Option<&'static Nodes> {
+        match self.far?.nodes(self.memory) {
             Some(_) if self.is_off() => None,
             None => {
                 self.switch_off_here();
@@ -229,7 +279,7 @@ impl Fabric {
     }
 
     fn heard<T>(&self, answer: io::Result<T>) -> Option<T> {
-        if let (Err(error), Some(far)) = (&answer, &self.far) {
+        if let (Err(error), Some(far)) = (&answer, self.far) {
             // Who says that nothing can be relied upon has answered.
             far.lost.fetch_or(!is_over(error), Relaxed);
             self.switch_off();
@@ -364,7 +414,8 @@ mod tests {
                 std::thread::spawn(move || relay.serve());
                 for rank in [node, node + 2] {
                     let far = Far::new(directory.clone(), "job".to_owned(), own.clone());
-                    let fabric = Fabric::with_others(memory, rank, far);
+                    let fabric = Fabric::with_others(memory, rank, Box::leak(Box::new(far)));
+                    fabric.board().attend(rank, 1);
                     if present.contains(&rank) {
                         fabric.attend();
                     }
@@ -454,6 +505,43 @@ mod tests {
         c.join_newest(1, &mut [0; 4]);
         assert!(b.settle() && !d.is_complete());
         assert!(!nodes.ranks.iter().any(Fabric::has_lost_others), "all have answered");
+    }
+
+    #[test]
+    fn the_first_of_all_nodes_is_found() {
+        let nodes = Nodes::new("first", &[]);
+        let [a, b, c, d] = &nodes.ranks[..] else { panic!() };
+        let post = |rank: &Fabric, word| rank.board().post(9, &[word; ENTRY]);
+        assert_eq!(post(b, 1), Posted::First);
+        assert_eq!(post(a, 2), Posted::After([1; ENTRY]), "it was the first at home");
+        assert_eq!(post(d, 3), Posted::After([1; ENTRY]));
+        assert_eq!(post(c, 4), Posted::After([1; ENTRY]));
+        c.board().count_mismatch();
+        assert!(nodes.ranks.iter().all(|rank| rank.board().mismatches() == 1));
+    }
+
+    #[test]
+    fn the_launcher_sees_ranks_of_all_nodes() {
+        let nodes = Nodes::new("launcher", &[]);
+        let mut found = crate::jobs(&nodes.directory, |_| false);
+        assert_eq!(found.len(), 1, "two nodes, one job");
+        let mut job = found.remove(0);
+        assert!(crate::jobs(&nodes.directory, |name| name == job.name()).is_empty());
+        let [a, b, ..] = &nodes.ranks[..] else { panic!() };
+        a.board().enter(0);
+        b.board().enter(1);
+        b.board().leave(1);
+        b.board().answer(1, 7, crate::Answer::Others(5));
+        b.board().count_mismatch_here();
+        assert!(job.look());
+        assert_eq!(job.board().moves().collect::<Vec<_>>(), [1, 2, 0, 0]);
+        assert_eq!(job.board().processes().collect::<Vec<_>>(), [1; 4]);
+        assert_eq!(job.board().answers().nth(1), Some((7, crate::Answer::Others(5))));
+        assert_eq!(job.board().mismatches(), 1);
+        assert!(job.seen(0, 1).is_some(), "process 1 is there");
+        let asked = (a.board().asked(), b.board().asked());
+        job.ask();
+        assert_eq!((a.board().asked(), b.board().asked()), (asked.0 + 1, asked.1 + 1));
     }
 
     #[test]

@@ -18,9 +18,11 @@ mod board;
 mod clocks;
 mod far;
 mod identity;
+mod job;
 mod meeting;
 mod memory;
 mod nodes;
+mod process;
 mod relay;
 mod ring;
 pub mod sheets;
@@ -28,12 +30,14 @@ mod wire;
 
 pub use board::{Answer, Board, ENTRY, Posted};
 pub use identity::identity;
-pub use meeting::{Job, NotMet, jobs, meet, meet_afar};
+pub use job::{Job, jobs};
+pub use meeting::{NotMet, meet, meet_afar};
 pub use memory::Memory;
+pub use process::Seen;
 pub use relay::Relay;
 pub use ring::LONGEST;
 
-use far::Far;
+use far::{Far, Home};
 use memory::Region;
 
 /// One rank's view of the memory, and of that of other nodes.
@@ -43,7 +47,7 @@ pub struct Fabric {
     board: Board,
     me: usize,
     /// Other nodes, if there may be some.
-    far: Option<Far>,
+    far: Option<&'static Far>,
 }
 
 impl Fabric {
@@ -55,12 +59,13 @@ impl Fabric {
     }
 
     /// The same where some ranks are on other nodes.
-    pub(crate) fn with_others(memory: Memory, me: usize, far: Far) -> Fabric {
-        Fabric { far: Some(far), ..Fabric::new(memory, me) }
+    pub(crate) fn with_others(memory: Memory, me: usize, far: &'static Far) -> Fabric {
+        let board = memory.board().with_home(Home { far, memory });
+        Fabric { far: Some(far), board, ..Fabric::new(memory, me) }
     }
 
     /// Whether some ranks are on other nodes.
-    pub fn is_on_several_nodes(&self) -> bool {
+    pub(crate) fn is_on_several_nodes(&self) -> bool {
         self.far.is_some()
     }
 

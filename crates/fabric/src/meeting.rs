@@ -7,8 +7,8 @@
 
 use crate::far::Far;
 use crate::memory::{PRESENT, STATE};
-use crate::{Board, Fabric, Memory, Relay, identity, nodes};
-use std::ffi::{OsStr, OsString};
+use crate::process::{Status, ancestors, hash, home};
+use crate::{Fabric, Memory, Relay, identity, nodes};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
@@ -54,7 +54,7 @@ pub fn meet_afar(
         }
         false => (look_for(&place, ranks)?, None),
     };
-    let far = Far::new(directory.to_owned(), job, own);
+    let far = Box::leak(Box::new(Far::new(directory.to_owned(), job, own)));
     Ok((Fabric::with_others(memory, rank, far), relay))
 }
 
@@ -91,120 +91,10 @@ fn look_for(place: &Path, ranks: usize) -> Result<Memory, NotMet> {
 }
 
 /// The path of a job's memory, and how many ranks it is for.
-fn read(place: &Path) -> Option<(String, usize)> {
+pub(crate) fn read(place: &Path) -> Option<(String, usize)> {
     let text = fs::read_to_string(place).ok()?;
     let (path, ranks) = text.split_once(' ')?;
     Some((path.to_owned(), ranks.parse().ok()?))
-}
-
-/// A job of a run, as its launcher sees it.
-pub struct Job {
-    name: OsString,
-    board: Board,
-    /// The process that keeps the memory, the first rank.
-    process: libc::pid_t,
-    /// The launcher and the ranks, once they were asked to end.
-    asked: Vec<Process>,
-}
-
-/// The jobs of a run on this node that are not known yet.
-pub fn jobs(directory: &Path, mut known: impl FnMut(&OsStr) -> bool) -> Vec<Job> {
-    let files = fs::read_dir(directory).into_iter().flatten().flatten();
-    let places = files.map(|file| file.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default();
-        name.to_string_lossy().starts_with("job-") && path.extension().is_none() && !known(name)
-    });
-    places.filter_map(|place| Job::open(&place)).collect()
-}
-
-impl Job {
-    fn open(place: &Path) -> Option<Job> {
-        let (path, ranks) = read(place)?;
-        let process = path.strip_prefix("/proc/")?.split_once('/')?.0.parse().ok()?;
-        // Who has ended already keeps nothing, and shows as ranks that have not come.
-        let memory = match Status::of(process).filter(|status| !status.has_ended()) {
-            Some(_) => Memory::open(&path, ranks).ok()?,
-            None => Memory::create(ranks).ok()?.0,
-        };
-        let name = place.file_name()?.to_owned();
-        Some(Job { name, board: memory.board(), process, asked: Vec::new() })
-    }
-
-    /// The name of the job's file.
-    pub fn name(&self) -> &OsStr {
-        &self.name
-    }
-
-    /// What its ranks have left.
-    pub fn board(&self) -> Board {
-        self.board
-    }
-
-    /// Asks whoever launched the job to end it.
-    pub fn ask_to_end(&mut self) {
-        let outermost = |rank| ancestors(rank).filter(|(_, status)| status.launches()).last();
-        let launcher = self.ranks().find_map(outermost).map_or(self.process, |(number, _)| number);
-        self.asked =
-            std::iter::once(launcher).chain(self.ranks()).filter_map(Process::of).collect();
-        if let Some(launcher) = self.asked.first() {
-            launcher.signal(libc::SIGTERM);
-        }
-    }
-
-    /// The name of the launcher, if it sleeps though all ranks have ended and one of them waits for it to see
-    /// that. It may do so for a moment. Launchers that first wait until nobody can write any more say nothing by it.
-    pub fn sleeping_launcher(&self) -> Option<String> {
-        let ranks: Vec<_> = self.ranks().filter_map(Status::of).collect();
-        if !ranks.iter().all(Status::has_ended) {
-            return None;
-        }
-        let mut parents = ranks.iter().filter_map(|rank| Status::of(rank.parent));
-        let sees = |parent: &Status| AT_ONCE.iter().any(|known| parent.name.starts_with(known));
-        parents.find(|parent| parent.state == 'S' && sees(parent)).map(|parent| parent.name)
-    }
-
-    fn ranks(&self) -> impl Iterator<Item = libc::pid_t> {
-        // Those that have not come are of no number.
-        let known = self.board.processes().map(u32::cast_signed).filter(|process| *process > 0);
-        std::iter::once(self.process).chain(known.filter(|process| *process != self.process))
-    }
-
-    /// Ends what is left of a job that was asked to end; whether that was something.
-    pub fn kill(&self) -> bool {
-        let killed = self.asked.iter().filter(|process| process.signal(libc::SIGKILL));
-        killed.count() > 0
-    }
-}
-
-/// A process that may have ended, and its number have been given to another one.
-struct Process {
-    number: libc::pid_t,
-    start: u64,
-}
-
-impl Process {
-    fn of(number: libc::pid_t) -> Option<Process> {
-        Status::of(number).map(|status| Process { number, start: status.start })
-    }
-
-    /// Sends it a signal, unless it has ended.
-    fn signal(&self, signal: libc::c_int) -> bool {
-        let is_there = Status::of(self.number).is_some_and(|status| status.start == self.start);
-        // SAFETY: a system call that takes no memory.
-        is_there && unsafe { libc::kill(self.number, signal) } == 0
-    }
-}
-
-/// The processes that a process comes from, the nearest first.
-fn ancestors(process: libc::pid_t) -> impl Iterator<Item = (libc::pid_t, Status)> {
-    let mut next = Status::of(process).map(|status| status.parent);
-    std::iter::from_fn(move || {
-        let process = next?;
-        let status = Status::of(process)?;
-        next = Some(status.parent);
-        Some((process, status))
-    })
-    .take(64)
 }
 
 /// A number that the processes of one job on one node have in common, and no other job of the
@@ -216,64 +106,8 @@ fn job(ranks: usize) -> Option<u64> {
     }
     let (process, Status { start, .. }) =
         ancestors(own as _).find(|(_, status)| status.launches())?;
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    let text = format!("{boot} {} {process} {start} {ranks}", space.display());
+    let text = format!("{:x} {process} {start} {ranks}", home());
     Some(hash(text.as_bytes()))
-}
-
-const LAUNCHERS: &[&str] = &[
-    "mpirun",
-    "mpiexec",
-    "orterun",
-    "orted",
-    "prte",
-    "hydra_",
-    "slurmstepd",
-    "flux-shell",
-    "palsd",
-];
-
-/// Those that ask for the exit code of a rank as soon as there is one: Open MPI's.
-const AT_ONCE: &[&str] = &["mpirun", "mpiexec", "orterun", "orted", "prte"];
-
-/// What the kernel says of a process.
-struct Status {
-    name: String,
-    state: char,
-    parent: libc::pid_t,
-    start: u64,
-}
-
-impl Status {
-    fn of(process: libc::pid_t) -> Option<Status> {
-        let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        let (head, rest) = text.rsplit_once(')')?;
-        let name = head.split_once('(')?.1.to_owned();
-        let fields: Vec<&str> = rest.split_whitespace().collect();
-        let state = fields.first()?.chars().next()?;
-        Some(Status {
-            name,
-            state,
-            parent: fields.get(1)?.parse().ok()?,
-            start: fields.get(19)?.parse().ok()?,
-        })
-    }
-
-    fn launches(&self) -> bool {
-        LAUNCHERS.iter().any(|known| self.name.starts_with(known))
-    }
-
-    /// Its parent has not asked for its exit code yet.
-    fn has_ended(&self) -> bool {
-        matches!(self.state, 'Z' | 'X')
-    }
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 impl Fabric {
@@ -285,11 +119,11 @@ impl Fabric {
     /// Whether all ranks of the job are here. The first to ask waits a while for those that are
     /// late, and its answer holds for all.
     pub fn is_complete(&self) -> bool {
-        if let Some(all) = self.finds_all() {
-            return all;
+        if self.is_on_several_nodes() {
+            return self.is_complete_there();
         }
-        let state = &self.of(0).header[STATE];
         let begin = Instant::now();
+        let state = &self.of(0).header[STATE];
         while state.load(Acquire) == UNDECIDED {
             let decision = match (0..self.ranks()).all(|rank| self.memory.is_present(rank)) {
                 true => ALL_HERE,
@@ -323,6 +157,8 @@ impl Fabric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs;
+    use std::ffi::OsString;
 
     #[test]
     fn all_are_here_or_none_counts() {

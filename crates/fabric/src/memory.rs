@@ -88,6 +88,11 @@ impl Memory {
         self.ranks
     }
 
+    /// Whether the process of a rank is on this node, and has come.
+    pub(crate) fn is_here(self, rank: usize) -> bool {
+        self.board().process_of(rank) != 0
+    }
+
     /// Whether a rank of this node has come, which tells others of its order.
     pub(crate) fn is_present(self, rank: usize) -> bool {
         self.words[rank * region_words(self.ranks) + PRESENT].load(Acquire) != 0

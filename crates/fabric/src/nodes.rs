@@ -18,8 +18,18 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the files of a job's nodes begin with.
-fn prefix(job: &str) -> String {
+pub(crate) fn prefix(job: &str) -> String {
     format!("node-{job}-")
+}
+
+/// The job that the file of a node is of; `None` for other files.
+pub(crate) fn job_of(name: &str) -> Option<&str> {
+    Some(name.strip_prefix("node-")?.rsplit_once('-')?.0)
+}
+
+/// How many ranks the job has that the file of a node is of.
+pub(crate) fn ranks(place: &Path) -> Option<usize> {
+    fs::read_to_string(place).ok()?.split_whitespace().nth(3)?.parse().ok()
 }
 
 /// The name of a node's file.
@@ -31,7 +41,8 @@ pub(crate) fn name(job: &str, node: &str) -> String {
 pub(crate) fn announce(place: &Path, memory: Memory, rank: usize) -> io::Result<Relay> {
     let token = token()?;
     let relay = Relay::new(memory, rank, token)?;
-    let mut text = format!("{:x} {:x} {}", token[0], token[1], relay.port()?);
+    let (port, ranks) = (relay.port()?, memory.ranks());
+    let mut text = format!("{:x} {:x} {port} {ranks}", token[0], token[1]);
     for host in addresses().iter().map(IpAddr::to_string).chain(host_name()) {
         let _ = write!(text, " {host}");
     }
@@ -65,6 +76,7 @@ fn connect(place: &Path, ranks: usize) -> Option<Node> {
     let mut number = || u64::from_str_radix(words.next()?, 16).ok();
     let token: Token = [number()?, number()?];
     let port: u16 = words.next()?.parse().ok()?;
+    words.next().filter(|count| count.parse() == Ok(ranks))?;
     words.find_map(|host| {
         let addresses = (host, port).to_socket_addrs().ok()?;
         addresses.into_iter().find_map(|address| greet(address, token, ranks))

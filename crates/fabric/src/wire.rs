@@ -3,12 +3,13 @@
 //! A frame is a header, its kind and how many words follow, and these. An answer's kind is [`FINE`] or [`OVER`].
 //! What does not have the form that its kind demands is answered by nobody: the connection is closed.
 
-use crate::Fabric;
+use crate::job::looked;
 use crate::ring::LONGEST;
+use crate::{Fabric, Posted};
 
 /// The first frame of a connection: the token, and ranks of the job.
 pub(crate) const HELLO: u32 = 1;
-/// Which ranks are present on the node.
+/// Which ranks are on the node.
 pub(crate) const MEMBERS: u32 = 2;
 /// A rank and its segment: the clock it had in that.
 pub(crate) const JOIN: u32 = 3;
@@ -26,6 +27,20 @@ pub(crate) const ACQUIRE: u32 = 8;
 pub(crate) const POST: u32 = 9;
 /// Nothing can be relied upon from now on.
 pub(crate) const SWITCH_OFF: u32 = 10;
+/// Which ranks of the node tell others of their order.
+pub(crate) const PRESENT: u32 = 11;
+/// A key and what somebody enters: what the first has entered, if another was.
+pub(crate) const ENTER: u32 = 12;
+/// What the ranks of the node are doing.
+pub(crate) const LOOK: u32 = 13;
+/// To ask them what they wait for.
+pub(crate) const ASK: u32 = 14;
+
+/// Some ranks, on other nodes too, do not match.
+pub(crate) const MISMATCH: u32 = 15;
+
+/// Words that tell of one rank what it is doing.
+pub(crate) const LOOKED: usize = 7;
 
 /// It was done.
 pub(crate) const FINE: u32 = 0;
@@ -78,16 +93,29 @@ pub(crate) fn join(packed: &[u64], into: &mut [u32]) -> bool {
 pub(crate) fn answer(fabric: &Fabric, kind: u32, asked: &[u64], out: &mut Vec<u8>) -> Option<()> {
     let rank = |word: &u64| usize::try_from(*word).ok().filter(|rank| *rank < fabric.ranks());
     let ranks = |words: &[u64]| words.iter().map(rank).collect::<Option<Vec<usize>>>();
-    if fabric.is_off() {
-        put(out, OVER, []);
-        return Some(());
-    }
+    let all = |is: &dyn Fn(usize) -> bool| -> Vec<u64> {
+        (0..fabric.ranks()).filter(|rank| is(*rank)).map(|rank| rank as u64).collect()
+    };
     let mut row = vec![0; fabric.ranks()];
     match (kind, asked) {
-        (MEMBERS, []) => {
-            let present = (0..fabric.ranks()).filter(|rank| fabric.memory.is_present(*rank));
-            put(out, FINE, present.map(|rank| rank as u64));
+        (MEMBERS, []) => put(out, FINE, all(&|rank| fabric.memory.is_here(rank))),
+        (ENTER, [key, entry @ ..]) => {
+            match fabric.board().post_here(*key, entry.try_into().ok()?) {
+                Posted::After(first) => put(out, FINE, first),
+                Posted::First | Posted::Busy => put(out, FINE, []),
+            }
         }
+        (LOOK, []) => put(out, FINE, looked(fabric.board())),
+        (MISMATCH, []) => {
+            fabric.board().count_mismatch_here();
+            put(out, FINE, []);
+        }
+        (ASK, []) => {
+            fabric.board().ask();
+            put(out, FINE, []);
+        }
+        _ if fabric.is_off() => put(out, OVER, []),
+        (PRESENT, []) => put(out, FINE, all(&|rank| fabric.memory.is_present(rank))),
         (JOIN, [of, segment]) => {
             fabric.join_here(rank(of)?, u32::try_from(*segment).ok()?, &mut row);
             put(out, FINE, pack(&row));
@@ -137,7 +165,7 @@ pub(crate) fn answer(fabric: &Fabric, kind: u32, asked: &[u64], out: &mut Vec<u8
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Memory;
+    use crate::{ENTRY, Memory};
 
     fn fabric() -> Fabric {
         Fabric::new(Memory::create(3).unwrap().0, 1)
@@ -170,7 +198,18 @@ mod tests {
         fabric.enter(99, 1);
         fabric.publish(&[4, 2, 0]);
         let packed = |row: &[u32]| pack(row).collect::<Vec<_>>();
-        assert_eq!(ask(&fabric, MEMBERS, &[]), Some((FINE, vec![1])));
+        fabric.board().attend(2, 7);
+        assert_eq!(ask(&fabric, MEMBERS, &[]), Some((FINE, vec![2])));
+        assert_eq!(ask(&fabric, PRESENT, &[]), Some((FINE, vec![1])));
+        let entry = |word| [&[33][..], &[word; ENTRY]].concat();
+        assert_eq!(ask(&fabric, ENTER, &entry(5)), Some((FINE, vec![])));
+        assert_eq!(ask(&fabric, ENTER, &entry(6)), Some((FINE, vec![5; ENTRY])));
+        let (kind, looked) = ask(&fabric, LOOK, &[]).unwrap();
+        assert_eq!((kind, looked.len()), (FINE, 2 + LOOKED));
+        assert_eq!(looked[1..5], [0, 2, 7, 0]);
+        let before = fabric.board().asked();
+        ask(&fabric, ASK, &[]);
+        assert_eq!(fabric.board().asked(), before + 1);
         assert_eq!(ask(&fabric, JOIN, &[1, 1]), Some((FINE, packed(&[0, 1, 0]))));
         assert_eq!(ask(&fabric, NEWEST, &[1]), Some((FINE, packed(&[4, 2, 0]))));
         let gathered = [vec![1], packed(&[0, 1, 0])].concat();
@@ -188,6 +227,10 @@ mod tests {
         assert_eq!(ask(&fabric, SWITCH_OFF, &[]), Some((FINE, vec![])));
         assert!(fabric.is_off());
         assert_eq!(ask(&fabric, NEWEST, &[1]), Some((OVER, vec![])));
+        assert!(
+            ask(&fabric, LOOK, &[]).is_some_and(|(kind, _)| kind == FINE),
+            "who waits is still told"
+        );
     }
 
     #[test]
@@ -206,6 +249,8 @@ mod tests {
             (RELEASE, &[1, 1, 1]),
             (ACQUIRE, &[3, 1]),
             (POST, &[0, 3]),
+            (ENTER, &[1, 2]),
+            (LOOK, &[1]),
             (99, &[]),
         ] {
             assert_eq!(ask(&fabric, kind, asked), None, "{kind} {asked:?}");

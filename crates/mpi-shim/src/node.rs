@@ -25,11 +25,13 @@ pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shar
     }
     let met = match has_several_nodes(ranks) {
         true => meet_others(Path::new(&directory), rank, ranks),
-        false => meet(Path::new(&directory), rank, ranks)
-            .inspect(|fabric| waiting::begin(state, fabric.board(), rank)),
+        false => meet(Path::new(&directory), rank, ranks),
     };
     match met {
-        Ok(fabric) => Shared::Fabric { fabric, windows },
+        Ok(fabric) => {
+            waiting::begin(state, fabric.board(), rank);
+            Shared::Fabric { fabric, windows }
+        }
         Err(NotMet::NoLauncher) => impossible("what launched it is not known to commsan"),
         Err(NotMet::Refused) => impossible("the system gives it no memory to share"),
         Err(NotMet::NotHere) => {

@@ -38,7 +38,8 @@ pub(crate) fn last_seen(
     let ended = logs.iter().filter(|log| log.start.is_some() && log.end.is_none());
     let told = ended.filter_map(|log| {
         let process = log.start.as_ref()?.pid;
-        let stuck = Stuck::of(seen.iter().find(|rank| rank.process == process)?, logs);
+        let is_it = |rank: &&commsan_trace::Stuck| (rank.rank, rank.process) == (log.rank, process);
+        let stuck = Stuck::of(seen.iter().find(is_it)?, logs);
         let Some((log, waiting)) = stuck.calls.first().copied() else {
             return Some((log.rank, "was not waiting for others when the job ended".to_owned()));
         };
@@ -82,8 +83,8 @@ struct Stuck<'r> {
 impl<'r> Stuck<'r> {
     fn of(rank: &commsan_trace::Stuck, logs: &'r [RankLog]) -> Stuck<'r> {
         let waits = logs.iter().flat_map(|log| log.waits.iter().map(move |waits| (log, waits)));
-        let here = waits.filter(|(_, (process, waiting))| {
-            *process == rank.process && Some(waiting.moves) == rank.moves
+        let here = waits.filter(|(log, (process, waiting))| {
+            (log.rank, *process) == (rank.rank, rank.process) && Some(waiting.moves) == rank.moves
         });
         // Who was asked twice has answered twice.
         let by_thread: BTreeMap<u32, _> =

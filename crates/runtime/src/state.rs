@@ -332,12 +332,6 @@ impl State {
                 false => format!("collectives of different ranks are not compared: {why}"),
             }),
             Shared::Fabric { fabric, windows } => {
-                if fabric.is_on_several_nodes() {
-                    recorder.note(
-                        "collectives of ranks on different nodes are compared at the end only, and ranks \
-                         that wait for each other are not found: the job runs on several nodes",
-                    );
-                }
                 tracker.connect_board(fabric.board(), fabric.me() as u32);
                 if windows {
                     self.follow_windows(fabric, &mut tracker, &mut recorder);

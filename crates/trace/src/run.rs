@@ -292,6 +292,8 @@ pub struct Deadlock {
 /// Where a rank was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stuck {
+    /// Its number.
+    pub rank: u32,
     /// Its process.
     pub process: u32,
     /// Its [`moves`](crate::record::RawWaiting::moves) then; absent if it had ended.

@@ -78,6 +78,7 @@ fn log(rank: usize, waiting: Option<RawWaiting<'static>>) -> RankLog {
 
 fn seen(logs: &[RankLog]) -> Vec<Seen> {
     let of = |log: &RankLog| Seen {
+        rank: log.rank,
         process: 100 + log.rank,
         moves: log.waits.first().map(|(_, waiting)| waiting.moves),
     };

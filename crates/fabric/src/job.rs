@@ -1,0 +1,234 @@
+//! A job as its launcher sees it: on this node through the memory of its ranks, on several through their relays.
+
+use crate::far::Node;
+use crate::meeting::read;
+use crate::process::{AT_ONCE, Process, Seen, Status, ancestors, launcher};
+use crate::{Answer, Board, Memory, nodes, wire};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Bytes that any node moves within it in a second, whatever else it does, and any network between nodes.
+const SLOWEST: u64 = 50_000_000;
+const SLOWEST_AFAR: u64 = 2_000_000;
+
+/// A job of a run, as its launcher sees it.
+pub struct Job {
+    name: OsString,
+    board: Board,
+    ranks: Ranks,
+    /// The launcher and the ranks, once they were asked to end.
+    asked: Vec<Process>,
+}
+
+enum Ranks {
+    /// On this node: the process that keeps the memory, the first rank.
+    Here(libc::pid_t),
+    /// On several.
+    Afar(Afar),
+}
+
+/// The ranks of several nodes, of which the board here is a copy.
+struct Afar {
+    directory: PathBuf,
+    job: String,
+    known: Vec<String>,
+    nodes: Vec<Node>,
+    seen: Vec<Option<Seen>>,
+    /// Ranks whose processes are of this machine.
+    here: Vec<usize>,
+    /// A node has not answered: what is known of it is past.
+    is_blind: bool,
+}
+
+/// The jobs of a run that are not known yet: on this node, or on several.
+pub fn jobs(directory: &Path, mut known: impl FnMut(&OsStr) -> bool) -> Vec<Job> {
+    let mut found: Vec<Job> = Vec::new();
+    for file in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let (place, name) = (file.path(), file.file_name());
+        let is_draft = place.extension().is_some();
+        let text = name.to_string_lossy();
+        let afar = nodes::job_of(&text).map(|job| OsString::from(nodes::prefix(job)));
+        let name = afar.clone().unwrap_or_else(|| name.clone());
+        let is_known = known(&name) || found.iter().any(|job| job.name == name);
+        if is_draft || is_known || afar.is_none() && !text.starts_with("job-") {
+            continue;
+        }
+        found.extend(match nodes::job_of(&text) {
+            Some(job) => Job::open_afar(&place, job, name),
+            None => Job::open(&place, name),
+        });
+    }
+    found
+}
+
+impl Job {
+    fn open(place: &Path, name: OsString) -> Option<Job> {
+        let (path, ranks) = read(place)?;
+        let process = path.strip_prefix("/proc/")?.split_once('/')?.0.parse().ok()?;
+        // Who has ended already keeps nothing, and shows as ranks that have not come.
+        let memory = match Status::of(process).filter(|status| !status.has_ended()) {
+            Some(_) => Memory::open(&path, ranks).ok()?,
+            None => Memory::create(ranks).ok()?.0,
+        };
+        Some(Job { name, board: memory.board(), ranks: Ranks::Here(process), asked: Vec::new() })
+    }
+
+    fn open_afar(place: &Path, job: &str, name: OsString) -> Option<Job> {
+        let ranks = nodes::ranks(place)?;
+        let afar = Afar {
+            directory: place.parent()?.to_owned(),
+            job: job.to_owned(),
+            known: Vec::new(),
+            nodes: Vec::new(),
+            seen: vec![None; ranks],
+            here: Vec::new(),
+            is_blind: false,
+        };
+        let board = Memory::create(ranks).ok()?.0.board();
+        Some(Job { name, board, ranks: Ranks::Afar(afar), asked: Vec::new() })
+    }
+
+    /// The name of the job's file, or of what those of its nodes begin with.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// What its ranks have left, when it was [looked at](Self::look).
+    pub fn board(&self) -> Board {
+        self.board
+    }
+
+    /// Looks at the ranks; false if some of them cannot be seen.
+    pub fn look(&mut self) -> bool {
+        match &mut self.ranks {
+            Ranks::Here(_) => true,
+            Ranks::Afar(afar) => {
+                afar.is_blind = afar.is_blind || afar.look(self.board).is_err();
+                !afar.is_blind
+            }
+        }
+    }
+
+    /// What the process of a rank does.
+    pub fn seen(&self, rank: usize, process: u32) -> Option<Seen> {
+        match &self.ranks {
+            Ranks::Here(_) => Seen::of(process),
+            Ranks::Afar(afar) => afar.seen.get(rank).copied().flatten(),
+        }
+    }
+
+    /// Asks all ranks what they wait for.
+    pub fn ask(&mut self) {
+        match &mut self.ranks {
+            Ranks::Here(_) => self.board.ask(),
+            Ranks::Afar(afar) => {
+                let asked =
+                    afar.nodes.iter_mut().try_for_each(|node| node.ask(wire::ASK, &[]).map(drop));
+                afar.is_blind |= asked.is_err();
+            }
+        }
+    }
+
+    /// Bytes that are moved in a second between its ranks, at the very least.
+    pub fn slowest(&self) -> u64 {
+        if matches!(self.ranks, Ranks::Here(_)) { SLOWEST } else { SLOWEST_AFAR }
+    }
+
+    /// Asks whoever launched the job to end it.
+    pub fn ask_to_end(&mut self) {
+        let outermost = |rank| ancestors(rank).filter(|(_, status)| status.launches()).last();
+        let above = self.processes().find_map(outermost).map(|(number, _)| number);
+        let launcher = above.or_else(|| match self.ranks {
+            Ranks::Here(process) => Some(process),
+            Ranks::Afar(_) => launcher(),
+        });
+        self.asked = launcher.into_iter().chain(self.processes()).filter_map(Process::of).collect();
+        if let Some(launcher) = self.asked.first() {
+            launcher.signal(libc::SIGTERM);
+        }
+    }
+
+    /// The name of the launcher, if it sleeps though all ranks have ended and one of them waits for it to see
+    /// that. It may do so for a moment. Launchers that first wait until nobody can write any more say nothing by it.
+    /// Of jobs on several nodes that is not known.
+    pub fn sleeping_launcher(&self) -> Option<String> {
+        let Ranks::Here(_) = self.ranks else { return None };
+        let ranks: Vec<_> = self.processes().filter_map(Status::of).collect();
+        if !ranks.iter().all(Status::has_ended) {
+            return None;
+        }
+        let mut parents = ranks.iter().filter_map(|rank| Status::of(rank.parent));
+        let sees = |parent: &Status| AT_ONCE.iter().any(|known| parent.name.starts_with(known));
+        parents.find(|parent| parent.state == 'S' && sees(parent)).map(|parent| parent.name)
+    }
+
+    /// Those of this machine.
+    fn processes(&self) -> impl Iterator<Item = libc::pid_t> {
+        let (first, here) = match &self.ranks {
+            Ranks::Here(process) => (Some(*process), None),
+            Ranks::Afar(afar) => (None, Some(&afar.here)),
+        };
+        // Those that have not come are of no number.
+        let all = self.board.processes().map(u32::cast_signed).enumerate();
+        let known = all.filter(move |(rank, process)| {
+            *process > 0 && Some(*process) != first && here.is_none_or(|here| here.contains(rank))
+        });
+        first.into_iter().chain(known.map(|(_, process)| process))
+    }
+
+    /// Ends what is left of a job that was asked to end; whether that was something.
+    pub fn kill(&self) -> bool {
+        let killed = self.asked.iter().filter(|process| process.signal(libc::SIGKILL));
+        killed.count() > 0
+    }
+}
+
+impl Afar {
+    fn look(&mut self, board: Board) -> io::Result<()> {
+        if board.processes().any(|process| process == 0) {
+            let new = nodes::look(&self.directory, &self.job, self.seen.len(), &mut self.known);
+            self.nodes.extend(new);
+        }
+        let (home, mut mismatches) = (crate::process::home(), 0);
+        self.here.clear();
+        for node in &mut self.nodes {
+            let answer = node.ask(wire::LOOK, &[])?;
+            let [of, more, rest @ ..] = &answer[..] else {
+                return Err(ErrorKind::InvalidData.into());
+            };
+            mismatches += more;
+            for [rank, words @ .., state, ran] in rest.as_chunks::<{ wire::LOOKED }>().0 {
+                let place = usize::try_from(*rank).ok().filter(|rank| *rank < self.seen.len());
+                let rank = place.ok_or(ErrorKind::InvalidData)?;
+                board.copy(rank, words);
+                let state = char::from_u32(*state as u32).filter(|state| *state != '\0');
+                self.seen[rank] = state.map(|state| Seen { state, ran: ran.checked_sub(1) });
+                if *of == home {
+                    self.here.push(rank);
+                }
+            }
+        }
+        board.set_mismatches(mismatches);
+        Ok(())
+    }
+}
+
+/// What a relay tells of the ranks of its node.
+pub(crate) fn looked(board: Board) -> Vec<u64> {
+    let mut words = vec![crate::process::home(), board.mismatches()];
+    let ranks = board.processes().zip(board.moves()).zip(board.answers());
+    for (rank, ((process, moves), (answered, answer))) in (0..).zip(ranks) {
+        if process == 0 {
+            continue;
+        }
+        // Who computes need not be looked at.
+        let seen =
+            if moves % 2 == 1 { Seen::of(process) } else { Some(Seen { state: 'R', ran: None }) };
+        let state = seen.map_or(0, |seen| seen.state.into());
+        let ran = seen.and_then(|seen| seen.ran).map_or(0, |ran| ran + 1);
+        words.extend([rank, process.into(), moves, answered, Answer::to_word(answer), state, ran]);
+    }
+    words
+}

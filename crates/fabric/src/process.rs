@@ -1,0 +1,130 @@
+//! What the kernel says of processes.
+
+use std::fs;
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The letter by which the kernel says so: `R` runs, `S` sleeps, `Z` has ended, others are held up.
+    pub state: char,
+    /// Nanoseconds for which it has had a processor, where that is counted.
+    pub ran: Option<u64>,
+}
+
+impl Seen {
+    /// Looks at a process; `None` if there is none.
+    pub fn of(process: u32) -> Option<Seen> {
+        let state = Status::of(process.cast_signed())?.state;
+        let text = fs::read_to_string(format!("/proc/{process}/schedstat")).ok();
+        let ran = text.and_then(|text| text.split_whitespace().next()?.parse().ok());
+        Some(Seen { state, ran })
+    }
+}
+
+/// What numbers of processes mean the same in: this boot of this machine, and a name space of it.
+pub(crate) fn home() -> u64 {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    hash(format!("{boot} {}", space.display()).as_bytes())
+}
+
+/// The launcher that this process has begun, or what it has begun has; `None` if there are several.
+pub(crate) fn launcher() -> Option<libc::pid_t> {
+    let own = std::process::id().cast_signed();
+    let numbers = fs::read_dir("/proc").ok()?.flatten();
+    let all = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_outermost = |process: &libc::pid_t| {
+        let until_own: Vec<_> =
+            ancestors(*process).take_while(|(number, _)| *number != own).collect();
+        Status::of(*process).is_some_and(|status| status.launches())
+            && until_own.iter().all(|(_, status)| !status.launches())
+            && ancestors(*process).any(|(number, _)| number == own)
+    };
+    let mut found = all.filter(is_outermost);
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// A process that may have ended, and its number have been given to another one.
+pub(crate) struct Process {
+    number: libc::pid_t,
+    start: u64,
+}
+
+impl Process {
+    pub(crate) fn of(number: libc::pid_t) -> Option<Process> {
+        Status::of(number).map(|status| Process { number, start: status.start })
+    }
+
+    /// Sends it a signal, unless it has ended.
+    pub(crate) fn signal(&self, signal: libc::c_int) -> bool {
+        let is_there = Status::of(self.number).is_some_and(|status| status.start == self.start);
+        // SAFETY: a system call that takes no memory.
+        is_there && unsafe { libc::kill(self.number, signal) } == 0
+    }
+}
+
+/// The processes that a process comes from, the nearest first.
+pub(crate) fn ancestors(process: libc::pid_t) -> impl Iterator<Item = (libc::pid_t, Status)> {
+    let mut next = Status::of(process).map(|status| status.parent);
+    std::iter::from_fn(move || {
+        let process = next?;
+        let status = Status::of(process)?;
+        next = Some(status.parent);
+        Some((process, status))
+    })
+    .take(64)
+}
+
+const LAUNCHERS: &[&str] = &[
+    "mpirun",
+    "mpiexec",
+    "orterun",
+    "orted",
+    "prte",
+    "hydra_",
+    "slurmstepd",
+    "flux-shell",
+    "palsd",
+];
+
+/// Those that ask for the exit code of a rank as soon as there is one: Open MPI's.
+pub(crate) const AT_ONCE: &[&str] = &["mpirun", "mpiexec", "orterun", "orted", "prte"];
+
+/// What the kernel says of a process.
+pub(crate) struct Status {
+    pub(crate) name: String,
+    pub(crate) state: char,
+    pub(crate) parent: libc::pid_t,
+    pub(crate) start: u64,
+}
+
+impl Status {
+    pub(crate) fn of(process: libc::pid_t) -> Option<Status> {
+        let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        let (head, rest) = text.rsplit_once(')')?;
+        let name = head.split_once('(')?.1.to_owned();
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let state = fields.first()?.chars().next()?;
+        Some(Status {
+            name,
+            state,
+            parent: fields.get(1)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    pub(crate) fn launches(&self) -> bool {
+        LAUNCHERS.iter().any(|known| self.name.starts_with(known))
+    }
+
+    /// Its parent has not asked for its exit code yet.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.state, 'Z' | 'X')
+    }
+}
+
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
