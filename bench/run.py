@@ -322,6 +322,21 @@ def windows(shop, size):
             yield Comparison("windows", f"{mpi}, {count} open", "µs/fence", 1e6, variants)
 
 
+def nodes(shop, size):
+    """Order between nodes: both are this machine, so the network costs nothing and processors are shared."""
+    mpi = "MPICH"  # Open MPI 4.1 has windows between nodes that do not end
+    agent = shop.directory / "ssh"
+    agent.write_text('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nshift\nexec sh -c "$*"\n')
+    agent.chmod(0o755)
+    launch = [MPIS[mpi][1], "-launcher", "ssh", "-launcher-exec", agent, "-hosts", "a:1,b:1"]
+    check = [COMMSAN, "run", "--quiet", "--output", "RUN_DIRECTORY", "--"]
+    native = shop.build("nodes", mpi)
+    for kind in ("pingpong", "allreduce", "fence", "lock"):
+        job = [*launch, "-n", 2, native, kind, size.seconds]
+        variants = [Variant("native", job), Variant("commsan", [*check, *job])]
+        yield Comparison("nodes", f"{mpi}, {kind}", "µs", 1e6, variants)
+
+
 def window(shop, size):
     """Loads and stores of window memory, all of which are noted."""
     nx, ny = size.window
@@ -463,6 +478,7 @@ BENCHMARKS = {
     "traffic": traffic,
     "gups": gups,
     "windows": windows,
+    "nodes": nodes,
     "window": window,
     "shared": shared,
     "ranks": ranks,
