@@ -57,6 +57,8 @@ pub(crate) struct Node {
     under_way: usize,
     /// There was no room for a notice.
     refused: bool,
+    /// It has not answered: what comes yet may be the answer to anything.
+    broken: bool,
 }
 
 impl Node {
@@ -64,7 +66,7 @@ impl Node {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(ANSWER))?;
         stream.set_write_timeout(Some(ANSWER))?;
-        Ok(Node { stream, unsent: Vec::new(), under_way: 0, refused: false })
+        Ok(Node { stream, unsent: Vec::new(), under_way: 0, refused: false, broken: false })
     }
 
     /// Sends what is asked, after all notices.
@@ -74,9 +76,18 @@ impl Node {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let sent = self.stream.write_all(&self.unsent);
+        let bytes = std::mem::take(&mut self.unsent);
+        self.try_to(|stream| stream.write_all(&bytes))?;
+        self.unsent = bytes;
         self.unsent.clear();
-        sent
+        Ok(())
+    }
+
+    fn try_to<T>(&mut self, act: impl FnOnce(&mut TcpStream) -> io::Result<T>) -> io::Result<T> {
+        if self.broken {
+            return Err(ErrorKind::NotConnected.into());
+        }
+        act(&mut self.stream).inspect_err(|_| self.broken = true)
     }
 
     /// The answer to what was sent.
@@ -119,16 +130,18 @@ impl Node {
     }
 
     fn read(&mut self) -> io::Result<Vec<u64>> {
-        let malformed = || io::Error::from(ErrorKind::InvalidData);
-        let mut header = [0; 8];
-        self.stream.read_exact(&mut header)?;
-        let (kind, count) = wire::header(header).ok_or_else(malformed)?;
-        let mut bytes = vec![0; 8 * count];
-        self.stream.read_exact(&mut bytes)?;
+        let (kind, words) = self.try_to(|stream| {
+            let mut header = [0; 8];
+            stream.read_exact(&mut header)?;
+            let (kind, count) = wire::header(header).ok_or(ErrorKind::InvalidData)?;
+            let mut bytes = vec![0; 8 * count];
+            stream.read_exact(&mut bytes)?;
+            Ok((kind, wire::words(&bytes).collect()))
+        })?;
         match kind {
-            FINE => Ok(wire::words(&bytes).collect()),
+            FINE => Ok(words),
             OVER => Err(ErrorKind::ConnectionRefused.into()),
-            _ => Err(malformed()),
+            _ => Err(ErrorKind::InvalidData.into()),
         }
     }
 }
@@ -264,7 +277,8 @@ impl Fabric {
 
     /// What the node of a rank that is elsewhere answers. Without an answer nothing can be relied upon.
     pub(crate) fn ask(&self, rank: usize, kind: u32, asked: &[u64]) -> Option<Vec<u64>> {
-        self.heard(self.nodes()?.of(rank)?.ask(kind, asked))
+        let answer = self.nodes()?.of(rank)?.ask(kind, asked);
+        self.heard(answer)
     }
 
     fn nodes(&self) -> Option<&'static Nodes> {
@@ -289,16 +303,13 @@ impl Fabric {
 
     /// Whether other nodes could not be found, or did not answer.
     pub fn has_lost_others(&self) -> bool {
-        self.far.as_ref().is_some_and(|far| far.lost.load(Relaxed))
+        self.far.is_some_and(|far| far.lost.load(Relaxed))
     }
 
     /// Nothing can be relied upon any more: says so to all nodes.
     pub(crate) fn switch_off_there(&self) {
-        if let Some(Some(nodes)) =
-            self.far.as_ref().map(|far| far.nodes.get().and_then(Option::as_ref))
-        {
-            nodes.all.iter().for_each(|node| lock(node).switch_off());
-        }
+        let nodes = self.far.and_then(|far| far.nodes.get()?.as_ref());
+        nodes.into_iter().flat_map(|nodes| &nodes.all).for_each(|node| lock(node).switch_off());
     }
 
     /// Asks several nodes at once, each for some of these ranks, and hears for each what it answers.
@@ -390,184 +401,4 @@ impl Fabric {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory::RING;
-
-    /// Two nodes of one job: ranks 0 and 2 on the first, 1 and 3 on the second, where rank 3 does not always come.
-    struct Nodes {
-        directory: PathBuf,
-        ranks: Vec<Fabric>,
-    }
-
-    impl Nodes {
-        fn new(test: &str, present: &[usize]) -> Nodes {
-            let directory =
-                std::env::temp_dir().join(format!("commsan-{test}-{}", std::process::id()));
-            std::fs::create_dir_all(&directory).unwrap();
-            let mut ranks: Vec<Option<Fabric>> = (0..4).map(|_| None).collect();
-            for node in 0..2 {
-                let (memory, file, _) = Memory::create(4).unwrap();
-                std::mem::forget(file);
-                let own = nodes::name("job", &node.to_string());
-                let relay = nodes::announce(&directory.join(&own), memory, node).unwrap();
-                std::thread::spawn(move || relay.serve());
-                for rank in [node, node + 2] {
-                    let far = Far::new(directory.clone(), "job".to_owned(), own.clone());
-                    let fabric = Fabric::with_others(memory, rank, Box::leak(Box::new(far)));
-                    fabric.board().attend(rank, 1);
-                    if present.contains(&rank) {
-                        fabric.attend();
-                    }
-                    ranks[rank] = Some(fabric);
-                }
-            }
-            Nodes { directory, ranks: ranks.into_iter().flatten().collect() }
-        }
-    }
-
-    impl Drop for Nodes {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.directory);
-        }
-    }
-
-    #[test]
-    fn clocks_collectives_and_windows_are_found_on_other_nodes() {
-        let nodes = Nodes::new("clocks", &[0, 1, 2, 3]);
-        let [a, b, c, d] = &nodes.ranks[..] else { panic!() };
-        assert!(a.is_complete() && d.is_complete());
-        a.publish(&[1, 0, 0, 0]);
-        a.publish(&[2, 0, 7, 0]);
-        d.publish(&[0, 5, 0, 1]);
-        for _ in 0..2 {
-            let mut row = [0; 4];
-            b.join(0, 1, &mut row);
-            assert_eq!(row, [1, 0, 0, 0]);
-            b.join(0, 2, &mut row);
-            assert_eq!(row, [2, 0, 7, 0]);
-        }
-        let mut row = [0; 4];
-        c.join_newest(3, &mut row);
-        assert_eq!(row, [0, 5, 0, 1]);
-
-        a.enter(9, 1);
-        c.publish(&[0, 0, 3, 0]);
-        c.enter(9, 3);
-        d.enter(9, 1);
-        let (mut row, mut entered) = ([0; 4], Vec::new());
-        b.publish(&[0, 1, 0, 0]);
-        b.gather(9, &[0, 2, 3], &mut row, |rank, segment| entered.push((rank, segment)));
-        entered.sort_unstable();
-        assert_eq!(entered, [(0, 1), (2, 3), (3, 1)]);
-        assert_eq!(row, [1, 5, 3, 1]);
-        a.gather(9, &[1, 3], &mut [0; 4], |rank, _| assert_eq!(rank, 3, "rank 1 has not come"));
-
-        a.publish_part(4, 80, 8);
-        b.publish_part(4, 16, 1);
-        let parts = d.parts(&[0, 1, 2, 3], 4);
-        assert_eq!(parts, [Some((80, 8)), Some((16, 1)), None, None]);
-
-        b.release(2, 6, &[0, 9, 0, 0]);
-        let mut row = [0; 4];
-        assert!(d.acquire(2, 6, &mut row) && c.acquire(2, 6, &mut [0; 4]));
-        assert_eq!(row, [0, 9, 0, 0]);
-        assert!(!b.acquire(2, 6, &mut row));
-    }
-
-    #[test]
-    fn notices_have_arrived_when_they_are_settled() {
-        let nodes = Nodes::new("notices", &[0, 1, 2, 3]);
-        let [a, b, ..] = &nodes.ranks[..] else { panic!() };
-        for n in 0..1000 {
-            assert!(a.post(1, &[n, 2 * n]));
-        }
-        assert!(a.settle());
-        let mut notice = Vec::new();
-        for n in 0..1000 {
-            b.take(&mut notice).unwrap();
-            assert_eq!(notice, [n, 2 * n]);
-        }
-        assert!(b.take(&mut notice).is_none());
-        let all = (0..=RING as u64 / 3).filter(|n| a.post(1, &[*n, 0]));
-        assert!(all.count() > RING / 3 && !a.settle() && b.lost(0) > 0 && b.losses() > 0);
-        assert!(a.settle(), "that is told once");
-    }
-
-    #[test]
-    fn all_nodes_are_off_when_one_is() {
-        let nodes = Nodes::new("off", &[0, 1, 2, 3]);
-        let [a, b, c, d] = &nodes.ranks[..] else { panic!() };
-        assert!(a.is_complete() && b.is_complete());
-        a.switch_off();
-        assert!(nodes.ranks.iter().all(Fabric::is_off));
-        b.post(0, &[1]);
-        c.join_newest(1, &mut [0; 4]);
-        assert!(b.settle() && !d.is_complete());
-        assert!(!nodes.ranks.iter().any(Fabric::has_lost_others), "all have answered");
-    }
-
-    #[test]
-    fn the_first_of_all_nodes_is_found() {
-        let nodes = Nodes::new("first", &[]);
-        let [a, b, c, d] = &nodes.ranks[..] else { panic!() };
-        let post = |rank: &Fabric, word| rank.board().post(9, &[word; ENTRY]);
-        assert_eq!(post(b, 1), Posted::First);
-        assert_eq!(post(a, 2), Posted::After([1; ENTRY]), "it was the first at home");
-        assert_eq!(post(d, 3), Posted::After([1; ENTRY]));
-        assert_eq!(post(c, 4), Posted::After([1; ENTRY]));
-        c.board().count_mismatch();
-        assert!(nodes.ranks.iter().all(|rank| rank.board().mismatches() == 1));
-    }
-
-    #[test]
-    fn the_launcher_sees_ranks_of_all_nodes() {
-        let nodes = Nodes::new("launcher", &[]);
-        let mut found = crate::jobs(&nodes.directory, |_| false);
-        assert_eq!(found.len(), 1, "two nodes, one job");
-        let mut job = found.remove(0);
-        assert!(crate::jobs(&nodes.directory, |name| name == job.name()).is_empty());
-        let [a, b, ..] = &nodes.ranks[..] else { panic!() };
-        a.board().enter(0);
-        b.board().enter(1);
-        b.board().leave(1);
-        b.board().answer(1, 7, crate::Answer::Others(5));
-        b.board().count_mismatch_here();
-        assert!(job.look());
-        assert_eq!(job.board().moves().collect::<Vec<_>>(), [1, 2, 0, 0]);
-        assert_eq!(job.board().processes().collect::<Vec<_>>(), [1; 4]);
-        assert_eq!(job.board().answers().nth(1), Some((7, crate::Answer::Others(5))));
-        assert_eq!(job.board().mismatches(), 1);
-        assert!(job.seen(0, 1).is_some(), "process 1 is there");
-        let asked = (a.board().asked(), b.board().asked());
-        job.ask();
-        assert_eq!((a.board().asked(), b.board().asked()), (asked.0 + 1, asked.1 + 1));
-    }
-
-    #[test]
-    fn strangers_get_no_answer() {
-        let nodes = Nodes::new("strangers", &[0, 1, 2, 3]);
-        let file = nodes.directory.join(nodes::name("job", "0"));
-        let text = std::fs::read_to_string(&file).unwrap();
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let port: u16 = words[2].parse().unwrap();
-        let token = words[..2].iter().map(|word| u64::from_str_radix(word, 16).unwrap());
-        let token: Vec<u64> = token.collect();
-        let node = || Node::new(TcpStream::connect(("localhost", port)).unwrap()).unwrap();
-        assert!(node().ask(wire::HELLO, &[token[0], token[1] ^ 1, 4]).is_err());
-        assert!(node().ask(wire::HELLO, &[token[0], token[1], 5]).is_err());
-        assert!(node().ask(wire::MEMBERS, &[]).is_err());
-        let mut friend = node();
-        friend.ask(wire::HELLO, &[token[0], token[1], 4]).unwrap();
-        assert_eq!(friend.ask(wire::MEMBERS, &[]).unwrap(), [0, 2]);
-        assert!(friend.ask(99, &[]).is_err(), "no such question");
-        assert_eq!(node().ask(wire::HELLO, &[token[0], token[1], 4]).unwrap(), []);
-    }
-
-    #[test]
-    fn a_rank_that_does_not_come_switches_all_off() {
-        let nodes = Nodes::new("absent", &[0, 1, 2]);
-        let [a, b, ..] = &nodes.ranks[..] else { panic!() };
-        assert!(!a.is_complete() && a.is_off() && b.is_off() && a.has_lost_others());
-    }
-}
+mod tests;

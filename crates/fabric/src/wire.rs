@@ -234,6 +234,28 @@ mod tests {
     }
 
     #[test]
+    fn whatever_is_asked_is_answered_or_refused() {
+        let fabric = fabric();
+        let (mut state, mut answered) = (1_u64, 0);
+        let mut next = move |below: u64| {
+            // xorshift64
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % below
+        };
+        for _ in 0..50_000 {
+            let kind = next(u64::from(MISMATCH) + 2) as u32;
+            let most = [0, 4, 1 << 40, u64::MAX][next(4) as usize];
+            let asked: Vec<u64> = (0..next(20)).map(|_| next(most.max(1))).collect();
+            if kind != SWITCH_OFF {
+                answered += u32::from(ask(&fabric, kind, &asked).is_some());
+            }
+        }
+        assert!(answered > 1000, "{answered}");
+    }
+
+    #[test]
     fn what_has_no_form_is_refused() {
         let fabric = fabric();
         for (kind, asked) in [

@@ -1,0 +1,238 @@
+use super::*;
+use crate::memory::RING;
+
+/// Two nodes of one job: ranks 0 and 2 on the first, 1 and 3 on the second, where rank 3 does not always come.
+struct Nodes {
+    directory: PathBuf,
+    ranks: Vec<Fabric>,
+}
+
+impl Nodes {
+    fn new(test: &str, present: &[usize]) -> Nodes {
+        let directory = std::env::temp_dir().join(format!("commsan-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let mut ranks: Vec<Option<Fabric>> = (0..4).map(|_| None).collect();
+        for node in 0..2 {
+            let (memory, file, _) = Memory::create(4).unwrap();
+            std::mem::forget(file);
+            let own = nodes::name("job", &node.to_string());
+            let relay = nodes::announce(&directory.join(&own), memory, node).unwrap();
+            std::thread::spawn(move || relay.serve());
+            for rank in [node, node + 2] {
+                let far = Far::new(directory.clone(), "job".to_owned(), own.clone());
+                let fabric = Fabric::with_others(memory, rank, Box::leak(Box::new(far)));
+                fabric.board().attend(rank, 1);
+                if present.contains(&rank) {
+                    fabric.attend();
+                }
+                ranks[rank] = Some(fabric);
+            }
+        }
+        Nodes { directory, ranks: ranks.into_iter().flatten().collect() }
+    }
+}
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+#[test]
+fn clocks_collectives_and_windows_are_found_on_other_nodes() {
+    let nodes = Nodes::new("clocks", &[0, 1, 2, 3]);
+    let [a, b, c, d] = &nodes.ranks[..] else { panic!() };
+    assert!(a.is_complete() && d.is_complete());
+    a.publish(&[1, 0, 0, 0]);
+    a.publish(&[2, 0, 7, 0]);
+    d.publish(&[0, 5, 0, 1]);
+    for _ in 0..2 {
+        let mut row = [0; 4];
+        b.join(0, 1, &mut row);
+        assert_eq!(row, [1, 0, 0, 0]);
+        b.join(0, 2, &mut row);
+        assert_eq!(row, [2, 0, 7, 0]);
+    }
+    let mut row = [0; 4];
+    c.join_newest(3, &mut row);
+    assert_eq!(row, [0, 5, 0, 1]);
+
+    a.enter(9, 1);
+    c.publish(&[0, 0, 3, 0]);
+    c.enter(9, 3);
+    d.enter(9, 1);
+    let (mut row, mut entered) = ([0; 4], Vec::new());
+    b.publish(&[0, 1, 0, 0]);
+    b.gather(9, &[0, 2, 3], &mut row, |rank, segment| entered.push((rank, segment)));
+    entered.sort_unstable();
+    assert_eq!(entered, [(0, 1), (2, 3), (3, 1)]);
+    assert_eq!(row, [1, 5, 3, 1]);
+    a.gather(9, &[1, 3], &mut [0; 4], |rank, _| assert_eq!(rank, 3, "rank 1 has not come"));
+
+    a.publish_part(4, 80, 8);
+    b.publish_part(4, 16, 1);
+    let parts = d.parts(&[0, 1, 2, 3], 4);
+    assert_eq!(parts, [Some((80, 8)), Some((16, 1)), None, None]);
+
+    b.release(2, 6, &[0, 9, 0, 0]);
+    let mut row = [0; 4];
+    assert!(d.acquire(2, 6, &mut row) && c.acquire(2, 6, &mut [0; 4]));
+    assert_eq!(row, [0, 9, 0, 0]);
+    assert!(!b.acquire(2, 6, &mut row));
+}
+
+#[test]
+fn notices_have_arrived_when_they_are_settled() {
+    let nodes = Nodes::new("notices", &[0, 1, 2, 3]);
+    let [a, b, ..] = &nodes.ranks[..] else { panic!() };
+    for n in 0..1000 {
+        assert!(a.post(1, &[n, 2 * n]));
+    }
+    assert!(a.settle());
+    let mut notice = Vec::new();
+    for n in 0..1000 {
+        b.take(&mut notice).unwrap();
+        assert_eq!(notice, [n, 2 * n]);
+    }
+    assert!(b.take(&mut notice).is_none());
+    let all = (0..=RING as u64 / 3).filter(|n| a.post(1, &[*n, 0]));
+    assert!(all.count() > RING / 3 && !a.settle() && b.lost(0) > 0 && b.losses() > 0);
+    assert!(a.settle(), "that is told once");
+}
+
+#[test]
+fn all_nodes_are_off_when_one_is() {
+    let nodes = Nodes::new("off", &[0, 1, 2, 3]);
+    let [a, b, c, d] = &nodes.ranks[..] else { panic!() };
+    assert!(a.is_complete() && b.is_complete());
+    a.switch_off();
+    assert!(nodes.ranks.iter().all(Fabric::is_off));
+    b.post(0, &[1]);
+    c.join_newest(1, &mut [0; 4]);
+    assert!(b.settle() && !d.is_complete());
+    assert!(!nodes.ranks.iter().any(Fabric::has_lost_others), "all have answered");
+}
+
+#[test]
+fn the_first_of_all_nodes_is_found() {
+    let nodes = Nodes::new("first", &[]);
+    let [a, b, c, d] = &nodes.ranks[..] else { panic!() };
+    let post = |rank: &Fabric, word| rank.board().post(9, &[word; ENTRY]);
+    assert_eq!(post(b, 1), Posted::First);
+    assert_eq!(post(a, 2), Posted::After([1; ENTRY]), "it was the first at home");
+    assert_eq!(post(d, 3), Posted::After([1; ENTRY]));
+    assert_eq!(post(c, 4), Posted::After([1; ENTRY]));
+    c.board().count_mismatch();
+    assert!(nodes.ranks.iter().all(|rank| rank.board().mismatches() == 1));
+}
+
+#[test]
+fn the_launcher_sees_ranks_of_all_nodes() {
+    let nodes = Nodes::new("launcher", &[]);
+    let mut found = crate::jobs(&nodes.directory, |_| false);
+    assert_eq!(found.len(), 1, "two nodes, one job");
+    let mut job = found.remove(0);
+    assert!(crate::jobs(&nodes.directory, |name| name == job.name()).is_empty());
+    let [a, b, ..] = &nodes.ranks[..] else { panic!() };
+    a.board().enter(0);
+    b.board().enter(1);
+    b.board().leave(1);
+    b.board().answer(1, 7, crate::Answer::Others(5));
+    b.board().count_mismatch_here();
+    assert!(job.look());
+    assert_eq!(job.board().moves().collect::<Vec<_>>(), [1, 2, 0, 0]);
+    assert_eq!(job.board().processes().collect::<Vec<_>>(), [1; 4]);
+    assert_eq!(job.board().answers().nth(1), Some((7, crate::Answer::Others(5))));
+    assert_eq!(job.board().mismatches(), 1);
+    assert!(job.seen(0, 1).is_some(), "process 1 is there");
+    let asked = (a.board().asked(), b.board().asked());
+    job.ask();
+    assert_eq!((a.board().asked(), b.board().asked()), (asked.0 + 1, asked.1 + 1));
+}
+
+/// A node of rank 1 whose process ends after so many questions.
+fn mortal(directory: &std::path::Path, mut questions: usize) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let text = format!("1 2 {port} 2 127.0.0.1");
+    std::fs::write(directory.join(nodes::name("job", "1")), text).unwrap();
+    std::thread::spawn(move || {
+        let fabric = Fabric::new(Memory::create(2).unwrap().0, 1);
+        fabric.board().attend(1, 1);
+        fabric.attend();
+        let (mut stream, _) = listener.accept().unwrap();
+        while questions > 0 {
+            let (mut header, mut out) = ([0; 8], Vec::new());
+            stream.read_exact(&mut header).unwrap();
+            let (kind, count) = wire::header(header).unwrap();
+            let mut bytes = vec![0; 8 * count];
+            stream.read_exact(&mut bytes).unwrap();
+            let words: Vec<u64> = wire::words(&bytes).collect();
+            match kind {
+                wire::HELLO => wire::put(&mut out, FINE, []),
+                _ => wire::answer(&fabric, kind, &words, &mut out).unwrap(),
+            }
+            stream.write_all(&out).unwrap();
+            questions -= 1;
+        }
+    });
+}
+
+#[test]
+fn a_node_that_ends_is_lost() {
+    // The greeting, who is there, who tells others: then nothing, to whatever is asked.
+    let ask: [fn(&Fabric); 5] = [
+        |fabric| fabric.join(1, 1, &mut [0; 2]),
+        |fabric| fabric.gather(3, &[1], &mut [0; 2], |_, _| ()),
+        |fabric| {
+            fabric.post(1, &[1]);
+            fabric.settle();
+        },
+        |fabric| fabric.release(1, 3, &[1, 1]),
+        |fabric| drop(fabric.parts(&[0, 1], 3)),
+    ];
+    for (number, ask) in ask.into_iter().enumerate() {
+        let name = format!("commsan-mortal-{number}-{}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&directory).unwrap();
+        mortal(&directory, 3);
+        let far = Far::new(directory.clone(), "job".to_owned(), nodes::name("job", "0"));
+        let (memory, _file, _) = Memory::create(2).unwrap();
+        let fabric = Fabric::with_others(memory, 0, Box::leak(Box::new(far)));
+        fabric.board().attend(0, 1);
+        fabric.attend();
+        assert!(fabric.is_complete() && !fabric.has_lost_others());
+        ask(&fabric);
+        assert!(fabric.is_off() && fabric.has_lost_others(), "{number}");
+        let home = fabric.board().post(5, &[1; ENTRY]);
+        assert_eq!(home, Posted::First, "whom nobody can tell");
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}
+
+#[test]
+fn strangers_get_no_answer() {
+    let nodes = Nodes::new("strangers", &[0, 1, 2, 3]);
+    let file = nodes.directory.join(nodes::name("job", "0"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let port: u16 = words[2].parse().unwrap();
+    let token = words[..2].iter().map(|word| u64::from_str_radix(word, 16).unwrap());
+    let token: Vec<u64> = token.collect();
+    let node = || Node::new(TcpStream::connect(("localhost", port)).unwrap()).unwrap();
+    assert!(node().ask(wire::HELLO, &[token[0], token[1] ^ 1, 4]).is_err());
+    assert!(node().ask(wire::HELLO, &[token[0], token[1], 5]).is_err());
+    assert!(node().ask(wire::MEMBERS, &[]).is_err());
+    let mut friend = node();
+    friend.ask(wire::HELLO, &[token[0], token[1], 4]).unwrap();
+    assert_eq!(friend.ask(wire::MEMBERS, &[]).unwrap(), [0, 2]);
+    assert!(friend.ask(99, &[]).is_err(), "no such question");
+    assert_eq!(node().ask(wire::HELLO, &[token[0], token[1], 4]).unwrap(), []);
+}
+
+#[test]
+fn a_rank_that_does_not_come_switches_all_off() {
+    let nodes = Nodes::new("absent", &[0, 1, 2]);
+    let [a, b, ..] = &nodes.ranks[..] else { panic!() };
+    assert!(!a.is_complete() && a.is_off() && b.is_off() && a.has_lost_others());
+}
