@@ -70,19 +70,19 @@ impl World {
         let board = self.board.lock();
         // Whoever writes there has done so.
         board.exchange(&message(&[]))?;
-        for (pe, base) in block.at.iter().enumerate() {
-            if pe != self.pe {
-                cuda::close(*base as u64)?;
-            }
-        }
+        let others = block.at.iter().enumerate().filter(|(pe, _)| *pe != self.pe);
+        let closed: Vec<Result> = others.map(|(_, base)| cuda::close(*base as u64)).collect();
+        // Nobody waits for one whose device has failed.
         board.exchange(&message(&[]))?;
-        cuda::free(address as u64)
+        let freed = cuda::free(address as u64);
+        closed.into_iter().chain([freed]).collect()
     }
 
     /// All PEs give back what is left.
     pub fn free_all(&self) -> Result {
         // In the order of their addresses, which is the same everywhere if the program is; and if not, they go anyway.
         let left: Vec<usize> = self.heap.read().0.keys().copied().collect();
-        left.into_iter().try_for_each(|address| self.free(address))
+        let freed: Vec<Result> = left.into_iter().map(|address| self.free(address)).collect();
+        freed.into_iter().collect()
     }
 }

@@ -73,10 +73,10 @@ pub fn start(flags: c_uint, attributes: Option<&Attributes>) -> Result {
 /// Is no PE any more, together with all others.
 pub fn end() -> Result {
     let world = super::world()?;
-    world.free_all()?;
-    world.board.lock().exchange(&message(&[]))?;
+    let freed = world.free_all();
     *WORLD.write() = None;
-    Ok(())
+    world.board.lock().exchange(&message(&[]))?;
+    freed
 }
 
 fn by_id(attributes: &ById) -> Result<Who> {
