@@ -26,7 +26,7 @@ viewer: setup
 	@./scripts/viewer.sh
 
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
-# compilers, a runtime per MPI and one for programs without, and CUDA's runtimes and NCCL for simulated devices.
+# compilers, a runtime per MPI and one for programs without, and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
 build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(COMMAND)
@@ -46,6 +46,7 @@ build: setup viewer
 	$(CARGO) build --profile $(RUNTIME) -p commsan-simnccl
 	@install -m755 $(LOADED)/libcommsan_simnccl.so $(LIB)/simgpu/libnccl.so.2
 	@ln -sf libnccl.so.2 $(LIB)/simgpu/libnccl.so
+	@crates/simnccl/link.sh $(LOADED)/libcommsan_simnccl.a $(LIB)/simgpu
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(LIB)) OBJ=$(abspath target/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 

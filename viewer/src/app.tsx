@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Answers } from "./api/answers";
 import type { Comparison, Run } from "./api/types";
-import { integer, seconds } from "./format";
+import { integer, seconds, several } from "./format";
 import { SharedContext, type Theme, useShared, useSharedValue, useTheme } from "./state/context";
 import type { View } from "./state/route";
 import { Help } from "./ui/help";
@@ -85,11 +85,7 @@ function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: T
   const { run, route, go, comparison } = useShared();
   const ranks = run.places.filter((place) => place.kind === "rank").length;
   const devices = run.places.filter((place) => place.kind === "device").length;
-  const facts = [
-    `${integer(ranks)} rank${ranks === 1 ? "" : "s"}`,
-    devices > 0 ? `${integer(devices)} device${devices === 1 ? "" : "s"}` : "",
-    seconds(run.seconds),
-  ];
+  const facts = [several(ranks, "rank"), devices > 0 ? several(devices, "device") : "", seconds(run.seconds)];
   return (
     <header class="top">
       <a

@@ -37,7 +37,12 @@ export function quantity(value: number, unit: "bytes" | "count"): string {
 /** Every digit: `1,572,864 bytes`. */
 export function exact(value: number, unit: "bytes" | "count"): string {
   const noun = unit === "bytes" ? "byte" : "transfer";
-  return `${grouped.format(value)} ${noun}${value === 1 ? "" : "s"}`;
+  return several(value, noun);
+}
+
+/** `1,234 ranks`, of what has an s in the plural. */
+export function several(count: number, what: string): string {
+  return `${integer(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** `1,234`. */

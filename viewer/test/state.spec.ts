@@ -8,7 +8,7 @@ import type { Matrix } from "../src/api/types";
 import { blockAt, shifted, spanOf, zoomed } from "../src/draw/matrix";
 import { SvgPainter } from "../src/draw/painter";
 import { amountScale, evenTicks } from "../src/draw/scale";
-import { accessorsAt, columnsOf, parseShape, planeOf, touches } from "../src/draw/strip";
+import { accessorsAt, columnsOf, parseShape, planeOf, touches, widened } from "../src/draw/strip";
 import { bytes, count, exact, percent, seconds } from "../src/format";
 import { follow, formatRoute, parseRoute, START } from "../src/state/route";
 import { amount } from "../src/state/traffic";
@@ -135,6 +135,9 @@ test("columns lose no piece", () => {
   const pieces = Float64Array.from({ length: 10 }, (_, index) => (index % 3 === 1 ? index : 0));
   expect([...columnsOf(pieces, 5)]).toEqual([1, 0, 4, 7, 0]);
   expect(columnsOf(pieces, 20)).toBe(pieces);
+  // What stands alone is more than a hairline, and no gap is closed.
+  expect([...widened(Float64Array.of(2, 0, 0, 0, 0, 0, 3, 0, 0, 0, 4), 1)]).toEqual([2, 2, 0, 0, 0, 3, 3, 3, 0, 4, 4]);
+  expect([...widened(Float64Array.of(0, 2, 0, 0, 3, 4, 0), 1)]).toEqual([0, 2, 0, 0, 3, 4, 0]);
 });
 
 test("an SVG is XML whatever names hold", () => {

@@ -8,7 +8,7 @@ mod profiled;
 
 use built::{Mpi, Work};
 use profiled::{Row, number, nvcc, profile, profile_job, repository, table};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -453,4 +453,77 @@ fn algorithms_of_nccl_show() {
         carries(&tree, &pair(d, d + 1), bytes);
         carries(&tree, &pair(d + 1, d), bytes);
     }
+}
+
+/// NVSHMEM's host calls: puts, gets and atomics from PE to PE, and collectives in their logical shape, between the
+/// devices that the PEs have; the local end of a put may be on the host.
+#[test]
+fn one_sided_transfers_of_nvshmem() {
+    const PES: u32 = 3;
+    let work = Work::new("nvshmem", Mpi::OpenMpi);
+    let program = cuda(&work, "nvshmem.cu", &["-lnvshmem_host"]);
+    let run = profile(&work, &["--gpu", "sim:3"], PES, &program, &[]);
+    run.ends_with(0).says("right");
+    let rows = table(&work, &run, "transfers");
+    let stores = rows.iter().filter(|row| row["kind"] == "peer-store");
+    let stores = stores.map(|row| (number(row, "bytes"), row["target_object"].as_str()));
+    assert_eq!(stores.collect::<Vec<_>>(), [(20 * 4, "field"); PES as usize]);
+    let rows: Vec<_> = rows.iter().filter(|row| row["kind"] == "nvshmem").collect();
+    let (rank, gpu) = (|n: u32| format!("rank {n}"), |n: u32| format!("gpu {n}"));
+    let mut expected: BTreeMap<(&str, String, String), (u64, u64)> = BTreeMap::new();
+    let mut moves = |call, from: String, to: String, bytes| {
+        let sum = expected.entry((call, from, to)).or_default();
+        *sum = (sum.0 + 1, sum.1 + bytes);
+    };
+    for me in 0..PES {
+        let right = (me + 1) % PES;
+        moves("nvshmem_float_put", rank(me), gpu(right), 64 * 4);
+        moves("nvshmem_getmem", gpu(right), rank(me), 16);
+        moves("nvshmem_float_iput", gpu(me), gpu(right), 16 * 4);
+        moves("nvshmem_double_p", gpu(me), gpu(right), 8);
+        moves("nvshmem_double_g", gpu(right), gpu(me), 8);
+        for bytes in [512, 8] {
+            moves("nvshmemx_putmem_signal_on_stream", gpu(me), gpu(right), bytes);
+        }
+        moves("nvshmem_uint64_atomic_fetch_add", gpu(me), gpu(right), 8);
+        moves("nvshmem_uint64_atomic_fetch_add", gpu(right), gpu(me), 8);
+        moves("nvshmem_uint64_atomic_inc", gpu(me), gpu(right), 8);
+        for other in (0..PES).filter(|other| *other != me) {
+            if me == 1 {
+                moves("nvshmemx_int_broadcast_on_stream", gpu(me), gpu(other), 32 * 4);
+            }
+            moves("nvshmem_int_fcollect", gpu(me), gpu(other), 4 * 4);
+            if me != 1 && other != 1 {
+                moves("nvshmem_int_fcollect", gpu(me), gpu(other), 4);
+            }
+            moves("nvshmem_int_alltoall", gpu(me), gpu(other), 2 * 4);
+            moves("nvshmem_int_max_reducescatter", gpu(me), gpu(other), 8 * 4);
+            moves("nvshmem_int_sum_reduce", gpu(me), gpu(other), 16 * 4);
+        }
+    }
+    let mut told: BTreeMap<(&str, String, String), (u64, u64)> = BTreeMap::new();
+    for row in &rows {
+        let key = (row["call"].as_str(), row["source"].clone(), row["target"].clone());
+        let sum = told.entry(key).or_default();
+        *sum = (sum.0 + number(row, "count"), sum.1 + number(row, "bytes"));
+    }
+    assert_eq!(told, expected);
+    let objects = |call: &str| -> BTreeSet<(&str, &str)> {
+        let of = rows.iter().filter(|row| row["call"] == call);
+        of.map(|row| (row["object"].as_str(), row["target_object"].as_str())).collect()
+    };
+    assert_eq!(objects("nvshmem_float_put"), [("stack of one_sided", "field")].into());
+    assert_eq!(objects("nvshmem_getmem"), [("field", "stack of one_sided")].into());
+    assert_eq!(objects("nvshmem_double_g"), [("number", "")].into());
+    let signalled = [("field", "field"), ("", "flag")].into();
+    assert_eq!(objects("nvshmemx_putmem_signal_on_stream"), signalled);
+    assert_eq!(objects("nvshmem_int_alltoall"), [("operand", "result")].into());
+    let places = table(&work, &run, "objects");
+    let fields: Vec<_> = places.iter().filter(|row| row["name"] == "field").collect();
+    assert_eq!(fields.len(), PES as usize);
+    assert!(
+        fields.iter().all(|row| row["bytes"] == "1024" && row["allocations"] == "1"),
+        "{fields:?}"
+    );
+    assert!(rows.iter().all(|row| row["file"].ends_with("nvshmem.cu") && !row["line"].is_empty()));
 }

@@ -101,9 +101,9 @@ fn plan(
     }
     // The user's come last, so that nvcc's messages about them come in their order.
     plan.args.extend(line.args);
-    if line.links_nccl {
-        // Where no directory before this one has NCCL, the simulated one is as good to link with: programs
-        // ask for `libnccl.so.2` then, whoever's that is.
+    if line.links_simulated {
+        // Where no directory before this one has NCCL or NVSHMEM, the simulated one is as good to link with:
+        // programs ask for `libnccl.so.2` then, whoever's that is.
         let mut option = OsString::from("-L");
         option.push(library.join(SIMULATED));
         plan.args.push(option);

@@ -3,6 +3,8 @@
 #![allow(non_snake_case, reason = "fields are named as in CUDA's headers")]
 #![allow(missing_docs, reason = "CUDA's documentation of these types is theirs, too")]
 
+mod nvshmem;
+
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// Defines types of C, with a list of their sizes and of the offsets of their fields.

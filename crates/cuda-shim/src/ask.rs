@@ -45,6 +45,16 @@ pub(crate) fn device() -> u32 {
     answer!(c"cudaGetDevice", c_int).map_or(0, |device| device.max(0) as u32)
 }
 
+/// The device that memory of the current one is on: the driver knows it where the runtime is linked into the program.
+pub(crate) fn device_of(address: usize) -> u32 {
+    /// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`
+    const ORDINAL: c_int = 9;
+    let current = answer!(c"cudaGetDevice", c_int);
+    let device = current
+        .or_else(|| answer!(c"cuPointerGetAttribute", c_int, ORDINAL => c_int, address => usize));
+    device.map_or(0, |device| device.max(0) as u32)
+}
+
 /// The architecture of a device, such as 90 for `sm_90`.
 pub(crate) fn architecture(device: u32) -> Option<u32> {
     /// `cudaDevAttrComputeCapabilityMajor` and `Minor`.

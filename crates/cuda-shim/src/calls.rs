@@ -92,6 +92,7 @@ mod launch;
 mod memory;
 mod nccl;
 mod node;
+mod nvshmem;
 mod stream;
 
 /// All functions that return an error; those of the compiler's code that do not are not among them.

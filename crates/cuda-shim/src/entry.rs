@@ -40,6 +40,15 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    pub fn of(
+        process: &'a dyn Process,
+        here: Here<'a>,
+        name: &'static str,
+        default: Default,
+    ) -> Call<'a> {
+        Call { process, here, name, default, refused: false, failed: false }
+    }
+
     /// The same, from somewhere else.
     pub fn from(&self, caller: Caller) -> Call<'a> {
         Call { here: Here::new(caller, self.here.thread), ..*self }
@@ -148,7 +157,7 @@ pub(crate) fn around(
     let Some(process) = process() else { return body(None) };
     let Some(inside) = Inside::enter() else { return body(None) };
     let here = Here::new(caller, &inside);
-    let call = Call { process, here, name, default, refused: false, failed: false };
+    let call = Call::of(process, here, name, default);
     symbols::meet_managed(&call);
     body(Some(&call))
 }

@@ -1,5 +1,6 @@
 //! What calls say, one by one.
 
+use crate::nvshmem::Moved;
 use commsan_cuda::{
     Allocation, Copy, Failure, Gpu, Line, NodeKind, Release, Set, StreamName, Strength, Ticket,
     Work,
@@ -40,6 +41,12 @@ pub enum Event<'a> {
     Freed { call: &'static str, address: usize, how: Release, device: u32 },
     /// The call that gives memory back has returned; refused, the memory is there as before.
     FreeEnded { address: usize, refused: bool },
+    /// This process is a processing element of NVSHMEM, and has its memory on a device.
+    IsPe { pe: u32, device: u32 },
+    /// What is here at an address, a processing element has where this one reaches it.
+    Reached { address: usize, pe: u32, there: usize },
+    /// NVSHMEM moves something between those.
+    Moved(&'a Moved),
     /// Work was put into a stream.
     Enqueued(&'a Work),
     /// A copy was put into a stream.
@@ -247,6 +254,8 @@ impl Event<'_> {
             Event::GraphDestroyed { graph } => gpu.graph_destroyed(graph),
             Event::GraphInstantiated { exec, graph } => gpu.graph_instantiated(exec, graph),
             Event::ExecDestroyed { exec } => gpu.exec_destroyed(exec),
+            // The semantics know nothing of it.
+            Event::IsPe { .. } | Event::Reached { .. } | Event::Moved(_) => {}
             Event::DoubtsAreResolved => gpu.resolve_doubts(),
             Event::Failed { ticket, failure } => gpu.failed(ticket, failure, out),
             Event::Touched { ticket, mode, strength, ref bytes, ref line } => {

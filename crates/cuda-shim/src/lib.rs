@@ -24,6 +24,7 @@ mod host;
 mod launch;
 mod memory;
 mod nccl;
+mod nvshmem;
 mod process;
 mod real;
 mod sites;
@@ -34,5 +35,6 @@ mod watch;
 
 pub use calls::{Entry, entries};
 pub use event::Event;
+pub use nvshmem::Moved;
 pub use process::{Process, connect};
 pub use watch::execute_suspects;

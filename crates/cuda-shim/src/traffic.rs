@@ -7,7 +7,7 @@
 use crate::event::{Event, Node};
 use crate::process::process;
 use crate::real::Real;
-use crate::{ask, entry};
+use crate::{ask, entry, nvshmem};
 use commsan_cuda::{Allocation, Copy, MemoryKind, Release, Rows, StreamName, demangled};
 use commsan_engine::{Footprint, Pattern};
 use commsan_place::StackId;
@@ -16,8 +16,9 @@ use commsan_sense::thread;
 use commsan_threads::Here;
 use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
 use commsan_traffic::{Amount, HOST, Identity, Key, Traffic, ticks};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::ffi::{CStr, c_char};
+use std::hash::BuildHasher as _;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What is known of graphs: the copies in them.
@@ -45,7 +46,10 @@ pub fn copies_of(event: &Event) -> Vec<Copy> {
         // The library is asked with nothing locked.
         Event::Copied(copy) => with_graphs(Graphs::is_capturing) && is_captured(copy.stream),
         // The most frequent ones are about no graph.
-        Event::Enqueued(_) | Event::EventRecorded { .. } | Event::EventAwaited { .. } => {
+        Event::Moved(_)
+        | Event::Enqueued(_)
+        | Event::EventRecorded { .. }
+        | Event::EventAwaited { .. } => {
             return Vec::new();
         }
         _ => false,
@@ -144,6 +148,9 @@ fn is_captured(stream: StreamName) -> bool {
 pub fn count(event: &Event, copies: &[Copy], here: &Here, traffic: &mut Traffic, me: u32) {
     match event {
         Event::Allocated { call, allocation } => allocated(call, allocation, here, traffic),
+        Event::IsPe { pe, device } => traffic.pe = Some((*pe, on_host(*device))),
+        Event::Reached { address, pe, there } => reached(*address, *pe, *there, traffic),
+        Event::Moved(moved) => one_sided(moved, here, traffic, me),
         Event::Freed { address, how, .. } if !matches!(how, Release::Unregister) => {
             traffic.objects.freed(*address);
         }
@@ -156,9 +163,31 @@ pub fn count(event: &Event, copies: &[Copy], here: &Here, traffic: &mut Traffic,
     copies.iter().for_each(|copy| copied(copy, stack, here, traffic, me));
 }
 
+/// The number on its host of a device of this process, which may see but some of them, in another order.
+fn on_host(device: u32) -> u32 {
+    static VISIBLE: OnceLock<Vec<u32>> = OnceLock::new();
+    let visible = VISIBLE.get_or_init(|| {
+        // All simulated devices are seen, which is what that variable asks for.
+        let is_simulated = std::env::var_os("COMMSAN_GPU").is_some();
+        let list = std::env::var("CUDA_VISIBLE_DEVICES").unwrap_or_default();
+        if is_simulated { Vec::new() } else { numbers(&list) }
+    });
+    visible.get(device as usize).copied().unwrap_or(device)
+}
+
+/// The devices that `CUDA_VISIBLE_DEVICES` names, up to the first that is not there; none if it names any by
+/// identifiers.
+fn numbers(list: &str) -> Vec<u32> {
+    let is_identifier = |name: &str| name.trim_start().starts_with(|c: char| c.is_alphabetic());
+    if list.split(',').any(is_identifier) {
+        return Vec::new();
+    }
+    list.split(',').map_while(|name| name.trim().parse().ok()).collect()
+}
+
 fn allocated(call: &'static str, allocation: &Allocation, here: &Here, traffic: &mut Traffic) {
     let (memory, place) = match allocation.kind {
-        MemoryKind::Device => (Memory::Device, Place::Device(allocation.device)),
+        MemoryKind::Device => (Memory::Device, Place::Device(on_host(allocation.device))),
         MemoryKind::Managed => (Memory::Managed, HOST),
         // Memory that is registered has been allocated before.
         MemoryKind::Pinned if traffic.objects.at(allocation.bytes.start).is_some() => return,
@@ -198,6 +227,71 @@ fn copied(copy: &Copy, stack: StackId, here: &Here, traffic: &mut Traffic, me: u
     let bytes = (copy.width * copy.height * copy.depth) as u64;
     let parts = (source.map(|(_, base)| (base, &from)), target.map(|(_, base)| (base, &to)));
     traffic.moved(ticks(), key, Amount::one(bytes), parts.0, parts.1);
+}
+
+/// What a symmetric object is at a processing element.
+fn object_of(object: u32, pe: u32, traffic: &mut Traffic) -> Option<u32> {
+    let identity = traffic.objects.all()[object as usize].identity;
+    traffic.objects.number(Identity { place: Place::Pe(pe), ..identity })
+}
+
+/// Kernels may use an address at which a processing element's memory is.
+fn reached(address: usize, pe: u32, there: usize, traffic: &mut Traffic) {
+    let Some((block, object)) = traffic.objects.block(address) else { return };
+    let Some(start) = there.checked_sub(address - block.start).filter(|at| *at != block.start)
+    else {
+        return;
+    };
+    if let Some(object) = object_of(object, pe, traffic) {
+        traffic.objects.lies_at(start..start.saturating_add(block.len()), object);
+    }
+}
+
+/// Counts what NVSHMEM moves in one direction.
+fn one_sided<'a>(moved: &'a nvshmem::Moved, here: &Here, traffic: &mut Traffic, me: u32) {
+    let stack = traffic.path(here);
+    let own =
+        moved.own.as_ref().and_then(|own| Some((traffic.object_at(own.span().start, here)?, own)));
+    let theirs = moved.theirs.as_ref().zip(moved.peer).and_then(|(theirs, peer)| {
+        let (object, base) = traffic.objects.at(theirs.span().start)?;
+        Some(((object_of(object, peer, traffic)?, base), theirs))
+    });
+    // Symmetric memory is on the device; what is put from it need not be.
+    let is_on_host = own.is_some_and(|(own, _)| place_of(traffic, Some(own)).is_none());
+    let here = End::At(if is_on_host { Place::Rank(me) } else { Place::Pe(moved.pe) });
+    let group = moved.team.as_ref().map(|team| {
+        let members = || team.iter().map(|pe| Place::Pe(*pe)).collect();
+        traffic.group(FxBuildHasher.hash_one(("PEs", team)), members)
+    });
+    let there = match (moved.peer, group) {
+        (Some(peer), _) => End::At(Place::Pe(peer)),
+        (None, Some(group)) => End::Others(group),
+        (None, None) => return,
+    };
+    let (source, target) = if moved.sends { (here, there) } else { (there, here) };
+    let (side, first, second) = match (moved.team.is_some(), moved.sends) {
+        (true, true) => (Side::Source, own, None),
+        (true, false) => (Side::Target, own, None),
+        (false, true) => (Side::Both, own, theirs),
+        (false, false) => (Side::Both, theirs, own),
+    };
+    let key = Key {
+        kind: Kind::Nvshmem,
+        call: traffic.strings.fixed(moved.call),
+        stack,
+        line: None,
+        side,
+        source,
+        target,
+        group,
+        tag: None,
+        object: first.map(|((object, _), _)| object),
+        other: second.map(|((object, _), _)| object),
+        region: traffic.region(),
+    };
+    let part =
+        |end: Option<((u32, usize), &'a Footprint)>| end.map(|((_, base), part)| (base, part));
+    traffic.moved(ticks(), key, Amount::one(moved.bytes), part(first), part(second));
 }
 
 /// What a copy touches on one side.
@@ -337,5 +431,18 @@ impl Accesses {
         let amount = Amount { count: accesses, bytes: self.bytes * self.times, times: self.times };
         let (read, written) = if loads { (part, None) } else { (None, part) };
         traffic.moved(ticks(), key, amount, read, written);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn visible_devices() {
+        assert_eq!(numbers("2, 0,3"), [2, 0, 3]);
+        assert_eq!(numbers("1,-1,2"), [1]);
+        assert_eq!(numbers(""), [0; 0]);
+        assert_eq!(numbers("GPU-8932f937,MIG-4"), [0; 0]);
     }
 }

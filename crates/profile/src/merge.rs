@@ -21,6 +21,8 @@ pub enum RawPlace {
     Device(u32, u32),
     /// A device of a rank's host.
     DeviceOf(u32, u32),
+    /// The device of a processing element of NVSHMEM.
+    Pe(u32),
     /// A file (a string).
     File(u32),
     /// Not known.
@@ -76,6 +78,8 @@ pub struct Present {
 pub struct Merged {
     /// Ranks by number.
     pub ranks: FxHashMap<u32, Present>,
+    /// Devices of processing elements of NVSHMEM: host (a string), number there.
+    pub pes: FxHashMap<u32, (u32, u32)>,
     /// The largest job's size.
     pub size: u32,
     /// Names of hosts, functions, files, calls, variables.
@@ -149,6 +153,9 @@ impl Merged {
                 complete: snapshot.complete,
             },
         );
+        if let Some((pe, device)) = snapshot.pe {
+            self.pes.entry(pe).or_insert((numbers.host, device));
+        }
         self.size = self.size.max(snapshot.size).max(snapshot.rank.saturating_add(1));
         self.sample = self.sample.max(snapshot.sample);
         self.groups(snapshot, &mut numbers);
@@ -234,6 +241,7 @@ impl Merged {
             traffic::Place::Rank(rank) => RawPlace::Rank(rank),
             traffic::Place::Device(device) => RawPlace::Device(numbers.host, device),
             traffic::Place::DeviceOf(rank, device) => RawPlace::DeviceOf(rank, device),
+            traffic::Place::Pe(pe) => RawPlace::Pe(pe),
             traffic::Place::File(name) => RawPlace::File(numbers.strings[name as usize]),
             traffic::Place::Unknown => RawPlace::Unknown,
         };

@@ -319,7 +319,7 @@ fn key(model: &Model, row: &Row) -> Key {
         kind: row.kind,
         group: group_of_both(model, row).or(pattern(row.source)).or(pattern(row.target)),
         tag: row.tag,
-        call: matches!(row.kind, Kind::Collective | Kind::Nccl).then(call),
+        call: matches!(row.kind, Kind::Collective | Kind::Nvshmem).then(call),
         source: row.source.place(),
         target: row.target.place(),
     }

@@ -29,6 +29,8 @@ enum Known {
     Device(u32),
     /// Of a rank whose host is not known.
     DeviceOf(u32, u32),
+    /// Of a processing element that has left no file.
+    Pe(u32),
     /// A string.
     File(u32),
     Unknown,
@@ -62,7 +64,8 @@ impl Places {
             _ => None,
         };
         let is_absent = |(_, known): &(At, Known)| {
-            rank_of(known).is_some_and(|rank| !merged.ranks.contains_key(&rank))
+            matches!(known, Known::Pe(_))
+                || rank_of(known).is_some_and(|rank| !merged.ranks.contains_key(&rank))
         };
         let absent = all.iter().map(is_absent).collect();
         let mut ranks: Vec<(u32, u32)> = (all.iter().zip(0..))
@@ -101,6 +104,10 @@ impl<'m> Hosts<'m> {
             RawPlace::DeviceOf(rank, device) => match host_of(rank) {
                 Some(host) => (on(host), Known::Device(device)),
                 None => (At::UnknownHost, Known::DeviceOf(rank, device)),
+            },
+            RawPlace::Pe(pe) => match self.merged.pes.get(&pe) {
+                Some((host, device)) => (on(*host), Known::Device(*device)),
+                None => (At::UnknownHost, Known::Pe(pe)),
             },
             RawPlace::File(name) => (At::Files, Known::File(name)),
             RawPlace::Unknown => (At::Unknown, Known::Unknown),
@@ -141,6 +148,7 @@ impl<'m> Hosts<'m> {
             Known::DeviceOf(rank, device) => {
                 (format!("gpu {device} of rank {rank}"), PlaceKind::Device)
             }
+            Known::Pe(pe) => (format!("gpu of PE {pe}"), PlaceKind::Device),
             Known::File(name) => (self.merged.strings[name as usize].clone(), PlaceKind::File),
             Known::Unknown => ("unknown".to_owned(), PlaceKind::Unknown),
         }

@@ -126,6 +126,10 @@ fn advice(found: &[Vec<Found>], symbols: &Symbols) -> Vec<String> {
     let without = found.iter().filter(|stack| {
         !stack.is_empty() && stack.iter().all(|frame| frame.file.is_none() || frame.line.is_none())
     });
+    // What Python has imported need have no lines: its callers' are those that count.
+    let is_python = |frame: &Found| frame.file.as_ref().is_some_and(|file| file.ends_with(".py"));
+    let imported = found.iter().filter(|stack| stack.first().is_some_and(is_python)).flatten();
+    let imported: BTreeSet<&str> = imported.map(|frame| &*frame.module).collect();
     let modules: BTreeSet<&str> = without.map(|stack| &*stack[0].module).collect();
-    modules.into_iter().map(|module| symbols.advice(module)).collect()
+    modules.difference(&imported).map(|module| symbols.advice(module)).collect()
 }

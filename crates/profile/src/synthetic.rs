@@ -147,6 +147,7 @@ impl<'s> Writer<'s> {
             size: shape.ranks,
             pid: 1000 + rank,
             host: format!("node{}", rank / shape.per_node.max(1)),
+            pe: None,
             mpi: "Open MPI 4.1.4".to_owned(),
             program: "/opt/synthetic".to_owned(),
             began: EPOCH,

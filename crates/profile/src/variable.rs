@@ -19,6 +19,7 @@ const ALLOCATORS: &[(&str, Gives)] = &[
     ("make_shared", Gives::Result),
     ("nvshmem_malloc", Gives::Result),
     ("nvshmem_align", Gives::Result),
+    ("nvshmem_calloc", Gives::Result),
     ("posix_memalign", Gives::Argument(0)),
     ("cudaMalloc", Gives::Argument(0)),
     ("cudaMallocAsync", Gives::Argument(0)),

@@ -79,6 +79,7 @@ functions! {
     fn cudaStreamWaitEvent(usize, usize, c_uint) -> c_int;
     fn cudaStreamGetCaptureInfo_v2(usize, *mut c_int, *mut u64, usize, usize, usize) -> c_int;
     fn cudaThreadExchangeStreamCaptureMode(*mut c_int) -> c_int;
+    fn cudaLaunchHostFunc(usize, extern "C" fn(*mut c_void), *mut c_void) -> c_int;
     fn cudaEventCreateWithFlags(*mut usize, c_uint) -> c_int;
     fn cudaEventRecord(usize, usize) -> c_int;
     fn cudaEventSynchronize(usize) -> c_int;
@@ -358,4 +359,33 @@ pub fn launch(key: usize, blocks: u32, threads: u32, parameter: &[u8], stream: u
     let (grid, block) = (Dim3([blocks, 1, 1]), Dim3([threads, 1, 1]));
     let key = key as *const c_void;
     ask!(cudaLaunchCooperativeKernel(key, grid, block, arguments.as_mut_ptr(), 0, stream))
+}
+
+/// Waits until a stream of the program has done everything.
+pub fn wait_for(stream: usize) -> Result {
+    ask!(cudaStreamSynchronize(stream))
+}
+
+/// Puts a function of the host into a stream.
+pub fn call(stream: usize, function: impl Fn() + Send + 'static) -> Result {
+    struct Called {
+        function: Box<dyn Fn() + Send>,
+        /// A graph calls it whenever it is launched.
+        stays: bool,
+    }
+    extern "C" fn call(data: *mut c_void) {
+        let data = data.cast::<Called>();
+        // SAFETY: it was made below, and is there until it is called, or forever.
+        unsafe {
+            let called = &*data;
+            // A panic ends here: the function has told what is wrong.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (called.function)()));
+            if !called.stays {
+                drop(Box::from_raw(data));
+            }
+        }
+    }
+    let stays = capture_of(stream)? != 0;
+    let data = Box::into_raw(Box::new(Called { function: Box::new(function), stays }));
+    ask!(cudaLaunchHostFunc(stream, call, data.cast()))
 }

@@ -11,6 +11,8 @@
 //! The path of an `ncclCommInitRank`: the ranks meet on a board in shared memory (`board.rs`), tell each
 //! other where their device memory is (`peers.rs`), and lay out in it how each pair is linked
 //! (`region.rs`).
+//!
+//! The library is a simulated NVSHMEM, too, `libnvshmem_host.so.3` (`nvshmem/`): its PEs meet in the same way.
 
 pub mod abi;
 mod api;
@@ -23,6 +25,7 @@ pub mod error;
 pub mod fatbin;
 pub mod group;
 pub mod kernels;
+mod nvshmem;
 pub mod p2p;
 pub mod peers;
 pub mod ptx;

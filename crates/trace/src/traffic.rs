@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Version of the format; readers refuse others.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"CSTRAFIC";
 const HEADER: usize = 32;
@@ -34,6 +34,8 @@ pub struct Snapshot {
     pub pid: u32,
     /// Host name.
     pub host: String,
+    /// The process's number as a processing element of NVSHMEM, and its device on `host`.
+    pub pe: Option<(u32, u32)>,
     /// MPI library: `Open MPI 4.1.4`; empty without.
     pub mpi: String,
     /// Path of the executable.
@@ -88,6 +90,8 @@ pub enum Place {
     Device(u32),
     /// A device of another process: rank, number there.
     DeviceOf(u32, u32),
+    /// The device of a processing element of NVSHMEM, whose process says which that is.
+    Pe(u32),
     /// A file, by its name in `strings`.
     File(u32),
     /// Not known.

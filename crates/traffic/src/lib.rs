@@ -127,6 +127,8 @@ pub struct Traffic {
     call_numbers: FxHashMap<(u32, StackId), u32>,
     repeats: Repeats,
     regions: Vec<u32>,
+    /// This process's number as a processing element of NVSHMEM, and its device.
+    pub pe: Option<(u32, u32)>,
     notes: Vec<String>,
 }
 
@@ -156,6 +158,7 @@ impl Traffic {
             call_numbers: FxHashMap::default(),
             repeats: Repeats::new(),
             regions: Vec::new(),
+            pe: None,
             notes: Vec::new(),
         }
     }

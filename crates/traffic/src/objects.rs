@@ -88,6 +88,14 @@ impl Objects {
         Some(number)
     }
 
+    /// An object that is known lies here, too.
+    pub fn lies_at(&mut self, bytes: Range<usize>, object: u32) {
+        if !bytes.is_empty() {
+            self.clear(&bytes);
+            self.blocks.insert(bytes.start, Block { end: bytes.end, object });
+        }
+    }
+
     /// The block at an address was given back.
     pub fn freed(&mut self, address: usize) {
         if self.blocks.remove(&address).is_some() {

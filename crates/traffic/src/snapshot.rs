@@ -96,6 +96,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         size: origin.size,
         pid: std::process::id(),
         host: origin.host.clone(),
+        pe: traffic.pe,
         mpi: origin.mpi.clone(),
         program: origin.program.clone(),
         began: traffic.began,
@@ -116,7 +117,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
 }
 
 /// The objects to tell of, ascending: those of which something was moved; windows, since others that move something
-/// there do not know how long these are; and variables that have been named, since each address in them that is
+/// there do not know how long these are, and likewise symmetric memory of NVSHMEM; and variables that have been named, since each address in them that is
 /// used is an object of its own until their symbols are known.
 fn used(traffic: &Traffic) -> Vec<u32> {
     let keys = traffic.rows.all().iter().map(|row| row.key);
@@ -125,10 +126,16 @@ fn used(traffic: &Traffic) -> Vec<u32> {
     let more = objects.filter(|(object, _)| match object.identity.memory {
         Memory::Window => object.count > 0,
         Memory::Global(..) => object.identity.name.is_some(),
+        Memory::Device => object.count > 0 && object.identity.call.is_some_and(is_symmetric),
         _ => false,
     });
     used.extend(more.map(|(_, number)| number));
     used.into_iter().collect()
+}
+
+/// Whether a call allocates the same at all processing elements.
+fn is_symmetric(call: &str) -> bool {
+    call.starts_with("nvshmem")
 }
 
 /// Where an object of this process's own memory is.

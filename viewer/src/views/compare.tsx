@@ -6,7 +6,7 @@ import type { Amount, Change, Comparison, PairChange } from "../api/types";
 import { type Box, drawDirections, drawLabels, drawLines, type Grid, rasterise } from "../draw/matrix";
 import { divergence, type Palette, pixel } from "../draw/palette";
 import type { Draw } from "../draw/save";
-import { exact, integer, percent, quantity, seconds } from "../format";
+import { exact, integer, percent, quantity, seconds, several } from "../format";
 import { useShared } from "../state/context";
 import type { Unit } from "../state/traffic";
 import { Figure, type Size, Tooltip, within } from "../ui/figure";
@@ -87,8 +87,8 @@ export function CompareView() {
           {run.name} compared with {other.name}
         </h2>
         <span class="muted">
-          before: {other.ranks} ranks, {seconds(other.seconds)} · after:{" "}
-          {run.places.filter((place) => place.kind === "rank").length} ranks, {seconds(run.seconds)}
+          before: {several(other.ranks, "rank")}, {seconds(other.seconds)} · after:{" "}
+          {several(run.places.filter((place) => place.kind === "rank").length, "rank")}, {seconds(run.seconds)}
         </span>
       </header>
       <Changes comparison={comparison} />

@@ -62,8 +62,8 @@ pub struct CommandLine {
     pub cudart: Option<String>,
     /// `-ccbin`
     pub host: Option<String>,
-    /// `-lnccl`
-    pub links_nccl: bool,
+    /// `-lnccl`, `-lnvshmem_host`
+    pub links_simulated: bool,
     /// `-arch`
     architecture: Option<String>,
     /// What device code is made for: `compute_90` is PTX, `sm_90` is not.
@@ -117,10 +117,11 @@ impl CommandLine {
                     }
                 }
                 "cudart" => self.cudart = value(),
-                "lnccl" => self.links_nccl = true,
+                "lnccl" | "lnvshmem_host" => self.links_simulated = true,
                 "library" | "l" => {
-                    self.links_nccl |=
-                        value().unwrap_or_default().split(',').any(|one| one == "nccl");
+                    let libraries = value().unwrap_or_default();
+                    self.links_simulated |=
+                        libraries.split(',').any(|one| matches!(one, "nccl" | "nvshmem_host"));
                 }
                 "gpu-architecture" | "arch" => self.architecture = value(),
                 "gpu-code" | "code" => self.code(&value().unwrap_or_default()),

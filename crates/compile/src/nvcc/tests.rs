@@ -47,12 +47,12 @@ fn the_users_host_compiler_is_run_by_the_wrapper() {
 }
 
 #[test]
-fn nccl_is_found_where_nobody_else_has_it() {
-    for option in ["-lnccl", "-l nccl", "--library=m,nccl"] {
+fn simulated_libraries_are_found_where_nobody_else_has_them() {
+    for option in ["-lnccl", "-l nccl", "--library=m,nccl", "-lnvshmem_host"] {
         let plan = planned(&format!("a.cu -L/own {option}"));
         assert_eq!(plan.args.last(), Some(&"-L/l/commsan/simgpu".into()), "{option}");
     }
-    assert!(!read("a.cu -lncclx -Xcompiler -lnccl").links_nccl);
+    assert!(!read("a.cu -lncclx -Xcompiler -lnccl").links_simulated);
 }
 
 #[test]

@@ -9,7 +9,7 @@ import { shortened } from "../../draw/matrix";
 import { heatTable, type Palette, pixel } from "../../draw/palette";
 import type { Draw } from "../../draw/save";
 import { type AmountScale, amountScale, evenTicks } from "../../draw/scale";
-import { accessorsAt, columnsOf, extentsOf, touches } from "../../draw/strip";
+import { accessorsAt, columnsOf, extentsOf, touches, widened } from "../../draw/strip";
 import { bytes as bytesText, fileLine, integer, objectName } from "../../format";
 import { useShared } from "../../state/context";
 import { Figure, type Size, Tooltip, within } from "../../ui/figure";
@@ -53,7 +53,7 @@ function drawing(
       painter.text(LEFT - 8, y + STRIP / 2, shortened(nameOf(place.place)), { fill: palette.text, anchor: "end" });
       // Beyond its end at this place the object is not there: nothing is drawn.
       const length = place.bytes > 0 ? Math.min(size, place.bytes) : size;
-      const columns = columnsOf(pieces, Math.floor(room * painter.density));
+      const columns = widened(columnsOf(pieces, Math.floor(room * painter.density)), Math.ceil(painter.density));
       const filled = Math.max(1, Math.ceil((length / size) * columns.length));
       const pixels = Uint32Array.from(columns.subarray(0, filled), (amount) =>
         amount > 0 ? table[Math.round(scale.share(amount) * 255)]! : none,

@@ -115,7 +115,8 @@ function Totals() {
 function TimeInCalls() {
   const { run } = useShared();
   const { share_of_time: share, by_rank: ranks } = run.calls;
-  if (ranks.length === 0) return null;
+  // Where no call was timed, as without MPI, nothing is to be said.
+  if (!ranks.some((rank) => rank.seconds > 0)) return null;
   const slowest = ranks.toSorted((a, b) => b.seconds - a.seconds).slice(0, RANKS_LISTED);
   const most = Math.max(1e-12, slowest[0]?.seconds ?? 0);
   return (

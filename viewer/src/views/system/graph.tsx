@@ -91,12 +91,19 @@ interface Stroke {
   opacity: number;
 }
 
+/** Where the edge of a node to itself goes round: outside of all others, beside the node's name. */
+function loopOf(layout: Layout, index: number): { centre: Point; r: number; text: Point; right: boolean } {
+  const node = layout.nodes[index]!;
+  const [ux, uy] = [Math.cos(node.angle + 1.15), Math.sin(node.angle + 1.15)];
+  const r = layout.radius * 0.7 + 3;
+  const out = (distance: number) => ({ x: node.x + ux * distance, y: node.y + uy * distance });
+  const centre = out(layout.radius + 0.7 * r);
+  return { centre, r, text: out(layout.radius + 1.7 * r + 6), right: ux >= 0 };
+}
+
 function drawEdge(painter: Painter, layout: Layout, edge: Edge, { width, colour, opacity }: Stroke): void {
   if (edge.row === edge.col) {
-    const node = layout.nodes[edge.row]!;
-    const [ux, uy] = [Math.cos(node.angle), Math.sin(node.angle)];
-    const r = layout.radius * 0.8 + 3;
-    const c = { x: node.x - ux * (layout.radius + r), y: node.y - uy * (layout.radius + r) };
+    const { centre: c, r } = loopOf(layout, edge.row);
     painter.path(
       `M${at(c.x - r)} ${at(c.y)}a${at(r)} ${at(r)} 0 1 0 ${at(2 * r)} 0a${at(r)} ${at(r)} 0 1 0 ${at(-2 * r)} 0`,
       { stroke: colour, width, opacity },
@@ -140,10 +147,15 @@ function drawing(
     }
     const texts = edges.filter(near);
     if (texts.length <= MOST_TEXTS) {
-      for (const edge of texts.filter((one) => one.row !== one.col)) {
+      for (const edge of texts) {
+        const text = quantity(edge.amount, route.unit);
+        if (edge.row === edge.col) {
+          const loop = loopOf(layout, edge.row);
+          painter.text(loop.text.x, loop.text.y, text, { fill: palette.text, anchor: loop.right ? "start" : "end" });
+          continue;
+        }
         const { from, bend, to } = curve(layout, edge);
         const [x, y] = [(from.x + 2 * bend.x + to.x) / 4, (from.y + 2 * bend.y + to.y) / 4];
-        const text = quantity(edge.amount, route.unit);
         painter.rect(x - text.length * 3.2 - 3, y - 8, text.length * 6.4 + 6, 16, palette.surface);
         painter.text(x, y, text, { fill: palette.text, anchor: "middle" });
       }

@@ -1,0 +1,160 @@
+//! How PEs find each other, and how they part.
+
+use super::heap::Heap;
+use super::team::Teams;
+use super::{WORLD, World};
+use crate::abi::{ID_BYTES, UniqueId};
+use crate::board::{Board, message};
+use crate::error::{Failure, Result};
+use parking_lot::{Mutex, RwLock};
+use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// `NVSHMEMX_INIT_WITH_MPI_COMM`, `NVSHMEMX_INIT_WITH_UNIQUEID`
+const WITH_MPI: c_uint = 2;
+const WITH_ID: c_uint = 8;
+
+/// `nvshmemx_uniqueid_t`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Id {
+    pub version: c_int,
+    pub bytes: [u8; 124],
+}
+
+/// `nvshmemx_init_attr_t`
+#[repr(C)]
+pub struct Attributes {
+    version: c_int,
+    pub comm: *const c_void,
+    args_version: c_int,
+    pub by_id: ById,
+    padding: [u8; 96],
+}
+
+/// `nvshmemx_uniqueid_args_t`
+#[repr(C)]
+pub struct ById {
+    version: c_int,
+    pub id: *const Id,
+    pub rank: c_int,
+    pub ranks: c_int,
+}
+
+/// Who this process is: PE, how many there are, what they meet by.
+type Who = (usize, usize, UniqueId);
+
+/// Becomes a PE, together with all others.
+pub fn start(flags: c_uint, attributes: Option<&Attributes>) -> Result {
+    let mut world = WORLD.write();
+    if world.is_some() {
+        return Ok(());
+    }
+    let (pe, pes, id) = match (flags, attributes) {
+        (flags, Some(attributes)) if flags & WITH_ID != 0 => by_id(&attributes.by_id)?,
+        (flags, Some(attributes)) if flags & WITH_MPI != 0 && !attributes.comm.is_null() => {
+            by_mpi(Some(attributes.comm))?
+        }
+        _ => by_environment()?,
+    };
+    static STARTS: AtomicU64 = AtomicU64::new(0);
+    let id = id.child(("NVSHMEM", STARTS.fetch_add(1, Ordering::Relaxed)));
+    *world = Some(Arc::new(World {
+        pe,
+        pes,
+        board: Mutex::new(Board::join(&id, pe, pes)?),
+        heap: RwLock::new(Heap::default()),
+        teams: Mutex::new(Teams::new(id, pe, pes)?),
+    }));
+    Ok(())
+}
+
+/// Is no PE any more, together with all others.
+pub fn end() -> Result {
+    let world = super::world()?;
+    let freed = world.free_all();
+    *WORLD.write() = None;
+    world.board.lock().exchange(&message(&[]))?;
+    freed
+}
+
+fn by_id(attributes: &ById) -> Result<Who> {
+    let numbers = (usize::try_from(attributes.rank), usize::try_from(attributes.ranks));
+    let (Ok(pe), Ok(pes)) = numbers else {
+        return Err(Failure::argument("the rank or the number of ranks is not set"));
+    };
+    if attributes.id.is_null() || pe >= pes {
+        return Err(Failure::argument("there is no unique identifier, or no such rank"));
+    }
+    // SAFETY: the program has pointed to one.
+    let id = unsafe { attributes.id.read_unaligned() };
+    let mut bytes = [0; ID_BYTES];
+    bytes[..24].copy_from_slice(&id.bytes[..24]);
+    Ok((pe, pes, UniqueId(bytes)))
+}
+
+/// As the launcher numbers processes; one alone if there is none.
+fn by_environment() -> Result<Who> {
+    if let Ok(who) = by_mpi(None) {
+        return Ok(who);
+    }
+    let number = |names: [&str; 3]| {
+        names.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok())
+    };
+    let pe = number(["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"]);
+    let pes = number(["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"]);
+    let (Some(pe), Some(pes)) = (pe, pes) else { return Ok((0, 1, UniqueId::new()?)) };
+    let job = ["PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"].map(std::env::var_os);
+    // Processes of one job have one parent, where nothing else tells jobs apart.
+    let parent = job.iter().all(Option::is_none).then(std::os::unix::process::parent_id);
+    // SAFETY: a number of this process.
+    let user = unsafe { libc::getuid() };
+    Ok((pe, pes, UniqueId([0; ID_BYTES]).child((user, job, parent))))
+}
+
+/// A function of MPI, past whoever stands in front of it.
+fn mpi(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a look-up by name.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+/// As a communicator of MPI numbers processes, all of them if none is given.
+fn by_mpi(comm: Option<*const c_void>) -> Result<Who> {
+    type Ask = unsafe extern "C" fn(*mut c_int) -> c_int;
+    type AskComm = unsafe extern "C" fn(usize, *mut c_int) -> c_int;
+    type Broadcast = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, usize) -> c_int;
+    /// `MPI_COMM_WORLD` and `MPI_BYTE` of MPICH.
+    const MPICH: (usize, usize) = (0x4400_0000, 0x4c00_010d);
+    let missing = || Failure::usage("there is no MPI library in this process");
+    let open = (mpi(c"ompi_mpi_comm_world"), mpi(c"ompi_mpi_byte"));
+    let (all, byte) = match open {
+        (Some(all), Some(byte)) => (all as usize, byte as usize),
+        _ => MPICH,
+    };
+    // SAFETY: handles are addresses, or numbers as C's `int`; the program has pointed to one.
+    let comm = comm.map_or(all, |comm| unsafe {
+        match open.0 {
+            Some(_) => comm.cast::<usize>().read_unaligned(),
+            None => comm.cast::<c_uint>().read_unaligned() as usize,
+        }
+    });
+    let found = |name| mpi(name).ok_or_else(missing);
+    let [initialized, rank, size, broadcast] =
+        [c"PMPI_Initialized", c"PMPI_Comm_rank", c"PMPI_Comm_size", c"PMPI_Bcast"].map(found);
+    let (mut is_there, mut pe, mut pes) = (0, 0, 0);
+    let mut id = UniqueId::new()?.0;
+    // SAFETY: the library's functions of these names and types; one process's bytes become all the others'.
+    unsafe {
+        std::mem::transmute::<*mut c_void, Ask>(initialized?)(&mut is_there);
+        if is_there == 0 {
+            return Err(Failure::usage("MPI is not initialised"));
+        }
+        std::mem::transmute::<*mut c_void, AskComm>(rank?)(comm, &mut pe);
+        std::mem::transmute::<*mut c_void, AskComm>(size?)(comm, &mut pes);
+        let broadcast = std::mem::transmute::<*mut c_void, Broadcast>(broadcast?);
+        broadcast(id.as_mut_ptr().cast(), 24, byte, 0, comm);
+    }
+    Ok((pe.max(0) as usize, pes.max(1) as usize, UniqueId(id)))
+}
