@@ -97,7 +97,7 @@ codes! {
     FileNotClosed = "CS-OBJ-02", Error,
         "file never closed", "CS-OBJ-02.md";
     FileClosedEarly = "CS-OBJ-03", Error,
-        "file closed while operations on it are pending", "CS-OBJ-03.md";
+        "file closed, or communicator disconnected, while operations on it are pending", "CS-OBJ-03.md";
     OriginBufferWritten = "CS-RMA-01", Error,
         "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
     ResultBufferUsed = "CS-RMA-02", Error,

@@ -5,7 +5,7 @@
 //! `MPI_TAG_UB` (§3.2.2, §9.1.2), negative counts (§3.2.2), datatypes that are not committed (§5.1.9), memory at
 //! address 0 (§2.5.6; `MPI_BOTTOM` is good for absolute addresses alone), displacement units of 0 or less
 //! (§12.2.1), communicators without the topology that is asked about (§8.5, §8.6), MPI_REPLACE and MPI_NO_OP
-//! elsewhere than in accumulates (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
+//! elsewhere than in accumulates, and the program's own reductions there (§12.3.4), negative colors (§7.4.2), grids without processes in a dimension (§8.5.1),
 //! dimensions that a grid does not have (§8.5.6), neighbours and members of groups that are not there, or named twice
 //! (§8.5.4, §7.3.2), groups of other ranks than the communicator's (§7.4.2), graphs of which the lists do not fit
 //! (§8.5.3, §8.5.4), less room than a grid has dimensions (§8.5.5), datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that
@@ -29,7 +29,7 @@ use crate::sys;
 use commsan_engine::{Access, Mode};
 use commsan_mpi::buffers::{resolve, takes_place};
 use commsan_mpi::calls::{Extent, Flow, Rule, Times, Topology};
-use commsan_mpi::collective::reduction::{NO_OP, REPLACE};
+use commsan_mpi::collective::reduction::{NO_OP, OTHER, REPLACE};
 use commsan_mpi::{Args, Demand, Library, Object, Role, Wrong};
 use commsan_place::Site;
 use commsan_threads::Here;
@@ -102,7 +102,13 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         Demand::Group => word == null::group(),
         Demand::Info => word == null::info(),
         Demand::File => word == null::file(),
-        Demand::Op => word == null::op() || matches!(reduction(word), REPLACE | NO_OP),
+        Demand::Op => {
+            let in_accumulate = args.call.at.win.is_some();
+            let number = reduction(word);
+            word == null::op()
+                || matches!(number, REPLACE | NO_OP)
+                || in_accumulate && number == OTHER
+        }
         Demand::Datatype => datatypes::dense(word).is_none() && !datatypes::is_latest(word),
         Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
             let comm = args.call.at.comm.map_or(0, |comm| args.words[comm]);
@@ -272,6 +278,9 @@ fn reduction_problem(args: &Args, index: usize) -> Option<&'static str> {
         (NO_OP, None) => Some("is MPI_NO_OP, which is for accumulates alone"),
         (NO_OP, Some(_)) if !fetches() => {
             Some("is MPI_NO_OP, which is for accumulates that fetch alone")
+        }
+        (OTHER, Some(_)) if objects::is_own(Object::Op, args.words[index]) => {
+            Some("is made by MPI_Op_create: accumulates take predefined reductions alone")
         }
         _ => None,
     }

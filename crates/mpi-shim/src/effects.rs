@@ -19,11 +19,13 @@ use crate::windows;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::calls::Extent;
+use commsan_mpi::collective::communicators::On;
 use commsan_mpi::{Args, Did, Effect, Learning, Passed, Synchronisation, Token, Tracker, Wrong};
 use commsan_place::Findings;
 use commsan_threads::{Here, agents};
 use smallvec::SmallVec;
 use std::ffi::c_int;
+use std::ops::Range;
 
 /// What must be known of the arguments before the library changes them. Filled in where it stays:
 /// moving what has just been written piece by piece stalls the processor.
@@ -94,7 +96,16 @@ impl Before {
                 let bytes = base..base + tracker.take_allocation(base);
                 tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
             }),
-            Effect::TypeFree | Effect::CommFree => self.word = by_reference(args),
+            Effect::TypeFree => self.word = by_reference(args),
+            Effect::CommFree => {
+                self.word = by_reference(args);
+                if args.call.name == "MPI_Comm_disconnect" {
+                    rank.with(here.thread, &mut |tracker, out| {
+                        tracker.closes(On::Comm(self.word), &args.call.name, here, out);
+                    });
+                }
+            }
+            Effect::Attach | Effect::Detach => windows::before_attached(rank, args, here),
             Effect::Window => {
                 self.sync.info = windows::info(args);
                 windows::before_made(rank, args, here);
@@ -107,7 +118,7 @@ impl Before {
             Effect::FileClose => {
                 let file = by_reference(args);
                 rank.with(here.thread, &mut |tracker, out| {
-                    tracker.closes(file, &args.call.name, here, out);
+                    tracker.closes(On::File(file), &args.call.name, here, out);
                 });
             }
             effect if synchronises(effect) => self.sync = windows::before_sync(rank, args, here),
@@ -168,7 +179,7 @@ fn synchronises(effect: Effect) -> bool {
 /// The call's buffers begin at the same address.
 #[cold]
 pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
-    if matches!(args.call.effect, Effect::Block | Effect::Start) {
+    if matches!(args.call.effect, Effect::Block | Effect::Start | Effect::Rma) {
         let accesses = resolve(args, &Mpi);
         rank.with(here.thread, &mut |tracker, out| {
             tracker.check_itself(args, &accesses, here, out);
@@ -203,8 +214,12 @@ impl After<'_> {
                     true => order::templates(self.args),
                     false => SmallVec::new(),
                 };
+                let arrays = self.arrays();
                 self.with(|tracker, _| {
                     tracker.init(self.args, &mut accesses, &Mpi, request);
+                    if !arrays.is_empty() {
+                        tracker.keeps_arrays(self.args, request, &arrays, self.here);
+                    }
                     tracker.init_order(request.0, &templates);
                 });
             }
@@ -300,10 +315,7 @@ impl After<'_> {
             }
         }
         let mut accesses = resolve(self.args, &Mpi);
-        let arrays = match self.args.call.has_arrays {
-            true => arguments::arrays(self.args),
-            false => Vec::new(),
-        };
+        let arrays = self.arrays();
         self.with(|tracker, out| {
             if !counted {
                 tracker.messages(self.args, self.here, &Mpi);
@@ -313,6 +325,14 @@ impl After<'_> {
                 tracker.uses_arrays(request, &arrays, self.here);
             }
         });
+    }
+
+    /// What a collective uses besides its buffers.
+    fn arrays(&self) -> Vec<(&'static str, Range<usize>)> {
+        match self.args.call.has_arrays {
+            true => arguments::arrays(self.args),
+            false => Vec::new(),
+        }
     }
 
     fn pass_parts(&self) {

@@ -1,6 +1,7 @@
 //! What others may wait for: which calls `commsan_mpi` follows for it, and where it must stop.
 
 use crate::effects::After;
+use crate::levels;
 use crate::library::Mpi;
 use crate::rank::Rank;
 use commsan_mpi::{Args, Call, Did, Effect, Tracker};
@@ -70,12 +71,20 @@ impl After<'_> {
                 tracker.end_steps();
             } else if !is_caller(self.here) {
                 tracker.give_up_steps();
+            } else if may_be_elsewhere(self.here) {
+                tracker.end_steps();
             } else if did_matter(self.args.call, did) {
                 tracker.step::<Mpi>(self.args, did, self.here, out);
             }
             remember(tracker);
         });
     }
+}
+
+/// In a team, another thread might as well have come here, and goes on while this one waits: tasks, sections and `single`
+/// are carried out by whichever is free. Not where one thread alone may call.
+fn may_be_elsewhere(here: &Here) -> bool {
+    commsan_threads::is_in_team() && !levels::is_only(here.thread)
 }
 
 /// What the program does next may depend on how far others are; or the call does what is not followed.

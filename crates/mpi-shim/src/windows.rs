@@ -165,7 +165,7 @@ impl After<'_> {
 
     pub(crate) fn attached(&self) {
         let (window, base, size) = (self.args.words[0], self.args.words[1], self.args.words[2]);
-        self.with(|tracker, _| tracker.attach(window, base..base + size));
+        self.with(|tracker, _| tracker.attach(window, base..base.saturating_add(size)));
     }
 
     pub(crate) fn detached(&self) {
@@ -204,6 +204,12 @@ impl After<'_> {
         };
         self.with(|tracker, out| tracker.window_made(args, made.clone(), self.here, out));
     }
+}
+
+/// Memory is about to be attached to a window, or detached.
+#[cold]
+pub(crate) fn before_attached(rank: &dyn Rank, args: &Args, here: &Here) {
+    rank.with(here.thread, &mut |tracker, out| tracker.before_attach(args, here, out));
 }
 
 /// A window that a call has made.

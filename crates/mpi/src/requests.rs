@@ -50,6 +50,8 @@ pub(crate) struct Persistent {
     pub tag: Option<i32>,
     pub of: Of,
     pub messages: Repeated,
+    /// Stands for the arrays that a collective was given, until the request is freed.
+    pub arrays: Option<OpId>,
 }
 
 pub(crate) enum State {

@@ -5,8 +5,8 @@
 //! **Soundness.** The steps are those of a program in which time decides nothing: they end before the first
 //! call whose result may depend on that, as far as MPI tells (a receive from anybody, a test, a wait for any of several
 //! requests), and before whatever is not followed here (windows, partitioned messages, persistent
-//! collectives, communicators without a name). There are none where several threads call: what one waits for,
-//! another may do.
+//! collectives, communicators without a name). There are none where several threads call, and they end where several might:
+//! what one waits for, another may do.
 
 use commsan_model::{Message, Step};
 use rustc_hash::FxHashMap;

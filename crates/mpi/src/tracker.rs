@@ -15,6 +15,7 @@ mod afar;
 mod arguments;
 mod arrays;
 mod assertions;
+mod attached;
 mod checks;
 mod collectives;
 mod concurrent;
@@ -40,6 +41,7 @@ mod separate;
 mod shared;
 mod steps;
 mod synchronise;
+mod targets;
 mod transfers;
 mod waiting;
 mod young;
@@ -284,7 +286,7 @@ impl Tracker {
         self.unlearn(token.key);
         self.settle();
         self.unbalance_request(token, true);
-        let (mut faulty, mut told) = (Vec::new(), Vec::new());
+        let (mut faulty, mut told, mut over) = (Vec::new(), Vec::new(), Vec::new());
         // A shared handle may mean another operation than this one.
         let certain = matches!(self.requests.meant(token), crate::requests::Meant::One(_));
         let (detached, informed) = (&mut self.detached, self.informed);
@@ -294,6 +296,7 @@ impl Tracker {
                 State::Partitions(ids) => ids.iter().flatten().copied().collect(),
                 State::Inactive | State::Complete => Vec::new(),
             };
+            over.extend(request.persistent.as_ref().and_then(|persistent| persistent.arrays));
             let certain = certain && !request.cancelled;
             match certain && !request.call.may_be_freed() {
                 true => faulty.push(ids),
@@ -304,6 +307,9 @@ impl Tracker {
         });
         for id in told {
             self.end(id);
+        }
+        for id in over {
+            self.finish(id, Some(call), place, out);
         }
         let is_wrong = !faulty.is_empty();
         for ids in faulty {

@@ -399,11 +399,11 @@ pub const WORDINGS: &[Wording] = &[
     Wording {
         code: Code::FileClosedEarly,
         case: Case::Usual,
-        message: "{by} closes the file that {operation} {using}",
-        offence: "the file is closed here",
+        message: "{by} closes or disconnects what {operation} {using}",
+        offence: "{by} comes before that is complete",
         operation: "{starts}",
-        why: "{pending}; the file is closed before that",
-        help: "{complete} before the file is closed",
+        why: "{pending}; {by} comes before that",
+        help: "{complete} before the file is closed, or the communicator disconnected",
         fortran: "",
     },
     Wording {
@@ -460,6 +460,18 @@ pub const WORDINGS: &[Wording] = &[
         why: "{unordered}; operations of one process to one target are in no order of their own",
         help: "give each operation bytes of its own, or complete the first, by MPI_Win_flush or the \
                end of its epoch, before the second starts",
+        fortran: "",
+    },
+    Wording {
+        code: Code::TargetRace,
+        case: Case::Threads,
+        message: "{who} {verb} {part}, which {other} in another thread {otherwise}",
+        offence: "{access}",
+        operation: "{carries}",
+        why: "{threads}",
+        help: "give each thread's operations bytes of their own, or order the threads between the completion of the one and \
+               the start of the other: by a barrier, a taskwait, a lock held until the operation is complete, or by \
+               waiting for the thread",
         fortran: "",
     },
     Wording {

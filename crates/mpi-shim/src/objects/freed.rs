@@ -64,6 +64,13 @@ pub(super) fn forget(object: Object) {
     handles.retain(|(kind, _), _| *kind != object);
 }
 
+/// Whether a handle stands for something that the program has made.
+#[cold]
+pub(crate) fn is_own(object: Object, handle: usize) -> bool {
+    let handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    handles.get(&(object, handle)).is_some_and(|known| known.alive > 0)
+}
+
 /// Whether a handle stands for nothing any more.
 #[inline]
 pub(crate) fn is_freed(object: Object, handle: usize) -> bool {

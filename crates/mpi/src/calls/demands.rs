@@ -197,9 +197,7 @@ impl Demand {
                 | (Role::Pointer, "win_out" | "comm_out" | "position") => Demand::Place,
                 (Role::Pointer, "type_out" | "group_out" | "op_out") => Demand::Place,
                 (_, "comm_inout") => Demand::Freeable(Object::Comm),
-                (_, "datatype_inout") if family == "Type_free" => {
-                    Demand::Freeable(Object::Datatype)
-                }
+                (_, "datatype_inout") => Demand::Freeable(Object::Datatype),
                 (_, "group_inout") => Demand::Freeable(Object::Group),
                 (_, "op_inout") => Demand::Freeable(Object::Op),
                 (_, "win_inout") => Demand::Freeable(Object::Window),

@@ -1,8 +1,8 @@
-//! Arrays of counts, displacements and datatypes, which collectives may read until they are complete (MPI 4.1 §6.12).
-//!
-//! Missed are those of persistent collectives between their starts.
+//! Arrays of counts, displacements and datatypes, which collectives may read until they are complete (MPI 4.1 §6.12),
+//! persistent ones until their request is freed (§2.4.1, §6.13).
 
-use super::Tracker;
+use super::{Operation, Tracker};
+use crate::buffers::Args;
 use crate::requests::{State, Token};
 use commsan_engine::{Access, Footprint, Mode, OpId};
 use commsan_place::{About, Place};
@@ -42,6 +42,32 @@ impl Tracker {
             return;
         };
         let id = *id;
+        self.use_arrays(id, arrays, place);
+    }
+
+    /// The persistent collective that this request has just been made for uses these as long as the request is there.
+    pub fn keeps_arrays(
+        &mut self,
+        args: &Args,
+        (key, variable): (usize, usize),
+        arrays: &[(&'static str, Range<usize>)],
+        place: &impl Place,
+    ) {
+        let token = Token { key, variable, before: self.now() };
+        let operation = Operation::new(args, place, &mut self.stacks);
+        let Some(request) = self.requests.one(token) else { return };
+        let Some(persistent) = &mut request.persistent else { return };
+        let id = self.live.begin(&mut [], operation);
+        persistent.arrays = Some(id);
+        self.use_arrays(id, arrays, place);
+    }
+
+    fn use_arrays(
+        &mut self,
+        id: OpId,
+        arrays: &[(&'static str, Range<usize>)],
+        place: &impl Place,
+    ) {
         for (parameter, bytes) in arrays {
             if let Some(frame) = place.frame_of(bytes.start) {
                 self.lies_on_stack(id, frame, bytes.start);

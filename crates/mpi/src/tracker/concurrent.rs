@@ -75,6 +75,11 @@ impl Threads {
         self.actor.as_ref().map_or(Stamp::default(), |actor| actor.stamp)
     }
 
+    /// Operations that are complete, but not for everybody.
+    pub fn retired(&self) -> impl Iterator<Item = OpId> {
+        self.retired.iter().map(|(id, _)| *id)
+    }
+
     /// The acting thread ends a segment.
     pub fn end_segment(&mut self, segment: u32) {
         if let Some(actor) = &self.actor {

@@ -65,10 +65,11 @@ impl Tracker {
         }
     }
 
-    /// A file is about to be closed: its operations must be complete (MPI 4.1 §14.2.2).
+    /// A file is about to be closed, or a communicator disconnected: its operations must be complete (MPI 4.1 §14.2.2,
+    /// §11.10.4).
     pub fn closes(
         &mut self,
-        file: usize,
+        on: On,
         call: &'static str,
         place: &impl Place,
         out: &mut dyn Findings,
@@ -78,10 +79,9 @@ impl Tracker {
             State::Active(id) => Some(id),
             _ => None,
         });
-        let on_file = |id: &OpId| {
-            self.live.get(*id).is_some_and(|operation| operation.of.on == Some(On::File(file)))
-        };
-        let pending: Vec<_> = pending.filter(on_file).collect();
+        let is_on =
+            |id: &OpId| self.live.get(*id).is_some_and(|operation| operation.of.on == Some(on));
+        let pending: Vec<_> = pending.filter(is_on).collect();
         for id in pending {
             self.misuse(Code::FileClosedEarly, id, call, place, out);
         }

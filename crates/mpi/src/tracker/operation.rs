@@ -1,6 +1,7 @@
 //! Operations in flight, as findings tell of them.
 
 use super::concurrent::Retired;
+use super::targets::There;
 use crate::buffers::Args;
 use crate::calls::Call;
 use crate::nursery::Of;
@@ -27,6 +28,8 @@ pub struct Operation {
     pub site: Site,
     /// When it was started on a window, if there were several threads.
     pub(super) since: Stamp,
+    /// What it does at its target, if there were several threads.
+    pub(super) there: Option<Box<There>>,
     /// Set when it is complete, as long as some thread may not know.
     pub(super) retired: Option<Retired>,
     /// When it is complete, all threads count as knowing.
@@ -63,6 +66,7 @@ impl Operation {
             base: None,
             site: place.site(Some(&args.call.name), stacks),
             since: Stamp::default(),
+            there: None,
             retired: None,
             known_to_all: false,
             findings: [None; 4],
@@ -82,6 +86,7 @@ impl Operation {
             base: None,
             site,
             since: Stamp::default(),
+            there: None,
             retired: None,
             known_to_all: false,
             findings: [None; 4],
@@ -91,7 +96,7 @@ impl Operation {
     }
 
     pub(super) fn copy(&self) -> Operation {
-        Operation { findings: [None; 4], retired: None, known_to_all: false, ..*self }
+        Operation { findings: [None; 4], there: None, retired: None, known_to_all: false, ..*self }
     }
 }
 

@@ -27,8 +27,15 @@ impl Tracker {
         let ((peer, tag), of) = (envelope(args), self.of(args));
         let messages = self.repeated(args, library);
         let mut request = Request::new(key, variable, args.call, State::Inactive);
-        request.persistent =
-            Some(Box::new(Persistent { accesses, partitioned, peer, tag, of, messages }));
+        request.persistent = Some(Box::new(Persistent {
+            accesses,
+            partitioned,
+            peer,
+            tag,
+            of,
+            messages,
+            arrays: None,
+        }));
         self.requests.insert(request);
     }
 

@@ -66,7 +66,7 @@ impl Transfer {
     }
 
     /// Where the displacement lies from the target's base, in bytes.
-    fn offset(&self, window: &Window) -> i64 {
+    pub(super) fn offset(&self, window: &Window) -> i64 {
         let part = window.part(self.target);
         self.displacement.wrapping_mul(part.map_or(1, |part| part.unit as i64))
     }
@@ -212,11 +212,12 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.check(args, accesses, place, out);
+        let site = place.site(Some(&args.call.name), &mut self.stacks);
+        self.meets_other_threads(args, transfer, site, out);
         // Nothing would tell when an operation on an unknown window is complete.
         if self.rma.windows.get(transfer.window).is_none() {
             return;
         }
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
         let id = self.keep_buffers(args, accesses, transfer, site, place);
         if let Some((key, variable)) = request {
             self.settle();
@@ -247,6 +248,7 @@ impl Tracker {
         };
         if !young {
             self.check(args, accesses, place, out);
+            self.meets_other_threads(args, transfer, site, out);
             self.keep_buffers(args, accesses, transfer, site, place);
         }
     }
@@ -299,8 +301,9 @@ impl Tracker {
         place: &impl Place,
     ) -> OpId {
         let number = self.rma.windows.get(transfer.window).map(|window| window.number);
-        let (peer, since) = (target(args), self.threads.stamp());
-        let operation = Operation { window: number, peer, since, ..Operation::at(args.call, site) };
+        let (peer, since, there) = (target(args), self.threads.stamp(), self.there(transfer));
+        let operation =
+            Operation { window: number, peer, since, there, ..Operation::at(args.call, site) };
         let id = self.begin(accesses, operation, place);
         if let Some(window) = self.rma.windows.get_mut(transfer.window) {
             window.pending.push(Pending { target: transfer.target, id });

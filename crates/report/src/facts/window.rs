@@ -14,6 +14,10 @@ impl Facts<'_> {
                 let owner = operation.peer.unwrap_or(self.observation.rank as i32);
                 format!("rank {owner}'s part of")
             }
+            _ if self.observation.finding.threads => {
+                let target = operation.peer.unwrap_or(self.observation.rank as i32);
+                format!("rank {target}'s")
+            }
             _ => format!("rank {}'s", self.observation.rank),
         };
         let window = name(operation);

@@ -16,6 +16,8 @@ int main(int argc, char **argv) {
   MPI_Type_free(&pair); //~ CS-ARG-01 release
   MPI_Type_size(pair_copy, &size); //~ CS-ARG-01 operation
   sum += size;
+  MPI_Datatype none = MPI_DATATYPE_NULL;
+  MPI_Type_commit(&none); //~ CS-ARG-01 operation
 
   MPI_Group group, group_copy;
   MPI_Comm_group(MPI_COMM_WORLD, &group);

@@ -1,6 +1,11 @@
 // One-sided operations on ranks and with types that do not exist.
 #include <mpi.h>
 
+static void smaller(void *in, void *inout, int *count, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *count; i++) ((int *)inout)[i] -= ((int *)in)[i];
+}
+
 int main(int argc, char **argv) {
   int rank, size, value = 0, memory[4] = {0};
   MPI_Init(&argc, &argv);
@@ -17,6 +22,10 @@ int main(int argc, char **argv) {
     MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_DATATYPE_NULL, win); //~ CS-ARG-01 operation ranks=0
     MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_OP_NULL, win); //~ CS-ARG-01 operation ranks=0
     MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_NO_OP, win); //~ CS-ARG-01 operation ranks=0
+    MPI_Op own;
+    MPI_Op_create(smaller, 0, &own);
+    MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, own, win); //~ CS-ARG-01 operation ranks=0
+    MPI_Op_free(&own);
     MPI_Put(&value, 1, MPI_INT, 1, 0, -1, MPI_INT, win); //~ CS-ARG-01 operation ranks=0
   }
   MPI_Win_fence(0, win);
