@@ -174,6 +174,12 @@ impl Event<'_> {
                 tracker.event_opened(*event, handle);
                 None
             }
+            // A node that gives memory back, for as long as the graph is not launched again.
+            Event::Freed { how: Release::Async(stream), .. }
+                if tracker.gpu().makes_graph(*stream) =>
+            {
+                None
+            }
             Event::Freed { call, address, how, .. } if *how != Release::Unregister => {
                 tracker.device_memory_freed(*address, call, place, out);
                 self.apply_to_gpu(tracker.gpu(), place, out)
