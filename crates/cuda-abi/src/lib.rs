@@ -85,6 +85,12 @@ types! {
         extra: usize,
     }
     MemLocation { kind: c_int, id: c_int, }
+    MemcpyAttributes {
+        srcAccessOrder: c_int,
+        srcLocHint: MemLocation,
+        dstLocHint: MemLocation,
+        flags: c_uint,
+    }
     MemAccessDesc { location: MemLocation, flags: c_uint, }
     MemPoolProps {
         allocType: c_int,

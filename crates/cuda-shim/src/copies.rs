@@ -3,7 +3,13 @@
 use crate::entry::{Call, In, current_device};
 use crate::{Event, symbols};
 use commsan_cuda::{Copy, Rows, Set, StreamName};
-use commsan_cuda_abi::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr, Pos};
+use commsan_cuda_abi::{
+    Extent, Memcpy3DParms, Memcpy3DPeerParms, MemcpyAttributes, PitchedPtr, Pos,
+};
+use std::ffi::c_int;
+
+/// `cudaMemcpySrcAccessOrderDuringApiCall`.
+const DURING_CALL: c_int = 2;
 
 /// What is copied: so many slices of rows.
 pub(crate) struct Copied {
@@ -99,7 +105,7 @@ pub(crate) fn peer(call: &Call, how: How, copied: Copied, devices: [i32; 2]) {
 
 /// The same by parameters.
 pub(crate) fn peer_slices(call: &Call, how: How, parameters: In<Memcpy3DPeerParms>) {
-    let parameters = parameters.get();
+    let Some(parameters) = parameters.if_any() else { return };
     let copied = Copied::slices(&Memcpy3DParms {
         srcArray: parameters.srcArray,
         srcPos: parameters.srcPos,
@@ -117,7 +123,7 @@ pub(crate) fn peer_slices(call: &Call, how: How, parameters: In<Memcpy3DPeerParm
 
 /// A copy by parameters.
 pub(crate) fn slices(call: &Call, how: How, parameters: In<Memcpy3DParms>) {
-    if let Some(copied) = Copied::slices(&parameters.get()) {
+    if let Some(copied) = parameters.if_any().as_ref().and_then(Copied::slices) {
         copied.tell(call, how);
     }
 }
@@ -153,12 +159,32 @@ pub(crate) fn batch(
     call: &Call,
     stream: usize,
     (to, from): (In<usize>, In<usize>),
-    sizes: In<usize>,
-    count: usize,
+    (sizes, count): (In<usize>, usize),
+    (attributes, starts, attribute_count): (In<MemcpyAttributes>, In<usize>, usize),
 ) {
-    for ((to, from), bytes) in to.all(count).into_iter().zip(from.all(count)).zip(sizes.all(count))
-    {
-        Copied::flat(to, from, bytes).tell(call, How::In(stream));
+    let (attributes, starts) = (attributes.all(attribute_count), starts.all(attribute_count));
+    let sides = to.all(count).into_iter().zip(from.all(count));
+    if call.refused {
+        return; // so the arrays may be shorter
+    }
+    for (copy, ((to, from), bytes)) in sides.zip(sizes.all(count)).enumerate() {
+        let last = starts.partition_point(|start| *start <= copy).checked_sub(1);
+        if let Some(attributes) = last.and_then(|last| attributes.get(last)) {
+            with_attributes(call, stream, (to, from, bytes), *attributes);
+        }
+    }
+}
+
+/// A copy whose source may be read before the call returns, after which the host may change it.
+pub(crate) fn with_attributes(
+    call: &Call,
+    stream: usize,
+    (to, from, bytes): (usize, usize, usize),
+    attributes: MemcpyAttributes,
+) {
+    match attributes.srcAccessOrder {
+        DURING_CALL => set_flat(call, How::In(stream), to, bytes),
+        _ => Copied::flat(to, from, bytes).tell(call, How::In(stream)),
     }
 }
 

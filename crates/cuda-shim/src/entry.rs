@@ -268,8 +268,14 @@ impl<T: Copy> In<T> {
         unsafe { self.0.read_unaligned() }
     }
 
-    /// As many of them.
+    /// The same for calls that may have been refused: there may be none.
+    pub fn if_any(self) -> Option<T> {
+        (!self.is_null()).then(|| self.get())
+    }
+
+    /// As many of them; none where there is no place for any.
     pub fn all(self, count: usize) -> Vec<T> {
+        let count = if self.is_null() { 0 } else { count };
         // SAFETY: the program has promised that there are so many.
         (0..count).map(|at| unsafe { self.0.add(at).read_unaligned() }).collect()
     }

@@ -33,6 +33,10 @@ pub enum Event<'a> {
     EventSynchronized { call: &'static str, event: usize },
     /// A stream waits for an event; `external` as above.
     EventAwaited { stream: StreamName, event: usize, external: bool },
+    /// Other processes may open an event by this handle.
+    EventExported { event: usize, handle: [u8; 64] },
+    /// An event was opened by the handle of another process.
+    EventOpened { event: usize, handle: [u8; 64] },
     /// An event is about to be destroyed.
     EventDestroyed { event: usize },
     /// Memory was allocated or registered.
@@ -162,6 +166,20 @@ impl Event<'_> {
                 tracker.graph_launched(*exec, *stream, place, out);
                 None
             }
+            Event::EventExported { event, handle } => {
+                tracker.event_exported(*event, handle);
+                None
+            }
+            Event::EventOpened { event, handle } => {
+                tracker.event_opened(*event, handle);
+                None
+            }
+            // A node that gives memory back, for as long as the graph is not launched again.
+            Event::Freed { how: Release::Async(stream), .. }
+                if tracker.gpu().makes_graph(*stream) =>
+            {
+                None
+            }
             Event::Freed { call, address, how, .. } if *how != Release::Unregister => {
                 tracker.device_memory_freed(*address, call, place, out);
                 self.apply_to_gpu(tracker.gpu(), place, out)
@@ -192,7 +210,12 @@ impl Event<'_> {
                     |gpu: &mut Gpu, kind: NodeKind| gpu.exec_node_changed(exec, node, kind, place);
                 return Some(does.with(gpu, change));
             }
-            Event::Enqueued(_) | Event::Copied(_) | Event::Set(_) | Event::GraphLaunched { .. } => {
+            Event::Enqueued(_)
+            | Event::Copied(_)
+            | Event::Set(_)
+            | Event::GraphLaunched { .. }
+            | Event::EventExported { .. }
+            | Event::EventOpened { .. } => {
                 unreachable!("`apply` has handed these over")
             }
             Event::StreamCreated { handle, device, blocking } => {

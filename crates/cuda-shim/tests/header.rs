@@ -72,6 +72,9 @@ template <class T> struct Class<T, std::enable_if_t<std::is_integral_v<T> || std
 };
 // A place for devices is as long as a word, and passed as one.
 template <> struct Class<cudaMemLocation> { using type = Word; };
+// Handles of either kind are as many bytes.
+template <> struct Class<cudaIpcEventHandle_t> { using type = cudaIpcMemHandle_t; };
+static_assert(sizeof(cudaIpcEventHandle_t) == sizeof(cudaIpcMemHandle_t));
 template <class...> struct Classes;
 template <class T> struct Function;
 template <class R, class... A> struct Function<R (*)(A...)> {

@@ -22,6 +22,17 @@ impl Clock {
         self.0.get(moment.lane as usize).is_some_and(|seen| *seen >= moment.number)
     }
 
+    /// Up to which work of a place everything has happened before.
+    pub fn number(&self, lane: u32) -> u32 {
+        self.0.get(lane as usize).copied().unwrap_or(0)
+    }
+
+    /// The latest such work of each place that has any.
+    pub fn moments(&self) -> impl Iterator<Item = Moment> {
+        let lanes = (0..).zip(self.0.iter().copied());
+        lanes.filter(|(_, number)| *number != 0).map(|(lane, number)| Moment { lane, number })
+    }
+
     /// Whether all that another clock knows has happened before.
     pub fn covers(&self, other: &Clock) -> bool {
         let mine = self.0.iter().copied().chain(std::iter::repeat(0));

@@ -13,6 +13,7 @@ pub use doubt::Suspect;
 pub use failure::Failure;
 pub use graphs::NodeKind;
 
+use crate::afar::{Afar, Recorded, SharedEvent};
 use crate::clock::{Clock, Moment};
 use crate::graphs::{Act, Graphs};
 use crate::memory::{Block, Memory};
@@ -43,6 +44,7 @@ pub struct Ticket(pub u64);
 pub struct Gpu {
     pages: Pages,
     order: Order,
+    afar: Afar,
     memory: Memory,
     /// What threads are giving back: the call may fail.
     released: FxHashMap<u32, Block>,
@@ -140,6 +142,7 @@ impl Gpu {
         Gpu {
             pages,
             order: Order::default(),
+            afar: Afar::default(),
             memory: Memory::default(),
             released: FxHashMap::default(),
             graphs: Graphs::default(),
@@ -258,7 +261,43 @@ impl Gpu {
         let lane = self.lane(stream);
         if !self.graphs.record(event, lane) {
             self.order.record(event, lane, self.actor.as_ref());
+            self.publish(event);
         }
+    }
+
+    /// Other processes may open an event; where they find what it stands for.
+    pub fn event_exported(&mut self, event: usize) -> Option<SharedEvent> {
+        let shared = self.afar.export(event);
+        self.publish(event);
+        shared
+    }
+
+    /// An event of another process was opened, which says where, or nobody does.
+    pub fn event_opened(&mut self, event: usize, shared: Option<SharedEvent>) {
+        self.afar.open(event, shared);
+    }
+
+    /// Other processes see what an event stands for, if it is theirs, too.
+    fn publish(&mut self, event: usize) {
+        if self.afar.is_used()
+            && let Some(clock) = self.order.event(event)
+        {
+            self.afar.record(event, clock);
+        }
+    }
+
+    /// What an event stands for.
+    fn event(&mut self, event: usize) -> Option<Clock> {
+        if self.afar.is_used()
+            && let Some(recorded) = self.afar.recorded(event, &mut self.order)
+        {
+            return match recorded {
+                Recorded::Never => None,
+                Recorded::At(clock) => Some(clock),
+                Recorded::Unknown => Some(self.order.of_all()),
+            };
+        }
+        self.order.event(event).cloned()
     }
 
     /// The host has waited for an event, or was told that it has come.
@@ -269,7 +308,7 @@ impl Gpu {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        if let Some(clock) = self.order.event(event).cloned() {
+        if let Some(clock) = self.event(event) {
             self.host_waited(&clock, call, place, out);
         }
     }
@@ -278,7 +317,7 @@ impl Gpu {
     pub fn event_awaited(&mut self, stream: StreamName, event: usize) {
         let lane = self.lane(stream);
         if !self.graphs.wait(lane, event)
-            && let Some(clock) = self.order.event(event).cloned()
+            && let Some(clock) = self.event(event)
         {
             self.order.add(lane, &clock);
         }
@@ -287,6 +326,7 @@ impl Gpu {
     /// An event is destroyed. What waits for it goes on waiting.
     pub fn event_destroyed(&mut self, event: usize) {
         self.order.forget_event(event);
+        self.afar.forget(event);
         self.graphs.forget_event(event);
     }
 
@@ -308,12 +348,21 @@ impl Gpu {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        self.afar.tell(clock);
         self.order.wait(clock, self.actor.as_ref());
         self.sweep(Some(call), place, out);
     }
 
+    /// Hosts of other processes may have waited for work of this one.
+    fn hear(&mut self) {
+        if let Some(clock) = self.afar.hear() {
+            self.order.wait(&clock, None);
+        }
+    }
+
     /// What whoever acts here has waited for.
-    fn knowledge(&self, thread: u32) -> Knowledge {
+    fn knowledge(&mut self, thread: u32) -> Knowledge {
+        self.hear();
         let mut clock = self.order.host(self.actor.as_ref());
         let running = self.hosts.iter().rev().find(|(running, _)| *running == thread);
         let function = running.and_then(|(_, ticket)| self.host_functions.get(ticket));
@@ -414,6 +463,7 @@ impl Gpu {
             self.graphs.add_captured(lane, Act::Work(Arc::new(work.clone()), site, ticket));
             return ticket;
         }
+        self.hear();
         let (moment, clock) = self.order.enqueue(lane, self.actor.as_ref());
         let started = Started { ticket, moment, clock: &clock, site };
         self.begin(work, &started, place, out);
@@ -463,6 +513,7 @@ impl Gpu {
             self.hosts.remove(at);
         }
         if let Some((_, past)) = self.host_functions.remove(&ticket) {
+            self.afar.tell(&past);
             self.order.wait(&past, None);
         }
     }

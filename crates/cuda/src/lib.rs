@@ -3,6 +3,7 @@
 //! The shim hands over each call; nothing here calls CUDA, so that everything can be tested without it,
 //! and no device is emulated.
 
+mod afar;
 mod clock;
 mod gpu;
 mod graphs;
@@ -12,6 +13,7 @@ mod order;
 mod rules;
 mod work;
 
+pub use afar::SharedEvent;
 pub use commsan_ptx::Strength;
 pub use gpu::{Ended, Failure, Gpu, Met, NodeKind, Suspect, Ticket};
 pub use kernels::{Launched, Modules, Shape, demangled};

@@ -22,6 +22,9 @@ use rustc_hash::FxHashMap;
 /// Waits of single threads that are told apart.
 const WAITS: usize = 64;
 
+/// What stands for the device of other processes' streams.
+const AFAR: u32 = u32::MAX;
+
 /// How a stream relates to the legacy default stream of its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -79,6 +82,11 @@ impl Order {
     /// A place beside the streams of a device, for work that only edges order.
     pub fn add_lane_beside(&mut self, device: u32) -> u32 {
         self.add_lane(device, Kind::NonBlocking)
+    }
+
+    /// A place for what a stream of another process does, of no device here.
+    pub fn add_afar(&mut self) -> u32 {
+        self.add_lane(AFAR, Kind::NonBlocking)
     }
 
     /// A place is not needed any more.
@@ -177,6 +185,13 @@ impl Order {
     pub fn of_device(&self, device: u32) -> Clock {
         let mut clock = Clock::default();
         self.lanes.iter().filter(|l| l.device == device).for_each(|l| clock.join(&l.clock));
+        clock
+    }
+
+    /// All that has been put into any stream so far.
+    pub fn of_all(&self) -> Clock {
+        let mut clock = Clock::default();
+        self.lanes.iter().for_each(|lane| clock.join(&lane.clock));
         clock
     }
 

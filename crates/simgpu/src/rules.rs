@@ -13,6 +13,8 @@ pub enum Call {
     Copy,
     /// `cudaMemcpyAsync` and its like.
     CopyAsync,
+    /// A copy whose source is read before the call returns: `cudaMemcpySrcAccessOrderDuringApiCall`.
+    CopyDuringCall,
     /// `cudaMemset` and its like.
     Set,
     /// `cudaMemsetAsync` and its like.
@@ -56,6 +58,7 @@ const TABLE: &[(Call, Places, Places, Wait)] = &[
     (Call::CopyAsync, NOT_HOST, PAGEABLE, Wait::PerhapsOperation),
     (Call::CopyAsync, PAGEABLE, NOT_HOST, Wait::PerhapsStaging),
     (Call::CopyAsync, ANY,      ANY,      Wait::Nothing),
+    (Call::CopyDuringCall, ANY, ANY,      Wait::Staging),
     (Call::Set,       ANY,      DEVICE,   Wait::Nothing),
     (Call::Set,       ANY,      ANY,      Wait::Operation),
     (Call::SetAsync,  ANY,      ANY,      Wait::Nothing),
@@ -77,7 +80,9 @@ mod tests {
     #[test]
     fn every_case_has_a_row_and_every_row_a_case() {
         let mut used = vec![false; TABLE.len()];
-        for call in [Call::Copy, Call::CopyAsync, Call::Set, Call::SetAsync, Call::Free] {
+        let copies = [Call::Copy, Call::CopyAsync, Call::CopyDuringCall];
+        let others = [Call::Set, Call::SetAsync, Call::Free];
+        for call in copies.into_iter().chain(others) {
             for &from in ANY {
                 for &to in ANY {
                     let fits = |row: &(Call, Places, Places, Wait)| {

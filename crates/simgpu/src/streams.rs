@@ -28,6 +28,11 @@ impl Which {
     pub fn per_thread(handle: usize) -> Which {
         Which { handle, per_thread: true }
     }
+
+    /// Whether it is the legacy default stream.
+    pub fn is_legacy(self) -> bool {
+        self.handle == LEGACY || self.handle == 0 && !self.per_thread
+    }
 }
 
 /// A stream as the program made it.

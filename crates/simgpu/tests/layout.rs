@@ -22,6 +22,7 @@ const TYPES: &[(&str, &str, u32)] = &[
     ("HostNodeParams", "cudaHostNodeParams", 0),
     ("KernelNodeParams", "cudaKernelNodeParams", 0),
     ("MemLocation", "cudaMemLocation", 0),
+    ("MemcpyAttributes", "cudaMemcpyAttributes", 0),
     ("MemAccessDesc", "cudaMemAccessDesc", 0),
     ("MemPoolProps", "cudaMemPoolProps", 0),
     ("MemAllocNodeParams", "cudaMemAllocNodeParams", 0),

@@ -49,13 +49,13 @@ pub struct Memories<'a, 'g, O> {
 }
 
 /// Where the lanes of a set access one memory.
-struct Target {
+struct Target<'a> {
     base: *mut u8,
     stride: usize,
-    addresses: Row<u64>,
+    addresses: &'a Row<u64>,
 }
 
-impl Target {
+impl Target<'_> {
     #[inline(always)]
     fn pointer(&self, lane: usize, offset: u64) -> *mut u8 {
         let address = (self.addresses[lane] + offset) as usize;
@@ -93,6 +93,33 @@ fn extremes(addresses: &Row<u64>, mask: Mask) -> (u64, u64, u64) {
         }
     }
     (low, high, bits)
+}
+
+/// A lowest and a highest address that those of all lanes lie between, and all bits that are set in any:
+/// what the addresses do not have in common counts as 0 and as 1. Not close, but quick to find.
+#[inline(always)]
+fn bounds(addresses: &Row<u64>) -> (u64, u64, u64) {
+    let first = addresses[0];
+    let (mut differ, mut bits) = (0, 0);
+    for address in addresses {
+        (differ, bits) = (differ | (address ^ first), bits | address);
+    }
+    let differ = u64::MAX.checked_shr(differ.leading_zeros()).unwrap_or(0);
+    (first & !differ, first | differ, bits)
+}
+
+/// Whether the addresses of a set of lanes are multiples of the size, a power of two, and from the lowest
+/// to the highest where `fits` says so; it may be asked about more than that first.
+#[inline(always)]
+fn are_fine(addresses: &Row<u64>, mask: Mask, size: u64, fits: impl Fn(u64, u64) -> bool) -> bool {
+    if mask == ALL {
+        let (low, high, bits) = bounds(addresses);
+        if fits(low, high) {
+            return bits & (size - 1) == 0;
+        }
+    }
+    let (low, high, bits) = extremes(addresses, mask);
+    bits & (size - 1) == 0 && fits(low, high)
 }
 
 /// Memories that have a window among generic addresses.
@@ -180,7 +207,7 @@ impl<O: Observer> Memories<'_, '_, O> {
             for n in 0..sizes[lane] {
                 let mut at = [0; LANES];
                 at[lane] = address.wrapping_add(n);
-                self.global_access(at, 1 << lane, 1, Kind::Load, |target, _| {
+                self.global_access(&at, 1 << lane, 1, Kind::Load, |target, _| {
                     // SAFETY: checked to be accessible.
                     bytes[lane][n as usize] = unsafe { u8::load(target.pointer(lane, 0)) };
                 })?;
@@ -210,11 +237,11 @@ impl<O: Observer> Memories<'_, '_, O> {
             for at in (0..size).step_by(PART as usize) {
                 let [from, to] = [from, to].map(|row| row.map(|start| start.wrapping_add(at)));
                 let mut part = 0u128;
-                self.global_access(from, 1 << lane, PART, Kind::Load, |target, _| {
+                self.global_access(&from, 1 << lane, PART, Kind::Load, |target, _| {
                     // SAFETY: checked to be accessible.
                     part = unsafe { u128::load(target.pointer(lane, 0)) };
                 })?;
-                self.own_access(Where::Shared, to, 1 << lane, PART, Kind::Store, |target, _| {
+                self.own_access(Where::Shared, &to, 1 << lane, PART, Kind::Store, |target, _| {
                     // SAFETY: checked to be accessible.
                     unsafe { u128::store(target.pointer(lane, 0), part) };
                 })?;
@@ -249,16 +276,16 @@ impl<O: Observer> Memories<'_, '_, O> {
         mask: Mask,
         size: u64,
         kind: Kind,
-        mut act: impl FnMut(&Target, Mask),
+        mut act: impl FnMut(&Target<'_>, Mask),
     ) -> Result<(), Trap> {
         if mask == 0 {
             return Ok(());
         }
         let at = addresses(rows, address);
         match address.place {
-            Where::Global => self.global_access(at, mask, size, kind, act),
-            Where::Generic if extremes(&at, mask).1 < SHARED_WINDOW => {
-                self.global_access(at, mask, size, kind, act)
+            Where::Global => self.global_access(&at, mask, size, kind, act),
+            Where::Generic if are_fine(&at, mask, 1, |_, high| high < SHARED_WINDOW) => {
+                self.global_access(&at, mask, size, kind, act)
             }
             Where::Generic => {
                 let mut rest = mask;
@@ -268,40 +295,38 @@ impl<O: Observer> Memories<'_, '_, O> {
                     rest &= !inside;
                     if inside != 0 {
                         let at = at.map(|a| a.wrapping_sub(window));
-                        self.own_access(place, at, inside, size, kind, &mut act)?;
+                        self.own_access(place, &at, inside, size, kind, &mut act)?;
                     }
                 }
                 match rest {
                     0 => Ok(()),
-                    rest => self.global_access(at, rest, size, kind, act),
+                    rest => self.global_access(&at, rest, size, kind, act),
                 }
             }
             Where::Frame => {
                 let at = at.map(|a| a.wrapping_add(self.frame));
-                self.own_access(Where::Local, at, mask, size, kind, act)
+                self.own_access(Where::Local, &at, mask, size, kind, act)
             }
-            place => self.own_access(place, at, mask, size, kind, act),
+            place => self.own_access(place, &at, mask, size, kind, act),
         }
     }
 
     #[inline(always)]
     fn global_access(
         &mut self,
-        addresses: Row<u64>,
+        addresses: &Row<u64>,
         mask: Mask,
         size: u64,
         kind: Kind,
-        mut act: impl FnMut(&Target, Mask),
+        mut act: impl FnMut(&Target<'_>, Mask),
     ) -> Result<(), Trap> {
-        let (low, high, bits) = extremes(&addresses, mask);
-        let fast = bits & (size - 1) == 0
-            && self.global.hits(self.instruction, low, high.saturating_add(size));
-        if !fast {
-            self.check_lanes(&addresses, mask, size, kind)?;
+        let hits =
+            |low, high: u64| self.global.hits(self.instruction, low, high.saturating_add(size));
+        if !are_fine(addresses, mask, size, hits) {
+            self.check_lanes(addresses, mask, size, kind)?;
         }
         if O::WANTED {
             let (function, instruction) = (self.function, self.instruction);
-            let addresses = &addresses;
             let access = Access { function, instruction, kind, size, lanes: mask, addresses };
             self.observer.access(&access);
         }
@@ -333,11 +358,11 @@ impl<O: Observer> Memories<'_, '_, O> {
     fn own_access(
         &mut self,
         place: Where,
-        addresses: Row<u64>,
+        addresses: &Row<u64>,
         mask: Mask,
         size: u64,
         kind: Kind,
-        mut act: impl FnMut(&Target, Mask),
+        mut act: impl FnMut(&Target<'_>, Mask),
     ) -> Result<(), Trap> {
         let region = match place {
             Where::Shared => self.shared,
@@ -345,15 +370,15 @@ impl<O: Observer> Memories<'_, '_, O> {
             Where::Arguments => Region { size: 0, ..self.arguments },
             _ => self.local,
         };
-        let (_, high, bits) = extremes(&addresses, mask);
-        let inside = high.checked_add(size).is_some_and(|end| end <= region.size);
-        if bits & (size - 1) != 0 || !inside {
+        let is_inside = |_, high: u64| high.checked_add(size).is_some_and(|end| end <= region.size);
+        if !are_fine(addresses, mask, size, is_inside) {
             let bad = |lane: &usize| {
-                let end = addresses[*lane].checked_add(size);
-                !addresses[*lane].is_multiple_of(size) || end.is_none_or(|end| end > region.size)
+                let address = addresses[*lane];
+                !address.is_multiple_of(size) || !is_inside(address, address)
             };
             let lane = lanes(mask).find(bad).unwrap_or(0);
-            let wrong = if inside { Wrong::Misaligned } else { Wrong::Outside };
+            let all_inside = lanes(mask).all(|lane| is_inside(0, addresses[lane]));
+            let wrong = if all_inside { Wrong::Misaligned } else { Wrong::Outside };
             return Err(self.wrong(wrong, kind, place, addresses[lane], size, lane));
         }
         act(&Target { base: region.base, stride: region.stride, addresses }, mask);
@@ -381,7 +406,7 @@ impl<O: Observer> Memories<'_, '_, O> {
 }
 
 #[inline(always)]
-fn gather<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target, offset: u64, mask: Mask) {
+fn gather<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target<'_>, offset: u64, mask: Mask) {
     // SAFETY: who calls has checked that these lanes may access these bytes.
     let value = |lane| unsafe { T::load(target.pointer(lane, offset)) };
     match mask {
@@ -391,7 +416,7 @@ fn gather<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target, offset: u64,
 }
 
 #[inline(always)]
-fn scatter<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target, offset: u64, mask: Mask) {
+fn scatter<T: Cell + Lane>(rows: &Rows, slot: Slot, target: &Target<'_>, offset: u64, mask: Mask) {
     let row = rows.row::<T>(slot);
     // SAFETY: who calls has checked that these lanes may access these bytes.
     let put = |lane: usize| unsafe { T::store(target.pointer(lane, offset), row[lane]) };
@@ -414,5 +439,33 @@ fn write_bits(rows: &Rows, slot: Slot, lane: usize, width: u64, bits: u64) {
         2 => rows.set(slot, lane, bits as u16),
         4 => rows.set(slot, lane, bits as u32),
         _ => rows.set(slot, lane, bits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_hold_all_addresses() {
+        for stride in [0, 4, 8, 1 << 20, u64::MAX] {
+            let of = |lane: usize| 0x7ff8u64.wrapping_add(stride.wrapping_mul(lane as u64));
+            let row: Row<u64> = std::array::from_fn(of);
+            let (low, high, bits) = bounds(&row);
+            let exact = extremes(&row, ALL);
+            assert!(low <= exact.0 && exact.1 <= high && bits == exact.2, "{stride}");
+        }
+        assert_eq!(bounds(&[12; LANES]), (12, 12, 12));
+    }
+
+    #[test]
+    fn fine_is_what_fits_and_is_aligned() {
+        // From 0x7ff8 on, bounds are as far as 0xffff.
+        let row: Row<u64> = std::array::from_fn(|lane| 0x7ff8 + lane as u64 * 4);
+        let fits = |low, high| 0x7ff8 <= low && high <= 0x8074;
+        assert!(are_fine(&row, ALL, 4, fits));
+        assert!(!are_fine(&row, ALL, 8, fits));
+        assert!(!are_fine(&row, ALL, 4, |low, high| fits(low, high) && high < 0x8074));
+        assert!(are_fine(&row, ALL >> 1, 4, |low, high| fits(low, high) && high < 0x8074));
     }
 }

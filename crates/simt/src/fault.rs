@@ -100,7 +100,11 @@ impl fmt::Display for Fault {
             Some(SourceLine { file, line }) => write!(f, ", {file}:{line}")?,
             None => f.write_str(", built without -lineinfo")?,
         }
-        write!(f, " (`{name}`, instruction {index} of {})", self.function)
+        f.write_str(" (")?;
+        if !name.is_empty() {
+            write!(f, "`{name}`, ")?; // unless it is one that nobody has a name for
+        }
+        write!(f, "instruction {index} of {})", self.function)
     }
 }
 

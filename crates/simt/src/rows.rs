@@ -24,6 +24,10 @@ pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
 /// The lanes of a set that have what its first one has.
 pub fn alike<T: PartialEq>(set: Mask, of: impl Fn(usize) -> T) -> Mask {
     let Some(first) = lanes(set).next().map(&of) else { return 0 };
+    // Mostly all are; a loop without an end before the last lane is one of vectors.
+    if set == ALL && (0..LANES).fold(true, |all, lane| all & (of(lane) == first)) {
+        return set;
+    }
     lanes(set).filter(|lane| of(*lane) == first).fold(0, |all, lane| all | 1 << lane)
 }
 

@@ -3,9 +3,10 @@
 use crate::ask;
 use crate::copies::{
     Copied, How, batch, from_symbol, peer, peer_slices, set, set_flat, set_rows, slices, to_symbol,
+    with_attributes,
 };
 use crate::entry::In;
-use commsan_cuda_abi::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr};
+use commsan_cuda_abi::{Extent, Memcpy3DParms, Memcpy3DPeerParms, MemcpyAttributes, PitchedPtr};
 use std::ffi::c_int;
 
 entries! {
@@ -27,10 +28,12 @@ entries! {
         to: usize,
         from: usize,
         bytes: usize,
-        _attributes: usize,
+        attributes: In<MemcpyAttributes>,
         stream: usize,
     ) touches(call) {
-        Copied::flat(to, from, bytes).tell(call, How::In(stream));
+        if let Some(attributes) = attributes.if_any() {
+            with_attributes(call, stream, (to, from, bytes), attributes);
+        }
     }
 
     fn cudaMemcpy2D, cudaMemcpy2D_ptds(
@@ -65,7 +68,7 @@ entries! {
     }
 
     fn cudaMemcpy3DAsync, cudaMemcpy3DAsync_ptsz(parameters: In<Memcpy3DParms>, stream: usize)
-    after(call) {
+    touches(call) {
         slices(call, How::In(stream), parameters);
     }
 
@@ -151,14 +154,14 @@ entries! {
         from: In<usize>,
         sizes: In<usize>,
         count: usize,
-        _attributes: usize,
-        _indices: usize,
-        _attribute_count: usize,
+        attributes: In<MemcpyAttributes>,
+        starts: In<usize>,
+        attribute_count: usize,
         stream_or_failure: usize,
         stream: usize,
     ) touches(call) {
         let stream = if ask::is_13() { stream_or_failure } else { stream };
-        batch(call, stream, (to, from), sizes, count);
+        batch(call, stream, (to, from), (sizes, count), (attributes, starts, attribute_count));
     }
 
     fn cudaMemset, cudaMemset_ptds(to: usize, _value: c_int, bytes: usize) touches(call) {

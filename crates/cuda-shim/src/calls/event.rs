@@ -1,7 +1,8 @@
 //! Events.
 
 use crate::Event;
-use crate::entry::Call;
+use crate::entry::{Call, Out};
+use commsan_cuda_abi::IpcHandle;
 use std::ffi::c_uint;
 
 /// `cudaEventRecordExternal`.
@@ -38,6 +39,14 @@ entries! {
     fn cudaEventElapsedTime_v2(_milliseconds: usize, start: usize, end: usize) waits(call) {
         has_come(call, start);
         has_come(call, end);
+    }
+
+    fn cudaIpcGetEventHandle(handle: Out<IpcHandle>, event: usize) after(call) {
+        call.tell(Event::EventExported { event, handle: handle.get().reserved });
+    }
+
+    fn cudaIpcOpenEventHandle(event: Out<usize>, handle: IpcHandle) after(call) {
+        call.tell(Event::EventOpened { event: event.get(), handle: handle.reserved });
     }
 
     fn cudaEventDestroy(event: usize) before(call) {

@@ -287,7 +287,8 @@ impl Gpu {
 
     /// Work in flight that an access of others to memory of this process meets: with what it does, and
     /// where it was put into its stream, as a place in `stacks`.
-    pub fn met_by(&self, access: &Access, stacks: &mut Stacks) -> SmallVec<[Met; TOLD]> {
+    pub fn met_by(&mut self, access: &Access, stacks: &mut Stacks) -> SmallVec<[Met; TOLD]> {
+        self.hear();
         let clock = self.order.host(self.actor.as_ref());
         let unordered = |flight: &Flight, _: &Access| {
             !clock.has_seen(flight.moment) && !self.may_wait(flight, Code::WorkMeetsRemote)

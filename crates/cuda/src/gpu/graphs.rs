@@ -212,9 +212,9 @@ impl Gpu {
             let mut clock = start.clone();
             step.after.iter().for_each(|before| clock.join(&done[*before as usize]));
             if let Act::Wait(event) = step.act
-                && let Some(recorded) = self.order.event(event)
+                && let Some(recorded) = self.event(event)
             {
-                clock.join(recorded);
+                clock.join(&recorded);
             }
             let moment = self.order.number(lanes[step.track as usize], &clock);
             match &step.act {
@@ -225,7 +225,10 @@ impl Gpu {
                 Act::Host(ticket) => {
                     self.host_functions.insert(*ticket, (moment, clock.clone()));
                 }
-                Act::Record(event) => self.order.record_at(*event, clock.clone()),
+                Act::Record(event) => {
+                    self.order.record_at(*event, clock.clone());
+                    self.publish(*event);
+                }
                 Act::Nothing | Act::Wait(_) | Act::Graph(_) => {}
             }
             clock.see(moment);

@@ -20,6 +20,8 @@ impl Gpu {
         if bytes.is_empty() {
             return;
         }
+        // What a graph allocates is there whenever its nodes are.
+        let stream = stream.filter(|stream| !self.makes_graph(*stream));
         let born = stream.map(|stream| {
             let lane = self.lane(stream);
             let (moment, _) = self.order.enqueue(lane, self.actor.as_ref());

@@ -49,6 +49,7 @@ impl Gpu {
             });
         }
         if told != Clock::default() {
+            self.afar.tell(&told);
             self.order.wait(&told, self.actor.as_ref());
             self.sweep(None, place, out);
         }

@@ -10,12 +10,22 @@ use super::Tracker;
 use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_cuda::{Copy, Gpu, Set, StreamName, Ticket, Touch, Work};
+use commsan_cuda::{Copy, Gpu, Set, SharedEvent, StreamName, Ticket, Touch, Work};
 use commsan_engine::{Access, Past, When};
+use commsan_fabric::ENTRY;
 use commsan_model::{Code, Role};
 use commsan_place::{About, Findings, Place, Report, Side};
+use rustc_hash::FxHasher;
 use std::ffi::CStr;
+use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
+
+/// What the board knows a handle of an event by.
+fn key_of(handle: &[u8; 64]) -> u64 {
+    let mut hasher = FxHasher::default();
+    ("event", handle).hash(&mut hasher);
+    hasher.finish() | 1
+}
 
 /// What the shadow knows work by that is over.
 const WORK: &CStr = c"stream work";
@@ -24,6 +34,24 @@ impl Tracker {
     /// What is known about CUDA.
     pub fn gpu(&mut self) -> &mut Gpu {
         &mut self.gpu
+    }
+
+    /// Other processes may open an event by a handle.
+    pub fn event_exported(&mut self, event: usize, handle: &[u8; 64]) {
+        let Some(SharedEvent { sheet, number }) = self.gpu.event_exported(event) else { return };
+        if let Some((board, _)) = self.together.board {
+            let mut entry = [0; ENTRY];
+            entry[..2].copy_from_slice(&[sheet, number]);
+            // Those who do not find it, since the board is busy or has forgotten it, report less.
+            board.post(key_of(handle), &entry);
+        }
+    }
+
+    /// An event was opened by the handle of another process.
+    pub fn event_opened(&mut self, event: usize, handle: &[u8; 64]) {
+        let entry = self.together.board.and_then(|(board, _)| board.find(key_of(handle)));
+        let shared = entry.map(|entry| SharedEvent { sheet: entry[0], number: entry[1] });
+        self.gpu.event_opened(event, shared);
     }
 
     /// Work has been put into a stream.

@@ -1,13 +1,14 @@
 //! Copies.
 
-use crate::abi::{Memcpy3DParms, Memcpy3DPeerParms};
-use crate::api::entry::In;
+use crate::abi::{Memcpy3DParms, Memcpy3DPeerParms, MemcpyAttributes};
+use crate::api::entry::{In, Out};
 use crate::copy::{self, Copy, Extent};
 use crate::error::{Error, Result};
 use crate::memory::Place;
 use crate::order::StreamId;
 use crate::rules::Call;
 use crate::runtime::{Session, State};
+use crate::streams::Which;
 use std::ffi::c_int;
 
 /// `cudaMemcpyKind`, which says which sides are device memory.
@@ -16,6 +17,11 @@ const HOST_TO_DEVICE: c_int = 1;
 const DEVICE_TO_HOST: c_int = 2;
 const DEVICE_TO_DEVICE: c_int = 3;
 const DEFAULT: c_int = 4;
+
+/// `cudaMemcpySrcAccessOrder`.
+const STREAM_ORDER: c_int = 1;
+const DURING_CALL: c_int = 2;
+const ANY_ORDER: c_int = 3;
 
 calls! {
     fn cudaMemcpy, cudaMemcpy_ptds in (session, which)(
@@ -37,6 +43,50 @@ calls! {
     ) {
         let stream = session.stream(which(stream))?;
         copy(session, Call::CopyAsync, stream, Copy::flat(to, from, bytes), kind)
+    }
+
+    fn cudaMemcpyBatchAsync, cudaMemcpyBatchAsync_ptsz in (session, which)(
+        to: In<usize>,
+        from: In<usize>,
+        sizes: In<usize>,
+        count: usize,
+        attributes: In<MemcpyAttributes>,
+        starts: In<usize>,
+        attribute_count: usize,
+        stream: usize,
+    ) {
+        let copies = flat(to, from, sizes, count)?;
+        let orders = orders(attributes, starts, attribute_count, count)?;
+        batch(session, which(stream), copies, orders)
+    }
+
+    // CUDA 12 has a place for the index of a failure.
+    fn commsan_12_cudaMemcpyBatchAsync, commsan_12_cudaMemcpyBatchAsync_ptsz in (session, which)(
+        to: In<usize>,
+        from: In<usize>,
+        sizes: In<usize>,
+        count: usize,
+        attributes: In<MemcpyAttributes>,
+        starts: In<usize>,
+        attribute_count: usize,
+        failure: Out<usize>,
+        stream: usize,
+    ) {
+        failure.put_if_wanted(usize::MAX);
+        let copies = flat(to, from, sizes, count)?;
+        let orders = orders(attributes, starts, attribute_count, count)?;
+        batch(session, which(stream), copies, orders)
+    }
+
+    fn cudaMemcpyWithAttributesAsync, cudaMemcpyWithAttributesAsync_ptsz in (session, which)(
+        to: usize,
+        from: usize,
+        bytes: usize,
+        attributes: In<MemcpyAttributes>,
+        stream: usize,
+    ) {
+        let call = in_order(attributes.get()?)?;
+        batch(session, which(stream), vec![Copy::flat(to, from, bytes)], vec![call])
     }
 
     fn cudaMemcpy2D, cudaMemcpy2D_ptds in (session, which)(
@@ -121,6 +171,50 @@ calls! {
         let stream = session.stream(which(stream))?;
         let (copied, to, from) = from_peer_parameters(&parameters.get()?)?;
         peer(session, Some(stream), copied, to, from)
+    }
+}
+
+/// Copies of a batch, in a stream that is not the legacy one.
+fn batch(session: &mut Session, which: Which, copies: Vec<Copy>, calls: Vec<Call>) -> Result {
+    if which.is_legacy() {
+        return Err(Error::INVALID_VALUE);
+    }
+    let stream = session.stream(which)?;
+    copies.iter().try_for_each(|copied| check(session, copied, DEFAULT))?;
+    let mut copies = copies.into_iter().zip(calls);
+    copies.try_for_each(|(copied, call)| session.copy(call, stream, copied))
+}
+
+fn flat(to: In<usize>, from: In<usize>, sizes: In<usize>, count: usize) -> Result<Vec<Copy>> {
+    let sides = to.all(count)?.into_iter().zip(from.all(count)?);
+    let copies = sides.zip(sizes.all(count)?);
+    Ok(copies.map(|((to, from), bytes)| Copy::flat(to, from, bytes)).collect())
+}
+
+/// How each copy of a batch goes, by attributes, of which each is for the copies from its start on.
+fn orders(
+    attributes: In<MemcpyAttributes>,
+    starts: In<usize>,
+    attribute_count: usize,
+    count: usize,
+) -> Result<Vec<Call>> {
+    let starts = starts.all(attribute_count)?;
+    let rising = starts.is_sorted_by(|one, next| one < next);
+    if starts.first() != Some(&0) || !rising || starts.last().is_none_or(|last| *last >= count) {
+        return Err(Error::INVALID_VALUE);
+    }
+    let calls = attributes.all(attribute_count)?.into_iter().map(in_order);
+    let calls = calls.collect::<Result<Vec<Call>>>()?;
+    let of = |copy: usize| calls[starts.partition_point(|start| *start <= copy) - 1];
+    Ok((0..count).map(of).collect())
+}
+
+/// How a copy goes whose source may be accessed in some order with its stream.
+fn in_order(attributes: MemcpyAttributes) -> Result<Call> {
+    match attributes.srcAccessOrder {
+        STREAM_ORDER | ANY_ORDER => Ok(Call::CopyAsync),
+        DURING_CALL => Ok(Call::CopyDuringCall),
+        _ => Err(Error::INVALID_VALUE),
     }
 }
 

@@ -73,19 +73,26 @@ fn create(session: &mut Session, event: Out<usize>, flags: c_uint) -> Result {
     event.put(handle)
 }
 
-fn elapsed(session: &Session, start: usize, end: usize) -> Result<f32> {
-    let time = |event| {
+fn elapsed(session: &mut Session, start: usize, end: usize) -> Result<f32> {
+    let time = |session: &Session, event| {
         let event = session.events.get(event)?;
         if event.flags & DISABLE_TIMING != 0 || event.record == Record::Never {
             return Err(Error::INVALID_RESOURCE_HANDLE);
         }
         event.time.ok_or(Error::NOT_READY)
     };
-    let (start, end) = (time(start), time(end));
+    let (from, to) = (time(session, start), time(session, end));
     // What is wrong with either counts before what is not done yet.
-    let (start, end) = match (start, end) {
-        (Err(Error::NOT_READY), Err(error)) => return Err(error),
-        (start, end) => (start?, end?),
+    let (from, to) = match (from, to) {
+        (Err(Error::NOT_READY), Err(error)) if error != Error::NOT_READY => return Err(error),
+        (Err(Error::NOT_READY), _) => return Err(asked(session, start)),
+        (Ok(_), Err(Error::NOT_READY)) => return Err(asked(session, end)),
+        (from, to) => (from?, to?),
     };
-    Ok((end as f64 - start as f64) as f32 / 1e6)
+    Ok((to as f64 - from as f64) as f32 / 1e6)
+}
+
+/// An event has not come; who asks in a loop gets there, as by [`Session::query_event`].
+fn asked(session: &mut Session, event: usize) -> Error {
+    session.query_event(event).err().unwrap_or(Error::NOT_READY)
 }

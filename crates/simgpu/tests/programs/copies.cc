@@ -138,7 +138,41 @@ static void large() {
     free(source);
 }
 
+// Many at once, in no order. Of the second and third, the source may change when the call has returned.
+static void batch() {
+#if CUDART_VERSION >= 13000
+    cudaStream_t s;
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    int *d, *pinned, local[2] = {2, 3}, result[3];
+    OK(cudaMalloc((void **)&d, 3 * sizeof *d));
+    OK(cudaMallocHost((void **)&pinned, sizeof *pinned));
+    *pinned = 1;
+    void *to[] = {d, d + 1, d + 2};
+    const void *from[] = {pinned, local, local + 1};
+    size_t sizes[] = {4, 4, 4}, starts[] = {0, 1};
+    cudaMemcpyAttributes how[2] = {};
+    how[0].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    how[1].srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+    OK(cudaMemcpyBatchAsync(to, from, sizes, 3, how, starts, 2, s));
+    local[0] = local[1] = 0;
+    OK(cudaStreamSynchronize(s));
+    OK(cudaMemcpy(result, d, sizeof result, cudaMemcpyDeviceToHost));
+    CHECK(result[0] == 1 && result[1] == 2 && result[2] == 3);
+    OK(cudaMemcpyWithAttributesAsync(d, d + 2, 4, how, s));
+    OK(cudaStreamSynchronize(s));
+    CHECK(*d == 3);
+    EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 3, how, starts, 2, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 3, how, starts + 1, 1, s), cudaErrorInvalidValue);
+    EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 3, how, starts, 0, s), cudaErrorInvalidValue);
+    OK(cudaFree(d));
+    OK(cudaFreeHost(pinned));
+    OK(cudaStreamDestroy(s));
+#endif
+    EXPECT(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
+}
+
 int main() {
+    batch();
     rows();
     slices();
     waits();

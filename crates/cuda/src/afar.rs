@@ -1,0 +1,320 @@
+//! Events that several processes share, `cudaIpcGetEventHandle`: what their records stand for, in memory
+//! that all of them read.
+//!
+//! A clock counts work of one process's streams. In a record that others read it is a list: so much of the
+//! work in that lane of that process has happened before. Who reads it has a lane of its own for each of
+//! these, without any work, so that clocks carry them on like others: to what is put behind them, to further
+//! records, and back to the process whose work it is.
+//!
+//! A host that has waited for work of another process may tell that one by any means, and leaves a note of it
+//! on that one's sheet, which takes it as waited for by all of its own threads.
+//!
+//! **Soundness.** Where it is not known what a record stands for, for want of room or of somebody who says so, who
+//! waits for it counts as waiting for all work that its process has put into streams so far.
+
+use crate::clock::{Clock, Moment};
+use crate::order::Order;
+use commsan_fabric::sheets::{Name, Sheets};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU64, fence};
+
+/// Events that a process can share.
+const EVENTS: usize = 128;
+/// Lanes that a record can tell of.
+const LANES: usize = 62;
+/// Words of an event: a version, odd while it is written, how many lanes follow, and these.
+const EVENT: usize = 2 + 2 * LANES;
+/// A record that has more lanes than there is room for.
+const TOO_MANY: u64 = u64::MAX;
+/// Lanes of a process whose work others can note as waited for; a word counts the notes before them.
+const HEARD: usize = 512;
+/// Words of a sheet.
+const WORDS: usize = 1 + HEARD + EVENTS * EVENT;
+/// Looks at an event that somebody else is writing.
+const TRIES: usize = 1000;
+
+type Words = &'static [AtomicU64];
+
+/// An event of some process's sheet, as others find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedEvent {
+    /// The sheet.
+    pub sheet: u64,
+    /// Which of its events.
+    pub number: u64,
+}
+
+/// What is shared with other processes.
+#[derive(Default)]
+pub struct Afar {
+    sheets: Sheets,
+    own: Option<Own>,
+    /// Where records of shared events are; nothing if nobody knows.
+    events: FxHashMap<usize, Option<Words>>,
+    /// Lanes of other processes, and what they are here.
+    lanes: FxHashMap<(u64, u32), u32>,
+}
+
+struct Own {
+    name: Name,
+    words: Words,
+    events: usize,
+    /// Notes that were read.
+    heard: u64,
+}
+
+/// What a record of an event stands for.
+pub enum Recorded {
+    /// Nothing: it was not recorded.
+    Never,
+    /// This.
+    At(Clock),
+    /// That is not known.
+    Unknown,
+}
+
+impl Afar {
+    /// Whether anything is shared.
+    pub fn is_used(&self) -> bool {
+        !self.events.is_empty() || self.own.is_some()
+    }
+
+    /// Other processes may open an event. Where they find it, unless there is no room.
+    pub fn export(&mut self, event: usize) -> Option<SharedEvent> {
+        let place = self.own().filter(|own| own.events < EVENTS).map(|own| {
+            own.events += 1;
+            let number = own.events - 1;
+            let shared = SharedEvent { sheet: own.name.to_bits(), number: number as u64 };
+            (shared, words_of(own.words, number))
+        });
+        self.events.insert(event, place.map(|(_, words)| words));
+        place.map(|(shared, _)| shared)
+    }
+
+    /// An event of another process was opened.
+    pub fn open(&mut self, event: usize, shared: Option<SharedEvent>) {
+        // One's own sheet is needed for what others note.
+        self.own();
+        let words = shared.filter(|shared| shared.number < EVENTS as u64).and_then(|shared| {
+            let sheet = self.read(shared.sheet)?;
+            Some(words_of(sheet, shared.number as usize))
+        });
+        self.events.insert(event, words);
+    }
+
+    /// An event is no more, here.
+    pub fn forget(&mut self, event: usize) {
+        self.events.remove(&event);
+    }
+
+    fn own(&mut self) -> Option<&mut Own> {
+        if self.own.is_none() {
+            let (name, words) = self.sheets.take(WORDS).ok()?;
+            self.own = Some(Own { name, words, events: 0, heard: 0 });
+        }
+        self.own.as_mut()
+    }
+
+    fn read(&mut self, sheet: u64) -> Option<Words> {
+        match &self.own {
+            Some(own) if own.name.to_bits() == sheet => Some(own.words),
+            _ => self.sheets.read(Name::from_bits(sheet), WORDS).ok(),
+        }
+    }
+
+    /// A record of an event stands for this. Nothing happens if it is not shared.
+    pub fn record(&mut self, event: usize, clock: &Clock) {
+        let Some(Some(words)) = self.events.get(&event).copied() else { return };
+        let Some(own) = self.own().map(|own| own.name.to_bits()) else { return };
+        let names: FxHashMap<u32, (u64, u32)> =
+            self.lanes.iter().map(|(name, lane)| (*lane, *name)).collect();
+        let lanes = clock.moments().map(|Moment { lane, number }| {
+            let (sheet, lane) = names.get(&lane).copied().unwrap_or((own, lane));
+            [sheet, u64::from(lane) << 32 | u64::from(number)]
+        });
+        write(words, &lanes.collect::<Vec<_>>());
+    }
+
+    /// What the last record of an event stands for, whoever has made it; `None` if it is not shared.
+    pub fn recorded(&mut self, event: usize, order: &mut Order) -> Option<Recorded> {
+        let Some(words) = self.events.get(&event)? else { return Some(Recorded::Unknown) };
+        let lanes = match read(words) {
+            Some(lanes) if lanes.is_empty() => return Some(Recorded::Never),
+            Some(lanes) => lanes,
+            None => return Some(Recorded::Unknown),
+        };
+        let own = self.own.as_ref().map(|own| own.name.to_bits());
+        let mut clock = Clock::default();
+        for [sheet, moment] in lanes {
+            let (lane, number) = ((moment >> 32) as u32, moment as u32);
+            let lane = match own == Some(sheet) {
+                true => lane,
+                false => *self.lanes.entry((sheet, lane)).or_insert_with(|| order.add_afar()),
+            };
+            clock.see(Moment { lane, number });
+        }
+        Some(Recorded::At(clock))
+    }
+
+    /// The host has waited for this: other processes hear of their work in it.
+    pub fn tell(&mut self, clock: &Clock) {
+        let lanes: Vec<_> = self.lanes.iter().map(|(name, lane)| (*name, *lane)).collect();
+        for ((sheet, theirs), lane) in lanes {
+            let number = clock.number(lane);
+            if number == 0 || theirs as usize >= HEARD {
+                continue;
+            }
+            let Some(words) = self.read(sheet) else { continue };
+            if words[1 + theirs as usize].fetch_max(number.into(), Release) < number.into() {
+                words[0].fetch_add(1, Release);
+            }
+        }
+    }
+
+    /// What hosts of other processes have waited for since this was asked last.
+    pub fn hear(&mut self) -> Option<Clock> {
+        let own = self.own.as_mut()?;
+        let notes = own.words[0].load(Acquire);
+        if notes == own.heard {
+            return None;
+        }
+        own.heard = notes;
+        let mut clock = Clock::default();
+        for (lane, word) in own.words[1..=HEARD].iter().enumerate() {
+            let number = word.load(Acquire) as u32;
+            if number != 0 {
+                clock.see(Moment { lane: lane as u32, number });
+            }
+        }
+        Some(clock)
+    }
+}
+
+fn words_of(sheet: Words, event: usize) -> Words {
+    &sheet[1 + HEARD + event * EVENT..][..EVENT]
+}
+
+/// Replaces a record. One that somebody else writes at the same time stays his.
+fn write(event: Words, lanes: &[[u64; 2]]) {
+    for _ in 0..TRIES {
+        let version = event[0].load(Acquire);
+        let free = version & 1 == 0;
+        if free && event[0].compare_exchange(version, version + 1, Acquire, Relaxed).is_ok() {
+            fence(Release);
+            let fits = lanes.len() <= LANES;
+            event[1].store(if fits { lanes.len() as u64 } else { TOO_MANY }, Relaxed);
+            if fits {
+                let words = lanes.iter().flatten();
+                event[2..].iter().zip(words).for_each(|(to, word)| to.store(*word, Relaxed));
+            }
+            event[0].store(version + 2, Release);
+            return;
+        }
+        std::hint::spin_loop();
+    }
+}
+
+/// Reads a record: no lanes if there is none, nothing if it cannot be told.
+fn read(event: Words) -> Option<Vec<[u64; 2]>> {
+    for _ in 0..TRIES {
+        let version = event[0].load(Acquire);
+        let count = event[1].load(Relaxed);
+        let words = event[2..].chunks_exact(2).take(count.min(LANES as u64) as usize);
+        let lanes = words.map(|pair| [pair[0].load(Relaxed), pair[1].load(Relaxed)]).collect();
+        fence(Acquire);
+        if version & 1 == 0 && event[0].load(Relaxed) == version {
+            return (count <= LANES as u64).then_some(lanes);
+        }
+        std::hint::spin_loop();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Kind;
+    use crate::work::StreamName;
+
+    struct Process {
+        afar: Afar,
+        order: Order,
+    }
+
+    impl Process {
+        fn new() -> Process {
+            Process { afar: Afar::default(), order: Order::default() }
+        }
+
+        fn stream(&mut self, handle: usize) -> u32 {
+            let name = StreamName::Created { handle };
+            self.order.create(name, 0, Kind::NonBlocking);
+            self.order.lane(name, 0)
+        }
+
+        fn record(&mut self, event: usize, lane: u32) {
+            self.order.record(event, lane, None);
+            self.afar.record(event, &self.order.event(event).unwrap().clone());
+        }
+
+        fn recorded(&mut self, event: usize) -> Option<Clock> {
+            match self.afar.recorded(event, &mut self.order) {
+                Some(Recorded::At(clock)) => Some(clock),
+                _ => None,
+            }
+        }
+    }
+
+    #[test]
+    fn order_comes_back_through_another_process() {
+        let (mut one, mut other) = (Process::new(), Process::new());
+        let (s, t) = (one.stream(1), one.stream(2));
+        let u = other.stream(1);
+        let ready = one.afar.export(10).unwrap();
+        let done = one.afar.export(11).unwrap();
+        other.afar.open(20, Some(ready));
+        other.afar.open(21, Some(done));
+        assert!(matches!(other.afar.recorded(20, &mut other.order), Some(Recorded::Never)));
+        let (before, _) = one.order.enqueue(s, None);
+        one.record(10, s);
+        let (after, _) = one.order.enqueue(s, None);
+        // Not what has not waited for it.
+        other.record(21, u);
+        assert!(one.recorded(11).is_none_or(|clock| !clock.has_seen(before)));
+        let ready = other.recorded(20).unwrap();
+        other.order.add(u, &ready);
+        other.order.enqueue(u, None);
+        other.record(21, u);
+        let done = one.recorded(11).unwrap();
+        assert!(done.has_seen(before) && !done.has_seen(after));
+        one.order.add(t, &done);
+        assert!(one.order.of_stream(t).has_seen(before));
+        assert!(one.afar.hear().is_none());
+        let known = other.order.of_stream(u);
+        other.afar.tell(&known);
+        let heard = one.afar.hear().unwrap();
+        assert!(heard.has_seen(before) && !heard.has_seen(after));
+        assert!(one.afar.hear().is_none());
+    }
+
+    #[test]
+    fn what_has_no_room_is_not_known() {
+        let (mut one, mut other) = (Process::new(), Process::new());
+        let lanes: Vec<u32> = (0..LANES + 1).map(|handle| one.stream(handle)).collect();
+        let shared = one.afar.export(10).unwrap();
+        other.afar.open(20, Some(shared));
+        for lane in lanes {
+            let (moment, clock) = one.order.enqueue(lane, None);
+            let mut clock = clock;
+            clock.see(moment);
+            one.order.wait(&clock, None);
+        }
+        let lane = one.stream(1000);
+        one.record(10, lane);
+        assert!(matches!(other.afar.recorded(20, &mut other.order), Some(Recorded::Unknown)));
+        other.afar.open(30, None);
+        assert!(matches!(other.afar.recorded(30, &mut other.order), Some(Recorded::Unknown)));
+        assert!(other.afar.recorded(40, &mut other.order).is_none());
+    }
+}
