@@ -12,7 +12,8 @@
 //! What a variable holds where the call is made, constants and handles of freed objects, is followed within a function
 //! (`held.rs`).
 //!
-//! **Missed**: everything that is computed, objects that another function has freed, ranks beyond the communicator's.
+//! **Missed**: everything that is computed, objects that another function has freed among
+//! other things, ranks beyond the communicator's.
 
 mod aliased;
 mod constant;

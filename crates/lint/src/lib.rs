@@ -55,7 +55,10 @@ pub struct Analysis {
 /// Runs all analyses. Calls of MPI through pointers become plain ones in the program.
 pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     let calls = Calls::of(program);
-    let memory = memory::Memory::of(program, &calls);
+    let mut memory = memory::Memory::of(program, &calls);
+    if pointers::threads(program, &memory) {
+        memory = memory::Memory::of(program, &calls);
+    }
     pointers::resolve(program, &calls, &memory);
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();

@@ -19,6 +19,7 @@
 
 mod build;
 mod library;
+pub(crate) mod objects;
 pub(crate) mod set;
 mod solve;
 mod values;
@@ -27,6 +28,7 @@ use crate::Calls;
 use commsan_ir::{FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
 use rustc_hash::FxHashSet;
 use solve::Solver;
+use std::cell::RefCell;
 use values::Values;
 
 /// Offsets of one object that are told apart.
@@ -67,6 +69,7 @@ pub struct Memory {
     /// Objects known outside.
     escaped: FxHashSet<Object>,
     functions: Vec<u32>,
+    sets: RefCell<objects::Sets>,
 }
 
 impl Memory {

@@ -190,6 +190,8 @@ impl Call<'_> {
             | "mtx_unlock" => Runtime::Unlock(self.arg(0)),
             "pthread_create" => Runtime::Create(self.function(2)),
             "thrd_create" => Runtime::Create(self.function(1)),
+            // What it runs was found by `pointers::threads`.
+            _ if name.starts_with(START_OF_CXX) => Runtime::Create(self.function(3)),
             "pthread_join" | "thrd_join" | "_ZNSt6thread4joinEv" => Runtime::Join,
             "pthread_cond_wait"
             | "pthread_cond_timedwait"
@@ -211,6 +213,9 @@ impl Call<'_> {
         })
     }
 }
+
+/// What the constructors of `std::thread` call, with the object that the thread runs (libstdc++).
+pub const START_OF_CXX: &str = "_ZNSt6thread15_M_start_thread";
 
 /// Of the `ident_t` that describes a place in the source: what kind of worksharing it is for.
 const SECTIONS: i64 = 0x400;

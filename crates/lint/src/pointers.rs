@@ -1,8 +1,9 @@
-//! Calls of MPI's functions through pointers that can be to one function only.
+//! Calls of MPI's functions through pointers that can be to one function only, and what threads of C++ run.
 
 use crate::Calls;
-use crate::memory::Memory;
-use commsan_ir::{Callee, FunctionId, InstId, Op, Program};
+use crate::memory::{Memory, Object, Pointer};
+use crate::openmp::START_OF_CXX;
+use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
 
 /// Turns them into calls by name, which all analyses know. What the program defines itself stays as it is: there
 /// analyses follow pointers on their own.
@@ -32,4 +33,53 @@ fn call_by_name(program: &mut Program, function: FunctionId, id: InstId, callee:
         // The pointer.
         inst.args.pop();
     }
+}
+
+/// Passes the function that a thread of C++ runs, too, where it is started: libstdc++ is given an object, and calls a virtual
+/// function of it. Says whether there are such threads: then more is known of memory.
+pub fn threads(program: &mut Program, memory: &Memory) -> bool {
+    let mut found = Vec::new();
+    for (function, _, body) in program.defined() {
+        for (index, inst) in body.code.iter().enumerate() {
+            if let Some(run) = run_by_thread(program, memory, function, inst) {
+                found.push((function, InstId(index as u32), run));
+            }
+        }
+    }
+    for (function, id, run) in &found {
+        if let Some(body) = &mut program.functions[function.0 as usize].body {
+            body[*id].args.push(Value::Function(*run));
+        }
+    }
+    !found.is_empty()
+}
+
+fn run_by_thread(
+    program: &Program,
+    memory: &Memory,
+    function: FunctionId,
+    inst: &Inst,
+) -> Option<FunctionId> {
+    /// Where the virtual function is in the table, behind two destructors.
+    const RUN: u64 = 16;
+    let Op::Call(Callee::Direct(callee)) = inst.op else { return None };
+    let [_, state, _] = *inst.args else { return None };
+    if !program[callee].name.starts_with(START_OF_CXX) {
+        return None;
+    }
+    let owners = memory.targets(function, state).into_iter();
+    // Each kind of thread has a constructor of its own, which makes the object.
+    let own = |state: &Pointer| matches!(state.object, Object::Made(by, ..) if by == function);
+    let states = owners.flat_map(|owner| memory.content(owner)).filter(own);
+    let tables = states.flat_map(|state| memory.content(Pointer { at: Some(0), ..state }));
+    let mut runs = tables.filter_map(|table| {
+        let Pointer { object: Object::Global(id), at: Some(at) } = table else { return None };
+        let at = u64::try_from(at).ok()? + RUN;
+        match program[id].initial.iter().find(|(place, _)| *place == at)?.1 {
+            Value::Function(run) => program[run].body.is_some().then_some(run),
+            _ => None,
+        }
+    });
+    let run = runs.next()?;
+    runs.all(|other| other == run).then_some(run)
 }

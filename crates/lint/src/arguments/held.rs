@@ -2,14 +2,15 @@
 //!
 //! Only variables of the function itself that others cannot change behind its back: those of whose addresses nothing
 //! is made but arguments of calls. Where two ways meet, what both agree on is left. A way on which a condition
-//! contradicts what a variable holds is not taken: `if (comm != MPI_COMM_NULL)` after `MPI_Comm_free(&comm)`.
+//! contradicts what a variable holds is not taken: `if (comm != MPI_COMM_NULL)` after `MPI_Comm_free(&comm)`. Functions that do
+//! nothing but free what is in the variable whose address they are given count as the call they make.
 
 use super::constant::Constant;
 use crate::library::Library;
 use crate::{Calls, Mpi};
 use commsan_engine::Mode;
 use commsan_ir::graph::Flow;
-use commsan_ir::{BlockId, Body, Callee, Compare, Inst, InstId, Op, Program, Value};
+use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::calls::Object;
 use commsan_mpi::{Call, Effect, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -285,9 +286,25 @@ impl<'p> Tracked<'p> {
                         _ => Done::Written,
                     }
                 }
+                Op::Call(Callee::Direct(callee)) => {
+                    self.freed_by(callee, place).map_or(Done::Kept, Done::Freed)
+                }
                 _ => Done::Kept,
             },
         }
+    }
+
+    /// What a function always frees that is in the variable it is given the address of, if it does nothing else with that.
+    fn freed_by(&self, function: FunctionId, place: usize) -> Option<Object> {
+        let body = self.program[function].body.as_ref()?;
+        let param = Value::Param(u32::try_from(place).ok()?);
+        let uses = |inst: &&Inst| inst.args.contains(&param);
+        let mut uses = body.code.iter().filter(uses);
+        let (Some(only), None) = (uses.next(), uses.next()) else { return None };
+        let is_at_begin = body.instructions(BlockId(0)).any(|(_, inst)| std::ptr::eq(inst, only));
+        let is_first = only.args.first() == Some(&param);
+        let frees = self.calls.at(only).filter(|_| is_at_begin && is_first)?.call?.frees?;
+        (frees != Object::Request).then_some(frees)
     }
 }
 

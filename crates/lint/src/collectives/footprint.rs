@@ -31,7 +31,12 @@ pub struct Targets {
     pub places: Vec<Place>,
     /// Whether it points there and nowhere else.
     pub is_certain: bool,
+    /// In any objects, if these are few.
+    pub few: Option<Box<[Pointer]>>,
 }
+
+/// Places that a value may point to, at most, to be told one by one.
+const FEW: usize = 4;
 
 /// What all functions have to do with.
 #[derive(Debug, Default)]
@@ -82,8 +87,14 @@ impl Footprints {
         if let Some(known) = self.targets.get(&(function, value)) {
             return Rc::clone(known);
         }
-        let pointers = comms.memory.targets(function, value);
-        let is_certain = match &*pointers {
+        let targets = Rc::new(self.at(&comms.memory.targets(function, value)));
+        self.targets.insert((function, value), Rc::clone(&targets));
+        targets
+    }
+
+    /// Some places as those that a value may point to.
+    pub fn at(&mut self, pointers: &[Pointer]) -> Targets {
+        let is_certain = match pointers {
             [one] => one.at.is_some() && !matches!(one.object, Object::Made(..)),
             _ => false,
         };
@@ -97,9 +108,8 @@ impl Footprints {
                 self.places.entry(place.object).or_default().insert(at, *place);
             }
         }
-        let targets = Rc::new(Targets { places, is_certain });
-        self.targets.insert((function, value), Rc::clone(&targets));
-        targets
+        let few = (1..=FEW).contains(&pointers.len()).then(|| pointers.into());
+        Targets { places, is_certain, few }
     }
 
     /// Everything in arrays that a value points to, or that a descriptor there points to.
@@ -126,7 +136,7 @@ impl Footprints {
                 _ => places.push(*target),
             }
         }
-        Rc::new(Targets { places, is_certain: targets.is_certain })
+        Rc::new(Targets { places, is_certain: targets.is_certain, few: None })
     }
 
     /// What a function's own code reads or writes.

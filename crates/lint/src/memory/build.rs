@@ -95,7 +95,8 @@ impl<'p> Builder<'p> {
         }
         let functions = program.functions.iter().map(|function| function.params).collect();
         let escaped = self.solver.escaped();
-        Memory { solver: self.solver, values: self.values, escaped, functions }
+        let (solver, values, sets) = (self.solver, self.values, Default::default());
+        Memory { solver, values, escaped, functions, sets }
     }
 
     fn global(&mut self, id: GlobalId, global: &commsan_ir::Global) {

@@ -6,7 +6,7 @@
 
 use super::effects::{View, Writes};
 use super::linear::{Known, Linear};
-use crate::memory::Object;
+use crate::memory::objects::ObjectsId;
 use commsan_ir::graph::{Flow, dominators, frontiers};
 use commsan_ir::{BlockId, Inst, InstId, Op, Place, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -131,7 +131,7 @@ struct Home {
     /// The variable it is in.
     variable: Option<Value>,
     /// The objects it may be in; none if nothing is known.
-    objects: Option<Vec<Object>>,
+    objects: Option<ObjectsId>,
     /// Whether others may write it.
     shared: bool,
 }
@@ -140,16 +140,13 @@ impl Home {
     fn of(view: &View, (address, _): &Cell) -> Home {
         let variable = address.variable(&view.flat.body);
         let objects = match (variable, address.base()) {
-            (Some(variable), _) => view.object(variable).map(|object| vec![object]),
-            (None, Some(base)) => view
-                .targets(base)
-                .filter(|targets| !targets.is_empty())
-                .map(|targets| targets.iter().map(|target| target.object).collect()),
+            (Some(variable), _) => view.object(variable).map(|o| view.memory.objects_of([o])),
+            (None, Some(base)) => view.objects(base),
             _ => None,
         };
-        let shared = match (variable, &objects) {
+        let shared = match (variable, objects) {
             (Some(Value::Global(id, _)), _) => !view.program[id].constant,
-            (Some(_), Some(objects)) => objects.iter().any(|o| view.memory.escapes(*o)),
+            (Some(_), Some(objects)) => view.memory.any_escapes(objects),
             _ => true,
         };
         Home { variable, objects, shared }
@@ -162,7 +159,7 @@ struct Written {
     most: Option<u64>,
     variable: Option<Value>,
     /// As of a cell.
-    objects: Option<Vec<Object>>,
+    objects: Option<ObjectsId>,
 }
 
 struct Follower<'v, 'p> {
@@ -231,12 +228,10 @@ impl<'v, 'p> Follower<'v, 'p> {
             let sum = Linear::of(body, &known, *address);
             let variable = sum.as_ref().and_then(|sum| sum.variable(body));
             let objects = match variable {
-                Some(variable) => self.view.object(variable).map(|object| vec![object]),
-                None => self
-                    .view
-                    .targets(*address)
-                    .filter(|targets| !targets.is_empty())
-                    .map(|targets| targets.iter().map(|target| target.object).collect()),
+                Some(variable) => {
+                    self.view.object(variable).map(|o| self.view.memory.objects_of([o]))
+                }
+                None => self.view.objects(*address),
             };
             Written { sum, most: *most, variable, objects }
         };
@@ -281,12 +276,10 @@ impl<'v, 'p> Follower<'v, 'p> {
         if let (Some(one), Some(other)) = (written.variable, home.variable) {
             return one == other;
         }
-        let (Some(written), Some(own)) = (&written.objects, &home.objects) else { return true };
-        let escapes = |object: &Object| self.view.memory.escapes(*object);
-        let outside = |objects: &[Object]| objects.contains(&Object::Outside);
-        own.iter().any(|object| written.contains(object))
-            || outside(written) && own.iter().any(escapes)
-            || outside(own) && written.iter().any(escapes)
+        match (written.objects, home.objects) {
+            (Some(written), Some(own)) => self.view.memory.may_meet(written, own),
+            _ => true,
+        }
     }
 
     fn insert_phis(&mut self, flow: &Flow, dominators: &[Option<BlockId>]) {

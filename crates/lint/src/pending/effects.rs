@@ -6,7 +6,8 @@ use super::uses::Uses;
 use crate::datatypes;
 use crate::environment::Environment;
 use crate::library::Library;
-use crate::memory::{Memory, Object, Pointer};
+use crate::memory::objects::ObjectsId;
+use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::calls::{Extent, On, Rule, Times};
@@ -385,25 +386,29 @@ impl<'p> View<'p> {
         if self.environment.open_mpi && !fortran { 8 } else { 4 }
     }
 
-    /// What an address may point to.
-    pub fn targets(&self, address: Value) -> Option<Vec<Pointer>> {
-        self.targets_at(address, 8)
+    /// The objects that an address may point into, none if nothing is known of it.
+    pub fn objects(&self, address: Value) -> Option<ObjectsId> {
+        const DEEPEST: u32 = 8;
+        let found = self.objects_at(address, DEEPEST)?;
+        (!self.memory.in_set(found).is_empty()).then_some(found)
     }
 
-    fn targets_at(&self, address: Value, depth: u32) -> Option<Vec<Pointer>> {
+    fn objects_at(&self, address: Value, depth: u32) -> Option<ObjectsId> {
         let root = self.flat.frames[0].function;
-        let Value::Inst(id) = address else { return Some(self.memory.targets(root, address)) };
+        let Value::Inst(id) = address else { return Some(self.memory.objects(root, address)) };
         if let Some((frame, original)) = self.flat.origin(id) {
             let function = self.flat.frames[frame].function;
-            return Some(self.memory.targets(function, Value::Inst(original)));
+            return Some(self.memory.objects(function, Value::Inst(original)));
         }
         let args = match &self.flat.body[id].op {
             Op::Phi(_) if depth > 0 => &self.flat.body[id].args,
             _ => return None,
         };
-        let sets: Option<Vec<_>> =
-            args.iter().map(|arg| self.targets_at(*arg, depth - 1)).collect();
-        Some(sets?.concat())
+        let mut all = self.memory.objects_of([]);
+        for arg in args {
+            all = self.memory.objects_together(all, self.objects_at(*arg, depth - 1)?);
+        }
+        Some(all)
     }
 
     /// The object that a local or global variable is.

@@ -319,12 +319,7 @@ impl View<'_> {
         else {
             return true;
         };
-        match self.targets(*value) {
-            Some(targets) if !targets.is_empty() => {
-                targets.iter().any(|target| self.memory.escapes(target.object))
-            }
-            _ => true,
-        }
+        self.objects(*value).is_none_or(|objects| self.memory.any_escapes(objects))
     }
 
     /// Whether an operation's request is also kept elsewhere than in its variable, or is not the

@@ -1,6 +1,7 @@
 //! What calls of MPI make differ between ranks, and what they make the same.
 
-use super::{Analysis, Pass};
+use super::Analysis;
+use super::pass::Pass;
 use crate::collectives::absent;
 use crate::collectives::comm::{ABSENT, Comm, Group, Labels, OTHER, RANK};
 use crate::collectives::extent;
@@ -38,7 +39,7 @@ impl Analysis<'_, '_> {
             };
             let bytes = extent::of_integers(self.comms, pass.body, inst, mpi);
             for arg in inst.args.iter().take(to + 1).skip(from) {
-                let targets = self.targets(function, *arg);
+                let targets = self.targets(pass.at(), *arg);
                 let targets = self.footprints.extended(&targets, bytes);
                 pass.write(memory, &targets, label | control);
                 if name == "MPI_Comm_rank" && comm != Comm::Own {
@@ -49,7 +50,7 @@ impl Analysis<'_, '_> {
         }
         if matches!(name, "MPI_Wtime" | "MPI_Get_processor_name") {
             for arg in &inst.args {
-                let targets = self.targets(function, *arg);
+                let targets = self.targets(pass.at(), *arg);
                 pass.write(memory, &targets, OTHER);
             }
             return OTHER;
@@ -58,7 +59,7 @@ impl Analysis<'_, '_> {
         if let Some((to, color)) = absent::made(name) {
             let color = color.map(|color| self.labels_at(pass, inst, mpi, color, labels, memory));
             let label = absent::label(self.comms, function, id, color);
-            let targets = self.targets(function, inst.args[to]);
+            let targets = self.targets(pass.at(), inst.args[to]);
             pass.write(memory, &targets, label);
         }
         for place in [call.at.root, call.at.op].into_iter().flatten().filter(|_| call.collective) {
@@ -69,7 +70,7 @@ impl Analysis<'_, '_> {
             let constant = stored(self.comms.program, pass.body, at).is_some();
             let stored = match mpi.by_reference && !constant {
                 true => {
-                    let targets = self.targets(function, at);
+                    let targets = self.targets(pass.at(), at);
                     memory.read(&targets.places)
                 }
                 false => 0,
@@ -88,7 +89,7 @@ impl Analysis<'_, '_> {
                 Role::Status => OTHER,
                 _ => continue,
             };
-            let targets = self.targets(function, *arg);
+            let targets = self.targets(pass.at(), *arg);
             let bytes = extent::written(self.comms, pass.body, inst, (mpi, call), place);
             if label == 0 {
                 pass.clear(memory, &targets, bytes);
@@ -117,7 +118,7 @@ impl Analysis<'_, '_> {
             };
             let Some(arg) = inst.args.get(*place) else { continue };
             let labels = match by_address {
-                true => memory.read(&self.targets(pass.function, *arg).places),
+                true => memory.read(&self.targets(pass.at(), *arg).places),
                 false => labels[*place],
             };
             let is_absent = control == 0
@@ -142,7 +143,7 @@ impl Analysis<'_, '_> {
         memory: &Stored,
     ) -> Labels {
         match inst.args.get(place) {
-            Some(at) if mpi.by_reference => memory.read(&self.targets(pass.function, *at).places),
+            Some(at) if mpi.by_reference => memory.read(&self.targets(pass.at(), *at).places),
             _ => labels.get(place).copied().unwrap_or(0),
         }
     }

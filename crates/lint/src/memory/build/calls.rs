@@ -4,6 +4,7 @@ use super::Builder;
 use crate::Mpi;
 use crate::memory::library::Library;
 use crate::memory::solve::Node;
+use crate::openmp::START_OF_CXX;
 use commsan_ir::{FunctionId, Inst, InstId, Value};
 use commsan_mpi::{Effect, Role};
 
@@ -17,7 +18,9 @@ impl Builder<'_> {
     ) -> bool {
         let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
         // Who starts threads passes arguments on: the function, and where its parameters begin.
+        let of_cxx = name.starts_with(START_OF_CXX);
         let thread = match name {
+            _ if of_cxx => Some((3, 0, 0)),
             "pthread_create" => Some((2, 0, 3)),
             "__kmpc_fork_call" | "__kmpc_fork_teams" => Some((2, 2, 3)),
             _ => None,
@@ -25,6 +28,14 @@ impl Builder<'_> {
         if let Some((entry, first, from)) = thread {
             let Value::Function(callee) = arg(entry) else { return false };
             self.started.insert(callee);
+            if of_cxx {
+                // The object's owner is passed.
+                let owner = self.value(function, arg(1));
+                let (state, param) =
+                    (self.solver.loaded(owner), self.value(callee, Value::Param(0)));
+                self.solver.copy(state, param);
+                return true;
+            }
             for (number, argument) in (first..).zip(inst.args.iter().skip(from)) {
                 let argument = self.value(function, *argument);
                 let param = self.value(callee, Value::Param(number));

@@ -42,10 +42,9 @@ impl Run<'_, '_, '_> {
             }
             _ => true,
         };
-        let pointer = |value: Value| view.targets(value).is_some_and(|targets| !targets.is_empty());
         let is_pointer = |value: Value| match value {
             Value::Inst(id) if view.flat.origin(id).is_none() => true,
-            Value::Inst(_) | Value::Global(..) | Value::Param(_) => pointer(value),
+            Value::Inst(_) | Value::Global(..) | Value::Param(_) => view.objects(value).is_some(),
             _ => false,
         };
         let mut bases = sum.terms.iter().filter(|(value, factor)| *factor == 1 && outer(*value));

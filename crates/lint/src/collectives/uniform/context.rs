@@ -1,0 +1,181 @@
+//! What functions are called with: labels, and what their parameters point to. Each combination is a context, looked at
+//! by itself.
+
+use super::Analysis;
+use crate::collectives::comm::Labels;
+use crate::collectives::footprint::Targets;
+use crate::collectives::stored::Stored;
+use crate::memory::Pointer;
+use commsan_ir::{Body, FunctionId, InstId, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Combinations of labels that one function is looked at with.
+const CONTEXTS: usize = 8;
+/// Those that differ in what parameters point to, too.
+const POINTED: usize = 24;
+/// Calls within calls that are looked at before who calls goes on.
+const DEEPEST: usize = 100;
+
+/// What a parameter points to, where that is less than it points to in any call.
+pub(super) type Pointed = Option<Rc<[Pointer]>>;
+
+/// How a function is called.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Call {
+    /// Of the conditions that decide whether it is called.
+    pub control: Labels,
+    pub params: Vec<Labels>,
+    pub pointed: Vec<Pointed>,
+}
+
+/// A function with what it is called with.
+#[derive(Default)]
+pub(super) struct Context {
+    pub function: Option<FunctionId>,
+    pub call: Call,
+    pub entry: Stored,
+    /// The last that was added to it.
+    pub entered: Stored,
+    pub exit: Stored,
+    /// Objects whose labels it changes.
+    pub touched: FxHashSet<u32>,
+    pub result: Labels,
+    /// Its calls on communicators that some ranks do not have.
+    pub absent: FxHashSet<(InstId, usize)>,
+    pub callers: BTreeSet<usize>,
+    pub rounds: usize,
+    /// Whether it is being looked at.
+    pub busy: bool,
+    /// Whether it has gone by results of others that were not final.
+    pub preliminary: bool,
+    /// Where its values point to, of those that follow from what its parameters point to.
+    targets: FxHashMap<Value, Rc<Targets>>,
+}
+
+impl Analysis<'_, '_> {
+    /// The context of such a call; a new one is looked at soon.
+    pub(super) fn context(&mut self, function: FunctionId, mut call: Call) -> usize {
+        let ours = self.of_function.entry(function).or_default();
+        if ours.len() >= POINTED {
+            call.pointed.fill(None);
+        }
+        let key = (function, call);
+        if let Some(number) = self.known.get(&key) {
+            return *number;
+        }
+        if ours.len() >= POINTED + CONTEXTS {
+            // The last one stands for all others.
+            let number = ours[POINTED + CONTEXTS - 1];
+            let context = &mut self.contexts[number].call;
+            let mut changed = key.1.control & !context.control != 0;
+            context.control |= key.1.control;
+            for (known, new) in context.params.iter_mut().zip(&key.1.params) {
+                changed |= new & !*known != 0;
+                *known |= new;
+            }
+            self.known.insert(key, number);
+            if changed {
+                self.queue(number);
+            }
+            return number;
+        }
+        let number = self.contexts.len();
+        ours.push(number);
+        let call = key.1.clone();
+        self.contexts.push(Context { function: Some(function), call, ..Context::default() });
+        self.known.insert(key, number);
+        self.queue(number);
+        number
+    }
+
+    /// What the parameters of a function point to, where it is passed these values of a context's.
+    pub(super) fn pointed(
+        &mut self,
+        (number, body): (usize, &Body),
+        args: &[Value],
+        callee: FunctionId,
+    ) -> Vec<Pointed> {
+        let params = self.comms.program[callee].params;
+        let args = args.iter().copied().zip(0..params);
+        let mut pointed: Vec<_> = args
+            .map(|(arg, param)| {
+                let here = self.targets((number, body), arg);
+                let few = here.few.as_ref()?;
+                let anywhere = self.footprints.targets(self.comms, callee, Value::Param(param));
+                let less = anywhere.few.as_ref().is_none_or(|all| all.len() > few.len());
+                less.then(|| Rc::from(&few[..]))
+            })
+            .collect();
+        pointed.resize(params as usize, None);
+        pointed
+    }
+
+    /// Where a value of a context may point to.
+    pub(super) fn targets(&mut self, (number, body): (usize, &Body), value: Value) -> Rc<Targets> {
+        let context = &self.contexts[number];
+        let function = context.function.unwrap_or(FunctionId(u32::MAX));
+        if let Some(known) = context.targets.get(&value) {
+            return Rc::clone(known);
+        }
+        let Some((pointed, by)) = behind(body, value)
+            .and_then(|(param, by)| Some((context.call.pointed.get(param)?.clone()?, by)))
+        else {
+            return self.footprints.targets(self.comms, function, value);
+        };
+        let shifted = |to: &Pointer| Pointer { at: to.at.zip(by).map(|(at, by)| at + by), ..*to };
+        let mut pointers: Vec<_> = pointed.iter().map(shifted).collect();
+        pointers.sort_unstable();
+        pointers.dedup();
+        let targets = Rc::new(self.footprints.at(&pointers));
+        self.contexts[number].targets.insert(value, Rc::clone(&targets));
+        targets
+    }
+
+    pub(super) fn queue(&mut self, number: usize) {
+        self.open.insert(self.entry(number));
+    }
+
+    /// Where a context is queued.
+    fn entry(&self, number: usize) -> (u32, usize) {
+        let function = self.contexts[number].function;
+        (function.map_or(u32::MAX, |function| self.order[function.0 as usize]), number)
+    }
+
+    /// Looks at a context right away, so that who calls it goes on with what it does. Others wait if
+    /// it is being looked at already, or too deep in calls.
+    pub(super) fn settle(&mut self, number: usize) {
+        let entry = self.entry(number);
+        if !self.open.contains(&entry) {
+            return;
+        }
+        if !self.contexts[number].busy && self.path.len() < DEEPEST {
+            self.open.remove(&entry);
+            return self.look(number);
+        }
+        let from = self.path.iter().position(|other| *other == number).unwrap_or(0);
+        for waiting in self.path[from..].iter().chain([&number]) {
+            self.contexts[*waiting].preliminary = true;
+        }
+    }
+}
+
+/// The parameter that an address follows from, and how many bytes it lies behind that, if known.
+fn behind(body: &Body, mut value: Value) -> Option<(usize, Option<i64>)> {
+    let mut by = Some(0i64);
+    loop {
+        match value {
+            Value::Param(number) => return Some((number as usize, by)),
+            Value::Inst(id) => match &body[id].op {
+                Op::Offset(bytes, scales) => {
+                    by = by.and_then(|by| by.checked_add(*bytes)).filter(|_| scales.is_empty());
+                    value = body[id].args[0];
+                }
+                Op::Cast => value = body[id].args[0],
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+}
