@@ -113,7 +113,8 @@ impl Board {
         }
     }
 
-    pub(crate) fn post_here(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
+    /// The same for what concerns this node alone.
+    pub fn post_here(&self, key: u64, entry: &[u64; ENTRY]) -> Posted {
         for _ in 0..TRIES {
             // Of two that come with one key and find nothing, both choose the same slot, and one gets it.
             let set = self.set(key);

@@ -43,7 +43,7 @@ impl Tracker {
             let mut entry = [0; ENTRY];
             entry[..2].copy_from_slice(&[sheet, number]);
             // Those who do not find it, since the board is busy or has forgotten it, report less.
-            board.post(key_of(handle), &entry);
+            board.post_here(key_of(handle), &entry);
         }
     }
 
