@@ -10,13 +10,9 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 3)
-    MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank < 3) MPI_Recv(&sum, 1, MPI_INT, 3, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   for (int i = 0; i < 3 && rank == 3; i++) MPI_Send(&i, 1, MPI_INT, i, 5, MPI_COMM_WORLD);
-  if (rank < 3) {
-    MPI_Recv(&sum, 1, MPI_INT, 3, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
-  }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Finalize();
   return sum != 6;
