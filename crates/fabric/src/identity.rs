@@ -6,7 +6,7 @@
 //! | MPICH's mpiexec (hydra) | the launcher's address, on the command line of the proxy above us |
 //! | srun, flux, PALS | job and step number |
 
-use std::path::Path;
+use crate::process::{Status, ancestors, hash};
 
 /// A short text, fit for a file name, that only the processes of this job have.
 pub fn identity() -> Option<String> {
@@ -33,32 +33,18 @@ pub fn identity() -> Option<String> {
 
 /// `host:port` and process group of the mpiexec that started the proxy above this process.
 fn hydra_address() -> Option<String> {
-    let mut process = std::process::id();
-    for _ in 0..32 {
-        process = parent(process)?;
-        let directory = Path::new("/proc").join(process.to_string());
-        let name = std::fs::read_to_string(directory.join("comm")).ok()?;
-        if name.starts_with("hydra_pmi_prox") {
-            let bytes = std::fs::read(directory.join("cmdline")).ok()?;
-            let line = String::from_utf8_lossy(&bytes);
-            let words: Vec<&str> = line.split('\0').collect();
-            let value = |option| words.windows(2).find(|w| w[0] == option).map(|w| w[1]);
-            return Some([value("--control-port")?, value("--pgid").unwrap_or("")].join("/"));
-        }
-    }
-    None
+    let is_proxy = |(_, status): &(libc::pid_t, Status)| status.name.starts_with("hydra_pmi_prox");
+    let (process, _) = ancestors(std::process::id().cast_signed()).find(is_proxy)?;
+    let bytes = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+    let line = String::from_utf8_lossy(&bytes);
+    let words: Vec<&str> = line.split('\0').collect();
+    let value = |option| words.windows(2).find(|w| w[0] == option).map(|w| w[1]);
+    Some([value("--control-port")?, value("--pgid").unwrap_or("")].join("/"))
 }
 
-fn parent(process: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
-}
-
-/// Eight hexadecimal digits made from `text` (FNV-1a).
+/// Eight hexadecimal digits made from `text`.
 fn short(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = hash(text.as_bytes());
     format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }
 
@@ -81,6 +67,7 @@ mod tests {
 
     #[test]
     fn the_parent_of_a_process_is_known() {
-        assert_eq!(parent(std::process::id()), Some(std::os::unix::process::parent_id()));
+        let above = ancestors(std::process::id().cast_signed()).next().map(|(number, _)| number);
+        assert_eq!(above, Some(std::os::unix::process::parent_id().cast_signed()));
     }
 }

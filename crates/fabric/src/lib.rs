@@ -64,11 +64,6 @@ impl Fabric {
         Fabric { far: Some(far), board, ..Fabric::new(memory, me) }
     }
 
-    /// Whether some ranks are on other nodes.
-    pub(crate) fn is_on_several_nodes(&self) -> bool {
-        self.far.is_some()
-    }
-
     /// This rank.
     pub fn me(&self) -> usize {
         self.me

@@ -1,6 +1,7 @@
 //! What the kernel says of processes.
 
 use std::fs;
+use std::sync::OnceLock;
 
 /// What a process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +24,12 @@ impl Seen {
 
 /// What numbers of processes mean the same in: this boot of this machine, and a name space of it.
 pub(crate) fn home() -> u64 {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    hash(format!("{boot} {}", space.display()).as_bytes())
+    static HOME: OnceLock<u64> = OnceLock::new();
+    *HOME.get_or_init(|| {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        hash(format!("{boot} {}", space.display()).as_bytes())
+    })
 }
 
 /// The launcher that this process has begun, or what it has begun has; `None` if there are several.
