@@ -25,6 +25,7 @@ mod footprint;
 mod live;
 mod pages;
 mod pattern;
+mod runs;
 mod shadow;
 mod sorted;
 
@@ -35,4 +36,5 @@ pub use footprint::Footprint;
 pub use live::{Access, Live, Mode, OpId};
 pub use pages::{GRANULE_WORDS, PAGE_SHIFT, Pages};
 pub use pattern::Pattern;
+pub use runs::{Comb, Runs};
 pub use shadow::{CELLS, Header as ShadowHeader, Past, Place, RECENT, Shadow, When};

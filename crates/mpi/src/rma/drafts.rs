@@ -8,8 +8,8 @@
 //! of all the others first. So the order in which those that are left are told is of no importance,
 //! but for one thing: what is complete comes before what is not.
 
-use crate::rma::notice::{Announced, Comb};
-use commsan_engine::Mode;
+use crate::rma::notice::Announced;
+use commsan_engine::{Comb, Mode};
 use commsan_place::StackId;
 use std::ops::Range;
 
@@ -192,8 +192,8 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rma::notice::{Epoch, Runs};
-    use commsan_engine::Pattern;
+    use crate::rma::notice::Epoch;
+    use commsan_engine::{Pattern, Runs};
     use commsan_place::Stacks;
 
     const TO: u32 = 1;

@@ -1,10 +1,10 @@
 //! What one rank tells another about, in words.
 
 use crate::rma::accumulate::{Atomic, Combine, Rules};
-use commsan_engine::{Footprint, Mode, Pattern};
+use commsan_engine::{Comb, Footprint, Mode, Runs};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// Under what protection an operation was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,19 +46,6 @@ pub struct Announced {
     pub complete: bool,
     /// Bytes, relative to the target's base address.
     pub runs: Runs,
-}
-
-/// Evenly spaced runs of bytes; several where the layout is less even.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Runs(pub SmallVec<[Comb; 1]>);
-
-/// `count` runs of `size` bytes, `stride` apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comb {
-    pub start: i64,
-    pub size: u64,
-    pub stride: i64,
-    pub count: u64,
 }
 
 /// A message between ranks.
@@ -123,48 +110,6 @@ pub enum Which {
     Epoch,
     /// The one of this number.
     One(u32),
-}
-
-impl Runs {
-    /// The bytes of a pattern moved by `at`.
-    pub fn of(pattern: &Pattern, at: i64) -> Runs {
-        if pattern.is_dense() {
-            let (span, (stride, count)) = (pattern.span(), (0, 1));
-            let (start, size) = (at + span.start as i64, (span.end - span.start) as u64);
-            return Runs(SmallVec::from_buf([Comb { start, size, stride, count }]));
-        }
-        let mut combs: SmallVec<[Comb; 1]> = SmallVec::new();
-        let span = pattern.span();
-        let window = at as isize + span.start..at as isize + span.end;
-        let _ = pattern.visit::<()>(at as isize, &window, &mut |run: Range<isize>| {
-            let (start, size) = (run.start as i64, (run.end - run.start) as u64);
-            match combs.last_mut() {
-                Some(last) if last.size == size && last.count == 1 => {
-                    (last.stride, last.count) = (start - last.start, 2);
-                }
-                Some(last)
-                    if last.size == size
-                        && start == last.start + last.stride * last.count as i64 =>
-                {
-                    last.count += 1;
-                }
-                _ => combs.push(Comb { start, size, stride: 0, count: 1 }),
-            }
-            ControlFlow::Continue(())
-        });
-        Runs(combs)
-    }
-
-    /// As a pattern again.
-    pub fn pattern(&self) -> Pattern {
-        if let [Comb { start, size, count: 1, .. }] = *self.0 {
-            return Pattern::dense(start as isize, start as isize + size as isize);
-        }
-        Pattern::parts(self.0.iter().map(|comb| {
-            let tooth = Pattern::dense(0, comb.size as isize);
-            (comb.start as isize, tooth.repeat(comb.count as usize, comb.stride as isize))
-        }))
-    }
 }
 
 const OPERATION: u64 = 1;
@@ -403,6 +348,7 @@ impl Announced {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use commsan_engine::Pattern;
     use proptest::prelude::*;
 
     fn epochs() -> impl Strategy<Value = Epoch> {
@@ -450,23 +396,6 @@ mod tests {
                 true
             });
             prop_assert_eq!(Announced { runs: Runs(combs), ..got.unwrap() }, sent);
-        }
-
-        #[test]
-        fn runs_are_the_bytes_of_the_pattern(
-            size in 1isize..9, n in 1usize..6, stride in 9isize..30, m in 1usize..4, at in 0i64..99,
-        ) {
-            let pattern = Pattern::dense(0, size).repeat(n, stride).repeat(m, 200);
-            let back = Runs::of(&pattern, at).pattern();
-            let bytes = |pattern: &Pattern, at| {
-                let mut all = std::collections::BTreeSet::new();
-                let _ = pattern.visit::<()>(at, &(0..2000), &mut |run| {
-                    all.extend(run);
-                    ControlFlow::Continue(())
-                });
-                all
-            };
-            prop_assert_eq!(bytes(&back, 0), bytes(&pattern, at as isize));
         }
     }
 
