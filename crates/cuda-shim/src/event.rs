@@ -37,6 +37,10 @@ pub enum Event<'a> {
     EventExported { event: usize, handle: [u8; 64] },
     /// An event was opened by the handle of another process.
     EventOpened { event: usize, handle: [u8; 64] },
+    /// Other processes may open memory by this handle.
+    MemoryExported { address: usize, handle: [u8; 64] },
+    /// Memory was opened by the handle of another process.
+    MemoryOpened { call: &'static str, address: usize, handle: [u8; 64] },
     /// An event is about to be destroyed.
     EventDestroyed { event: usize },
     /// Memory was allocated or registered.
@@ -174,6 +178,14 @@ impl Event<'_> {
                 tracker.event_opened(*event, handle);
                 None
             }
+            Event::MemoryExported { address, handle } => {
+                tracker.memory_exported(*address, handle);
+                None
+            }
+            Event::MemoryOpened { call, address, handle } => {
+                tracker.memory_opened(*address, handle, call, place, out);
+                None
+            }
             // A node that gives memory back, for as long as the graph is not launched again.
             Event::Freed { how: Release::Async(stream), .. }
                 if tracker.gpu().makes_graph(*stream) =>
@@ -215,7 +227,9 @@ impl Event<'_> {
             | Event::Set(_)
             | Event::GraphLaunched { .. }
             | Event::EventExported { .. }
-            | Event::EventOpened { .. } => {
+            | Event::EventOpened { .. }
+            | Event::MemoryExported { .. }
+            | Event::MemoryOpened { .. } => {
                 unreachable!("`apply` has handed these over")
             }
             Event::StreamCreated { handle, device, blocking } => {

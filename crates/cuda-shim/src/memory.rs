@@ -31,9 +31,10 @@ pub(crate) fn allocated_in(call: &Call, stream: usize, start: usize, size: usize
 }
 
 /// Another process's memory was opened. How much there is of it, the call does not say.
-pub(crate) fn opened(call: &Call, start: usize) {
+pub(crate) fn opened(call: &Call, start: usize, handle: [u8; 64]) {
     let bytes = ask::allocation(start).or_else(|| mapping(start)).unwrap_or(start..start + 1);
     tell(call, call.name, MemoryKind::Device, bytes, None);
+    call.tell(Event::MemoryOpened { call: call.name, address: start, handle });
 }
 
 fn tell(

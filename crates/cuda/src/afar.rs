@@ -1,5 +1,5 @@
-//! Events that several processes share, `cudaIpcGetEventHandle`: what their records stand for, in memory
-//! that all of them read.
+//! What several processes share, in sheets that all of them read: of events, `cudaIpcGetEventHandle`, what their
+//! records stand for; of device memory, `cudaIpcGetMemHandle`, what each does with it ([`ledger`]).
 //!
 //! A clock counts work of one process's streams. In a record that others read it is a list: so much of the
 //! work in that lane of that process has happened before. Who reads it has a lane of its own for each of
@@ -12,10 +12,17 @@
 //! **Soundness.** Where it is not known what a record stands for, for want of room or of somebody who says so, who
 //! waits for it counts as waiting for all work that its process has put into streams so far.
 
+mod ledger;
+
+pub use ledger::SharedMemory;
+pub(crate) use ledger::{Glimpse, Spot, Use};
+
 use crate::clock::{Clock, Moment};
 use crate::order::Order;
 use commsan_fabric::sheets::{Name, Sheets};
+use ledger::{Ledger, Uses};
 use rustc_hash::FxHashMap;
+use std::path::Path;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
 
@@ -29,8 +36,10 @@ const EVENT: usize = 2 + 2 * LANES;
 const TOO_MANY: u64 = u64::MAX;
 /// Lanes of a process whose work others can note as waited for; a word counts the notes before them.
 const HEARD: usize = 512;
+/// Where in a sheet it is told what is done with memory.
+const LEDGER: usize = 1 + HEARD + EVENTS * EVENT;
 /// Words of a sheet.
-const WORDS: usize = 1 + HEARD + EVENTS * EVENT;
+const WORDS: usize = LEDGER + ledger::WORDS;
 /// Looks at an event that somebody else is writing.
 const TRIES: usize = 1000;
 
@@ -60,6 +69,8 @@ struct Own {
     name: Name,
     words: Words,
     events: usize,
+    memories: u64,
+    uses: Uses,
     /// Notes that were read.
     heard: u64,
 }
@@ -111,7 +122,8 @@ impl Afar {
     fn own(&mut self) -> Option<&mut Own> {
         if self.own.is_none() {
             let (name, words) = self.sheets.take(WORDS).ok()?;
-            self.own = Some(Own { name, words, events: 0, heard: 0 });
+            let uses = Uses::default();
+            self.own = Some(Own { name, words, events: 0, memories: 0, uses, heard: 0 });
         }
         self.own.as_mut()
     }
@@ -170,6 +182,109 @@ impl Afar {
                 words[0].fetch_add(1, Release);
             }
         }
+    }
+
+    /// Other processes may open memory of this one. Where it is told what they do with it, unless there is no room.
+    pub fn share(&mut self) -> Option<SharedMemory> {
+        let own = self.own().filter(|own| Ledger::has_room(own.memories))?;
+        own.memories += 1;
+        Some(SharedMemory { sheet: own.name.to_bits(), number: own.memories - 1 })
+    }
+
+    /// Whether memory is this process's.
+    pub fn is_own(&self, memory: SharedMemory) -> bool {
+        self.own.as_ref().is_some_and(|own| own.name.to_bits() == memory.sheet)
+    }
+
+    /// This process has opened another one's memory, at a place.
+    pub fn open_memory(&mut self, memory: SharedMemory, at: Spot) {
+        let Some(own) = self.own().map(|own| own.name.to_bits()) else { return };
+        if let Some(ledger) = self.ledger(memory.sheet) {
+            ledger.open(memory.number, own, at);
+        }
+    }
+
+    /// It has closed it.
+    pub fn close_memory(&mut self, memory: SharedMemory) {
+        let Some(own) = self.own.as_ref().map(|own| own.name.to_bits()) else { return };
+        if let Some(ledger) = self.ledger(memory.sheet) {
+            ledger.close(memory.number, own);
+        }
+    }
+
+    /// Where others have opened memory of this process, which still have it open.
+    pub fn openers(&mut self, memory: SharedMemory) -> Vec<Spot> {
+        let ledger = self.ledger(memory.sheet);
+        let openers = ledger.into_iter().flat_map(|ledger| ledger.openers(memory.number));
+        let is_alive =
+            |sheet| Path::new(&format!("/proc/{}", Name::from_bits(sheet).process())).exists();
+        openers.filter(|(sheet, _)| is_alive(*sheet)).filter_map(|(_, spot)| spot).collect()
+    }
+
+    /// Work of this process may tell that of others something while both are running.
+    pub fn signal(&mut self) {
+        if let Some(own) = &self.own {
+            Ledger(&own.words[LEDGER..]).signal();
+        }
+    }
+
+    /// This process does something with such memory; its host has waited for it in a segment, unless that is 0.
+    pub fn note_use(&mut self, used: Use, done: u32) {
+        if let Some(own) = &mut self.own {
+            own.uses.add(used, done, Ledger(&own.words[LEDGER..]));
+        }
+    }
+
+    /// The host has waited for all of this, in a segment.
+    pub fn complete(&mut self, clock: &Clock, segment: u32) {
+        if let Some(own) = &mut self.own {
+            own.uses.complete(clock, segment, Ledger(&own.words[LEDGER..]));
+        }
+    }
+
+    /// What other processes do with memory and `concerns` who asks: nothing if some who have it open may order their
+    /// work in ways that nobody sees. Of work that this clock comes after, and what some host has waited for that
+    /// has noted it, nothing is of interest.
+    pub fn uses_of_others(
+        &mut self,
+        memory: SharedMemory,
+        clock: &Clock,
+        concerns: impl Fn(&Glimpse) -> bool,
+    ) -> Vec<(Use, u32)> {
+        let Some(own) = self.own.as_ref().map(|own| own.name.to_bits()) else { return Vec::new() };
+        let Some(first) = self.ledger(memory.sheet) else { return Vec::new() };
+        let mut sheets = vec![memory.sheet, own];
+        sheets.extend(first.openers(memory.number).map(|(sheet, _)| sheet));
+        sheets.sort_unstable();
+        sheets.dedup();
+        let mut found = Vec::new();
+        for sheet in sheets {
+            let Some(words) = self.read(sheet) else { continue };
+            let ledger = Ledger(&words[LEDGER..]);
+            if ledger.signals() {
+                return Vec::new();
+            }
+            if sheet == own {
+                continue;
+            }
+            let is_known = |moment: Moment| {
+                let lane = self.lanes.get(&(sheet, moment.lane));
+                let noted =
+                    words[1..=HEARD].get(moment.lane as usize).map(|word| word.load(Acquire));
+                lane.is_some_and(|lane| clock.number(*lane) >= moment.number)
+                    || noted.is_none_or(|noted| noted >= moment.number.into())
+            };
+            ledger.read(
+                memory,
+                |glimpse| !glimpse.moment.is_some_and(is_known) && concerns(glimpse),
+                |used, done| found.push((used, done)),
+            );
+        }
+        found
+    }
+
+    fn ledger(&mut self, sheet: u64) -> Option<Ledger> {
+        Some(Ledger(&self.read(sheet)?[LEDGER..]))
     }
 
     /// What hosts of other processes have waited for since this was asked last.

@@ -7,11 +7,13 @@ mod graphs;
 mod memory;
 mod polling;
 mod seen;
+mod shared;
 
 pub use check::Met;
 pub use doubt::Suspect;
 pub use failure::Failure;
 pub use graphs::NodeKind;
+pub use shared::Time;
 
 use crate::afar::{Afar, Recorded, SharedEvent};
 use crate::clock::{Clock, Moment};
@@ -24,6 +26,7 @@ use commsan_place::{Doing, Findings, Place, Site, Stacks};
 use doubt::Doubts;
 use failure::Launches;
 use rustc_hash::FxHashMap;
+use shared::Shared;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -46,6 +49,7 @@ pub struct Gpu {
     order: Order,
     afar: Afar,
     memory: Memory,
+    shared: Shared,
     /// What threads are giving back: the call may fail.
     released: FxHashMap<u32, Block>,
     graphs: Graphs,
@@ -144,6 +148,7 @@ impl Gpu {
             order: Order::default(),
             afar: Afar::default(),
             memory: Memory::default(),
+            shared: Shared::default(),
             released: FxHashMap::default(),
             graphs: Graphs::default(),
             live: Live::unmarked(),
@@ -350,6 +355,7 @@ impl Gpu {
     ) {
         self.afar.tell(clock);
         self.order.wait(clock, self.actor.as_ref());
+        self.complete_shared(clock);
         self.sweep(Some(call), place, out);
     }
 
@@ -357,6 +363,7 @@ impl Gpu {
     fn hear(&mut self) {
         if let Some(clock) = self.afar.hear() {
             self.order.wait(&clock, None);
+            self.complete_shared(&clock);
         }
     }
 
@@ -515,6 +522,7 @@ impl Gpu {
         if let Some((_, past)) = self.host_functions.remove(&ticket) {
             self.afar.tell(&past);
             self.order.wait(&past, None);
+            self.complete_shared(&past);
         }
     }
 

@@ -13,9 +13,9 @@ mod order;
 mod rules;
 mod work;
 
-pub use afar::SharedEvent;
+pub use afar::{SharedEvent, SharedMemory};
 pub use commsan_ptx::Strength;
-pub use gpu::{Ended, Failure, Gpu, Met, NodeKind, Suspect, Ticket};
+pub use gpu::{Ended, Failure, Gpu, Met, NodeKind, Suspect, Ticket, Time};
 pub use kernels::{Launched, Modules, Shape, demangled};
 pub use work::{
     Allocation, Bytes, Copy, Line, MemoryKind, Release, Rows, Set, StreamName, Touch, Wait, Work,

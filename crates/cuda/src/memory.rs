@@ -1,5 +1,6 @@
 //! Memory that the program has from CUDA, and what it has given back.
 
+use crate::afar::SharedMemory;
 use crate::clock::Moment;
 use crate::work::MemoryKind;
 use commsan_place::Site;
@@ -24,6 +25,8 @@ pub struct Block {
     pub born: Option<Moment>,
     /// Whether the page filter has it.
     pub marked: bool,
+    /// Set if other processes may use it, too.
+    pub shared: Option<SharedMemory>,
 }
 
 /// Memory that was given back.

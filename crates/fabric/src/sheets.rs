@@ -24,8 +24,13 @@ impl Name {
         Name(bits)
     }
 
+    /// The process.
+    pub fn process(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
     fn path(self) -> String {
-        format!("/proc/{}/fd/{}", self.0 >> 32, self.0 as u32)
+        format!("/proc/{}/fd/{}", self.process(), self.0 as u32)
     }
 }
 

@@ -192,6 +192,10 @@ codes! {
         "host access to device memory", "CS-GPU-08.md";
     KernelFailed = "CS-GPU-09", Error,
         "kernel that failed", "CS-GPU-09.md";
+    ProcessesRace = "CS-GPU-10", Error,
+        "device memory that several processes use at once", "CS-GPU-10.md";
+    FreedWhileOpen = "CS-GPU-11", Error,
+        "device memory freed while another process has it open", "CS-GPU-11.md";
 }
 
 impl Code {
@@ -213,6 +217,7 @@ impl Code {
                 | Code::CallsConcurrent
                 | Code::CollectivesConcurrent
                 | Code::RequestShared
+                | Code::ProcessesRace
         )
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Meets the other ranks through the run directory.
 pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shared {
     let Some(directory) = std::env::var_os("COMMSAN_RUN_DIR") else { return Shared::Unneeded };
-    let windows = imports_windows();
+    let windows = shares_memory();
     if ranks == 1 && !windows {
         // Even alone it may wait for ever, which the launcher would see.
         if let Ok(fabric) = meet(Path::new(&directory), rank, ranks) {
@@ -71,8 +71,9 @@ fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Whether any module of the process, except for MPI and commsan, calls a constructor of windows.
-fn imports_windows() -> bool {
+/// Whether any module of the process, except for MPI and commsan, calls what makes memory that other ranks use, too:
+/// a constructor of windows, or what exports and opens a device's memory.
+fn shares_memory() -> bool {
     unsafe extern "C" fn look(
         info: *mut libc::dl_phdr_info,
         _: usize,
@@ -136,7 +137,9 @@ unsafe fn imports(info: &libc::dl_phdr_info) -> bool {
             let name =
                 CStr::from_ptr((strings as *const std::ffi::c_char).add(symbol.st_name as usize));
             let name = name.to_bytes().to_ascii_lowercase();
-            name.starts_with(b"mpi_win_create") || name.starts_with(b"mpi_win_allocate")
+            let makers: [&[u8]; 4] =
+                [b"mpi_win_create", b"mpi_win_allocate", b"cudaipcgetmem", b"cudaipcopenmem"];
+            makers.iter().any(|maker| name.starts_with(maker))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Memory: allocating it, registering it, giving it back, opening that of other processes.
 
+use crate::Event;
 use crate::entry::Out;
 use crate::memory::{allocated, allocated_in, free, opened};
 use commsan_cuda::{MemoryKind, Release};
@@ -72,8 +73,12 @@ entries! {
         free(call, pointer, |call| Release::Async(call.stream(stream)), || unsafe { real(pointer, stream) })
     }
 
-    fn cudaIpcOpenMemHandle(pointer: Out<usize>, _handle: IpcHandle, _flags: c_uint) after(call) {
-        opened(call, pointer.get());
+    fn cudaIpcGetMemHandle(handle: Out<IpcHandle>, pointer: usize) after(call) {
+        call.tell(Event::MemoryExported { address: pointer, handle: handle.get().reserved });
+    }
+
+    fn cudaIpcOpenMemHandle(pointer: Out<usize>, handle: IpcHandle, _flags: c_uint) after(call) {
+        opened(call, pointer.get(), handle.reserved);
     }
 
     fn cudaIpcCloseMemHandle(pointer: usize) instead(call, real) {

@@ -77,9 +77,15 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Started { ticket, moment, site, .. } = *started;
+        if self.shares_memory() {
+            self.signals(work);
+        }
         for (touch, footprint) in Touch::certain(&work.touches) {
             let met = self.meets_work(work, touch, footprint, started, out);
             self.meets_memory(work, touch, footprint, (started, met), out);
+            if self.shares_memory() {
+                self.meets_others(work, (touch, footprint), started, out);
+            }
         }
         self.begin_doubtful(work, started);
         if self.hears_host(work) && self.waiting.len() < MOST {
@@ -259,6 +265,9 @@ impl Gpu {
         let may_meet = self.meets_doubtful(code, Role::Access, (by, site), (access, &knows));
         if !met && !may_meet {
             self.comes_too_early((by, call), (access, &knows), place, out);
+        }
+        if let Some(call) = call.filter(|_| self.shares_memory()) {
+            self.call_meets_others(call, access, (&knows.clock, place), out);
         }
         self.unmark_if_quiet(span.start);
     }

@@ -30,8 +30,8 @@ impl Gpu {
         let marked = kind == MemoryKind::Device;
         let site = place.site(Some(call), &mut self.stacks);
         self.unmark_freed(&bytes);
-        let replaced =
-            self.memory.insert(Block { bytes: bytes.clone(), kind, device, site, born, marked });
+        let block = Block { bytes: bytes.clone(), kind, device, site, born, marked, shared: None };
+        let replaced = self.memory.insert(block);
         replaced.iter().for_each(|block| self.unmark_block(block));
         if marked {
             self.set_mark(bytes);
@@ -80,6 +80,7 @@ impl Gpu {
                 self.device_synchronized(device, call, place, out);
             }
         }
+        self.unshare(&block.bytes, call, place, out);
         self.memory.remove(address);
         self.end_within(&block.bytes, place, out);
         self.released.insert(place.thread(), block.clone());
@@ -107,13 +108,16 @@ impl Gpu {
             if block.marked {
                 self.set_mark(block.bytes.clone());
             }
-            self.memory.insert(block);
+            self.memory.insert(Block { shared: None, ..block });
         }
     }
 
     /// All of a device is gone.
     pub fn device_reset(&mut self, device: u32, place: &impl Place, out: &mut dyn Findings) {
         self.device_synchronized(device, "cudaDeviceReset", place, out);
+        let shared = self.memory.blocks().filter(|b| b.device == device && b.shared.is_some());
+        let shared: Vec<_> = shared.map(|block| block.bytes.clone()).collect();
+        shared.iter().for_each(|bytes| self.unshare(bytes, "cudaDeviceReset", place, out));
         for block in self.memory.take_device(device) {
             self.unmark_block(&block);
         }

@@ -51,6 +51,7 @@ impl Gpu {
         if told != Clock::default() {
             self.afar.tell(&told);
             self.order.wait(&told, self.actor.as_ref());
+            self.complete_shared(&told);
             self.sweep(None, place, out);
         }
     }

@@ -103,6 +103,9 @@ impl Tracker {
                 }
                 let name: &'static str = &args.call.name;
                 self.meets_remotes(name, Some(name), access, place, out);
+                if self.gpu.shares_memory() {
+                    self.tell_time(Some(args.call));
+                }
                 self.gpu.meets(name, Some(name), access, place, out);
             }
             for conflict in conflicts.into_iter().flatten().flatten() {

@@ -10,7 +10,9 @@ use super::Tracker;
 use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
-use commsan_cuda::{Copy, Gpu, Set, SharedEvent, StreamName, Ticket, Touch, Work};
+use commsan_cuda::{
+    Copy, Gpu, Set, SharedEvent, SharedMemory, StreamName, Ticket, Time, Touch, Work,
+};
 use commsan_engine::{Access, Past, When};
 use commsan_fabric::ENTRY;
 use commsan_model::{Code, Role};
@@ -20,10 +22,10 @@ use std::ffi::CStr;
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 
-/// What the board knows a handle of an event by.
-fn key_of(handle: &[u8; 64]) -> u64 {
+/// What the board knows a handle by, of an event or of memory.
+fn key_of(kind: &str, handle: &[u8; 64]) -> u64 {
     let mut hasher = FxHasher::default();
-    ("event", handle).hash(&mut hasher);
+    (kind, handle).hash(&mut hasher);
     hasher.finish() | 1
 }
 
@@ -33,32 +35,87 @@ const WORK: &CStr = c"stream work";
 impl Tracker {
     /// What is known about CUDA.
     pub fn gpu(&mut self) -> &mut Gpu {
+        if self.gpu.shares_memory() {
+            self.tell_time(None);
+        }
         &mut self.gpu
+    }
+
+    /// The time among ranks, for memory of devices that several of them use; of what a call has done, if there
+    /// is one.
+    #[cold]
+    pub(super) fn tell_time(&mut self, call: Option<&Call>) {
+        let clock = self.rma.clock.as_ref().filter(|clock| !clock.fabric().is_off());
+        self.gpu.set_time(clock.map(|clock| {
+            |time: &mut Time| {
+                // Whoever is told something by the call has been told in the segment before.
+                let tells = call.is_some_and(|call| call.enters || call.at.dest.is_some());
+                (time.rank, time.segment) = (clock.me(), clock.segment() - u32::from(tells));
+                time.learns = call.is_some_and(|call| call.enters || call.at.status.is_some());
+                time.known.clear();
+                time.known.extend_from_slice(clock.row());
+            }
+        }));
+    }
+
+    /// What is found on the board under a handle.
+    fn found(&self, key: u64) -> Option<(u64, u64)> {
+        let (board, _) = self.together.board?;
+        board.find(key).map(|entry| (entry[0], entry[1]))
+    }
+
+    /// Tells others of the node what a handle stands for. Those who do not find it, since the board is busy or has
+    /// forgotten it, report less.
+    fn post_handle(&self, key: u64, words: [u64; 2]) {
+        if let Some((board, _)) = self.together.board {
+            let mut entry = [0; ENTRY];
+            entry[..2].copy_from_slice(&words);
+            board.post_here(key, &entry);
+        }
     }
 
     /// Other processes may open an event by a handle.
     pub fn event_exported(&mut self, event: usize, handle: &[u8; 64]) {
-        let Some(SharedEvent { sheet, number }) = self.gpu.event_exported(event) else { return };
-        if let Some((board, _)) = self.together.board {
-            let mut entry = [0; ENTRY];
-            entry[..2].copy_from_slice(&[sheet, number]);
-            // Those who do not find it, since the board is busy or has forgotten it, report less.
-            board.post_here(key_of(handle), &entry);
+        if let Some(SharedEvent { sheet, number }) = self.gpu.event_exported(event) {
+            self.post_handle(key_of("event", handle), [sheet, number]);
         }
     }
 
     /// An event was opened by the handle of another process.
     pub fn event_opened(&mut self, event: usize, handle: &[u8; 64]) {
-        let entry = self.together.board.and_then(|(board, _)| board.find(key_of(handle)));
-        let shared = entry.map(|entry| SharedEvent { sheet: entry[0], number: entry[1] });
-        self.gpu.event_opened(event, shared);
+        let entry = self.found(key_of("event", handle));
+        self.gpu.event_opened(event, entry.map(|(sheet, number)| SharedEvent { sheet, number }));
+    }
+
+    /// Other processes may open memory by a handle.
+    pub fn memory_exported(&mut self, address: usize, handle: &[u8; 64]) {
+        let key = key_of("memory", handle);
+        let known = self.found(key).map(|(sheet, number)| SharedMemory { sheet, number });
+        if let Some(SharedMemory { sheet, number }) = self.gpu.memory_exported(address, known) {
+            self.post_handle(key, [sheet, number]);
+        }
+    }
+
+    /// Memory was opened by the handle of another process.
+    pub fn memory_opened(
+        &mut self,
+        address: usize,
+        handle: &[u8; 64],
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let found = self.found(key_of("memory", handle));
+        let shared = found.map(|(sheet, number)| SharedMemory { sheet, number });
+        self.tell_time(None);
+        self.gpu.memory_opened(address, shared, call, place, out);
     }
 
     /// Work has been put into a stream.
     pub fn enqueue(&mut self, work: &Work, place: &impl Place, out: &mut dyn Findings) -> Ticket {
         self.told(); // NCCL, and kernels with memory of others, may tell other ranks
         self.meets_operations(work, place, out);
-        let ticket = self.gpu.enqueue(work, place, out);
+        let ticket = self.gpu().enqueue(work, place, out);
         self.suspect_operations(work, ticket, place);
         ticket
     }
@@ -93,7 +150,7 @@ impl Tracker {
         for work in self.gpu.work_of_graph(exec) {
             self.meets_operations(&work, place, out);
         }
-        self.gpu.graph_launched(exec, stream, place, out);
+        self.gpu().graph_launched(exec, stream, place, out);
     }
 
     /// Work against MPI's pending operations.

@@ -8,15 +8,23 @@ use commsan_trace::record::{RawDoing, RawOperation};
 impl Facts<'_> {
     /// What the offending side is, if that is work: ``kernel `pack` on stream 1 of device 0``.
     pub(super) fn my_work(&self) -> String {
-        let work = self.observation.finding.work.as_ref();
-        match work.and_then(|work| work.access.as_ref()) {
-            Some(doing) => work_of(doing, self.call().unwrap_or("work")),
+        match self.my_work_here() {
+            Some(work) => self.in_rank(self.first, work),
             None => self.who(),
         }
     }
 
+    fn my_work_here(&self) -> Option<String> {
+        let doing = self.observation.finding.work.as_ref()?.access.as_ref()?;
+        Some(work_of(doing, self.call().unwrap_or("work")))
+    }
+
     /// What the operation is.
     pub(super) fn work(&self) -> String {
+        self.in_rank(self.operation, self.work_there())
+    }
+
+    fn work_there(&self) -> String {
         let work = self.observation.finding.work.as_ref();
         match work.and_then(|work| work.operation.as_ref()) {
             Some(doing) => work_of(doing, &self.raw_operation().call),
@@ -26,9 +34,10 @@ impl Facts<'_> {
 
     /// What the offending work does with the memory.
     pub(super) fn does(&self) -> String {
+        let Some(work) = self.my_work_here() else { return self.access() };
         let size = self.raw_access().map_or(0, |access| access.size);
         let verb = if self.writes() { "writes" } else { "reads" };
-        format!("{} {verb} {}", self.my_work(), bytes(size))
+        format!("{work} {verb} {}", bytes(size))
     }
 
     /// What the operation does with it.
@@ -36,7 +45,7 @@ impl Facts<'_> {
         let RawOperation { bytes: touched, size, write, .. } = self.raw_operation();
         let verb = if *write { "writes" } else { "reads" };
         let spread = if touched < size { format!(", spread over {size}") } else { String::new() };
-        format!("{} {verb} {}{spread}", self.work(), bytes(*touched))
+        format!("{} {verb} {}{spread}", self.work_there(), bytes(*touched))
     }
 
     /// Whether the host ever waits for the operation.
@@ -71,9 +80,15 @@ fn short(kernel: &str) -> &str {
 
 /// The lines inside kernels where the two sides access the memory.
 pub fn inside(observation: &Observation) -> impl Iterator<Item = Site> {
+    let (facts, rank) = (Facts::of(observation), observation.rank);
+    let rank_of = |site: Option<usize>| {
+        site.and_then(|site| observation.finding.sites[site].rank).unwrap_or(rank)
+    };
+    let ranks = [rank_of(facts.first), rank_of(facts.operation)];
     let work = observation.finding.work.as_ref();
     let sides = work.into_iter().flat_map(|work| [&work.access, &work.operation]);
-    sides.flatten().filter_map(|doing| {
+    sides.zip(ranks).filter_map(|(doing, rank)| {
+        let doing = doing.as_ref()?;
         let kernel = short(doing.kernel.as_deref()?).to_owned();
         let (file, line) = (doing.file.as_deref()?.to_owned(), doing.line?);
         let frame = Frame {
@@ -92,7 +107,7 @@ pub fn inside(observation: &Observation) -> impl Iterator<Item = Site> {
             line: Some(line),
             column: None,
             function: Some(kernel),
-            rank: observation.rank,
+            rank,
             thread: 0,
             stack: vec![frame],
         })
@@ -118,7 +133,7 @@ pub(crate) mod tests {
         let kernel = doing(Some("void pack<double>(double*, int)"), "stream 1 of device 0", 7);
         let copy = doing(None, "the default stream of device 0", 0);
         let (by, call, other, work) = match code {
-            Code::StreamsRace => {
+            Code::StreamsRace | Code::ProcessesRace => {
                 let work = (Some(kernel), Some(copy));
                 ("pack", Some("cudaLaunchKernel"), "cudaMemcpyAsync", work)
             }
@@ -135,6 +150,9 @@ pub(crate) mod tests {
                 ("MPI_Send", Some("MPI_Send"), "cudaLaunchKernel", (None, Some(kernel)))
             }
             Code::WorkMemoryReleased => ("free", None, "cudaMemcpyAsync", (None, Some(copy))),
+            Code::FreedWhileOpen => {
+                ("cudaFree", Some("cudaFree"), "cudaIpcOpenMemHandle", (None, None))
+            }
             Code::DeviceMemoryOnHost => ("store", None, "cudaMalloc", (None, None)),
             Code::KernelFailed => {
                 ("pack", Some("cudaLaunchKernel"), "cudaMalloc", (Some(kernel), None))
@@ -158,11 +176,14 @@ pub(crate) mod tests {
         match code {
             Code::FreedDeviceMemory if case == Case::Usual => second.role = Role::Release,
             Code::WorkMemoryReleased => first.role = Role::Release,
+            Code::FreedWhileOpen => (first.role, second.rank) = (Role::Release, Some(0)),
+            Code::ProcessesRace => second.rank = Some(0),
             _ => {}
         }
         let of_memory =
             matches!(code, Code::FreedDeviceMemory | Code::DeviceMemoryOnHost | Code::KernelFailed);
-        if of_memory || code == Code::WorkMeetsCall {
+        let of_processes = matches!(code, Code::ProcessesRace | Code::FreedWhileOpen);
+        if of_memory || of_processes || code == Code::WorkMeetsCall {
             observation.completed = None;
         } else if let Some((site, _)) = &mut observation.completed {
             let mpi = matches!(code, Code::CallMeetsWork | Code::WorkMeetsRemote);

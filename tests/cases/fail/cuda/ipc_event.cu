@@ -1,4 +1,4 @@
-// Two ranks work on one's device memory in turn, by events that both know; the second one forgets to wait.
+// Two ranks work on one's device memory in turn, by events that both know; the second one forgets to wait for the first.
 #include <mpi.h>
 #include <cstdio>
 
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
   cudaIpcOpenEventHandle(&theirs, get.event);
 
   if (rank == 0) {
-    fill<<<1, N, 0, stream>>>(own, 1); //~ CS-GPU-01 operation ranks=0
+    fill<<<1, N, 0, stream>>>(own, 1); //~ CS-GPU-01 operation ranks=0 //~ CS-GPU-10 operation
     cudaEventRecord(mine, stream);
     MPI_Send(nullptr, 0, MPI_INT, peer, 1, MPI_COMM_WORLD);
     MPI_Recv(nullptr, 0, MPI_INT, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
   } else {
     cudaIpcOpenMemHandle((void **)&p, get.memory, cudaIpcMemLazyEnablePeerAccess);
     MPI_Recv(nullptr, 0, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    increment<<<1, N, 0, stream>>>(p);
+    increment<<<1, N, 0, stream>>>(p); //~ CS-GPU-10 access
     cudaEventRecord(mine, stream);
     MPI_Send(nullptr, 0, MPI_INT, peer, 2, MPI_COMM_WORLD);
     cudaDeviceSynchronize();

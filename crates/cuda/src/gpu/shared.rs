@@ -1,0 +1,331 @@
+//! Device memory that several processes use, `cudaIpcOpenMemHandle`: what they do with it, and what orders that.
+//!
+//! **Soundness.** Both sides of a finding touch a common byte, one of them writes, and neither comes after the other:
+//! the later stream does not wait for an event that comes after the earlier work, and the host which has started the
+//! earlier has not waited for it and then told, by MPI, the one that starts the later, directly or through other ranks
+//! (MPI orders hosts, and streams only as far as these wait for them). Each use is written down before it is compared
+//! with those of others, so that of two at once one at least sees the other. Nothing is told of processes whose order
+//! may be none that is seen: if work of one of them uses volatile or atomic accesses outside of what only its own
+//! streams can reach, or NCCL's, or NVSHMEM's, for these can tell each other something while they run; and without
+//! MPI. What hosts tell each other by other means, pipes or signals, is not seen either.
+//!
+//! Missed is what is not certain ([`Touch::certain`]), too scattered, or more than a process can remember; what MPI does
+//! between the start of an operation and its completion; and what ranks on other nodes do, which cannot open the memory.
+
+use super::{Gpu, Started};
+use crate::afar::{Glimpse, SharedMemory, Spot, Use};
+use crate::clock::{Clock, Moment};
+use crate::work::{Bytes, MemoryKind, Touch, Work};
+use commsan_engine::{Access, Footprint, Mode};
+use commsan_model::{Code, Role};
+use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
+use commsan_ptx::Strength;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The time of a process among others, when it does something.
+#[derive(Clone, Debug, Default)]
+pub struct Time {
+    /// Its rank in the job.
+    pub rank: u32,
+    /// Its segment then.
+    pub segment: u32,
+    /// Up to which segment it knows each rank.
+    pub known: Vec<u32>,
+    /// It may just be learning more.
+    pub learns: bool,
+}
+
+/// What only concerns memory that several processes use.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Blocks of such memory.
+    blocks: usize,
+    /// Whether ranks can tell each other anything.
+    has_time: bool,
+    time: Time,
+    /// Numbers of places that others may refer to.
+    sites: FxHashMap<(StackId, Option<&'static str>), u32>,
+    /// Uses of others that work of this process was told to meet.
+    told: VecDeque<(Spot, Moment)>,
+    /// Calls of other processes, by their names.
+    calls: FxHashSet<&'static str>,
+}
+
+/// Numbers of places that MPI's operations have are below.
+const FIRST_SITE: u32 = 1 << 30;
+/// Meetings that are kept.
+const TOLD: usize = 256;
+/// Names of calls that are kept.
+const MOST_CALLS: usize = 256;
+
+/// One side of what may be a finding, that of this process.
+struct Mine<'a> {
+    by: &'a str,
+    call: &'static str,
+    mode: Mode,
+    footprint: &'a Footprint,
+    site: Site,
+    doing: Option<Doing>,
+}
+
+impl Gpu {
+    /// Whether this process uses memory that others use, too.
+    #[inline]
+    pub fn shares_memory(&self) -> bool {
+        self.shared.blocks != 0
+    }
+
+    /// The time among other processes as of now, for who tells it; `None` where ranks tell each other nothing.
+    pub fn set_time(&mut self, tell: Option<impl FnOnce(&mut Time)>) {
+        self.shared.has_time = tell.is_some();
+        tell.into_iter().for_each(|tell| tell(&mut self.shared.time));
+    }
+
+    /// Other processes may open memory, by a handle that may have been `known` for other memory, which is no more;
+    /// where they find what is done with it.
+    pub fn memory_exported(
+        &mut self,
+        address: usize,
+        known: Option<SharedMemory>,
+    ) -> Option<SharedMemory> {
+        let known = known.filter(|known| self.afar.is_own(*known));
+        let block = self.memory.around_mut(address)?;
+        if block.shared.is_none() {
+            block.shared = Some(known.or_else(|| self.afar.share())?);
+            self.shared.blocks += 1;
+        }
+        block.shared
+    }
+
+    /// Memory of another process was opened, which says where that is, or nobody does.
+    pub fn memory_opened(
+        &mut self,
+        address: usize,
+        shared: Option<SharedMemory>,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(memory) = shared else { return };
+        let site = place.site(Some(call), &mut self.stacks);
+        let Some(spot) = self.spot(site, out) else { return };
+        let Some(block) = self.memory.around_mut(address) else { return };
+        if block.shared.replace(memory).is_none() {
+            self.shared.blocks += 1;
+        }
+        self.afar.open_memory(memory, spot);
+    }
+
+    /// Memory is about to be given back, or closed.
+    pub(super) fn unshare(
+        &mut self,
+        bytes: &Range<usize>,
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(memory) = self.memory.around(bytes.start).and_then(|block| block.shared) else {
+            return;
+        };
+        if let Some(block) = self.memory.around_mut(bytes.start) {
+            block.shared = None;
+        }
+        self.shared.blocks -= 1;
+        if !self.afar.is_own(memory) {
+            return self.afar.close_memory(memory);
+        }
+        for spot in self.afar.openers(memory) {
+            let site = place.site(Some(call), &mut self.stacks);
+            let other = Site::afar("cudaIpcOpenMemHandle", spot.rank, spot.site);
+            if out.again(Code::FreedWhileOpen, site.pc, other.pc) {
+                continue;
+            }
+            let report = Report {
+                code: Code::FreedWhileOpen,
+                access: Some(Side { by: call, mode: Mode::Write, bytes: bytes.clone() }),
+                operation: Party::at("cudaIpcOpenMemHandle", other),
+                concerned: Some((Mode::Write, bytes.clone(), bytes.len())),
+                sites: &[(Role::Release, site), (Role::Operation, other)],
+                threads: false,
+                about: None,
+            };
+            out.report(&report, &self.stacks);
+        }
+    }
+
+    /// The place as others refer to it.
+    fn spot(&mut self, site: Site, out: &mut dyn Findings) -> Option<Spot> {
+        let rank = self.shared.time().map(|time| time.rank)?;
+        let next = FIRST_SITE + self.shared.sites.len() as u32;
+        let stacks = &self.stacks;
+        let key = (site.stack, site.call);
+        let number = *self.shared.sites.entry(key).or_insert_with(|| {
+            out.site(next, &site, stacks);
+            next
+        });
+        Some(Spot { rank, site: number })
+    }
+
+    /// The host has waited for this, so that whoever it tells of its present comes after it.
+    #[inline]
+    pub(super) fn complete_shared(&mut self, clock: &Clock) {
+        if let Some(time) = self.shared.time() {
+            self.afar.complete(clock, time.segment);
+        }
+    }
+
+    /// Work begins that may tell other processes something while it runs, or be told.
+    pub(super) fn signals(&mut self, work: &Work) {
+        let is_seen = |address| match self.memory.around(address) {
+            Some(block) => block.kind != MemoryKind::Device || block.shared.is_some(),
+            None => true,
+        };
+        let may_tell = |touch: &Touch| match &touch.bytes {
+            Bytes::Exactly(footprint) => is_seen(footprint.span().start),
+            Bytes::Within(address) => is_seen(*address),
+            Bytes::Anywhere => true,
+        };
+        let strong = |touch: &&Touch| touch.strength >= Strength::Device;
+        let is_library = ["nccl", "nvshmem"].iter().any(|name| work.call.starts_with(name));
+        if is_library || work.touches.iter().filter(strong).any(may_tell) {
+            self.afar.signal();
+        }
+    }
+
+    /// Work against that of other processes.
+    pub(super) fn meets_others(
+        &mut self,
+        work: &Work,
+        (touch, footprint): (&Touch, &Footprint),
+        started: &Started<'_>,
+        out: &mut dyn Findings,
+    ) {
+        let Started { moment, clock, site, .. } = *started;
+        let mine = Mine {
+            by: work.by(),
+            call: work.call,
+            mode: touch.mode,
+            footprint,
+            site,
+            doing: Some(self.doing_in(moment.lane, work, touch)),
+        };
+        self.compare(&mine, Some(moment), (clock, 0), out);
+    }
+
+    /// A call of MPI against work of other processes.
+    pub(super) fn call_meets_others(
+        &mut self,
+        call: &'static str,
+        access: &Access,
+        (clock, place): (&Clock, &impl Place),
+        out: &mut dyn Findings,
+    ) {
+        let Some(done) = self.shared.time().map(|time| time.segment) else { return };
+        let mine = Mine {
+            by: call,
+            call,
+            mode: access.mode,
+            footprint: &access.footprint,
+            site: place.site(Some(call), &mut self.stacks),
+            doing: None,
+        };
+        self.compare(&mine, None, (clock, done), out);
+    }
+
+    /// Notes a use, and tells which of others it meets.
+    fn compare(
+        &mut self,
+        mine: &Mine<'_>,
+        moment: Option<Moment>,
+        (clock, done): (&Clock, u32),
+        out: &mut dyn Findings,
+    ) {
+        let span = mine.footprint.span();
+        let block = self.memory.around(span.start).filter(|_| !span.is_empty());
+        let Some((memory, start)) =
+            block.and_then(|block| Some((block.shared?, block.bytes.start)))
+        else {
+            return;
+        };
+        let Some(runs) = Use::runs_of(mine.footprint, start) else { return };
+        let Some(spot) = self.spot(mine.site, out) else { return };
+        let used = Use {
+            memory,
+            mode: mine.mode,
+            runs,
+            moment,
+            spot,
+            call: mine.call.into(),
+            doing: mine.doing.clone(),
+        };
+        self.afar.note_use(used, done);
+        let Some(time) = self.shared.time() else { return };
+        let is_unordered = |other: &Glimpse| {
+            let both_read = mine.mode == Mode::Read && other.mode == Mode::Read;
+            let known = time.known.get(other.spot.rank as usize).copied().unwrap_or(u32::MAX);
+            let is_told = other.done != 0 && (time.learns || known >= other.done);
+            !both_read && !is_told
+        };
+        for (other, _) in self.afar.uses_of_others(memory, clock, is_unordered) {
+            let theirs = other.footprint(start);
+            let Some(bytes) = mine.footprint.meets(&theirs) else { continue };
+            // What comes after work that has met it is another consequence of that.
+            let is_told =
+                |(spot, work): &(Spot, Moment)| *spot == other.spot && clock.has_seen(*work);
+            if self.shared.told.iter().any(is_told) {
+                continue;
+            }
+            if let Some(moment) = moment {
+                self.shared.told.truncate(TOLD - 1);
+                self.shared.told.push_front((other.spot, moment));
+            }
+            self.report_shared(mine, &other, (theirs, bytes), out);
+        }
+    }
+
+    fn report_shared(
+        &mut self,
+        mine: &Mine<'_>,
+        other: &Use,
+        (theirs, bytes): (Footprint, Range<usize>),
+        out: &mut dyn Findings,
+    ) {
+        let call = self.shared.name_of(&other.call);
+        let site = Site::afar(call, other.spot.rank, other.spot.site);
+        if out.again(Code::ProcessesRace, mine.site.pc, site.pc) {
+            return;
+        }
+        let report = Report {
+            code: Code::ProcessesRace,
+            access: Some(Side { by: mine.by, mode: mine.mode, bytes }),
+            operation: Party::at(call, site),
+            concerned: Some((other.mode, theirs.span(), theirs.bytes())),
+            sites: &[(Role::Access, mine.site), (Role::Operation, site)],
+            threads: false,
+            about: Some(About::Work { access: mine.doing.clone(), operation: other.doing.clone() }),
+        };
+        out.report(&report, &self.stacks);
+    }
+}
+
+impl Shared {
+    fn time(&self) -> Option<&Time> {
+        self.has_time.then_some(&self.time)
+    }
+
+    /// A name that is kept. There are few calls.
+    fn name_of(&mut self, call: &Arc<str>) -> &'static str {
+        if let Some(known) = self.calls.get(&**call) {
+            return known;
+        }
+        if self.calls.len() == MOST_CALLS {
+            return "a call";
+        }
+        let kept: &'static str = Box::leak(Box::from(&**call));
+        self.calls.insert(kept);
+        kept
+    }
+}
