@@ -1,7 +1,7 @@
 //! Clocks: of segments, of collectives, of locks and atomics.
 
 use crate::Fabric;
-use crate::memory::{CELLS, ENTERED, ENTRIES, NEWEST, PARTS, ROWS, WINDOWS};
+use crate::memory::{ENTERED, ENTRIES, NEWEST, PARTS, WINDOWS};
 use crate::wire;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -84,7 +84,7 @@ impl Fabric {
         segment: u32,
     ) -> (&'static AtomicU32, &'static [AtomicU32]) {
         let size = 1 + self.ranks();
-        let row = &rows[segment as usize % ROWS * size..][..size];
+        let row = &rows[segment as usize % self.kept.rows * size..][..size];
         (&row[0], &row[1..])
     }
 
@@ -234,14 +234,14 @@ impl Fabric {
     }
 
     fn cell(&self, rank: usize, key: u64) -> &'static [AtomicU32] {
-        let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % CELLS;
+        let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % self.kept.cells;
         &self.of(rank).cells[home * self.ranks()..][..self.ranks()]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::memory::{ENTRIES, ROWS};
+    use crate::memory::{ENTRIES, Kept};
     use crate::{Fabric, Memory};
 
     fn pair() -> (Fabric, Fabric) {
@@ -260,9 +260,32 @@ mod tests {
         assert_eq!(read(1), [0, 7], "nothing is known of a rank that has not begun");
         (1..=3).for_each(|segment| a.publish(&[segment, 10 * segment]));
         assert_eq!(read(2), [2, 20]);
-        (4..ROWS as u32 + 4).for_each(|segment| a.publish(&[segment, 10 * segment]));
-        let newest = ROWS as u32 + 3;
+        let newest = Kept::of(2).rows as u32 + 3;
+        (4..=newest).for_each(|segment| a.publish(&[segment, 10 * segment]));
         assert_eq!(read(2), [newest, 10 * newest]);
+    }
+
+    #[test]
+    fn large_jobs_keep_fewer_clocks() {
+        let ranks = 5000;
+        let (memory, _file, _) = Memory::create(ranks).unwrap();
+        let (first, last) = (Fabric::new(memory, 0), Fabric::new(memory, ranks - 1));
+        let kept = Kept::of(ranks);
+        assert!(4 * ranks * kept.rows <= 4 << 20 && 4 * ranks * kept.cells <= 1 << 20);
+        let mut row = vec![0; ranks];
+        for segment in 1..=kept.rows as u32 + 1 {
+            row[ranks - 1] = segment;
+            last.publish(&row);
+        }
+        let read = |segment| {
+            let mut row = vec![0; ranks];
+            first.join(ranks - 1, segment, &mut row);
+            row[ranks - 1]
+        };
+        assert_eq!((read(2), read(1)), (2, kept.rows as u32 + 1));
+        last.release(ranks - 1, 77, &row);
+        let mut learned = vec![0; ranks];
+        assert!(first.acquire(ranks - 1, 77, &mut learned) && learned == row);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use relay::Relay;
 pub use ring::LONGEST;
 
 use far::{Far, Home};
-use memory::Region;
+use memory::{Kept, Region};
 
 /// One rank's view of the memory, and of that of other nodes.
 pub struct Fabric {
@@ -46,6 +46,8 @@ pub struct Fabric {
     regions: Box<[Region]>,
     board: Board,
     me: usize,
+    /// Clocks that each rank keeps, of segments and of locks and atomics.
+    kept: Kept,
     /// Other nodes, if there may be some.
     far: Option<&'static Far>,
 }
@@ -55,7 +57,8 @@ impl Fabric {
     pub fn new(memory: Memory, me: usize) -> Fabric {
         assert!(me < memory.ranks(), "a rank of the job");
         let regions = (0..memory.ranks()).map(|rank| memory.region(rank)).collect();
-        Fabric { memory, regions, board: memory.board(), me, far: None }
+        let kept = Kept::of(memory.ranks());
+        Fabric { memory, regions, board: memory.board(), me, kept, far: None }
     }
 
     /// The same where some ranks are on other nodes.

@@ -8,14 +8,16 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Segments whose clocks are kept.
-pub(crate) const ROWS: usize = 1024;
+/// Segments whose clocks are kept, unless the job is large.
+const ROWS: usize = 1024;
 /// Collectives whose entries are kept.
 pub(crate) const ENTRIES: usize = 1024;
 /// Windows whose parts are kept, for those who make a window together.
 pub(crate) const WINDOWS: usize = 64;
-/// Clocks of locks and atomics; those that share a cell are taken for one.
-pub(crate) const CELLS: usize = 256;
+/// Clocks of locks and atomics, unless the job is large; those that share a cell are taken for one.
+const CELLS: usize = 256;
+/// Numbers in all clocks of segments, and of locks and atomics, that a rank keeps.
+const ROOM: [usize; 2] = [1 << 20, 1 << 18];
 /// Words of a ring of notices.
 pub(crate) const RING: usize = 1 << 19;
 
@@ -128,12 +130,30 @@ fn region_words(ranks: usize) -> usize {
     words.next_multiple_of(512) // pages of its own
 }
 
+/// How many clocks each rank keeps. Where more ranks make them longer, there are fewer: older ones are taken for the
+/// newest, and races missed rather than memory taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept {
+    /// Of segments.
+    pub rows: usize,
+    /// Of locks and atomics.
+    pub cells: usize,
+}
+
+impl Kept {
+    /// In a job of this size.
+    pub fn of(ranks: usize) -> Kept {
+        let [rows, cells] = ROOM.map(|room| (room / ranks) & !1);
+        Kept { rows: rows.clamp(64, ROWS), cells: cells.clamp(16, CELLS) }
+    }
+}
+
 fn row_words(ranks: usize) -> usize {
-    ROWS * (1 + ranks) / 2
+    Kept::of(ranks).rows * (1 + ranks) / 2
 }
 
 fn cell_words(ranks: usize) -> usize {
-    CELLS * ranks / 2
+    Kept::of(ranks).cells * ranks / 2
 }
 
 fn halves(words: &'static [AtomicU64]) -> &'static [AtomicU32] {
