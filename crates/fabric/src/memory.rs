@@ -2,7 +2,7 @@
 
 use crate::board::{self, Board};
 use crate::sheets;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering::Acquire;
@@ -75,7 +75,7 @@ impl Memory {
 
     /// Maps what another process has created for as many ranks.
     pub fn open(path: &str, ranks: usize) -> io::Result<Memory> {
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let file = sheets::open(path)?;
         if file.metadata()?.len() != 8 * words(ranks) as u64 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "another job's memory"));
         }

@@ -86,7 +86,7 @@ impl Sheets {
         if let Some((_, known)) = self.others.iter().find(|(known, _)| *known == name) {
             return Ok(known);
         }
-        let file = OpenOptions::new().read(true).write(true).open(name.path())?;
+        let file = open(&name.path())?;
         let size = file.metadata()?.len() as usize / 8;
         if size < words {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "another sheet"));
@@ -94,6 +94,17 @@ impl Sheets {
         let words = map(&file, size)?;
         self.others.push((name, words));
         Ok(words)
+    }
+}
+
+/// Opens memory of another process by its path below `/proc`, and nothing else: the process may be gone, and another
+/// one have its number.
+pub(crate) fn open(path: &str) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let target = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    match target.as_os_str().as_encoded_bytes().starts_with(b"/memfd:commsan") {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidData, "not memory of commsan")),
     }
 }
 
@@ -117,6 +128,18 @@ pub(crate) fn map(file: &File, words: usize) -> io::Result<&'static [AtomicU64]>
 mod tests {
     use super::*;
     use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn files_of_others_are_left_alone() {
+        let path = std::env::temp_dir().join(format!("commsan-sheet-{}", std::process::id()));
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
+        let file = file.unwrap();
+        file.set_len(8 * 1000).unwrap();
+        let name = Name::new(std::process::id(), file.as_raw_fd());
+        let read = Sheets::default().read(name, 1000);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(read.unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
 
     #[test]
     fn sheets_are_read_by_name_and_taken_again_empty() {
