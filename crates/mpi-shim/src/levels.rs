@@ -91,17 +91,18 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Called {
             tracker.called_in_region(args.call, here, out);
         });
     }
-    let objects = objects(args);
+    let used = objects(args);
     let mut called =
-        Called { tokens: Tokens::new(), on: collectives::subject(args), uses: !objects.is_empty() };
+        Called { tokens: Tokens::new(), on: collectives::subject(args), uses: !used.is_empty() };
+    let is_last = objects::to_be_freed(args).is_none_or(|(kind, at)| !objects::is_shared(kind, at));
     let (freed, wanted) = (freed(args), wanted(args).filter(|_| !args.call.probes()));
     if called.uses || freed.is_some() || wanted.is_some() {
         rank.with(here.thread, &mut |tracker, out| {
             if let Some(object) = freed {
-                tracker.frees_object(args.call, object, here, out);
+                tracker.frees_object(args.call, object, is_last, here, out);
             }
             if called.uses {
-                tracker.uses_objects(args.call, &objects, here);
+                tracker.uses_objects(args.call, &used, here);
             }
             if let Some(wanted) = wanted {
                 tracker.receives(args.call, wanted, here, out);

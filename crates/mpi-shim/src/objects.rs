@@ -2,7 +2,7 @@
 
 mod freed;
 
-pub(crate) use freed::{is_freed, is_own, look_up};
+pub(crate) use freed::{is_freed, is_own, is_shared, look_up};
 
 use crate::library::{
     comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran, handle_at,

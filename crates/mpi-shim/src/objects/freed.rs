@@ -24,6 +24,8 @@ struct Handle {
     alive: u32,
     /// Where it was freed last.
     freed: Option<Site>,
+    /// It was handed out again before it was freed: each time is freed on its own.
+    shared: bool,
 }
 
 static HANDLES: LazyLock<Mutex<HashMap<(Object, usize), Handle>>> = LazyLock::new(Mutex::default);
@@ -42,7 +44,9 @@ pub(super) fn made(object: Object, handle: usize) {
     if handles.len() >= MOST {
         handles.clear();
     }
-    handles.entry((object, handle)).or_default().alive += 1;
+    let known = handles.entry((object, handle)).or_default();
+    known.shared |= known.alive > 0;
+    known.alive += 1;
 }
 
 /// The program has freed a handle.
@@ -52,6 +56,7 @@ pub(super) fn freed(object: Object, handle: usize, site: Site) {
         known.alive = known.alive.saturating_sub(1);
         known.freed = Some(site);
         if known.alive == 0 {
+            known.shared = false;
             EVER.fetch_or(bit(handle), Relaxed);
             again::freed();
         }
@@ -69,6 +74,13 @@ pub(super) fn forget(object: Object) {
 pub(crate) fn is_own(object: Object, handle: usize) -> bool {
     let handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     handles.get(&(object, handle)).is_some_and(|known| known.alive > 0)
+}
+
+/// Whether a handle was handed out several times, so that who frees it may leave it to others.
+#[cold]
+pub(crate) fn is_shared(object: Object, handle: usize) -> bool {
+    let handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    handles.get(&(object, handle)).is_some_and(|known| known.shared)
 }
 
 /// Whether a handle stands for nothing any more.

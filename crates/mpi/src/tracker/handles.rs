@@ -97,11 +97,12 @@ impl Tracker {
         self.levels.remember();
     }
 
-    /// One of several threads is about to free an object.
+    /// One of several threads is about to free an object, for good or, if it is not the last, only its own share of it.
     pub fn frees_object(
         &mut self,
         call: &'static Call,
         object: (Kind, usize),
+        is_last: bool,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
@@ -109,7 +110,7 @@ impl Tracker {
         let other = uses.find(|used| self.is_concurrent(&used.calling));
         let other = other.map(|used| used.calling.site);
         self.handles.uses.retain(|used| used.object != object);
-        let Some(other) = other.filter(|_| !self.levels.ignored) else { return };
+        let Some(other) = other.filter(|_| is_last && !self.levels.ignored) else { return };
         if out.again(Code::FreedWhileUsed, place.pc(), other.pc) {
             return;
         }
