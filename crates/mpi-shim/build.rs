@@ -12,6 +12,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/probe.h");
     println!("cargo::rustc-check-cfg=cfg(has_mpi)");
+    println!("cargo::rustc-check-cfg=cfg(has_sessions)");
     let openmpi = env::var_os("CARGO_FEATURE_OPENMPI").is_some();
     let mpich = env::var_os("CARGO_FEATURE_MPICH").is_some();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -26,7 +27,7 @@ fn main() {
     let bindings = bindgen::Builder::default()
         .header("src/probe.h")
         .clang_args(&flags)
-        .allowlist_function("PMPI_.*")
+        .allowlist_function("PMPIX?_.*")
         .allowlist_type("MPI_.*")
         .allowlist_var("COMMSAN_.*")
         .allowlist_var(
@@ -42,6 +43,9 @@ fn main() {
     let prototypes = prototypes(&bindings);
     std::fs::write(out.join("bindings.rs"), bindings).expect("OUT_DIR is writable");
     check_makers(&prototypes);
+    if prototypes.contains_key("PMPI_Session_init") {
+        println!("cargo::rustc-cfg=has_sessions");
+    }
     let mut entries = String::new();
     for (index, call) in CALLS.iter().enumerate() {
         if let Some(prototype) = prototypes.get(&call.name.replacen("MPI", "PMPI", 1)) {
@@ -152,19 +156,18 @@ fn prototypes(bindings: &str) -> HashMap<String, Prototype> {
 /// Whoever hands out a handle must be known: it may be one that was freed before (`objects/freed.rs`). Left are calls
 /// whose handles no call of the table is given while it is looked at, or hardly ever.
 fn check_makers(prototypes: &HashMap<String, Prototype>) {
-    const LEFT: [&str; 3] =
-        ["Comm_spawn_multiple", "Group_from_session_pset", "Intercomm_create_from_groups"];
+    const LEFT: [&str; 2] = ["Comm_spawn_multiple", "Intercomm_create_from_groups"];
     const HANDLES: [&str; 6] =
         ["MPI_Comm", "MPI_Datatype", "MPI_File", "MPI_Group", "MPI_Op", "MPI_Win"];
     let is_variable =
         |(_, kind): &(String, String)| HANDLES.iter().any(|h| *kind == format!("* mut {h}"));
     let known = |name: &str| {
-        CALLS.iter().any(|call| call.effect != Effect::Bare && call.name[4..] == *name)
+        CALLS.iter().any(|call| call.effect != Effect::Bare && call.bare_name() == name)
     };
     let mut unknown: Vec<_> = prototypes
         .iter()
         .filter(|(_, prototype)| prototype.iter().any(is_variable))
-        .map(|(name, _)| name.trim_start_matches("PMPI_"))
+        .filter_map(|(name, _)| name.strip_prefix("PMPI_"))
         // What the tool interface tells are predefined datatypes.
         .filter(|name| !LEFT.contains(name) && !name.starts_with("T_") && !known(name))
         .collect();

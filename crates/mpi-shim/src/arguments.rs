@@ -11,20 +11,22 @@
 //! (§8.5.3, §8.5.4), less room than a grid has dimensions (§8.5.5), datatypes made of such as are gone (§5.1.2), buffered sends without room (§3.6, `buffered.rs`), parts that
 //! are empty or reach beyond their array (§5.1.3), negative offsets in files, modes by which no file is opened, access
 //! for which one is not open, and views that do not fit (§14, `files.rs`), calls about the other group of a communicator
-//! that has none (§7.6.1), what `fit.rs` says, and places for results, requests included (§2.6.2). Not looked at is what
+//! that has none (§7.6.1), keys of attributes that are not there (§7.7, `keyvals.rs`), what `fit.rs` says, and places for results, requests included (§2.6.2). Not looked at is what
 //! does not matter: at `MPI_PROC_NULL`, in place, on other ranks than the root, and the datatype of nothing. Missed are
 //! requests that were freed, the datatypes of `MPI_Alltoallw` and its like, and calls that are not in the table.
 
 pub(crate) mod buffered;
 mod files;
 pub(crate) mod fit;
+pub(crate) mod keyvals;
 mod lists;
 
 use crate::datatypes;
 use crate::entry::{Word, from_fortran_layer};
-use crate::library::{Mpi, comm_world, handle, largest_tag, null, reduction};
+use crate::library::{Mpi, comm_self, comm_world, handle, largest_tag, null, reduction};
 use crate::objects;
 use crate::rank::Rank;
+use crate::sessions;
 use crate::sys;
 use commsan_engine::{Access, Mode};
 use commsan_mpi::buffers::{resolve, takes_place};
@@ -76,7 +78,8 @@ pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
 #[inline]
 pub(crate) fn has_no_comm(args: &Args) -> bool {
     let comm = args.words[0];
-    comm == null::comm() || objects::is_freed(Object::Comm, comm)
+    let is_missing = comm == null::comm() || sessions::are_alone() && is_of_world(comm);
+    is_missing || objects::is_freed(Object::Comm, comm)
 }
 
 /// A quick look: what is in order here needs no other.
@@ -88,7 +91,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         return true;
     }
     match demand {
-        Demand::Comm => word == null::comm(),
+        Demand::Comm => word == null::comm() || sessions::are_alone() && is_of_world(word),
         Demand::Topology(_) | Demand::Inter | Demand::Freeable(_) => true,
         Demand::Dims | Demand::Parts | Demand::Starts | Demand::Members | Demand::Neighbours(_) => {
             true
@@ -97,6 +100,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         Demand::Degrees | Demand::Room => true,
         Demand::Base => word == 0,
         Demand::Ends | Demand::Edges | Demand::Buffered | Demand::Unattached => true,
+        Demand::Keyval | Demand::FreeableKeyval => true,
         Demand::AccessMode | Demand::Opened | Demand::Whence | Demand::Filetype => true,
         Demand::Win => word == null::win(),
         Demand::Group => word == null::group(),
@@ -125,6 +129,11 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         Demand::Unit => word as isize <= 0,
         Demand::Place | Demand::Array => word == 0,
     }
+}
+
+/// Whether a communicator is there from `MPI_Init` on.
+fn is_of_world(comm: usize) -> bool {
+    [comm_world().word(), comm_self().word()].contains(&comm)
 }
 
 /// Whether some buffer is at address 0.
@@ -161,7 +170,12 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
     }
     let problem = match demand {
         Demand::Freeable(object) => freeable_problem(args, index, object)?,
-        Demand::Comm => "is MPI_COMM_NULL".to_owned(),
+        Demand::Comm if args.words[index] == null::comm() => "is MPI_COMM_NULL".to_owned(),
+        Demand::Comm => {
+            "does not exist before MPI_Init: sessions have communicators of their own, which \
+                         MPI_Comm_create_from_group makes"
+                .to_owned()
+        }
         Demand::Topology(topology) => topology_problem(args.words[index], topology)?.to_owned(),
         Demand::Win => "is MPI_WIN_NULL".to_owned(),
         Demand::Group => "is MPI_GROUP_NULL".to_owned(),
@@ -211,6 +225,8 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
         Demand::Color => format!("is negative, {value}"),
         Demand::AccessMode => files::mode_problem(args.int(index))?.to_owned(),
         Demand::Opened => files::access_problem(args, index)?.to_owned(),
+        Demand::Keyval => keyvals::problem(args, index)?.to_owned(),
+        Demand::FreeableKeyval => keyvals::free_problem(args)?.to_owned(),
         Demand::Whence => files::whence_problem(args.int(index))?,
         Demand::Sought => files::sought_problem(args, index)?,
         Demand::Filetype => files::filetype_problem(args, index)?,

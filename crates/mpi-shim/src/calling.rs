@@ -107,7 +107,7 @@ pub fn ended() -> bool {
         // SAFETY: the thread is inside of the call that has left this here.
         let (args, here) = unsafe { (*calling).parts() };
         let calling = calling as usize;
-        let ends = matches!(args.call.effect, Effect::Finalize | Effect::Abort);
+        let ends = args.call.ends() || args.call.effect == Effect::Abort;
         // Collectives that do not match have been told.
         if ends
             || waiting::has_mismatch()

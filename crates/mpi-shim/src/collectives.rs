@@ -18,6 +18,7 @@ use commsan_mpi::{Args, Effect, Entering, Library, Object};
 use commsan_threads::Here;
 use commsan_threads::agents;
 use smallvec::SmallVec;
+use std::ffi::{CStr, c_char};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -171,9 +172,9 @@ fn new_comm(args: &Args) -> Option<usize> {
 /// Those of a group are about to make a communicator, without the others of the old one.
 #[cold]
 pub(crate) fn to_be_made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
-    let (Some(parent), Some(group)) = (args.call.at.comm, args.call.at.group) else { return };
+    let Some(group) = args.call.at.group else { return };
     let group = Group::new(groups::of_group(args.words[group]).into());
-    let (parent, tag) = (args.words[parent], args.call.at.tag.map_or(0, |index| args.int(index)));
+    let (parent, tag) = origin(args);
     rank.with(here.thread, &mut |tracker, _| {
         tracker.makes_by_group(here.thread.number(), parent, tag, &group);
     });
@@ -183,14 +184,31 @@ pub(crate) fn to_be_made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
 #[cold]
 pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here, ok: bool) {
     rank.with(here.thread, &mut |tracker, _| tracker.made_or_not(here.thread.number()));
-    let (Some(comm), Some(parent), true) = (new_comm(args), args.call.at.comm, ok) else { return };
+    let Some(comm) = new_comm(args).filter(|_| ok) else { return };
     let group = groups::of_comm(comm);
-    let (parent, tag) = (args.words[parent], args.call.at.tag.map_or(0, |index| args.int(index)));
+    let (parent, tag) = origin(args);
     if !group.members.is_empty() {
         rank.with(here.thread, &mut |tracker, _| {
             tracker.made_by_group(parent, tag, On::Comm(comm), &group);
         });
     }
+}
+
+/// What a group makes a communicator out of, and what tells it from others of that group: a tag, or where it comes
+/// from a session, a string.
+fn origin(args: &Args) -> (Option<usize>, i32) {
+    let tag = match (args.call.at.tag, args.call.named("text")) {
+        (Some(index), _) => args.int(index),
+        (None, Some(index)) if !args.fortran => {
+            // SAFETY: a string of the program.
+            let text = unsafe { CStr::from_ptr(args.words[index] as *const c_char) };
+            text.to_bytes()
+                .iter()
+                .fold(1, |sum: i32, byte| sum.wrapping_mul(31).wrapping_add(i32::from(*byte)))
+        }
+        _ => 0,
+    };
+    (args.call.at.comm.map(|index| args.words[index]), tag)
 }
 
 /// The root as rank in the job.

@@ -1,11 +1,12 @@
 //! From a call and its outcome to the semantics: one arm for each effect of the call table.
 
 use crate::again;
-use crate::arguments::{self, buffered};
+use crate::arguments::{self, buffered, keyvals};
 use crate::calling;
 use crate::collectives;
 use crate::datatypes;
 use crate::ending;
+use crate::entry;
 use crate::groups;
 use crate::library::{
     Mpi, comm_from_fortran, datatype_from_fortran, envelope, file_from_fortran, handle_at,
@@ -14,6 +15,7 @@ use crate::library::{
 use crate::order;
 use crate::races;
 use crate::rank::{Rank, mode};
+use crate::sessions;
 use crate::sys;
 use crate::windows;
 use commsan_engine::{Access, Footprint, Mode};
@@ -97,6 +99,14 @@ impl Before {
                 tracker.released(&args.call.name, Some(&args.call.name), bytes, here, out);
             }),
             Effect::TypeFree => self.word = by_reference(args),
+            Effect::KeyvalFree => self.word = keyvals::to_be_freed(args),
+            Effect::GrequestComplete => rank.with(here.thread, &mut |tracker, out| {
+                for token in tokens(args, tracker.now()) {
+                    if tracker.completes_own(args, token, here, out) {
+                        calling::told(here.thread);
+                    }
+                }
+            }),
             Effect::CommFree => {
                 self.word = by_reference(args);
                 if args.call.name == "MPI_Comm_disconnect" {
@@ -129,6 +139,12 @@ impl Before {
                 collectives::to_be_made_by_group(rank, args, here);
             }
             Effect::Finalize => ending::before(rank, here),
+            Effect::SessionEnd => {
+                if sessions::ends_all(args) {
+                    ending::before(rank, here);
+                }
+                sessions::ends(args);
+            }
             Effect::Abort => rank.abort(here.thread),
             _ => {}
         }
@@ -259,6 +275,8 @@ impl After<'_> {
                 datatypes::forget(before.word);
                 self.with(|tracker, _| tracker.handle_gone(before.word));
             }
+            Effect::KeyvalMake if self.ok => keyvals::made(self.args),
+            Effect::KeyvalFree if self.ok => keyvals::freed(before.word),
             Effect::TypeCommit if self.ok => datatypes::committed(by_reference(self.args)),
             Effect::CommFree if self.ok => {
                 again::freed();
@@ -281,6 +299,10 @@ impl After<'_> {
             }
             Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),
             Effect::Finalize => ending::after(self.rank, self.here),
+            Effect::Session if self.ok => sessions::follow(self.rank, self.args, self.here),
+            Effect::Begin if self.ok && sessions::are_alone() => {
+                entry::join(self.rank, self.args, self.here);
+            }
             _ if !tokens.is_empty() => self.completed(tokens),
             _ => {}
         }

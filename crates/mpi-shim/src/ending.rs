@@ -39,6 +39,11 @@ pub(crate) fn begin() {
     }
 }
 
+/// What has been initialised has no `MPI_COMM_SELF`.
+pub(crate) fn has_no_attributes() {
+    FINALIZES.store(NEVER, Relaxed);
+}
+
 /// A copy of `MPI_COMM_SELF` is none.
 unsafe extern "C" fn not_copied(
     _: sys::MPI_Comm,

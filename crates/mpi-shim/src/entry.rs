@@ -19,6 +19,7 @@ use crate::races;
 use crate::rank::{Rank, Shared, mode, rank};
 use crate::refused;
 use crate::room;
+use crate::sessions;
 use crate::steps;
 use crate::traffic::counted;
 use crate::waiting;
@@ -117,10 +118,11 @@ pub(crate) fn around(
     let mode = mode();
     if !mode.is_active() {
         outside::called(rank, &args, &here);
+        sessions::ends(&args);
         let code = call();
         match args.call.effect {
             Effect::Begin if code == 0 => begin(rank, &args, &here),
-            Effect::Session if code == 0 => outside::session_made(),
+            Effect::Session if code == 0 => sessions::made(rank, &args, &here),
             _ => {}
         }
         return code;
@@ -243,6 +245,20 @@ fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     levels::begin(rank, args, here);
 }
 
+/// MPI has been initialised in a process that has sessions, and is followed since.
+#[cold]
+pub(crate) fn join(rank: &dyn Rank, args: &Args, here: &Here) {
+    sessions::has_world();
+    let world = world();
+    arguments::begin(world.size);
+    ending::begin();
+    let (size, own) = (world.size as usize, comm_self().word());
+    rank.with(here.thread, &mut |tracker, _| {
+        tracker.name_world(comm_world().word(), size, (own, world.rank));
+    });
+    levels::begin(rank, args, here);
+}
+
 /// A call that does nothing but start an operation.
 #[inline]
 fn start(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
@@ -284,6 +300,7 @@ fn transfer(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_
 #[inline]
 fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     let lessons = mode().is_ordered().then(|| order::before(rank, args, here));
+    let ends = args.call.ends() && sessions::ends_all(args);
     if args.call.effect == Effect::Finalize {
         levels::finalize(rank, args, here);
     }
@@ -296,7 +313,8 @@ fn pass(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int)
     let entered = collectives::enter(rank, args, here);
     let call = || callbacks::during(args.call, here.thread, call);
     let code = match args.call.waits {
-        true if args.call.effect == Effect::Finalize => ending::during(here.thread, call),
+        true if ends => ending::during(here.thread, call),
+        true if args.call.effect == Effect::SessionEnd => call(),
         true => {
             let all = collectives::to_await(rank, args, here);
             waiting::during(here.thread, || {

@@ -1,6 +1,7 @@
 //! Who the members of communicators and groups are, as ranks of the job.
 
 use crate::library::{comm_world, handle, null};
+use crate::sessions;
 use crate::sys;
 use commsan_mpi::rma::Group;
 use std::collections::HashMap;
@@ -54,27 +55,39 @@ fn ask(comm: sys::MPI_Comm) -> Group {
     }
 }
 
+/// All processes of the job, as a group to be freed.
+fn everybody() -> Option<sys::MPI_Group> {
+    if sessions::are_alone() {
+        return sessions::group();
+    }
+    let mut world = std::mem::MaybeUninit::uninit();
+    // SAFETY: MPI is initialised.
+    unsafe {
+        sys::PMPI_Comm_group(comm_world(), world.as_mut_ptr());
+        Some(world.assume_init())
+    }
+}
+
 /// Ranks in the job; none if the group has processes of another job.
 ///
 /// # Safety
 /// `group` is a group.
 unsafe fn members(group: sys::MPI_Group) -> Vec<u32> {
     let mut size = 0;
-    let mut world = std::mem::MaybeUninit::uninit();
     // SAFETY: by the caller; arrays as long as stated.
     unsafe {
         sys::PMPI_Group_size(group, &mut size);
         let ranks: Vec<c_int> = (0..size).collect();
         let mut translated = vec![-1; ranks.len()];
-        sys::PMPI_Comm_group(comm_world(), world.as_mut_ptr());
+        let Some(mut world) = everybody() else { return Vec::new() };
         sys::PMPI_Group_translate_ranks(
             group,
             size,
             ranks.as_ptr(),
-            world.assume_init(),
+            world,
             translated.as_mut_ptr(),
         );
-        sys::PMPI_Group_free(world.as_mut_ptr());
+        sys::PMPI_Group_free(&mut world);
         let ranks: Option<Vec<u32>> = translated.into_iter().map(|r| r.try_into().ok()).collect();
         ranks.unwrap_or_default()
     }

@@ -56,6 +56,8 @@ mod refused;
 #[cfg(has_mpi)]
 mod room;
 #[cfg(has_mpi)]
+mod sessions;
+#[cfg(has_mpi)]
 mod steps;
 #[cfg(has_mpi)]
 mod traffic;

@@ -2,6 +2,7 @@
 
 use crate::datatypes;
 use crate::entry::Word;
+use crate::sessions;
 use crate::sys;
 use commsan_mpi::collective::reduction::OTHER;
 use commsan_mpi::collective::signature::Signature;
@@ -480,6 +481,9 @@ pub(crate) unsafe fn envelope(status: usize) -> Option<(i32, i32)> {
 /// The largest tag (MPI 4.1 §9.1.2); the least that the standard asks for if the library does not say.
 pub(crate) fn largest_tag() -> i32 {
     const LEAST: c_int = 32767;
+    if sessions::are_alone() {
+        return c_int::MAX; // each communicator may have one of its own
+    }
     let (mut value, mut found) = (std::ptr::null_mut::<c_int>(), 0);
     // SAFETY: MPI is initialised; the attribute is a pointer to an integer.
     unsafe {

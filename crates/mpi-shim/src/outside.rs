@@ -1,40 +1,35 @@
 //! Calls that are made when there is no MPI, and processes that leave it behind.
 //!
 //! **Soundness.** Before `MPI_Init` and after `MPI_Finalize`, as the library itself tells, only calls may be made that
-//! ask about MPI, are about info objects, or belong to a session (MPI 4.1 §11.4.1); but for `MPI_Info_…` they are not
-//! in the table, and as soon as a session was made, nothing is reported. A process that has initialised MPI must finalize it before it exits (§11.2.2); one that
+//! ask about MPI, are about info objects, errors or error handlers, or belong to a session (MPI 4.1 §11.4.1); most of them
+//! are not in the table, and while there is a session, nothing is reported. A process that has initialised MPI, or a session, must finalize it before it exits (§11.2.2, §11.3.2); one that
 //! exits with a status other than 0 has failed in a way of its own, and is not reported, nor is one that a signal
 //! or `_exit` ends.
 
 use crate::calling::{has_owner, is_owner};
 use crate::library;
 use crate::rank::{Rank, mode, rank};
+use crate::sessions;
 use crate::sys;
 use commsan_mpi::{Args, Effect};
 use commsan_sense::thread;
 use commsan_threads::Here;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
-/// The program uses sessions.
-static SESSIONS: AtomicBool = AtomicBool::new(false);
-
-/// A session has been made.
-pub(crate) fn session_made() {
-    SESSIONS.store(true, Relaxed);
-}
 
 /// A call is about to be made while nothing is followed.
 #[cold]
 pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
-    use Effect::{Abort, Begin, Session};
-    let may_always = matches!(args.call.effect, Abort | Session)
+    use Effect::{Abort, Begin, Session, SessionEnd};
+    let may_always = matches!(args.call.effect, Abort | Session | SessionEnd)
         || args.call.explains_errors
-        || args.call.name.starts_with("MPI_Info_");
+        || ["MPI_Info_", "MPI_Add_error_", "MPI_Errhandler_free"]
+            .iter()
+            .any(|name| args.call.name.starts_with(name));
     let is_other = has_owner() && !is_owner();
-    if may_always || is_other || !rank.checks() || SESSIONS.load(Relaxed) {
+    if may_always || is_other || !rank.checks() || sessions::are_live() {
         return;
     }
     let (mut initialized, mut finalized) = (0, 0);
@@ -43,7 +38,11 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
         sys::PMPI_Initialized(&mut initialized);
         sys::PMPI_Finalized(&mut finalized);
     }
-    if initialized == 0 && args.call.effect != Begin {
+    if initialized == 0 && args.call.effect != Begin && sessions::were_made() {
+        rank.look(here.thread, &mut |tracker, out| {
+            tracker.outside(args, "after MPI_Session_finalize", here, out);
+        });
+    } else if initialized == 0 && args.call.effect != Begin {
         rank.early(here.thread, library::version(), &mut |tracker, out| {
             tracker.outside(args, "before MPI_Init", here, out);
         });
@@ -71,9 +70,16 @@ pub(crate) fn begin() {
 
 /// The process exits, and nothing of the program will run any more.
 pub fn left() {
-    if let Some(rank) = rank().filter(|_| is_owner() && mode().is_active())
-        && STATUS.load(Relaxed) == 1
-    {
-        thread::with(|thread| rank.look(thread, &mut |tracker, out| tracker.never_finalized(out)));
-    }
+    let Some(rank) = rank().filter(|_| is_owner() && STATUS.load(Relaxed) == 1) else { return };
+    let sessions = sessions::left();
+    thread::with(|thread| {
+        rank.look(thread, &mut |tracker, out| {
+            if mode().is_active() && !sessions::are_alone() {
+                tracker.never_finalized(out);
+            }
+            for (call, site) in &sessions {
+                tracker.never_ended(call, *site, out);
+            }
+        });
+    });
 }

@@ -14,6 +14,7 @@ use crate::groups;
 use crate::library::{Mpi, envelope};
 use crate::matched::{self, Found};
 use crate::rank::{Rank, mode};
+use crate::sessions;
 use crate::windows;
 use commsan_engine::Footprint;
 use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
@@ -100,7 +101,13 @@ pub(crate) fn counted(
 /// A call of a process that is not checked.
 fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
     match args.call.effect {
-        Effect::Finalize => rank.finalize(here),
+        Effect::Begin => sessions::has_world(),
+        Effect::Finalize | Effect::SessionEnd => {
+            if sessions::ends_all(args) {
+                rank.finalize(here);
+            }
+            sessions::ends(args);
+        }
         Effect::Abort => rank.abort(here.thread),
         _ => {}
     }

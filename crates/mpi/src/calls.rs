@@ -402,7 +402,9 @@ impl Role {
             | "direction" | "disp" | "comm_size" | "maxindex" | "maxedges" | "maxneighbors"
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
-            | "typeclass" | "width" | "fd" | "maxprocs" | "max_counts" | "atomic" => Role::Int,
+            | "typeclass" | "width" | "fd" | "maxprocs" | "max_counts" | "atomic" | "keyval" => {
+                Role::Int
+            }
             "outsize_wide" | "insize_wide" => Role::Offset,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
@@ -418,7 +420,7 @@ impl Role {
             "op" => Role::Op,
             "info" => Role::Info,
             "fh" => Role::File,
-            "errhandler" => Role::Handle,
+            "errhandler" | "session" => Role::Handle,
             "text" | "key_text" | "value_text" | "name_text" | "argv_text" => Role::Text,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
@@ -432,13 +434,15 @@ impl Role {
             | "sources" | "degrees" | "destinations" | "weights" | "destweights" | "type_out"
             | "displacements" | "types" | "sizes" | "subsizes" | "starts" | "ranks"
             | "group_out" | "user_fn" | "op_out" | "coords" | "rank_out" | "rank_source"
-            | "rank_dest" | "buffer_out" | "size_out" | "session_out" | "distribs" | "dargs"
-            | "psizes" | "group_inout" | "op_inout" | "ndims_out" | "nnodes_out" | "nedges_out"
-            | "neighbors" | "nneighbors_out" | "indegree_out" | "outdegree_out"
-            | "weighted_out" | "lb_out" | "extent_out" | "count_out" | "result_out"
-            | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out" | "status_in"
-            | "integers_out" | "addresses_out" | "types_out" | "newtype_out" | "filetype_out"
-            | "errcodes_out" | "index_in" | "parent_out" | "counts_out" => Role::Pointer,
+            | "rank_dest" | "buffer_out" | "size_out" | "session_out" | "session_inout"
+            | "distribs" | "dargs" | "psizes" | "group_inout" | "op_inout" | "ndims_out"
+            | "nnodes_out" | "nedges_out" | "neighbors" | "nneighbors_out" | "indegree_out"
+            | "outdegree_out" | "weighted_out" | "lb_out" | "extent_out" | "count_out"
+            | "result_out" | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out"
+            | "status_in" | "integers_out" | "addresses_out" | "types_out" | "newtype_out"
+            | "filetype_out" | "errcodes_out" | "index_in" | "parent_out" | "counts_out"
+            | "copy_fn" | "delete_fn" | "keyval_out" | "keyval_inout" | "attribute"
+            | "attribute_out" => Role::Pointer,
             _ => return None,
         })
     }
@@ -545,8 +549,16 @@ pub enum Effect {
     MemFree,
     /// `MPI_Session_init`.
     Session,
+    /// `MPI_Session_finalize`.
+    SessionEnd,
     /// Asks something that any thread may ask as far as anybody can tell.
     Ask,
+    /// Makes a key of attributes.
+    KeyvalMake,
+    /// Frees one.
+    KeyvalFree,
+    /// `MPI_Grequest_complete`: the program says that its own operation is complete.
+    GrequestComplete,
     /// Nothing is known of it, not even its parameters.
     Bare,
     /// `MPI_Buffer_attach`: lends memory to MPI.
@@ -656,6 +668,16 @@ impl Param {
 }
 
 impl Call {
+    /// Its name without `MPI_`.
+    pub fn bare_name(&self) -> &str {
+        self.name.split_once('_').map_or(&*self.name, |(_, name)| name)
+    }
+
+    /// Whether it ends what the program has of MPI: of a session, if it is the last.
+    pub fn ends(&self) -> bool {
+        matches!(self.effect, Effect::Finalize | Effect::SessionEnd)
+    }
+
     /// How many arguments Fortran passes: a parameter each, `ierror`, and after them the length of each string.
     pub fn fortran_arguments(&self) -> (usize, usize) {
         let count = |is: fn(&Param) -> bool| self.params.iter().filter(|param| is(param)).count();
@@ -734,10 +756,13 @@ mod tests {
         let total = names.len();
         names.dedup();
         assert_eq!(names.len(), total, "a call is described twice");
-        for call in ["MPI_Isend", "MPI_Irecv_c", "MPI_Ineighbor_alltoallw", "MPI_Bcast_init"] {
+        let some = "MPI_Isend MPI_Irecv_c MPI_Ineighbor_alltoallw MPI_Bcast_init MPIX_Bcast_init";
+        for call in some.split_whitespace() {
             assert!(names.binary_search(&call).is_ok(), "{call}");
         }
-        assert!(names.binary_search(&"MPI_Waitall_c").is_err());
+        for call in ["MPI_Waitall_c", "MPIX_Bcast_init_c", "MPIX_Send_init"] {
+            assert!(names.binary_search(&call).is_err(), "{call}");
+        }
     }
 
     #[test]
@@ -772,7 +797,7 @@ mod tests {
 
     #[test]
     fn calls_that_call_back_are_known() {
-        let all = CALLS.iter().filter(|call| call.calls_back).map(|call| &call.name[4..]);
+        let all = CALLS.iter().filter(|call| call.calls_back).map(Call::bare_name);
         let known = "Finalize Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_free \
                      Comm_disconnect Type_dup Type_free Win_free Comm_set_attr Comm_delete_attr \
                      Type_set_attr Type_delete_attr Win_set_attr Win_delete_attr Attr_put Attr_delete";

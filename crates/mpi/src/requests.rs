@@ -27,6 +27,8 @@ pub(crate) struct Request {
     /// What each start touches; `None` for requests that complete once.
     pub persistent: Option<Box<Persistent>>,
     pub cancelled: bool,
+    /// Where an operation on a window has begun, which the end of its epoch may complete before the request is.
+    pub began: Option<Box<Site>>,
     /// The call that stored another request into the variable while this one was pending.
     pub overwritten: Option<Box<Site>>,
     pub sequence: u64,
@@ -74,6 +76,7 @@ impl Request {
             state,
             persistent: None,
             cancelled: false,
+            began: None,
             overwritten: None,
             sequence: 0,
             older: NONE,

@@ -378,6 +378,7 @@ impl Tracker {
             };
             out.report(&report, &self.stacks);
         }
+        self.tell_lost_requests(out);
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
         self.tell_messages(out);

@@ -45,6 +45,10 @@ pub enum Case {
     MainThread,
     /// A split collective on a file, which has no request.
     Split,
+    /// An operation on a window, which the end of its epoch completes, too.
+    OnWindow,
+    /// MPI is there for a session.
+    Session,
 }
 
 /// One observation, seen as a source of phrases.
@@ -78,6 +82,15 @@ impl<'o> Facts<'o> {
         }
         if code == Code::RequestNeverCompleted && self.raw_operation().call.ends_with("_begin") {
             return Case::Split;
+        }
+        let is_on_window = |call: &str| {
+            ["MPI_Rput", "MPI_Rget", "MPI_Raccumulate"].iter().any(|name| call.starts_with(name))
+        };
+        if code == Code::RequestNeverCompleted && is_on_window(&self.raw_operation().call) {
+            return Case::OnWindow;
+        }
+        if code == Code::NeverFinalized && self.raw_operation().call == "MPI_Session_init" {
+            return Case::Session;
         }
         if self.observation.finding.threads {
             return Case::Threads;

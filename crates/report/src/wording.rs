@@ -229,6 +229,17 @@ pub const WORDINGS: &[Wording] = &[
     },
     Wording {
         code: Code::RequestNeverCompleted,
+        case: Case::OnWindow,
+        message: "no call completes the request of {operation}",
+        offence: "",
+        operation: "{starts}",
+        why: "the operation started at {started}; the end of its epoch completes it, but only MPI_Wait, MPI_Test or \
+              a variant of them frees its request, and none did before the program ended",
+        help: "complete the request, e.g. by MPI_Wait or MPI_Waitall, or use the variant of the call without a request",
+        fortran: "",
+    },
+    Wording {
+        code: Code::RequestNeverCompleted,
         case: Case::Split,
         message: "no call ends {operation}",
         offence: "",
@@ -325,8 +336,8 @@ pub const WORDINGS: &[Wording] = &[
         message: "{operation} is called {problem}",
         offence: "",
         operation: "{starter} is called {problem}",
-        why: "MPI is there from MPI_Init to MPI_Finalize; libraries end the program over other calls, as far as they \
-              notice",
+        why: "MPI is there from MPI_Init to MPI_Finalize, and as long as there is a session; libraries end the program \
+              over other calls, as far as they notice",
         help: "move the call; objects that live longer than main must not call MPI when they are made or destroyed",
         fortran: "",
     },
@@ -338,6 +349,16 @@ pub const WORDINGS: &[Wording] = &[
         operation: "{starter} initialises MPI, which nothing ends",
         why: "messages may not have been delivered when a process is gone, and launchers take its end for a crash",
         help: "call MPI_Finalize on every way to the end of the program, or MPI_Abort to end the job over an error",
+        fortran: "",
+    },
+    Wording {
+        code: Code::NeverFinalized,
+        case: Case::Session,
+        message: "the program ends without MPI_Session_finalize",
+        offence: "",
+        operation: "{starter} begins a session, which nothing ends",
+        why: "messages may not have been delivered when a process is gone, and launchers take its end for a crash",
+        help: "call MPI_Session_finalize for each session on every way to the end of the program",
         fortran: "",
     },
     Wording {

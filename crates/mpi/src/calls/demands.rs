@@ -93,6 +93,10 @@ pub enum Demand {
     Sought,
     /// A whole number of the elements that a view has.
     Filetype,
+    /// A key of attributes.
+    Keyval,
+    /// A variable with one.
+    FreeableKeyval,
 }
 
 /// What a communicator says of neighbours (MPI 4.1 chapter 8).
@@ -163,6 +167,8 @@ impl Demand {
                 (_, "sources") if family == "Dist_graph_create" => Demand::Neighbours("n"),
                 (_, "maxdims") => Demand::Room,
                 (_, "base") if family == "Win_create" => Demand::Base,
+                (_, "keyval") => Demand::Keyval,
+                (_, "keyval_inout") => Demand::FreeableKeyval,
                 (_, "direction") => Demand::Direction,
                 (_, "starts") => Demand::Starts,
                 (_, "subsizes") => Demand::Parts,

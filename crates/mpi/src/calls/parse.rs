@@ -33,24 +33,28 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
             params.iter().copied().chain(extra.iter().copied()).collect()
         };
         let receives = params.contains(&"source");
-        let variants: Vec<(String, Vec<&str>, Effect)> = match kind {
+        const MPI: &str = "MPI_";
+        // What Open MPI 4 has in <mpi-ext.h>.
+        const EXTENSION: &str = "MPIX_";
+        let variants: Vec<(&str, String, Vec<&str>, Effect)> = match kind {
             "p2p" => vec![
-                (name.into(), add(if receives { &["status"] } else { &[] }), Effect::Block),
-                (nonblocking, add(&["request"]), Effect::Start),
-                (persistent, add(&["request"]), Effect::Init),
+                (MPI, name.into(), add(if receives { &["status"] } else { &[] }), Effect::Block),
+                (MPI, nonblocking, add(&["request"]), Effect::Start),
+                (MPI, persistent, add(&["request"]), Effect::Init),
             ],
             "coll" => vec![
-                (name.into(), add(&[]), Effect::Block),
-                (nonblocking, add(&["request"]), Effect::Start),
-                (persistent, add(&["info", "request"]), Effect::Init),
+                (MPI, name.into(), add(&[]), Effect::Block),
+                (MPI, nonblocking, add(&["request"]), Effect::Start),
+                (MPI, persistent.clone(), add(&["info", "request"]), Effect::Init),
+                (EXTENSION, persistent, add(&["info", "request"]), Effect::Init),
             ],
             "rma" => vec![
-                (name.into(), add(&[]), Effect::Rma),
-                (format!("R{}", name.to_lowercase()), add(&["request"]), Effect::Rma),
+                (MPI, name.into(), add(&[]), Effect::Rma),
+                (MPI, format!("R{}", name.to_lowercase()), add(&["request"]), Effect::Rma),
             ],
-            other => vec![(name.into(), add(&[]), effect(other)?)],
+            other => vec![(MPI, name.into(), add(&[]), effect(other)?)],
         };
-        for (name, params, effect) in variants {
+        for (prefix, name, params, effect) in variants {
             for large in [false, true] {
                 let params: Vec<Param> =
                     params.iter().map(|p| param(p)).collect::<Result<_, _>>()?;
@@ -58,12 +62,13 @@ fn parse_line(line: &str, calls: &mut Vec<Call>) -> Result<(), String> {
                     matches!(p.role, Role::Count | Role::Counts) || p.name == "disp_unit"
                 };
                 let completes = params.iter().any(|p| p.role == Role::Requests);
-                if large && (completes || !params.iter().any(counted)) {
+                let has_no_twin = prefix == EXTENSION || completes || !params.iter().any(counted);
+                if large && has_no_twin {
                     continue;
                 }
                 let rules = accesses.split(',').map(str::trim).filter(|a| !a.is_empty());
                 let accesses = rules.map(|a| rule(a, &params)).collect::<Result<Vec<_>, _>>()?;
-                let name = format!("MPI_{name}{}", if large { "_c" } else { "" });
+                let name = format!("{prefix}{name}{}", if large { "_c" } else { "" });
                 let collective = matches!(kind, "coll" | "meet" | "imeet");
                 let on_file = matches!(effect, Effect::SplitBegin | Effect::SplitEnd)
                     || matches!(kind, "fopen" | "fclose" | "fmeet" | "fstart");
@@ -195,7 +200,11 @@ fn effect(kind: &str) -> Result<Effect, String> {
         "flushlocal" => Effect::FlushLocal,
         "winsync" => Effect::WindowSync,
         "session" => Effect::Session,
+        "sessionend" => Effect::SessionEnd,
         "ask" => Effect::Ask,
+        "keymake" => Effect::KeyvalMake,
+        "keyfree" => Effect::KeyvalFree,
+        "greqdone" => Effect::GrequestComplete,
         "bare" => Effect::Bare,
         "bufattach" => Effect::BufferAttach,
         "bufdetach" => Effect::BufferDetach,
@@ -209,14 +218,17 @@ fn effect(kind: &str) -> Result<Effect, String> {
 fn waits(kind: &str, effect: Effect, at: &Positions, enters: bool) -> bool {
     use Effect::*;
     match effect {
-        Wait | WaitAll | WaitAny | Finalize | CommFree => true,
+        Wait | WaitAll | WaitAny | Finalize | SessionEnd | CommFree => true,
         FileOpen | FileClose | SplitBegin | SplitEnd => true,
         Some => kind == "waitsome",
         Window | WindowFree | Fence | EpochBegin | EpochEnd => true,
         Lock | Unlock | Flush | FlushLocal => true,
         // MPI_Win_test, MPI_Iprobe and the like have a flag instead.
         ExposureEnd => at.flag.is_none(),
-        Block => enters || at.flag.is_none() && (at.comm.is_some() || at.message.is_some()),
+        Block => {
+            let has_others = at.comm.is_some() || at.group.is_some() || at.message.is_some();
+            enters || at.flag.is_none() && has_others
+        }
         _ => false,
     }
 }

@@ -17,6 +17,7 @@ const WORLD: u64 = 0x3057_0a1d;
 const OF_WINDOWS: u64 = 0x77_1d05;
 const OF_FILES: u64 = 0x0f_11e5;
 const OF_GROUPS: u64 = 0x6_2009;
+const OF_SESSIONS: u64 = 0x5e_5510;
 
 /// A handle on which collectives are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,20 +108,26 @@ impl Communicators {
         self.add(child, mixed(maker, group.name ^ salt) | 1, group.members.clone());
     }
 
-    /// Those of a group have made a communicator by themselves: as the n-th of this tag and group.
-    pub fn add_of_group(&mut self, parent: usize, tag: i32, child: On, group: &Group) {
-        let Some(name) = self.name_of_group(parent, tag, group) else {
+    /// Those of a group have made a communicator by themselves, out of another one or out of none: as the n-th of
+    /// this tag and group.
+    pub fn add_of_group(&mut self, parent: Option<usize>, tag: i32, child: On, group: &Group) {
+        let Some((parent, name)) = self.origin(parent).zip(self.name_of_group(parent, tag, group))
+        else {
             return self.add_nameless(child, group);
         };
-        if let Some(parent) = self.all.get(&On::Comm(parent)) {
-            *self.of_groups.entry((parent.name, tag, group.name)).or_default() += 1;
-        }
+        *self.of_groups.entry((parent, tag, group.name)).or_default() += 1;
         self.add(child, name, group.members.clone());
     }
 
+    /// The name of what a group makes a communicator out of.
+    fn origin(&self, parent: Option<usize>) -> Option<u64> {
+        let Some(parent) = parent else { return Some(OF_SESSIONS) };
+        self.all.get(&On::Comm(parent)).map(|parent| parent.name).filter(|name| *name != 0)
+    }
+
     /// The name of the next communicator that those of a group make by themselves.
-    pub fn name_of_group(&self, parent: usize, tag: i32, group: &Group) -> Option<u64> {
-        let parent = self.all.get(&On::Comm(parent)).filter(|parent| parent.name != 0)?.name;
+    pub fn name_of_group(&self, parent: Option<usize>, tag: i32, group: &Group) -> Option<u64> {
+        let parent = self.origin(parent)?;
         let made = self.of_groups.get(&(parent, tag, group.name)).copied().unwrap_or(0);
         let maker = mixed(mixed(parent ^ OF_GROUPS, tag as u64), made + 1);
         Some(mixed(maker, group.name) | 1)
@@ -268,8 +275,8 @@ mod tests {
             // Others of the old communicator do not take part.
             all.get(PARENT).entered = before;
             let group = Group::new(members);
-            all.add_of_group(1, 7, On::Comm(8), &Group::new(vec![0, 1]));
-            (0..turns).for_each(|_| all.add_of_group(1, tag, On::Comm(9), &group));
+            all.add_of_group(Some(1), 7, On::Comm(8), &Group::new(vec![0, 1]));
+            (0..turns).for_each(|_| all.add_of_group(Some(1), tag, On::Comm(9), &group));
             all.get(On::Comm(9)).name
         };
         let first = make(1, 1, 3, vec![0, 2]);
@@ -279,8 +286,11 @@ mod tests {
         assert!(others.iter().all(|name| *name != first && *name != 0), "{others:x?}");
         let mut all = world();
         all.distrust(PARENT);
-        all.add_of_group(1, 3, On::Comm(9), &Group::new(vec![0, 2]));
+        all.add_of_group(Some(1), 3, On::Comm(9), &Group::new(vec![0, 2]));
         assert_eq!(all.get(On::Comm(9)).name, 0);
+        // Of sessions there is no old one.
+        all.add_of_group(None, 3, On::Comm(10), &Group::new(vec![0, 2]));
+        assert!(![0, first].contains(&all.get(On::Comm(10)).name));
     }
 
     #[test]

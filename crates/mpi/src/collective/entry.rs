@@ -2,7 +2,7 @@
 
 use super::alike;
 use super::signature::Signature;
-use crate::calls::{CALLS, Call, Effect};
+use crate::calls::{CALLS, Call};
 use commsan_fabric::ENTRY;
 
 /// Communicators of which an entry tells how far its rank has come.
@@ -95,7 +95,7 @@ impl Entry {
     }
 
     fn is_finalize(&self) -> bool {
-        self.call().is_some_and(|call| call.effect == Effect::Finalize)
+        self.call().is_some_and(Call::ends)
     }
 
     /// Whether it may wait for other ranks.

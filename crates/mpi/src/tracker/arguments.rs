@@ -97,7 +97,13 @@ impl Tracker {
 
     /// The process ends well, but has not ended MPI.
     pub fn never_finalized(&mut self, out: &mut dyn Findings) {
-        let Some((call, site)) = self.levels.began else { return };
+        if let Some((call, site)) = self.levels.began {
+            self.never_ended(call, site, out);
+        }
+    }
+
+    /// The same of what `call` has begun there.
+    pub fn never_ended(&mut self, call: &'static Call, site: Site, out: &mut dyn Findings) {
         let report = Report {
             code: Code::NeverFinalized,
             access: None,

@@ -4,7 +4,7 @@
 use super::makers::Making;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use crate::calls::Call;
+use crate::calls::{Call, Effect};
 use crate::collective::alike;
 use crate::collective::communicators::{Communicators, Known, On};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
@@ -67,6 +67,11 @@ impl Tracker {
         self.together.board = Some((board, me));
     }
 
+    /// This is the number of this process, which may have no `MPI_COMM_WORLD`.
+    pub fn name_process(&mut self, me: u32) {
+        self.together.me = me;
+    }
+
     /// `MPI_COMM_WORLD` has this handle, and `MPI_COMM_SELF`, of this rank alone, that one.
     pub fn name_world(&mut self, handle: usize, size: usize, (own, me): (usize, u32)) {
         self.together.me = me;
@@ -87,8 +92,8 @@ impl Tracker {
         self.together.on.add_nameless(child, group);
     }
 
-    /// Those of a group have made a communicator by themselves out of `parent`.
-    pub fn made_by_group(&mut self, parent: usize, tag: i32, child: On, group: &Group) {
+    /// Those of a group have made a communicator by themselves, out of `parent` or of a session's group.
+    pub fn made_by_group(&mut self, parent: Option<usize>, tag: i32, child: On, group: &Group) {
         self.together.on.add_of_group(parent, tag, child, group);
     }
 
@@ -158,10 +163,7 @@ impl Tracker {
 
     /// `MPI_Finalize` is about to be called: nothing is entered any more.
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        let Some(call) = crate::calls::named("MPI_Finalize").filter(|_| !self.together.ignored)
-        else {
-            return;
-        };
+        let Some(call) = self.last_call().filter(|_| !self.together.ignored) else { return };
         let Some((board, me)) = self.together.board else { return };
         let site = place.site(Some(&call.name), &mut self.stacks);
         let number = self.number_of(&site, call, out);
@@ -185,6 +187,15 @@ impl Tracker {
                 self.compare(on, next, (&entry, site), &Entry::from_words(&words), out);
             }
         }
+    }
+
+    /// The call that ends what this process has of MPI.
+    pub(super) fn last_call(&self) -> Option<&'static Call> {
+        let began = self.levels.began.map(|(call, _)| call.effect);
+        crate::calls::named(match began {
+            Some(Effect::Session) => "MPI_Session_finalize",
+            _ => "MPI_Finalize",
+        })
     }
 
     /// Whether all processes of a communicator are known to be ranks of this job.

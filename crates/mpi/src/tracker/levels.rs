@@ -120,12 +120,18 @@ impl Tracker {
         provided: ThreadLevel,
         place: &impl Place,
     ) {
-        let site = place.site(Some(&call.name), &mut self.stacks);
-        self.levels.began = Some((call, site));
+        let site = self.began(call, place);
         if self.levels.ignored {
             return;
         }
         self.levels.initialised = Some(Initialised { required, provided, site });
+    }
+
+    /// This call has begun what is followed.
+    pub fn began(&mut self, call: &'static Call, place: &impl Place) -> Site {
+        let site = place.site(Some(&call.name), &mut self.stacks);
+        self.levels.began = Some((call, site));
+        site
     }
 
     /// Another thread calls than the one that may.

@@ -1,5 +1,5 @@
 //! What those wait for who make a communicator without all ranks of another one: `MPI_Comm_create_group`, in which those
-//! of a group meet, and the leaders of two groups in `MPI_Intercomm_create` (MPI 4.1 §7.4.2, §7.6.2).
+//! of a group meet, `MPI_Comm_create_from_group`, and the leaders of two groups in `MPI_Intercomm_create` (MPI 4.1 §7.4.2, §7.6.2).
 //!
 //! Such a meeting has a name that all who take part know without asking. Who has come to it names it among what it has
 //! entered, as what it has entered 0 collectives on.
@@ -29,8 +29,8 @@ pub(crate) struct Making {
 }
 
 impl Tracker {
-    /// Those of a group are about to make a communicator by themselves out of `parent`.
-    pub fn makes_by_group(&mut self, thread: u32, parent: usize, tag: i32, group: &Group) {
+    /// Those of a group are about to make a communicator by themselves, out of `parent` or of a session's group.
+    pub fn makes_by_group(&mut self, thread: u32, parent: Option<usize>, tag: i32, group: &Group) {
         let name = self.together.on.name_of_group(parent, tag, group);
         if let Some(name) = name {
             self.together.making.push(Making { thread, name, members: group.members.clone() });

@@ -87,6 +87,35 @@ impl Tracker {
         }
     }
 
+    /// Tells of the requests of one-sided operations that the end of their epoch has completed, and nobody freed.
+    pub(super) fn tell_lost_requests(&mut self, out: &mut dyn Findings) {
+        let lost: Vec<_> = self
+            .requests
+            .iter()
+            .filter_map(|request| match (&request.state, &request.began) {
+                (State::Active(id), Some(began)) if self.live.get(*id).is_none() => {
+                    Some((request.call, **began))
+                }
+                _ => None,
+            })
+            .collect();
+        for (call, site) in lost {
+            if out.again(Code::RequestNeverCompleted, 0, site.pc) {
+                continue;
+            }
+            let report = Report {
+                code: Code::RequestNeverCompleted,
+                access: None,
+                operation: Party::at(&call.name, site),
+                concerned: None,
+                sites: &[(Role::Operation, site)],
+                threads: false,
+                about: None,
+            };
+            out.report(&report, &self.stacks);
+        }
+    }
+
     /// Tells of those that are left, in the order in which they were made.
     pub(super) fn tell_objects(&mut self, out: &mut dyn Findings) {
         let made = self.objects.made.drain();

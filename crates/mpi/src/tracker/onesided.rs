@@ -377,7 +377,8 @@ impl Tracker {
             .iter()
             .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
-        let here = place.site(Some("MPI_Finalize"), &mut self.stacks);
+        let last = self.last_call().map(|call| &*call.name);
+        let here = place.site(last, &mut self.stacks);
         for (number, made, opened) in left {
             for opened in opened {
                 let sites = &[(Role::Access, here), (Role::Operation, opened)];

@@ -97,6 +97,24 @@ impl Tracker {
         }
     }
 
+    /// The program says that an operation of its own is complete. Whether the request is of another's.
+    pub fn completes_own(
+        &mut self,
+        args: &Args,
+        token: Token,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> bool {
+        self.settle();
+        let Some(request) = self.requests.one(token) else { return false };
+        if request.call.name == "MPI_Grequest_start" {
+            return false;
+        }
+        let problem = format!("is that of {}: MPI completes it", request.call.name);
+        self.wrong_argument(args, &Wrong::value("request", problem), place, out);
+        true
+    }
+
     /// Partitions of a started send are handed over.
     pub fn ready(
         &mut self,

@@ -221,7 +221,9 @@ impl Tracker {
         let id = self.keep_buffers(args, accesses, transfer, site, place);
         if let Some((key, variable)) = request {
             self.settle();
-            self.requests.insert(Request::new(key, variable, args.call, State::Active(id)));
+            let mut request = Request::new(key, variable, args.call, State::Active(id));
+            request.began = Some(Box::new(site));
+            self.requests.insert(request);
         }
         if !transfer.writes_atomically() {
             self.announce(args, transfer, site, request.map(|_| id), out);

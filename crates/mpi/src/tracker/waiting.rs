@@ -104,7 +104,7 @@ impl Tracker {
         let mut entered: Vec<_> = self.meetings().collect();
         entered.extend(self.name_between(asked.args).map(|name| (name, 0)));
         entered.extend(self.together.on.entered().take(ENTERED));
-        if call.effect == Effect::Finalize {
+        if call.ends() {
             entered.push((FINALIZE.0, 1));
         }
         let site = place.site(Some(&call.name), &mut self.stacks);
@@ -197,7 +197,7 @@ impl Tracker {
     ) -> Result<Vec<Need>, Unsure> {
         let Asked { args, on, .. } = asked;
         let (call, at) = (args.call, &args.call.at);
-        if call.effect == Effect::Finalize {
+        if call.ends() {
             return self.need_of_finalize(call).map(|need| vec![need]);
         }
         if at.op.is_some_and(|index| (facts.is_the_programs)(args.words[index])) {

@@ -56,6 +56,14 @@ fn of_requests(row: &Wording) -> Observation {
         observation.finding.operation.write = true;
         observation.finding.sites.to_mut()[1].call = Some("MPI_Irecv".into());
     }
+    if row.case == Case::OnWindow {
+        observation.finding.operation.call = "MPI_Rput".into();
+        observation.finding.sites.to_mut()[0].call = Some("MPI_Rput".into());
+    }
+    if row.case == Case::Session {
+        observation.finding.operation.call = "MPI_Session_init".into();
+        observation.finding.sites.to_mut()[0].call = Some("MPI_Session_init".into());
+    }
     if row.case == Case::Split {
         observation.finding.operation.call = "MPI_File_write_all_begin".into();
         observation.finding.sites.to_mut()[0].call = Some("MPI_File_write_all_begin".into());

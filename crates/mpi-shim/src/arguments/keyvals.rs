@@ -1,0 +1,64 @@
+//! Keys of attributes (MPI 4.1 §7.7.2).
+//!
+//! **Soundness.** The invalid key is none. A key that was freed lives on while attributes have it, for the program to ask for
+//! them and to delete them by a copy of the key; but no attribute may be set by it any more.
+
+use super::NULL_POINTER;
+use crate::sys;
+use commsan_mpi::Args;
+use std::ffi::c_int;
+use std::sync::{Mutex, PoisonError};
+
+/// Keys that were freed, and not handed out again.
+static FREED: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
+/// How many are remembered.
+const MOST: usize = 256;
+
+/// The key in the variable that a call is given.
+fn held(variable: usize) -> c_int {
+    // SAFETY: a variable of the program that the library takes a key from, or has stored one in.
+    unsafe { *(variable as *const c_int) }
+}
+
+/// What is wrong with a key that an attribute is set, asked for or deleted by.
+pub(super) fn problem(args: &Args, index: usize) -> Option<&'static str> {
+    let key = args.int(index);
+    if key == sys::COMMSAN_KEYVAL_INVALID as c_int {
+        return Some("is MPI_KEYVAL_INVALID");
+    }
+    let sets = args.call.named("attribute").is_some();
+    let is_freed = || FREED.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
+    (sets && is_freed()).then_some("has been freed")
+}
+
+/// What is wrong with a variable whose key is to be freed.
+pub(super) fn free_problem(args: &Args) -> Option<&'static str> {
+    match args.words[0] {
+        0 => Some(NULL_POINTER),
+        variable if held(variable) == sys::COMMSAN_KEYVAL_INVALID as c_int => {
+            Some("holds MPI_KEYVAL_INVALID")
+        }
+        _ => None,
+    }
+}
+
+/// The key that a call is about to free.
+pub(crate) fn to_be_freed(args: &Args) -> usize {
+    held(args.words[0]) as usize
+}
+
+/// It has been freed.
+pub(crate) fn freed(key: usize) {
+    let mut freed = FREED.lock().unwrap_or_else(PoisonError::into_inner);
+    freed.truncate(MOST - 1);
+    freed.insert(0, key as c_int);
+}
+
+/// A call has made one.
+pub(crate) fn made(args: &Args) {
+    let variable = args.call.named("keyval_out").map_or(0, |index| args.words[index]);
+    if variable != 0 {
+        let key = held(variable);
+        FREED.lock().unwrap_or_else(PoisonError::into_inner).retain(|freed| *freed != key);
+    }
+}
