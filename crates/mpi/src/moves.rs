@@ -332,7 +332,7 @@ impl<L: Library> Collective<'_, L> {
             let base = base.wrapping_add_signed(from as isize * element.extent);
             Footprint::elements(base, &element.pattern, count, element.extent)
         };
-        if elements % others == 0 {
+        if elements.is_multiple_of(others) {
             let all = block(0, elements);
             let bytes = all.bytes() / others;
             return (bytes > 0).then(|| self.a_move(peers, bytes, all)).into_iter().collect();

@@ -115,7 +115,11 @@ fn row<'e>(
         })
     };
     let fewest = 2..=MOST_ROWS.min(elements / usual.max(1));
-    fewest.rev().filter(|rows| elements % rows == 0).map(|rows| elements / rows).find(fits)
+    fewest
+        .rev()
+        .filter(|rows| elements.is_multiple_of(*rows))
+        .map(|rows| elements / rows)
+        .find(fits)
 }
 
 #[cfg(test)]
