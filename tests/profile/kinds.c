@@ -234,6 +234,16 @@ static void inter(void)
 	MPI_Allgather(out, low ? 8 : 9, MPI_INT, in, low ? 9 : 8, MPI_INT, both);
 	MPI_Alltoall(out, 2, MPI_INT, in, 2, MPI_INT, both);
 	MPI_Allreduce(out, in, 3, MPI_INT, MPI_SUM, both);
+	/* Counts are those of the own group's blocks; both groups have as many elements in all. */
+	int others = size - first, blocks[MOST];
+	EACH(i) blocks[i] = low ? others : first;
+	MPI_Reduce_scatter(out, in, blocks, MPI_INT, MPI_SUM, both);
+	MPI_Reduce_scatter_block(out, in, low ? others : first, MPI_INT, MPI_SUM, both);
+	for (int i = 0; i < first; i++)
+		for (int j = first; j < size; j++) {
+			m(COLL, i, j, 2, 8 * first);
+			m(COLL, j, i, 2, 8 * others);
+		}
 	for (int i = 0; i < first; i++) {
 		m(COLL, first, i, 1, 24);
 		m(COLL, i, first, 1, 28);

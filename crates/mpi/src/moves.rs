@@ -267,9 +267,14 @@ impl<L: Library> Collective<'_, L> {
         }
         let all = Footprint::elements(base, &element.pattern, elements, element.extent);
         let mut bytes = element.pattern.bytes() * count;
-        // Reductions receive one result that everybody has contributed to.
-        if let Extent::Own(_) = rule.extent {
-            bytes = all.bytes();
+        match rule.extent {
+            // Reductions receive one result that everybody has contributed to.
+            Extent::Own(_) => bytes = all.bytes(),
+            // What is reduced is cut into as many blocks as there are members to get one: those of the other group.
+            Extent::Blocks { times: Times::Local, .. } => {
+                bytes = all.bytes() / self.library.size(self.comm()).max(1);
+            }
+            _ => {}
         }
         Moves::from_iter([self.a_move(peers, bytes, all)].into_iter().filter(|m| m.bytes > 0))
     }
@@ -305,9 +310,36 @@ impl<L: Library> Collective<'_, L> {
             let bytes = footprint.bytes();
             return Moves::from_iter((bytes > 0).then(|| self.a_move(peers, bytes, footprint)));
         }
+        if let (Extent::Sum(counts), true) = (rule.extent, inter) {
+            return self.shared_out(base, rule, counts, peers);
+        }
         let others = (0..members).filter(|member| inter || *member != me);
         let moves = others.map(|member| {
             let footprint = self.block(base, rule, member);
+            self.a_move(Peers::One(member as i32), footprint.bytes(), footprint)
+        });
+        moves.filter(|a_move| a_move.bytes > 0).collect()
+    }
+
+    /// What the other group's members get of what this one reduces: the counts are those of this group's own blocks,
+    /// their sum is that of the others, which are told as equal.
+    fn shared_out(&self, base: usize, rule: &Rule, counts: usize, peers: Peers) -> Moves {
+        let own = self.library.local_size(self.comm());
+        let elements: usize = (0..own).map(|member| self.count_at(counts, member)).sum();
+        let others = self.library.size(self.comm()).max(1);
+        let element = self.library.datatype(self.args.words[rule.datatype]);
+        let block = |from: usize, count: usize| {
+            let base = base.wrapping_add_signed(from as isize * element.extent);
+            Footprint::elements(base, &element.pattern, count, element.extent)
+        };
+        if elements.is_multiple_of(others) {
+            let all = block(0, elements);
+            let bytes = all.bytes() / others;
+            return (bytes > 0).then(|| self.a_move(peers, bytes, all)).into_iter().collect();
+        }
+        let moves = (0..others).map(|member| {
+            let (from, to) = (elements * member / others, elements * (member + 1) / others);
+            let footprint = block(from, to - from);
             self.a_move(Peers::One(member as i32), footprint.bytes(), footprint)
         });
         moves.filter(|a_move| a_move.bytes > 0).collect()

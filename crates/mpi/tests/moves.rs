@@ -14,7 +14,10 @@ const IN_PLACE: usize = 1;
 const SENDBUF: usize = 0x10_0000;
 const RECVBUF: usize = 0x90_0000;
 
-/// An MPI in which a communicator is the rank of who asks, and all types are doubles.
+/// Between a group of two, which this process is in, and one of [`SIZE`].
+const INTER: usize = 99;
+
+/// An MPI in which a communicator is the rank of who asks, but for [`INTER`], and all types are doubles.
 struct Mpi;
 
 impl Library for Mpi {
@@ -31,23 +34,23 @@ impl Library for Mpi {
     }
 
     fn rank(&self, comm: usize) -> i32 {
-        comm as i32
+        if comm == INTER { 0 } else { comm as i32 }
     }
 
     fn size(&self, _: usize) -> usize {
         SIZE
     }
 
-    fn local_size(&self, _: usize) -> usize {
-        SIZE
+    fn local_size(&self, comm: usize) -> usize {
+        if comm == INTER { 2 } else { SIZE }
     }
 
     fn is_no_op(&self, _: usize) -> bool {
         false
     }
 
-    fn is_inter(&self, _: usize) -> bool {
-        false
+    fn is_inter(&self, comm: usize) -> bool {
+        comm == INTER
     }
 
     /// A ring that is open between the last rank and the first.
@@ -271,6 +274,29 @@ fn messages() {
         assert_eq!(of(name, &replace), [(true, Peers::One(1), 8, Some(4))], "{name}");
     }
     assert_eq!(of("MPI_Imrecv", &[("count", 2)]), [(false, Peers::Any, 16, None)]);
+}
+
+/// What a group reduces goes to the other one's members, whose counts it does not know.
+#[test]
+fn reductions_are_shared_out_to_the_other_group() {
+    let of = |name, counts: &[i32; 2], count: usize| {
+        let arguments = [
+            ("comm", INTER),
+            ("sendbuf", SENDBUF),
+            ("recvbuf", RECVBUF),
+            ("recvcounts", counts.as_ptr() as usize),
+            ("recvcount", count),
+        ];
+        of(name, &arguments)
+    };
+    let received = |bytes| (false, Peers::Others, bytes, None);
+    let even = [(true, Peers::Others, 16, None), received(48)];
+    assert_eq!(of("MPI_Reduce_scatter", &[6, 2], 0), even);
+    let uneven: Vec<_> = of("MPI_Reduce_scatter", &[3, 2], 0);
+    let sizes: Vec<u64> = uneven.iter().filter(|a_move| a_move.0).map(|a_move| a_move.2).collect();
+    assert_eq!(sizes, [8, 8, 8, 16]);
+    let block = [(true, Peers::Others, 24, None), received(48)];
+    assert_eq!(of("MPI_Ireduce_scatter_block", &[0, 0], 6), block);
 }
 
 #[test]

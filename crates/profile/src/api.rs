@@ -229,6 +229,25 @@ pub struct Finding {
     pub line: Option<u32>,
     /// The only object that is moved by the line of one of its sides.
     pub object: Option<usize>,
+    /// Its sides, the one where the problem is first.
+    pub sides: Vec<FindingSide>,
+    /// Why its sides are not ordered.
+    pub why: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// A place in the program that takes part in a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingSide {
+    /// What happens there.
+    pub label: String,
+    /// Path of the source file.
+    pub path: Option<String>,
+    /// Its number, if anything is moved in it.
+    pub file: Option<usize>,
+    /// The line there.
+    pub line: Option<u32>,
 }
 
 /// What time is divided into.
@@ -557,6 +576,8 @@ pub struct Comparison {
     pub lines: Vec<Change>,
     /// Objects, by name.
     pub objects: Vec<Change>,
+    /// How many more pairs, lines and objects differ, by less than those that are listed.
+    pub more: [usize; 3],
 }
 
 /// What a comparison says of the other run.

@@ -76,6 +76,8 @@ pub struct Present {
 /// All files together. Numbers in `rows` are positions in the tables here.
 #[derive(Default)]
 pub struct Merged {
+    /// Size of the MPI job that all ranks are of: the first one's.
+    pub job: Option<u32>,
     /// Ranks by number.
     pub ranks: FxHashMap<u32, Present>,
     /// Devices of processing elements of NVSHMEM: host (a string), number there.
@@ -143,6 +145,15 @@ impl Merged {
     pub fn add(&mut self, snapshot: &Snapshot) -> Result<(), String> {
         if self.ranks.contains_key(&snapshot.rank) {
             return Err(format!("it is of rank {}, which has another one", snapshot.rank));
+        }
+        if !matches!(&*snapshot.mpi, "" | "no MPI") {
+            let job = *self.job.get_or_insert(snapshot.size);
+            if snapshot.size != job {
+                return Err(format!(
+                    "it is of another job, of {} ranks instead of {job}: each run directory holds one",
+                    snapshot.size
+                ));
+            }
         }
         let mut numbers = self.numbers(snapshot);
         self.ranks.insert(

@@ -1,12 +1,13 @@
 //! What was allocated where, as objects of all ranks, and their names.
 
+use crate::api::Frame;
 use crate::globals::Globals;
 use crate::merge::{Lying, Merged, RawObject};
 use crate::model::{Instance, Object};
 use crate::places::Places;
 use crate::sources::Sources;
 use crate::stacks::Stacks;
-use crate::variable;
+use crate::variable::{self, Allocation};
 use commsan_report::names::is_fortran;
 use commsan_trace::traffic::Memory;
 use indexmap::IndexMap;
@@ -153,17 +154,38 @@ impl Names<'_> {
                 .map_or_else(unnamed, |variable| variable.name.clone());
         }
         let stacks = self.stacks;
-        let Some(frame) = stacks.of_allocation(stack) else { return String::new() };
+        let (frames, skipped) = stacks.of_allocation(stack);
+        let Some(frame) = frames.first() else { return String::new() };
         if raw.memory == Memory::Stack {
             return format!("stack of {}", frame.function);
         }
-        let (Some(file), Some(line)) = (frame.file, frame.line) else {
+        if frame.file.is_none() || frame.line.is_none() {
             return frame.function.clone();
-        };
-        let variable = self
-            .line(file, line)
-            .and_then(|text| variable::assigned(text, is_fortran(&stacks.files[file])));
-        variable.unwrap_or_else(|| format!("{}:{line}", frame.function))
+        }
+        self.variable(frames, skipped > 0)
+            .unwrap_or_else(|| format!("{}:{}", frame.function, frame.line.unwrap_or_default()))
+    }
+
+    /// The variable that the innermost of `frames` assigns its allocation to, or the one who called it,
+    /// where that only returns it. `by_library`: what allocates there is a library's function.
+    fn variable(&mut self, frames: &[Frame], by_library: bool) -> Option<String> {
+        let stacks = self.stacks;
+        let mut returned: Option<String> = None;
+        for frame in frames {
+            let (file, line) = (frame.file?, frame.line?);
+            let fortran = is_fortran(&stacks.files[file]);
+            let text = self.line(file, line)?;
+            let allocation = Allocation { fortran, by_library, function: &frame.function };
+            let (name, returns) = match &returned {
+                None => (variable::assigned(text, &allocation), variable::returns(text, fortran)),
+                Some(called) => variable::assigned_by(text, called),
+            };
+            if name.is_some() || !returns {
+                return name;
+            }
+            returned = Some(variable::base(&frame.function));
+        }
+        None
     }
 
     /// A line of a file that has not changed since the run.

@@ -13,6 +13,9 @@ use std::path::Path;
 /// Directories of headers that allocate on their caller's behalf.
 const LIBRARY_HEADERS: &[&str] = &["/include/c++/", "/include/thrust/", "/include/cuda/std/"];
 
+/// Directories of the system's libraries.
+const SYSTEM: &[&str] = &["/usr/lib", "/lib", "[vdso]"];
+
 /// Call paths of a run.
 pub struct Stacks {
     /// The user's frames, innermost first; the first is empty.
@@ -63,17 +66,20 @@ impl Stacks {
         }
     }
 
-    /// The frame that an allocation is told by: the innermost that is no library's header.
-    pub fn of_allocation(&self, stack: u32) -> Option<&Frame> {
+    /// The frames that an allocation is told by, from the innermost that is no library's header; else the outermost,
+    /// which says more than what allocates within the library. With how many are skipped.
+    pub fn of_allocation(&self, stack: u32) -> (&[Frame], usize) {
         let stack = &self.stacks[stack as usize];
-        stack.iter().find(|frame| !self.is_header(frame)).or(stack.first())
+        let own = stack.iter().position(|frame| !self.is_header(frame));
+        let at = own.unwrap_or(stack.len().saturating_sub(1));
+        (&stack[at..], at)
     }
 
     /// The line that an allocation is told by, likewise.
     pub fn line_of_allocation(&self, stack: u32) -> Option<SourceLine> {
         let stack = &self.stacks[stack as usize];
         let own = stack.iter().filter(|frame| !self.is_header(frame)).find_map(source_line);
-        own.or_else(|| stack.iter().find_map(source_line))
+        own.or_else(|| stack.iter().rev().find_map(source_line))
     }
 
     fn is_header(&self, frame: &Frame) -> bool {
@@ -131,5 +137,7 @@ fn advice(found: &[Vec<Found>], symbols: &Symbols) -> Vec<String> {
     let imported = found.iter().filter(|stack| stack.first().is_some_and(is_python)).flatten();
     let imported: BTreeSet<&str> = imported.map(|frame| &*frame.module).collect();
     let modules: BTreeSet<&str> = without.map(|stack| &*stack[0].module).collect();
-    modules.difference(&imported).map(|module| symbols.advice(module)).collect()
+    // Nobody compiles the system's libraries.
+    let own = |module: &&&str| !SYSTEM.iter().any(|directory| module.starts_with(directory));
+    modules.difference(&imported).filter(own).map(|module| symbols.advice(module)).collect()
 }

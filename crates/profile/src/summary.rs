@@ -4,12 +4,22 @@ use crate::Profile;
 use crate::api::{Amount, Error, Level, MatrixQuery, PlaceKind};
 use crate::index::{lines_of, traffic};
 use crate::model::End;
+use commsan_trace::traffic::Kind;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Entries of each list.
-const TOP: usize = 5;
+/// Lines of a terminal that has the usual size, but for what follows the summary.
+const SCREEN: usize = 21;
+
+/// Characters in a line of such a terminal.
+const COLUMNS: usize = 80;
+
+/// Where NCCL's kernels put what they move to another device.
+const NCCL: &str = "buffers of NCCL";
+
+/// Kinds that are told one by one.
+const MOST_KINDS: usize = 6;
 
 /// Runs with more places are told node by node.
 const MOST_PLACES: usize = 1024;
@@ -24,14 +34,22 @@ const MOST_NOTES: usize = 6;
 pub fn render(profile: &Profile) -> Result<String, Error> {
     let total = profile.totals().total();
     let mut text = headline(profile, total);
-    match total.count {
-        0 => text.push_str("no call of these ranks has moved anything to another place\n"),
-        _ => text.push_str(&kinds(profile, total)),
+    if total.count == 0 {
+        text.push_str("no call of these ranks has moved anything to another place\n");
     }
-    text.push_str(&list("top pairs", top_pairs(profile)?, total));
-    text.push_str(&list("top objects", top_objects(profile), total));
-    text.push_str(&list("top lines", top_lines(profile), total));
-    text.push_str(&balance(profile));
+    let (kinds, balance) = (list("kind", kinds(profile), total), balance(profile));
+    let used: usize = [&text, &kinds, &balance].map(|part| part.lines().count()).iter().sum();
+    // Three lists, each with a title.
+    let top = SCREEN.saturating_sub(used + 1) / 3;
+    let top = top.saturating_sub(1).clamp(2, 4);
+    text.push_str(&kinds);
+    text.push_str(&list("top pairs", top_pairs(profile, top)?, total));
+    text.push_str(&list("top objects", top_objects(profile, top), total));
+    text.push_str(&list("top lines", top_lines(profile, top), total));
+    if !balance.is_empty() {
+        text.push('\n');
+        text.push_str(&balance);
+    }
     text.push_str(&notes(profile));
     Ok(text)
 }
@@ -64,43 +82,54 @@ fn headline(profile: &Profile, total: Amount) -> String {
     )
 }
 
-fn kinds(profile: &Profile, total: Amount) -> String {
-    let mut text = format!("{:<22}{:>14}{:>13}\n", "kind", "transfers", "bytes");
-    for (kind, count, moved) in profile.totals().by_kind() {
-        let (name, share) = (profile.kinds[kind].name(), percent(moved, total.bytes));
-        text.push_str(&format!("  {name:<20}{count:>14}{:>13} {share:>7}\n", bytes(moved)));
+/// The kinds; of many, the smallest together.
+fn kinds(profile: &Profile) -> Vec<(String, Amount)> {
+    let kinds = profile.totals().by_kind().into_iter();
+    let mut kinds: Vec<(String, Amount)> = kinds
+        .map(|(kind, count, bytes)| {
+            (profile.kinds[kind].name().to_owned(), Amount { count, bytes })
+        })
+        .collect();
+    if kinds.len() > MOST_KINDS {
+        kinds.sort_by_key(|(_, amount)| Reverse((amount.bytes, amount.count)));
+        let mut others = Amount::ZERO;
+        let rest = kinds.split_off(MOST_KINDS - 1);
+        rest.iter().for_each(|(_, amount)| others.add(*amount));
+        kinds.push((format!("{} others", rest.len()), others));
     }
-    text.push('\n');
-    text
+    kinds
 }
+
+/// Characters before a name.
+const NUMBERS: usize = 12 + 11 + 8 + 2;
 
 fn list(title: &str, entries: Vec<(String, Amount)>, total: Amount) -> String {
     if entries.is_empty() {
         return String::new();
     }
-    let mut text = format!("{title}\n");
-    for (name, amount) in entries {
-        let (moved, share) = (bytes(amount.bytes), percent(amount.bytes, total.bytes));
-        text.push_str(&format!(
-            "  {:<34}{moved:>13} {share:>7}  {}\n",
-            count_of(amount),
-            in_line(&name)
-        ));
+    let mut text = match title {
+        "kind" => format!("{:>12}{:>11}{:>8}  {title}\n", "transfers", "bytes", "share"),
+        _ => format!("{title}\n"),
+    };
+    for (name, Amount { count, bytes: moved }) in entries {
+        let (share, moved) = (percent(moved, total.bytes), bytes(moved));
+        text.push_str(&format!("{count:>12}{moved:>11}{share:>8}  {}\n", in_line(&name)));
     }
-    text.push('\n');
     text
 }
 
-/// Characters of a name that are told.
-const MOST_CHARACTERS: usize = 200;
-
-/// A name as it can stand in a line: programs may give any, with what moves a terminal's cursor or colours it.
+/// A name as it can stand in a line: what is too long lacks its middle, since files and lines stand at its end.
+/// Programs may give any, with what moves a terminal's cursor or colours it.
 fn in_line(name: &str) -> String {
-    let mut text = printed(&name.chars().take(MOST_CHARACTERS).collect::<String>());
-    if name.chars().nth(MOST_CHARACTERS).is_some() {
-        text.push('…');
+    const ROOM: usize = COLUMNS - NUMBERS;
+    let name = printed(name);
+    let length = name.chars().count();
+    if length <= ROOM {
+        return name;
     }
-    text
+    let begin = name.chars().take(ROOM / 3);
+    let end = name.chars().skip(length - (ROOM - ROOM / 3 - 1));
+    begin.chain(['…']).chain(end).collect()
 }
 
 fn printed(text: &str) -> String {
@@ -111,11 +140,7 @@ fn printed(text: &str) -> String {
     text.chars().map(|c| if moves(c) { '\u{fffd}' } else { c }).collect()
 }
 
-fn count_of(amount: Amount) -> String {
-    number(amount.count, "transfer")
-}
-
-fn top_pairs(profile: &Profile) -> Result<Vec<(String, Amount)>, Error> {
+fn top_pairs(profile: &Profile, most: usize) -> Result<Vec<(String, Amount)>, Error> {
     let many = profile.model.places.len() > MOST_PLACES;
     let level = if many { Level::Node } else { Level::Place };
     let query = MatrixQuery { level, max: Some(MOST_PLACES), ..MatrixQuery::default() };
@@ -130,11 +155,11 @@ fn top_pairs(profile: &Profile) -> Result<Vec<(String, Amount)>, Error> {
     let name = |(row, col): (usize, usize)| {
         format!("{} → {}", matrix.rows[row].label, matrix.cols[col].label)
     };
-    Ok(top(pairs, name))
+    Ok(top(pairs, most, name))
 }
 
-fn top_objects(profile: &Profile) -> Vec<(String, Amount)> {
-    let objects = profile.objects(TOP).into_iter().map(|object| {
+fn top_objects(profile: &Profile, most: usize) -> Vec<(String, Amount)> {
+    let objects = profile.objects(most).into_iter().map(|object| {
         let mut amount = Amount::ZERO;
         object.by_kind.iter().for_each(|(_, count, bytes)| {
             amount.add(Amount { count: *count, bytes: *bytes });
@@ -148,10 +173,24 @@ fn top_objects(profile: &Profile) -> Vec<(String, Amount)> {
         };
         (name, amount)
     });
-    objects.filter(|(_, amount)| *amount != Amount::ZERO).collect()
+    let mut top: Vec<_> = objects.filter(|(_, amount)| *amount != Amount::ZERO).collect();
+    let counted = profile.model.rows.iter().filter(|row| row.counted);
+    let without: Vec<_> =
+        counted.filter(|row| [row.object, row.other, row.target_object] == [None; 3]).collect();
+    for (name, is_nccl) in [("in no object (see --objects-from)", false), (NCCL, true)] {
+        let mut none = Amount::ZERO;
+        let of = without.iter().filter(|row| (row.kind == Kind::Nccl) == is_nccl);
+        of.for_each(|row| none.add(profile.model.total(row)));
+        if none.bytes > 0 {
+            let at = top.partition_point(|(_, amount)| amount.bytes >= none.bytes);
+            top.insert(at, (name.to_owned(), none));
+        }
+    }
+    top.truncate(most);
+    top
 }
 
-fn top_lines(profile: &Profile) -> Vec<(String, Amount)> {
+fn top_lines(profile: &Profile, most: usize) -> Vec<(String, Amount)> {
     let model = &profile.model;
     let lines = traffic(model, model.lines.len(), lines_of).into_iter().zip(0_u32..);
     let name = |number: u32| {
@@ -159,17 +198,18 @@ fn top_lines(profile: &Profile) -> Vec<(String, Amount)> {
         let calls = profile.file_line(number).map(|line| line.calls.join(", ")).unwrap_or_default();
         format!("{}:{}  {calls}", shown(profile, line.file as usize), line.line)
     };
-    top(lines.map(|(amount, number)| (number, amount)), name)
+    top(lines.map(|(amount, number)| (number, amount)), most, name)
 }
 
 /// The largest, with their names.
 fn top<K: Ord + Copy>(
     all: impl Iterator<Item = (K, Amount)>,
+    most: usize,
     name: impl Fn(K) -> String,
 ) -> Vec<(String, Amount)> {
     let mut all: Vec<(K, Amount)> = all.filter(|(_, amount)| *amount != Amount::ZERO).collect();
     all.sort_by_key(|(key, amount)| (Reverse(amount.bytes), Reverse(amount.count), *key));
-    all.into_iter().take(TOP).map(|(key, amount)| (name(key), amount)).collect()
+    all.into_iter().take(most).map(|(key, amount)| (name(key), amount)).collect()
 }
 
 fn balance(profile: &Profile) -> String {
@@ -188,18 +228,16 @@ fn balance(profile: &Profile) -> String {
     let communication = profile.communication();
     let waited = communication.by_rank.iter().map(|rank| (name(rank.place as u32), rank.seconds));
     let mut text = String::new();
+    let told = |imbalance: Option<(f64, &str)>| {
+        imbalance.map(|(ratio, most)| format!("imbalance {ratio:.2} (max/mean), {most}"))
+    };
     if !model.calls.is_empty() {
         let share = communication.share_of_time * 100.0;
-        text.push_str(&format!("time in communication   {share:.1} % of the ranks' time\n"));
+        let most = told(imbalance(waited)).map(|most| format!("; {most}")).unwrap_or_default();
+        text.push_str(&format!("time in communication  {share:.1} %{most}\n"));
     }
-    for (what, imbalance) in
-        [("bytes sent by rank", imbalance(sent)), ("time in communication", imbalance(waited))]
-    {
-        if let Some((ratio, most)) = imbalance {
-            text.push_str(&format!(
-                "imbalance               {what}: {ratio:.2} (max/mean), {most}\n"
-            ));
-        }
+    if let Some(most) = told(imbalance(sent)) {
+        text.push_str(&format!("bytes sent by ranks    {most}\n"));
     }
     text
 }
@@ -253,7 +291,10 @@ mod tests {
     fn names_stay_in_their_line() {
         assert_eq!(in_line("u → v"), "u → v");
         assert_eq!(in_line("a\nb\x1b[31m\u{202e}c"), "a\u{fffd}b\u{fffd}[31m\u{fffd}c");
-        assert_eq!(in_line(&"x".repeat(1000)), format!("{}…", "x".repeat(200)));
+        let long = format!("{}(heap, halo.c:12)", "x".repeat(1000));
+        let short = in_line(&long);
+        assert!(short.starts_with("xxx") && short.ends_with("x(heap, halo.c:12)"), "{short}");
+        assert_eq!(short.chars().count(), 47);
     }
 
     #[test]

@@ -2,7 +2,10 @@
 //!
 //! A line says so if there is one allocation on it and what it is assigned to, or handed the address of,
 //! has a name: `double *u = malloc(n)`, `cudaMalloc((void **)&d->u, n)`, `allocate(u(n, m))`. Lines with
-//! more than one allocation, or none, say nothing: no name is better than a wrong one.
+//! more than one allocation, or none, say nothing: no name is better than a wrong one. What a function
+//! returns as it gets it has the name that its caller gives it.
+
+use std::ops::Range;
 
 /// Functions, and what gives their result a name.
 const ALLOCATORS: &[(&str, Gives)] = &[
@@ -37,6 +40,7 @@ const ALLOCATORS: &[(&str, Gives)] = &[
     ("reserve", Gives::Owner),
     ("assign", Gives::Owner),
     ("push_back", Gives::Owner),
+    ("emplace_back", Gives::Owner),
 ];
 
 /// Where the name stands.
@@ -52,28 +56,171 @@ enum Gives {
     Owner,
 }
 
-/// What `line` allocates, if it says so. `fortran`: its language has `!` for comments and no case.
-pub fn assigned(line: &str, fortran: bool) -> Option<String> {
-    let code = without_comments(line, fortran);
-    let mut known = calls(&code).filter_map(|(at, name)| {
+/// Who allocates.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allocation<'a> {
+    /// The language has `!` for comments and no case.
+    pub fortran: bool,
+    /// A function of C++'s library allocates for the line: of a container, or `make_unique` and such.
+    pub by_library: bool,
+    /// The function that the line is in.
+    pub function: &'a str,
+}
+
+/// Whether C++'s library allocates for who calls this.
+fn is_of_library(name: &str, gives: Gives) -> bool {
+    gives == Gives::Owner || name.starts_with("make_")
+}
+
+/// The allocators that are called, with where and how they give their result a name.
+fn allocators(code: &str, fortran: bool) -> impl Iterator<Item = (usize, &str, Gives)> {
+    calls(code).filter_map(move |(at, name)| {
         let same =
             |word: &str| if fortran { word.eq_ignore_ascii_case(name) } else { word == name };
         let (_, gives) = ALLOCATORS.iter().find(|(word, _)| same(word))?;
-        Some((at, name.len(), *gives))
-    });
-    match (known.next(), known.next()) {
-        (Some((at, length, gives)), None) => match gives {
+        Some((at, name, *gives))
+    })
+}
+
+/// What `line` allocates, if it says so.
+pub fn assigned(line: &str, allocation: &Allocation) -> Option<String> {
+    let code = without_comments(line, allocation.fortran);
+    let mut known: Vec<(usize, &str, Gives)> = allocators(&code, allocation.fortran).collect();
+    let fits = |(_, name, gives): &(usize, &str, Gives)| {
+        is_of_library(name, *gives) == allocation.by_library
+    };
+    if is_constructor(allocation.function) {
+        let members = members(&code);
+        let holds = |member: &&Member| known.iter().any(|one| member.arguments.contains(&one.0));
+        if !members.is_empty() && allocation.by_library {
+            // Which of several are containers, their names do not say.
+            let only = members.len() == 1 && known.iter().filter(|one| fits(one)).count() == 0;
+            let made = members.len() == 1 && holds(&&members[0]) && known.len() == 1;
+            return (only || made).then(|| members[0].name.to_owned());
+        }
+        let direct: Vec<_> = known.iter().filter(|one| fits(one)).collect();
+        if let [one] = *direct
+            && let Some(member) = members.iter().find(|member| member.arguments.contains(&one.0))
+        {
+            return Some(member.name.to_owned());
+        }
+    }
+    if known.iter().any(fits) {
+        known.retain(fits);
+    }
+    match *known {
+        [(at, name, gives)] => match gives {
             Gives::Result => left_of(&code[..at]),
             Gives::Owner => path_before(code[..at].strip_suffix(['.', '>'])?.trim_end_matches('-')),
             Gives::Argument(number) => {
-                path(without_casts(arguments(&code[at + length..])?.get(number)?))
+                path(without_casts(arguments(&code[at + name.len()..])?.get(number)?))
             }
-            Gives::Shape => shaped(&arguments(&code[at + length..])?),
+            Gives::Shape => shaped(&arguments(&code[at + name.len()..])?),
         },
-        (None, _) if is_one_statement(&code) => {
-            only_assignment(&code).or_else(|| constructed(&code))
+        [] if is_one_statement(&code) => {
+            only_assignment(&code, allocation.by_library).or_else(|| constructed(&code))
         }
         _ => None,
+    }
+}
+
+/// Whether `line` returns what it allocates, and does nothing else.
+pub fn returns(line: &str, fortran: bool) -> bool {
+    let code = without_comments(line, fortran);
+    let mut known = allocators(&code, fortran);
+    let (Some((at, _, Gives::Result)), None) = (known.next(), known.next()) else { return false };
+    is_one_statement(code.trim_end().trim_end_matches('}')) && is_return(&code[..at])
+}
+
+/// What `line` assigns the result of `function` to, and whether it returns it instead.
+pub fn assigned_by(line: &str, function: &str) -> (Option<String>, bool) {
+    let code = without_comments(line, false);
+    let mut called = calls(&code).filter(|(_, name)| *name == function);
+    let (Some((at, _)), None) = (called.next(), called.next()) else { return (None, false) };
+    let before = &code[..at];
+    let alone = is_one_statement(code.trim_end().trim_end_matches('}'));
+    (left_of(before), alone && is_return(before))
+}
+
+/// Whether what follows `before` is returned as it is.
+fn is_return(before: &str) -> bool {
+    let before = without_casts_at_end(before);
+    before.is_some_and(|before| before.trim() == "return" || before.ends_with("{ return"))
+}
+
+/// The name of a function without its namespace, its class, its parameters and what templates are given.
+pub fn base(function: &str) -> String {
+    let name = qualified(function);
+    name.rsplit([':', ' ', '*', '&']).next().unwrap_or_default().to_owned()
+}
+
+/// Whether a function has its class's name.
+fn is_constructor(function: &str) -> bool {
+    let name = qualified(function);
+    let mut parts = name.rsplit("::");
+    matches!((parts.next(), parts.next()), (Some(name), Some(class)) if name == class)
+}
+
+/// The name of a function without its parameters and what templates are given.
+fn qualified(function: &str) -> String {
+    let mut depth = 0;
+    let mut name = String::with_capacity(function.len());
+    for c in function.replace("(anonymous namespace)", "").chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            '(' if depth == 0 => break,
+            _ if depth == 0 => name.push(c),
+            _ => {}
+        }
+    }
+    name.trim_end().to_owned()
+}
+
+/// A member that a constructor begins with.
+struct Member<'c> {
+    name: &'c str,
+    /// Where what it gets stands.
+    arguments: Range<usize>,
+}
+
+/// Those that a line of a constructor initialises: `Grid(int n) : cells(n), n(n) {`, or a part of that.
+fn members(code: &str) -> Vec<Member<'_>> {
+    let begin = code.len() - code.trim_start().len();
+    let colon = code.match_indices(')').find_map(|(at, _)| {
+        let rest = code[at + 1..].trim_start();
+        let rest = rest.strip_prefix("noexcept").map_or(rest, str::trim_start);
+        let list = rest.strip_prefix(':').filter(|list| !list.starts_with(':'))?;
+        Some(code.len() - list.len())
+    });
+    let mut at = match (code[begin..].starts_with([':', ',']), colon) {
+        (true, _) => begin + 1,
+        (false, Some(colon)) => colon,
+        (false, None) => return vec![],
+    };
+    let mut members = vec![];
+    loop {
+        let rest = &code[at..];
+        let start = at + rest.len() - rest.trim_start().len();
+        let name = code[start..].split(|c| !is_word(c)).next().unwrap_or_default();
+        let open = start + name.len();
+        if name.is_empty() || !code[open..].starts_with(['(', '{']) {
+            return members;
+        }
+        let mut depth = 0;
+        let close = code[open..].char_indices().find(|(_, c)| {
+            match c {
+                '(' | '{' | '[' => depth += 1,
+                ')' | '}' | ']' => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        let end = close.map_or(code.len(), |(length, _)| open + length);
+        members.push(Member { name, arguments: open..end });
+        let rest = code.get(end + 1..).unwrap_or_default().trim_start();
+        let Some(rest) = rest.strip_prefix(',') else { return members };
+        at = code.len() - rest.len();
     }
 }
 
@@ -96,21 +243,37 @@ fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The name before the `=` that `before` ends with, casts and qualifiers taken off.
-fn left_of(before: &str) -> Option<String> {
+/// `before` without the casts, qualifiers and namespaces that it ends with; nothing if a parenthesis is left open.
+fn without_casts_at_end(before: &str) -> Option<&str> {
+    const CASTS: [&str; 2] = ["static_cast", "reinterpret_cast"];
     let mut before = before.trim_end();
     loop {
-        let shorter = before.strip_suffix("std::").unwrap_or(before);
-        let shorter = match shorter.strip_suffix(')') {
+        let mut shorter = before;
+        if let Some(qualified) = before.strip_suffix("::") {
+            shorter = qualified.trim_end_matches(is_word);
+        }
+        if let Some(cast) = shorter.strip_suffix(')') {
             // A cast, if what it encloses is a type.
-            Some(cast) => &cast[..cast.rfind('(')?],
-            None => shorter,
-        };
+            shorter = &cast[..cast.rfind('(')?];
+        }
+        let template = shorter.strip_suffix('(').and_then(|cast| cast.strip_suffix('>'));
+        if let Some(cast) = template.and_then(|cast| cast.rsplit_once("_cast<"))
+            && let Some(name) = CASTS
+                .iter()
+                .find(|name| name.strip_suffix("_cast").is_some_and(|name| cast.0.ends_with(name)))
+        {
+            shorter = &cast.0[..cast.0.len() + "_cast".len() - name.len()];
+        }
         if shorter.len() == before.len() {
-            break;
+            return Some(before);
         }
         before = shorter.trim_end();
     }
+}
+
+/// The name before the `=` that `before` ends with, casts and qualifiers taken off.
+fn left_of(before: &str) -> Option<String> {
+    let before = without_casts_at_end(before)?;
     // Pointers are assigned by `=>` in Fortran; all others with two characters compare or add.
     let before = before.strip_suffix('=')?;
     if before.ends_with(['=', '!', '<', '>', '+', '-', '*', '/', '|', '&', '^', '%']) {
@@ -209,8 +372,8 @@ fn is_one_statement(code: &str) -> bool {
     !code.strip_suffix(';').unwrap_or(code).contains(';')
 }
 
-/// `u = make(n)`: the only assignment of a line, if what is assigned is called.
-fn only_assignment(code: &str) -> Option<String> {
+/// `u = make(n)`: the only assignment of a line, if what is assigned is called, or copied by a library.
+fn only_assignment(code: &str, by_library: bool) -> Option<String> {
     let plain = |(at, _): &(usize, &str)| {
         let (before, after) = (&code[..*at], &code[at + 1..]);
         !before.ends_with(['=', '!', '<', '>', '+', '-', '*', '/', '|', '&', '^', '%'])
@@ -221,7 +384,7 @@ fn only_assignment(code: &str) -> Option<String> {
     let mut found = code.match_indices('=').filter(plain);
     let (Some((at, _)), None) = (found.next(), found.next()) else { return None };
     let is_call = calls(&code[at..]).next().is_some();
-    is_call.then(|| path_before(&code[..at])).flatten()
+    (is_call || by_library).then(|| path_before(&code[..at])).flatten()
 }
 
 /// `std::vector<double> u(n);`
@@ -283,6 +446,10 @@ fn without_comments(line: &str, fortran: bool) -> String {
 mod tests {
     use super::*;
 
+    fn of_line(line: &str, fortran: bool) -> Option<String> {
+        assigned(line, &Allocation { fortran, ..Allocation::default() })
+    }
+
     #[test]
     fn what_is_assigned_has_a_name() {
         for (line, name) in [
@@ -305,8 +472,10 @@ mod tests {
             ("u = np.zeros((n, m), dtype=float)  # field", "u"),
             ("self.u = cupy.empty(n)", "self.u"),
             ("int *p = xalloc(n);", "p"),
+            ("float *p = static_cast<float *>(std::aligned_alloc(64, n));", "p"),
+            ("auto p = reinterpret_cast<float*>(malloc(n));", "p"),
         ] {
-            assert_eq!(assigned(line, false).as_deref(), Some(name), "{line}");
+            assert_eq!(of_line(line, false).as_deref(), Some(name), "{line}");
         }
         for (line, name) in [
             ("allocate(u(n, m), stat=ierr)", "u"),
@@ -314,7 +483,7 @@ mod tests {
             ("allocate(real(8) :: v(n))", "v"),
             ("call MPI_Win_allocate(bytes, 8, info, comm, base, win, ierr)", "base"),
         ] {
-            assert_eq!(assigned(line, true).as_deref(), Some(name), "{line}");
+            assert_eq!(of_line(line, true).as_deref(), Some(name), "{line}");
         }
     }
 
@@ -336,9 +505,73 @@ mod tests {
             "for (i = 0; i < f(n); j = g(i))",
             "",
         ] {
-            assert_eq!(assigned(line, false), None, "{line}");
+            assert_eq!(of_line(line, false), None, "{line}");
         }
-        assert_eq!(assigned("allocate(u(n), v(n))", true), None);
-        assert_eq!(assigned("! allocate(u(n))", true), None);
+        assert_eq!(of_line("allocate(u(n), v(n))", true), None);
+        assert_eq!(of_line("! allocate(u(n))", true), None);
+    }
+
+    #[test]
+    fn members_have_names() {
+        for (line, by_library, name) in [
+            (": cells(new T[n]()), n(n)", false, Some("cells")),
+            ("Grid(int n) : n(n), cells{new T[n]} {}", false, Some("cells")),
+            ("explicit Grid(int n) noexcept : cells(n) {", true, Some("cells")),
+            (", cells(std::make_unique<T[]>(n))", true, Some("cells")),
+            // Which one of the two is a container?
+            (": cells(n), n(n)", true, None),
+            ("Grid(int n) : a(n) { b.resize(n); }", true, None),
+            ("Grid(int n) : a(new T[n]), b(new T[n]) {}", false, None),
+            // Two allocate, one by a library.
+            ("u = new T[n], w.resize(n);", false, Some("u")),
+            ("u = new T[n], w.resize(n);", true, Some("w")),
+            ("copy = other;", true, Some("copy")),
+            ("w.resize(f(n));", true, Some("w")),
+        ] {
+            let allocation =
+                Allocation { fortran: false, by_library, function: "sim::Grid<double>::Grid(int)" };
+            assert_eq!(assigned(line, &allocation).as_deref(), name, "{line}");
+        }
+        for (function, is) in [
+            ("Grid::Grid(int)", true),
+            ("(anonymous namespace)::Grid::Grid()", true),
+            ("a::Grid<b::T>::Grid(c::D::D)", true),
+            ("Grid::fill(Grid::Grid)", false),
+            ("main", false),
+        ] {
+            assert_eq!(is_constructor(function), is, "{function}");
+        }
+    }
+
+    #[test]
+    fn what_is_returned_is_the_callers() {
+        for (line, is) in [
+            ("return malloc(n);", true),
+            ("  return (double *)malloc(n * sizeof(double)); // field", true),
+            ("static double *make(int n) { return new double[n]; }", true),
+            ("return check(malloc(n));", false),
+            ("return u = malloc(n);", false),
+            ("return malloc(n) + 1, malloc(m);", false),
+        ] {
+            assert_eq!(returns(line, false), is, "{line}");
+        }
+        for (line, name, is) in [
+            ("double *u = make(n);", Some("u"), false),
+            ("s->u = (double *)sim::make(n);", Some("s->u"), false),
+            ("return make(2 * n);", None, true),
+            ("int rc = solve(n);", None, false),
+            ("solve(make(n));", None, false),
+            ("u = make(n), v = make(n);", None, false),
+        ] {
+            assert_eq!(assigned_by(line, "make"), (name.map(str::to_owned), is), "{line}");
+        }
+        for (function, name) in [
+            ("make", "make"),
+            ("make(int)", "make"),
+            ("float* sim::alloc<float>(unsigned long)", "alloc"),
+            ("Grid<double>::make(int)", "make"),
+        ] {
+            assert_eq!(base(function), name, "{function}");
+        }
     }
 }

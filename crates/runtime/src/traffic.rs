@@ -135,6 +135,11 @@ impl Counter {
             program: program(),
         };
         let path = directory.join(format!("rank-{}.traffic", world.rank));
+        if world.library != "no MPI" && path.exists() {
+            let note = "an earlier MPI job of this run is left out: the last one's traffic has taken its place; \
+                        profile each job by itself";
+            counted.traffic.note(note);
+        }
         counted.file = Some(File { origin, path, failed: false, interval: FIRST });
     }
 

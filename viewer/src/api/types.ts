@@ -51,6 +51,15 @@ export interface DataObject {
   stack: Frame[];
 }
 
+export interface FindingSide {
+  /** What happens there. */
+  label: string;
+  path: string | null;
+  /** Its number, if anything is moved in it. */
+  file: number | null;
+  line: number | null;
+}
+
 export interface Finding {
   code: string;
   title: string;
@@ -59,6 +68,11 @@ export interface Finding {
   file: number | null;
   line: number | null;
   object: number | null;
+  /** Its sides, the one where the problem is first. */
+  sides: FindingSide[];
+  /** Why these are not ordered. */
+  why: string;
+  help: string;
 }
 
 export interface CallTime {
@@ -220,4 +234,6 @@ export interface Comparison {
   pairs: PairChange[];
   lines: Change[];
   objects: Change[];
+  /** How many more differ, by less than those that are listed. */
+  more: [pairs: number, lines: number, objects: number];
 }

@@ -127,10 +127,23 @@ function Changes({ comparison }: { comparison: Comparison }) {
           onChange={(form) => go({ form })}
         />
       </div>
+      <More count={comparison.more[0]} of="pairs" />
       {route.form === "table" ? <PairTable pairs={shown} /> : <PairFigure pairs={shown} />}
       <DataTable title="Lines" columns={named("line")} rows={comparison.lines} empty={same} />
+      <More count={comparison.more[1]} of="lines" />
       <DataTable title="Objects" columns={named("object")} rows={comparison.objects} empty={same} />
+      <More count={comparison.more[2]} of="objects" />
     </div>
+  );
+}
+
+/** Says how many of the smaller differences are not shown. */
+function More({ count, of }: { count: number; of: string }) {
+  if (count === 0) return null;
+  return (
+    <p class="muted">
+      The largest differences are shown; {integer(count)} more {of} differ by less.
+    </p>
   );
 }
 

@@ -1,8 +1,9 @@
 /** Findings: what checking found in the same run, with ways to where it shows. */
 
+import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Finding } from "../api/types";
-import { integer } from "../format";
+import type { Finding, FindingSide } from "../api/types";
+import { fileLine, integer } from "../format";
 import { useShared } from "../state/context";
 import { ObjectLink, PlaceLink, Search, SourceLink } from "../ui/parts";
 import { type Column, DataTable } from "../ui/table";
@@ -64,10 +65,26 @@ function FindingCard({ finding }: { finding: Finding }) {
       </h2>
       <p>{finding.message}</p>
       <dl>
-        <dt>line</dt>
-        <dd>
-          <SourceLink file={finding.file} line={finding.line} />
-        </dd>
+        {finding.sides.map((side, index) => (
+          <Fragment key={index}>
+            <dt>{index === 0 ? "line" : "and"}</dt>
+            <dd>
+              <SideLink side={side} /> {side.label}
+            </dd>
+          </Fragment>
+        ))}
+        {finding.why !== "" && (
+          <>
+            <dt>why</dt>
+            <dd>{finding.why}</dd>
+          </>
+        )}
+        {finding.help !== "" && (
+          <>
+            <dt>help</dt>
+            <dd>{finding.help}</dd>
+          </>
+        )}
         {finding.object !== null && (
           <>
             <dt>object</dt>
@@ -86,6 +103,12 @@ function FindingCard({ finding }: { finding: Finding }) {
       </dl>
     </article>
   );
+}
+
+/** A way to the line, if the code view has the file; what the file is called, if not. */
+function SideLink({ side }: { side: FindingSide }) {
+  if (side.file !== null || side.path === null) return <SourceLink file={side.file} line={side.line} />;
+  return <span title={side.path}>{fileLine(side.path, side.line)}</span>;
 }
 
 function FindingTable({ found }: { found: readonly Finding[] }) {

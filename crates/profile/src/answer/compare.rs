@@ -8,11 +8,14 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::hash::Hash;
 
-/// Entries of each list: the largest changes.
+/// Lines and objects that are listed: the largest changes.
 const MOST: usize = 500;
 
+/// Pairs of places that are listed: all of [`MOST_PLACES`], in a run with one kind.
+const MOST_PAIRS: usize = MOST_PLACES * MOST_PLACES;
+
 /// Runs with more places are compared node by node.
-const MOST_PLACES: usize = 512;
+const MOST_PLACES: usize = 128;
 
 type Amounts<K> = FxHashMap<K, Amount>;
 
@@ -26,6 +29,13 @@ impl Profile {
         let level = if places > MOST_PLACES { Level::Node } else { Level::Place };
         let named = |(name, before, after)| Change { name, before, after };
         let pairs = changes(other.named_pairs(level)?, self.named_pairs(level)?);
+        let lines = changes(other.named_lines(), self.named_lines());
+        let objects = changes(other.named_objects(), self.named_objects());
+        let more = [
+            pairs.len().saturating_sub(MOST_PAIRS),
+            lines.len().saturating_sub(MOST),
+            objects.len().saturating_sub(MOST),
+        ];
         let pair = |((source, target, kind), before, after)| PairChange {
             source,
             target,
@@ -34,8 +44,6 @@ impl Profile {
             after,
         };
         let kinds = changes(other.named_kinds(), self.named_kinds()).into_iter().map(named);
-        let lines = changes(other.named_lines(), self.named_lines()).into_iter().map(named);
-        let objects = changes(other.named_objects(), self.named_objects()).into_iter().map(named);
         let (first, last) = other.model.span;
         Ok(Comparison {
             other: OtherRun {
@@ -45,9 +53,10 @@ impl Profile {
                 ranks: other.model.ranks.len(),
             },
             kinds: kinds.collect(),
-            pairs: pairs.into_iter().map(pair).collect(),
-            lines: lines.collect(),
-            objects: objects.collect(),
+            pairs: pairs.into_iter().take(MOST_PAIRS).map(pair).collect(),
+            lines: lines.into_iter().take(MOST).map(named).collect(),
+            objects: objects.into_iter().take(MOST).map(named).collect(),
+            more,
         })
     }
 
@@ -122,6 +131,5 @@ fn changes<K: Hash + Ord + Clone>(
             (before.bytes.abs_diff(after.bytes), before.count.abs_diff(after.count));
         (Reverse(bytes), Reverse(count), key.clone())
     });
-    changes.truncate(MOST);
     changes
 }

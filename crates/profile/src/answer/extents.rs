@@ -6,6 +6,12 @@ use std::collections::BTreeMap;
 /// Sizes of elements that are guessed, likeliest first.
 const ELEMENTS: [u64; 4] = [8, 4, 2, 1];
 
+/// Elements of a part that may be a row's, at least.
+const SHORTEST_ROW: u64 = 4;
+
+/// Rows that are tried.
+const MOST_ROWS: u64 = 1 << 16;
+
 /// Shapes that are suggested at most.
 const MOST_SHAPES: usize = 8;
 
@@ -51,13 +57,14 @@ pub fn element<'e>(lists: impl Iterator<Item = &'e [Extent]>, size: u64) -> u64 
 }
 
 /// Rows and columns that an object of `size` bytes may have: as its strides say, by how many of them do;
-/// then the square, if it is one.
+/// then the narrowest of which each part that is touched is within a row; then the square, if it is one.
 pub fn shapes<'e>(
-    lists: impl Iterator<Item = &'e [Extent]>,
+    lists: impl Iterator<Item = &'e [Extent]> + Clone,
     size: u64,
     element: u64,
 ) -> Vec<(u64, u64)> {
     let mut votes: BTreeMap<u64, u64> = BTreeMap::new();
+    let row = row(lists.clone().flatten(), size, element);
     for list in lists {
         for three in list.windows(3) {
             let strides = [three[1].start - three[0].start, three[2].start - three[1].start];
@@ -73,6 +80,7 @@ pub fn shapes<'e>(
     let side = elements.isqrt();
     let square = (side > 1 && side * side == elements).then_some((side, side));
     let mut shapes: Vec<(u64, u64)> = strides.into_iter().map(shape).collect();
+    shapes.extend(row.map(|row| (elements / row, row)));
     shapes.retain(|(rows, columns)| *rows > 1 && *columns > 1);
     shapes.extend(square);
     let mut seen = vec![];
@@ -84,6 +92,34 @@ pub fn shapes<'e>(
     });
     shapes.truncate(MOST_SHAPES);
     shapes
+}
+
+/// Elements of the narrowest row that the most usual part of the object, as a halo's, fits into where it lies,
+/// and all other parts, too, unless they are whole rows.
+fn row<'e>(
+    extents: impl Iterator<Item = &'e Extent> + Clone,
+    size: u64,
+    element: u64,
+) -> Option<u64> {
+    let mut lengths: BTreeMap<u64, u64> = BTreeMap::new();
+    for extent in extents.clone().filter(|extent| extent.bytes < size) {
+        *lengths.entry(extent.bytes / element).or_default() += 1;
+    }
+    lengths.retain(|length, _| *length >= SHORTEST_ROW);
+    let (usual, _) = lengths.into_iter().max_by_key(|(length, votes)| (*votes, *length))?;
+    let elements = size / element;
+    let fits = |row: &u64| {
+        extents.clone().all(|extent| {
+            let (start, length) = (extent.start / element % row, extent.bytes / element);
+            start + length <= *row || (start == 0 && length % row == 0)
+        })
+    };
+    let fewest = 2..=MOST_ROWS.min(elements / usual.max(1));
+    fewest
+        .rev()
+        .filter(|rows| elements.is_multiple_of(*rows))
+        .map(|rows| elements / rows)
+        .find(fits)
 }
 
 #[cfg(test)]
@@ -125,6 +161,11 @@ mod tests {
         assert_eq!(element([&*column].into_iter(), 640), 8);
         assert_eq!(shapes([&*column].into_iter(), 640, 8), [(8, 10)]);
         assert_eq!(shapes(std::iter::empty(), 128, 8), [(4, 4)]);
+        // The inner part of the first and of the last row but one, and all of it at once.
+        let rows = [extent((8, 62 * 8, 1)), extent(((14 * 64 + 1) * 8, 62 * 8, 1))];
+        let all = [extent((0, 1024 * 8, 1))];
+        let lists = [&rows[..], &all];
+        assert_eq!(shapes(lists.into_iter(), 1024 * 8, 8), [(16, 64), (32, 32)]);
         assert_eq!(element(std::iter::empty(), 6), 2);
     }
 }

@@ -3,7 +3,8 @@
 use super::Sums;
 use crate::Profile;
 use crate::api::{
-    self, Amount, Bins, Communication, Error, File, Finding, Object, RankTime, Run, Total,
+    self, Amount, Bins, Communication, Error, File, Finding, FindingSide, Object, RankTime, Run,
+    Total,
 };
 use crate::index::{lines_of, objects};
 use crate::model::SourceLine;
@@ -158,6 +159,18 @@ impl Profile {
             file: finding.sites.first().and_then(|site| self.file_id(site.file.as_deref()?)),
             line: finding.sites.first().and_then(|site| site.line),
             object: self.only_object(&lines),
+            sides: finding.sites.iter().map(|site| self.side(site)).collect(),
+            why: finding.why.clone(),
+            help: finding.help.clone(),
+        }
+    }
+
+    fn side(&self, site: &commsan_model::Site) -> FindingSide {
+        FindingSide {
+            label: site.label.clone(),
+            path: site.file.clone(),
+            file: site.file.as_deref().and_then(|path| self.file_id(path)),
+            line: site.line,
         }
     }
 

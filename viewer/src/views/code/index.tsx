@@ -6,6 +6,7 @@ import type { FileAnswer, SourceFile } from "../../api/types";
 import { shortPath } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
+import { linesIn } from "../../state/findings";
 import { Answered, Bar, FindingMark, Quantity, Search } from "../../ui/parts";
 import { VirtualList } from "../../ui/virtual";
 import { LineDetails } from "./line";
@@ -55,7 +56,7 @@ export function CodeView() {
                 <strong class="mono cut" title={file.path}>
                   {shortPath(file.path)}
                 </strong>
-                <FindingMark findings={run.findings.filter((finding) => finding.file === file.id)} />
+                <FindingMark findings={run.findings.filter((finding) => linesIn(finding, file.id).length > 0)} />
                 <span class="spring" />
                 <Quantity value={value} unit={route.unit} />
               </span>

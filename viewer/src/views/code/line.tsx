@@ -5,12 +5,13 @@ import type { FileLine, LineAnswer, Transfer } from "../../api/types";
 import { integer } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { Answered, ObjectLink, PlaceLink, Quantity, Stack } from "../../ui/parts";
+import { linesIn } from "../../state/findings";
 import { type Column, DataTable } from "../../ui/table";
 import { MiniMatrix } from "../mini_matrix";
 
 export function LineDetails({ file, line, known }: { file: number; line: number | null; known: FileLine | null }) {
   const { run } = useShared();
-  const findings = run.findings.filter((finding) => finding.file === file && finding.line === line && line !== null);
+  const findings = line === null ? [] : run.findings.filter((finding) => linesIn(finding, file).includes(line));
   return (
     <aside class="details wide" aria-label="Line details">
       {line === null ? (

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { FileAnswer, FileLine, Finding } from "../../api/types";
 import { quantity } from "../../format";
 import { useShared } from "../../state/context";
+import { linesIn } from "../../state/findings";
 import { amount } from "../../state/traffic";
 import { FindingMark } from "../../ui/parts";
 import { stepOf, useWindow } from "../../ui/virtual";
@@ -20,9 +21,12 @@ interface Row {
 }
 
 /** All lines of the text, or those that something is known of. */
-function rowsOf(answer: FileAnswer, findings: readonly Finding[]): Row[] {
+function rowsOf(answer: FileAnswer, findings: readonly Finding[], file: number): Row[] {
   const traffic = new Map(answer.lines.map((line) => [line.line, line]));
-  const found = Map.groupBy(findings, (finding) => finding.line ?? 0);
+  const found = new Map<number, Finding[]>();
+  for (const finding of findings) {
+    for (const line of linesIn(finding, file)) found.set(line, [...(found.get(line) ?? []), finding]);
+  }
   const row = (number: number, text: string): Row => ({
     number,
     text,
@@ -30,20 +34,13 @@ function rowsOf(answer: FileAnswer, findings: readonly Finding[]): Row[] {
     findings: found.get(number) ?? [],
   });
   if (answer.text !== null) return answer.text.split("\n").map((text, index) => row(index + 1, text));
-  const numbers = new Set([...traffic.keys(), ...[...found.keys()].filter((line) => line > 0)]);
+  const numbers = new Set([...traffic.keys(), ...found.keys()]);
   return [...numbers].sort((a, b) => a - b).map((number) => row(number, traffic.get(number)?.calls.join(", ") ?? ""));
 }
 
 export function Source({ file, answer }: { file: number; answer: FileAnswer }) {
   const { run, route, filter, go } = useShared();
-  const rows = useMemo(
-    () =>
-      rowsOf(
-        answer,
-        run.findings.filter((finding) => finding.file === file),
-      ),
-    [answer, run, file],
-  );
+  const rows = useMemo(() => rowsOf(answer, run.findings, file), [answer, run, file]);
   const values = useMemo(
     () => rows.map((row) => (row.traffic === undefined ? 0 : amount(row.traffic.by_kind, filter, route.unit))),
     [rows, filter, route.unit],

@@ -23,6 +23,8 @@ const GAP = 6;
 const PAGE = 64;
 /** Pieces that strips are counted in, whatever their width on screen. */
 const PIECES = 1024;
+/** Pixels of the legend at least: room for its numbers. */
+const LEGEND = 120;
 
 interface Strip {
   place: ObjectPlace;
@@ -64,7 +66,7 @@ function drawing(
       x: width - LEGEND_WIDTH,
       y: TOP + 4,
       width: 12,
-      height: Math.max(40, Math.min(180, strips.length * (STRIP + GAP) - 16)),
+      height: Math.max(LEGEND, Math.min(180, strips.length * (STRIP + GAP) - 16)),
     };
     painter.text(legend.x, 10, "times touched", { fill: palette.muted });
     drawLegend(painter, scale, "count", legend, palette);
@@ -126,7 +128,7 @@ export function Strips({ object, answer, size }: { object: DataObject; answer: O
       <Figure
         title={`Bytes of ${objectName(object)}`}
         description="One strip for each place, from the first byte to the last; colour is how often a byte was touched. Arrow keys move the point, Enter shows the place's bytes as a grid."
-        height={TOP + strips.length * (STRIP + GAP) + 8}
+        height={TOP + Math.max(strips.length * (STRIP + GAP), LEGEND + 12) + 8}
         draw={draw}
         onSize={setBox}
         onPointerMove={(event) => setPoint(find(event))}

@@ -172,7 +172,9 @@ function drawing(
       });
       const finding = [...marked].some((place) => place >= block.first && place <= block.last);
       const [ux, uy] = [Math.cos(node.angle), Math.sin(node.angle)];
-      const anchor = Math.abs(ux) < 0.2 ? "middle" : ux > 0 ? "start" : "end";
+      // Of many, those beside the topmost one would run into its name.
+      const upright = layout.nodes.length > 16 ? 0.02 : 0.2;
+      const anchor = Math.abs(ux) < upright ? "middle" : ux > 0 ? "start" : "end";
       const label = `${finding ? "▲ " : ""}${shortened(block.label)}`;
       painter.text(node.x + ux * (r + 8), node.y + uy * (r + 12), label, {
         fill: palette.text,
