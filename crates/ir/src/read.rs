@@ -251,6 +251,9 @@ impl<'p> Reader<'p> {
         if let Some(aliased) = constant.aliased() {
             return self.constant(aliased);
         }
+        if constant.ty().kind() == TypeKind::LLVMStructTypeKind {
+            return self.member_function(constant);
+        }
         match constant.opcode() {
             Some(Opcode::LLVMGetElementPtr) => {
                 let base = self.constant(constant.operand(0));
@@ -270,6 +273,16 @@ impl<'p> Reader<'p> {
                 | Opcode::LLVMTrunc
                 | Opcode::LLVMAddrSpaceCast,
             ) => self.constant(constant.operand(0)),
+            _ => Value::Opaque,
+        }
+    }
+
+    /// A pointer to a member function is the function, and how many bytes to add to the object (Itanium C++ ABI §2.3).
+    fn member_function(&mut self, constant: ir::Value) -> Value {
+        let fields = (0..constant.ty().fields()).map_while(|index| constant.element(index));
+        let fields: Vec<_> = fields.map(|field| self.constant(field)).collect();
+        match *fields {
+            [function @ Value::Function(_), Value::Int(_)] => function,
             _ => Value::Opaque,
         }
     }
