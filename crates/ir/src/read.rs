@@ -252,7 +252,7 @@ impl<'p> Reader<'p> {
             return self.constant(aliased);
         }
         if constant.ty().kind() == TypeKind::LLVMStructTypeKind {
-            return self.member_function(constant);
+            return self.structure(constant);
         }
         match constant.opcode() {
             Some(Opcode::LLVMGetElementPtr) => {
@@ -277,12 +277,14 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// A pointer to a member function is the function, and how many bytes to add to the object (Itanium C++ ABI §2.3).
-    fn member_function(&mut self, constant: ir::Value) -> Value {
+    /// A structure that begins with an address, and has no other, is that address: pointers to member functions (Itanium C++
+    /// ABI §2.3), and descriptors of Fortran's static arrays.
+    fn structure(&mut self, constant: ir::Value) -> Value {
         let fields = (0..constant.ty().fields()).map_while(|index| constant.element(index));
         let fields: Vec<_> = fields.map(|field| self.constant(field)).collect();
-        match *fields {
-            [function @ Value::Function(_), Value::Int(_)] => function,
+        let is_address = |value: &Value| matches!(value, Value::Function(_) | Value::Global(..));
+        match &*fields {
+            [first, others @ ..] if is_address(first) && !others.iter().any(is_address) => *first,
             _ => Value::Opaque,
         }
     }
