@@ -251,6 +251,9 @@ impl<'p> Reader<'p> {
         if let Some(aliased) = constant.aliased() {
             return self.constant(aliased);
         }
+        if constant.ty().kind() == TypeKind::LLVMStructTypeKind {
+            return self.structure(constant);
+        }
         match constant.opcode() {
             Some(Opcode::LLVMGetElementPtr) => {
                 let base = self.constant(constant.operand(0));
@@ -270,6 +273,18 @@ impl<'p> Reader<'p> {
                 | Opcode::LLVMTrunc
                 | Opcode::LLVMAddrSpaceCast,
             ) => self.constant(constant.operand(0)),
+            _ => Value::Opaque,
+        }
+    }
+
+    /// A structure that begins with an address, and has no other, is that address: pointers to member functions (Itanium C++
+    /// ABI §2.3), and descriptors of Fortran's static arrays.
+    fn structure(&mut self, constant: ir::Value) -> Value {
+        let fields = (0..constant.ty().fields()).map_while(|index| constant.element(index));
+        let fields: Vec<_> = fields.map(|field| self.constant(field)).collect();
+        let is_address = |value: &Value| matches!(value, Value::Function(_) | Value::Global(..));
+        match &*fields {
+            [first, others @ ..] if is_address(first) && !others.iter().any(is_address) => *first,
             _ => Value::Opaque,
         }
     }

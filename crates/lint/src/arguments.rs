@@ -19,23 +19,28 @@ mod aliased;
 mod constant;
 mod fit;
 mod held;
+mod uncommitted;
 
 use crate::environment::Environment;
 use crate::{Analysis, Calls, Mpi, places};
-use commsan_ir::{FunctionId, Inst, Op, Program, Value};
+use commsan_ir::graph::post_dominators;
+use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_model::{Code, Role};
 use commsan_mpi::calls::{Extent, Flow, Object, On, Rule};
 use commsan_mpi::{Call, Demand};
 use constant::{Constant, Constants};
 use held::Held;
+use rustc_hash::FxHashSet;
 
 /// Checks.
 pub fn check(program: &Program, calls: &Calls, environment: &Environment, analysis: &mut Analysis) {
+    let joined = called_by_all(program);
     for (function, _, body) in program.defined() {
         if !body.code.iter().any(|inst| calls.at(inst).is_some()) {
             continue;
         }
         let held = Held::of(program, calls, body);
+        let always = if joined.contains(&function) { always(body) } else { Vec::new() };
         for block in held.reached() {
             for (id, inst) in body.instructions(block) {
                 let Some(mpi) = calls.at(inst) else { continue };
@@ -43,16 +48,45 @@ pub fn check(program: &Program, calls: &Calls, environment: &Environment, analys
                 let arguments = 0..inst.args.len();
                 let held = arguments.map(|place| held.argument(body, id, place)).collect();
                 let constants = Constants { program, body, environment, held };
-                let given = Given { constants: &constants, mpi, call, inst };
+                let by_all = always.contains(&block);
+                let given = Given { constants: &constants, mpi, call, inst, by_all };
                 if let Some((index, problem)) = given.wrong() {
                     report(program, function, &given, index, &problem, analysis);
                 }
-                if let Some(finding) = aliased::check(program, function, &given) {
-                    analysis.findings.push(finding);
+                let others = [
+                    aliased::check(program, function, &given),
+                    uncommitted::check(program, calls, function, &given),
+                ];
+                analysis.findings.extend(others.into_iter().flatten());
+            }
+        }
+    }
+}
+
+/// Functions that `main` calls whatever happens, by way of others too.
+fn called_by_all(program: &Program) -> FxHashSet<FunctionId> {
+    let mut open: Vec<_> = program.function("main").into_iter().collect();
+    open.extend(program.function("_QQmain"));
+    let mut found: FxHashSet<_> = open.iter().copied().collect();
+    while let Some(function) = open.pop() {
+        let Some(body) = &program[function].body else { continue };
+        for block in always(body) {
+            for (_, inst) in body.instructions(block) {
+                if let Op::Call(Callee::Direct(callee)) = inst.op
+                    && found.insert(callee)
+                {
+                    open.push(callee);
                 }
             }
         }
     }
+    found
+}
+
+/// Blocks that every way through a function goes through.
+fn always(body: &Body) -> Vec<BlockId> {
+    let after = post_dominators(body);
+    std::iter::successors(Some(BlockId(0)), |block| after[block.0 as usize]).collect()
 }
 
 fn report(
@@ -91,6 +125,8 @@ struct Given<'c, 'p> {
     mpi: &'c Mpi,
     call: &'static Call,
     inst: &'c Inst,
+    /// Whether no condition decides whether the call is made: every rank makes it.
+    by_all: bool,
 }
 
 impl Given<'_, '_> {

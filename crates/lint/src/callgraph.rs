@@ -1,7 +1,7 @@
 //! Who calls whom.
 
 use crate::memory::Memory;
-use crate::openmp::{Runtime, runtime, task_entry};
+use crate::openmp::{Runtime, created, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -76,7 +76,9 @@ pub fn called(
     inst: &Inst,
 ) -> impl Iterator<Item = FunctionId> + use<> {
     let started = started(program, body, inst).map(|(callee, _)| callee);
-    started.into_iter().chain(memory.callees(function, inst).unwrap_or_default())
+    let others = created(program, inst).into_iter().skip(1);
+    let called = memory.callees(function, inst).unwrap_or_default();
+    started.into_iter().chain(others).chain(called)
 }
 
 /// The function that a call starts in other threads, and the first argument that it is given.

@@ -165,7 +165,7 @@ pub(crate) fn roots(program: &Program, memory: &Memory) -> Vec<FunctionId> {
 /// The word that a function is entered in that nobody calls.
 fn entered(program: &Program, function: FunctionId, context: Context) -> Vec<Letter> {
     if is_thread_of_cxx(&program[function].name) {
-        return vec![Letter::Thread(OUTSIDE)];
+        return vec![Letter::Thread(OUTSIDE, None)];
     }
     context.word()
 }

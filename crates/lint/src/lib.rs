@@ -11,6 +11,7 @@
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
+mod allocators;
 mod arguments;
 mod callgraph;
 mod collectives;
@@ -54,6 +55,7 @@ pub struct Analysis {
 
 /// Runs all analyses. Calls of MPI through pointers become plain ones in the program.
 pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
+    allocators::copy(program);
     let calls = Calls::of(program);
     let mut memory = memory::Memory::of(program, &calls);
     if pointers::threads(program, &memory) {

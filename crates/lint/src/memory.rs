@@ -18,7 +18,7 @@
 //! told apart; beyond that, and behind variable indices, the offset is unknown.
 
 mod build;
-mod library;
+pub(crate) mod library;
 pub(crate) mod objects;
 pub(crate) mod set;
 mod solve;

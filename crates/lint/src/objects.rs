@@ -205,7 +205,7 @@ fn object(pointer: Pointer) -> Object {
 }
 
 /// Whether a call makes a datatype that is to be committed; a duplicate is what it was made of.
-fn makes_uncommitted(call: &'static Call) -> bool {
+pub fn makes_uncommitted(call: &'static Call) -> bool {
     call.makes.is_some_and(|(kind, _)| kind == Kind::Datatype) && call.name != "MPI_Type_dup"
 }
 

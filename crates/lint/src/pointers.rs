@@ -2,7 +2,7 @@
 
 use crate::Calls;
 use crate::memory::{Memory, Object, Pointer};
-use crate::openmp::START_OF_CXX;
+use crate::openmp::{CREATED_BY, START_OF_CXX};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
 
 /// Turns them into calls by name, which all analyses know. What the program defines itself stays as it is: there
@@ -35,23 +35,51 @@ fn call_by_name(program: &mut Program, function: FunctionId, id: InstId, callee:
     }
 }
 
-/// Passes the function that a thread of C++ runs, too, where it is started: libstdc++ is given an object, and calls a virtual
-/// function of it. Says whether there are such threads: then more is known of memory.
+/// Names the functions that threads run where the program does not name them. Says whether there are such threads: then
+/// more is known of memory.
+///
+/// `pthread_create` may be given a pointer. `std::thread` of libstdc++ is given an object, and calls a virtual function of
+/// it.
 pub fn threads(program: &mut Program, memory: &Memory) -> bool {
     let mut found = Vec::new();
     for (function, _, body) in program.defined() {
         for (index, inst) in body.code.iter().enumerate() {
-            if let Some(run) = run_by_thread(program, memory, function, inst) {
-                found.push((function, InstId(index as u32), run));
+            let entry = run_by_thread(program, memory, function, inst).map(|run| vec![run]);
+            if let Some(entries) = entry.or_else(|| pointed(program, memory, function, inst)) {
+                found.push((function, InstId(index as u32), entries));
             }
         }
     }
-    for (function, id, run) in &found {
+    for (function, id, entries) in &found {
         if let Some(body) = &mut program.functions[function.0 as usize].body {
-            body[*id].args.push(Value::Function(*run));
+            let args = &mut body[*id].args;
+            let mut entries = entries.iter().map(|entry| Value::Function(*entry));
+            if args.len() == CREATED_BY {
+                args[2] = entries.next().unwrap_or(Value::Opaque);
+            }
+            args.extend(entries);
         }
     }
     !found.is_empty()
+}
+
+/// The functions one of which `pthread_create` starts through a pointer.
+fn pointed(
+    program: &Program,
+    memory: &Memory,
+    function: FunctionId,
+    inst: &Inst,
+) -> Option<Vec<FunctionId>> {
+    let Op::Call(Callee::Direct(callee)) = inst.op else { return None };
+    let [_, _, entry @ (Value::Inst(_) | Value::Param(_)), _] = *inst.args else { return None };
+    if program[callee].name != "pthread_create" || program[callee].body.is_some() {
+        return None;
+    }
+    let entries = memory.targets(function, entry).into_iter().map(|target| match target.object {
+        Object::Function(id) if program[id].body.is_some() && program[id].params <= 1 => Some(id),
+        _ => None,
+    });
+    entries.collect::<Option<Vec<_>>>().filter(|entries| !entries.is_empty())
 }
 
 fn run_by_thread(

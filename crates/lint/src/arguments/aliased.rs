@@ -45,10 +45,15 @@ fn are_same(given: &Given, read: &Rule, written: &Rule) -> bool {
         let nothing = count_of(rule).and_then(|count| given.number(count)) == Some(0);
         let datatype = given.constants.handle(given.mpi, given.inst, rule.datatype);
         let contiguous = matches!(rule.extent, Extent::Blocks { .. } | Extent::One);
-        let everywhere = rule.on == On::All && given.takes_place(rule);
+        // Where all ranks make the call, one of them is the root.
+        let somewhere = rule.on == On::All || rule.on == On::Root && given.by_all;
+        let everywhere = somewhere && given.takes_place(rule);
         everywhere && contiguous && !nothing && datatype == Some(Constant::Datatype)
     };
+    // With MPI_ROOT, of intercommunicators, one process only reads or writes.
+    let is_rank = |root| given.number(root).is_none_or(|root| root >= 0);
     read.buffer != written.buffer
+        && given.call.at.root.is_none_or(is_rank)
         && usable(read)
         && usable(written)
         && is_same_address(given.constants.body, from, to, DEEPEST)

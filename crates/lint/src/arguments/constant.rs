@@ -204,7 +204,7 @@ impl Constants<'_> {
     fn constant(&self, index: usize) -> Option<Value> {
         match self.held.get(index).copied().flatten()? {
             Content::Constant(value) => Some(value),
-            Content::Freed(..) | Content::Size(_) => None,
+            Content::Freed(..) | Content::Size(_) | Content::Uncommitted(_) => None,
         }
     }
 
@@ -220,7 +220,15 @@ impl Constants<'_> {
     pub fn freed(&self, index: usize) -> Option<(Object, InstId)> {
         match self.held.get(index).copied().flatten()? {
             Content::Freed(object, by) => Some((object, by)),
-            Content::Constant(_) | Content::Size(_) => None,
+            Content::Constant(_) | Content::Size(_) | Content::Uncommitted(_) => None,
+        }
+    }
+
+    /// The call that has made a datatype which is not committed.
+    pub fn uncommitted(&self, index: usize) -> Option<InstId> {
+        match self.held.get(index).copied().flatten()? {
+            Content::Uncommitted(by) => Some(by),
+            _ => None,
         }
     }
 

@@ -3,14 +3,18 @@
 //! Only variables of the function itself that others cannot change behind its back: those of whose addresses nothing
 //! is made but arguments of calls. Where two ways meet, what both agree on is left. A way on which a condition
 //! contradicts what a variable holds is not taken: `if (comm != MPI_COMM_NULL)` after `MPI_Comm_free(&comm)`. Functions that do
-//! nothing but free what is in the variable whose address they are given count as the call they make.
+//! nothing but free what is in the variable whose address they are given count as the call they make. Of global variables
+//! only handles of freed objects are followed, up to a call or a store that may change them.
 
 use super::constant::Constant;
 use crate::library::Library;
+use crate::objects::makes_uncommitted;
 use crate::{Calls, Mpi};
 use commsan_engine::Mode;
 use commsan_ir::graph::Flow;
-use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_ir::{
+    BlockId, Body, Callee, Compare, FunctionId, GlobalId, Inst, InstId, Op, Program, Value,
+};
 use commsan_mpi::calls::Object;
 use commsan_mpi::{Call, Effect, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,12 +26,21 @@ pub enum Content {
     Constant(Value),
     /// The null handle that a call has left which freed what it stood for.
     Freed(Object, InstId),
+    /// A datatype that this call has made, and nobody has committed.
+    Uncommitted(InstId),
     /// How many ranks a communicator has.
     Size(Value),
 }
 
+/// A variable that is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Variable {
+    Local(InstId),
+    Global(GlobalId),
+}
+
 /// What all variables hold whose content is known.
-type State = FxHashMap<InstId, Content>;
+type State = FxHashMap<Variable, Content>;
 
 /// Of one function.
 #[derive(Debug, Default)]
@@ -94,7 +107,10 @@ impl Held {
 
     fn instruction(&mut self, tracked: &Tracked, state: &mut State, id: InstId, inst: &Inst) {
         let variable = |value: Option<&Value>| match value {
-            Some(Value::Inst(id)) if tracked.variables.contains(id) => Some(*id),
+            Some(Value::Inst(id)) if tracked.variables.contains(id) => Some(Variable::Local(*id)),
+            Some(Value::Global(id, 0)) if tracked.globals.contains(id) => {
+                Some(Variable::Global(*id))
+            }
             _ => None,
         };
         match inst.op {
@@ -106,8 +122,10 @@ impl Held {
             Op::Store(_) => match variable(inst.args.get(1)) {
                 Some(at) => {
                     match self.value(tracked.body, inst.args[0]) {
-                        Some(content) => state.insert(at, content),
-                        None => state.remove(&at),
+                        Some(content) if matches!(at, Variable::Local(_)) => {
+                            state.insert(at, content)
+                        }
+                        _ => state.remove(&at),
                     };
                 }
                 None if matches!(inst.args.get(1), Some(Value::Global(..))) => {}
@@ -122,7 +140,9 @@ impl Held {
                     }
                     if let Some(comm) = tracked.sized(inst, place) {
                         match self.value(tracked.body, comm) {
-                            Some(Content::Constant(comm)) => state.insert(at, Content::Size(comm)),
+                            Some(Content::Constant(comm)) if matches!(at, Variable::Local(_)) => {
+                                state.insert(at, Content::Size(comm))
+                            }
                             _ => state.remove(&at),
                         };
                         continue;
@@ -132,6 +152,18 @@ impl Held {
                         Done::Freed(object) => {
                             state.insert(at, Content::Freed(object, id));
                         }
+                        Done::Made if matches!(at, Variable::Local(_)) => {
+                            state.insert(at, Content::Uncommitted(id));
+                        }
+                        Done::Committed => {
+                            let known = state.get(&at);
+                            if matches!(known, Some(Content::Uncommitted(_))) {
+                                state.remove(&at);
+                            }
+                        }
+                        Done::Made => {
+                            state.remove(&at);
+                        }
                         Done::Written | Done::Kept => {
                             state.remove(&at);
                         }
@@ -139,6 +171,9 @@ impl Held {
                 }
                 if tracked.is_of_others(inst) {
                     tracked.forget(state);
+                }
+                for (global, object) in tracked.globals_freed(inst) {
+                    state.insert(Variable::Global(global), Content::Freed(object, id));
                 }
             }
             _ => {}
@@ -205,6 +240,9 @@ enum Done {
     /// The handle in it is null now.
     Freed(Object),
     Written,
+    /// A datatype is in it that is to be committed.
+    Made,
+    Committed,
     /// It may be written later.
     Kept,
 }
@@ -217,12 +255,13 @@ struct Tracked<'p> {
     variables: FxHashSet<InstId>,
     /// Those whose addresses functions know that are not looked into.
     shared: FxHashSet<InstId>,
+    globals: FxHashSet<GlobalId>,
 }
 
 impl<'p> Tracked<'p> {
     fn of(program: &'p Program, calls: &'p Calls, body: &'p Body) -> Tracked<'p> {
-        let (variables, shared) = Default::default();
-        let mut tracked = Tracked { program, calls, body, variables, shared };
+        let (variables, shared, globals) = Default::default();
+        let mut tracked = Tracked { program, calls, body, variables, shared, globals };
         let blocks = || body.block_ids().flat_map(|block| body.instructions(block));
         let is_variable = |inst: &Inst| matches!(inst.op, Op::Alloca(Some(..=8)));
         tracked.variables = blocks().filter(|(_, i)| is_variable(i)).map(|(id, _)| id).collect();
@@ -248,12 +287,53 @@ impl<'p> Tracked<'p> {
             }
         }
         tracked.variables.retain(|at| !dropped.contains(at));
+        let named = |value: &Value| match value {
+            Value::Global(id, 0) if program[*id].defined && program[*id].size <= 8 => Some(*id),
+            _ => None,
+        };
+        tracked.globals = blocks().flat_map(|(_, inst)| &inst.args).filter_map(named).collect();
         tracked
     }
 
     /// What others know of may have changed.
     fn forget(&self, state: &mut State) {
-        state.retain(|variable, _| !self.shared.contains(variable));
+        state.retain(|variable, _| match variable {
+            Variable::Local(id) => !self.shared.contains(id),
+            Variable::Global(_) => false,
+        });
+    }
+
+    /// The global variables in which a function always frees what is in them, if it does nothing else with them.
+    fn globals_freed(&self, inst: &Inst) -> Vec<(GlobalId, Object)> {
+        let Op::Call(Callee::Direct(callee)) = inst.op else { return Vec::new() };
+        let Some(body) = &self.program[callee].body else { return Vec::new() };
+        let own = |inst: &Inst| match inst.op {
+            Op::Call(Callee::Direct(callee)) => {
+                let called = &self.program[callee];
+                self.calls.at(inst).is_none()
+                    && (called.body.is_some() || Library::of(&called.name) == Library::Anything)
+            }
+            Op::Call(_) => true,
+            _ => false,
+        };
+        if body.code.iter().any(own) {
+            return Vec::new();
+        }
+        let global = |global: &GlobalId| {
+            let place = Value::Global(*global, 0);
+            let mut uses = body.code.iter().filter(|inst| inst.args.contains(&place));
+            let (Some(only), None) = (uses.next(), uses.next()) else { return None };
+            Some((*global, self.always_frees(body, only, place)?))
+        };
+        self.globals.iter().filter_map(global).collect()
+    }
+
+    /// What an instruction frees that is at this address, if it is always reached.
+    fn always_frees(&self, body: &Body, only: &Inst, place: Value) -> Option<Object> {
+        let is_at_begin = body.instructions(BlockId(0)).any(|(_, inst)| std::ptr::eq(inst, only));
+        let is_first = only.args.first() == Some(&place);
+        let frees = self.calls.at(only).filter(|_| is_at_begin && is_first)?.call?.frees?;
+        (frees != Object::Request).then_some(frees)
     }
 
     /// Whether a call may reach variables that somebody knows.
@@ -301,10 +381,7 @@ impl<'p> Tracked<'p> {
         let uses = |inst: &&Inst| inst.args.contains(&param);
         let mut uses = body.code.iter().filter(uses);
         let (Some(only), None) = (uses.next(), uses.next()) else { return None };
-        let is_at_begin = body.instructions(BlockId(0)).any(|(_, inst)| std::ptr::eq(inst, only));
-        let is_first = only.args.first() == Some(&param);
-        let frees = self.calls.at(only).filter(|_| is_at_begin && is_first)?.call?.frees?;
-        (frees != Object::Request).then_some(frees)
+        self.always_frees(body, only, param)
     }
 }
 
@@ -324,9 +401,11 @@ fn done_by_mpi(mpi: &Mpi, place: usize) -> Done {
         (_, Some(object)) if place == 0 && object != Object::Request => Done::Freed(object),
         (role, _) if mpi.by_reference && is_input(role) => Done::Nothing,
         (Role::Buffer, _) => buffer(call, place),
-        (Role::Pointer, _) if call.makes.is_some_and(|(_, at)| at == place) => Done::Written,
+        (Role::Pointer, _) if call.makes.is_some_and(|(_, at)| at == place) => {
+            if makes_uncommitted(call) { Done::Made } else { Done::Written }
+        }
         (Role::Pointer, _) if param.name.ends_with("_inout") => match call.effect {
-            Effect::TypeCommit => Done::Nothing,
+            Effect::TypeCommit => Done::Committed,
             _ => Done::Written,
         },
         // What it tells.

@@ -70,9 +70,12 @@ fn may_overlap(instances: &Instances, one: &Event, other: &Event) -> bool {
         return false;
     }
     let (mine, others) = (&first[team..], other.word.get(team..).unwrap_or_default());
+    if may_be_one_of_several(instances, one, other) {
+        return false;
+    }
     let unknown = |letter: &Letter| match letter {
         Letter::Guard(_) => true,
-        Letter::Thread(spot) => instances.thread_at(*spot).is_none_or(|f| instances.may_wait(f)),
+        Letter::Thread(spot, _) => instances.thread_may_wait(*spot),
         _ => false,
     };
     let guarded = mine.iter().chain(others).any(unknown);
@@ -88,6 +91,22 @@ fn may_overlap(instances: &Instances, one: &Event, other: &Event) -> bool {
     let depends = |word: &[Letter]| word.iter().any(|l| matches!(l, Letter::Task(_, true)));
     let same_thread = !spawned && are_one_thread(mine, others);
     !(same_thread || guarded || locked || same_section || depends(mine) && depends(others))
+}
+
+/// Whether two calls are made by threads that are started in one place to run several functions, the same one in both: it
+/// may be run once.
+fn may_be_one_of_several(instances: &Instances, one: &Event, other: &Event) -> bool {
+    let thread = |event: &Event| {
+        let letters = event.word.iter().rev();
+        letters.copied().find(|letter| matches!(letter, Letter::Thread(..)))
+    };
+    let (Some(Letter::Thread(spot, mine)), Some(Letter::Thread(at, its))) =
+        (thread(one), thread(other))
+    else {
+        return false;
+    };
+    let is_sure = |event: &Event| instances.all[event.instance].sure;
+    spot == at && mine == its && !(is_sure(one) && is_sure(other))
 }
 
 /// Whether two places of a team are certain to be, or may be, reached by the same thread only.
@@ -212,7 +231,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let spawned = spawned(event, team);
         let ends = match spawned {
             None => Ends::Barrier,
-            Some(Letter::Thread(_)) => Ends::Thread,
+            Some(Letter::Thread(..)) => Ends::Thread,
             Some(_) => Ends::Task,
         };
         let region = event.word[..end].to_vec();

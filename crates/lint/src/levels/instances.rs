@@ -5,7 +5,7 @@ use super::shape::{Shape, Shapes, State};
 use super::word::{Letter, Spot, forbids, forbids_barrier, settled};
 use crate::callgraph::{self, CallGraph};
 use crate::memory::Memory;
-use crate::openmp::{Runtime, Scope, runtime, task_entry};
+use crate::openmp::{Runtime, Scope, created, runtime, task_entry};
 use crate::{Calls, Mpi};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -129,14 +129,12 @@ impl<'p> Instances<'p> {
         self.of.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    /// The function that a thread started there runs.
-    pub fn thread_at(&self, spot: Spot) -> Option<FunctionId> {
-        let function = self.program.functions.get(spot.function.0 as usize)?;
-        let inst = function.body.as_ref()?.code.get(spot.inst.0 as usize)?;
-        match runtime(self.program, inst)? {
-            Runtime::Create(entry) => entry,
-            _ => None,
-        }
+    /// Whether a thread started there may wait for others, in ways that nothing more is known of.
+    pub fn thread_may_wait(&self, spot: Spot) -> bool {
+        let body = self.program.functions[spot.function.0 as usize].body.as_ref();
+        let inst = body.map(|body| &body[spot.inst]);
+        let entries = inst.map(|inst| created(self.program, inst)).unwrap_or_default();
+        entries.is_empty() || entries.iter().any(|entry| self.may_wait(*entry))
     }
 
     /// Whether a function may wait for other threads, in ways that nothing more is known of.
@@ -235,9 +233,16 @@ impl<'p> Instances<'p> {
         else {
             return;
         };
+        let others = created(self.program, inst);
+        let is_one_of = others.len() > 1;
+        let callees = if is_one_of { others } else { callees };
         let sure = self.all[number].sure && callees.len() == 1;
         for callee in callees {
-            if let Some(entered) = self.instance(callee, entry.clone(), sure) {
+            let mut entry = entry.clone();
+            if let Some(Letter::Thread(_, of)) = entry.last_mut() {
+                *of = is_one_of.then_some(callee);
+            }
+            if let Some(entered) = self.instance(callee, entry, sure) {
                 self.all[number].calls.entry(spot.inst).or_default().push((entered, how));
                 self.all[entered].callers.push((number, spot.inst));
             }
@@ -267,7 +272,7 @@ impl<'p> Instances<'p> {
                 (task(of)?, Some(Letter::Task(spot, false)), Entered::Spawned)
             }
             Some(Runtime::Create(callee)) => {
-                (callee?, Some(Letter::Thread(spot)), Entered::Spawned)
+                (callee?, Some(Letter::Thread(spot, None)), Entered::Spawned)
             }
             Some(_) => return None,
             None => {

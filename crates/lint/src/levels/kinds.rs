@@ -7,9 +7,10 @@
 use crate::Calls;
 use crate::callgraph::callees;
 use crate::memory::Memory;
-use crate::openmp::{Runtime, runtime, task_entry};
+use crate::openmp::{Runtime, created, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
 
 /// How a value depends on the thread that computes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,23 +144,23 @@ impl Kinds {
         for (_, _, body) in program.defined().filter(|(id, ..)| wanted.contains(id)) {
             for inst in &body.code {
                 // A team's function gets numbers of the thread, then what all share.
-                let (entry, own) = match runtime(program, inst) {
-                    Some(Runtime::Fork(Some(entry))) => (entry, 2),
+                let (entries, own) = match runtime(program, inst) {
+                    Some(Runtime::Fork(Some(entry))) => (smallvec![entry], 2),
                     Some(Runtime::Task { task, .. } | Runtime::TaskLoop(task)) => {
-                        match task_entry(program, body, task) {
-                            Some(entry) => (entry, usize::MAX),
-                            None => continue,
-                        }
+                        let entry = task_entry(program, body, task);
+                        (entry.into_iter().collect(), usize::MAX)
                     }
-                    Some(Runtime::Create(Some(entry))) => (entry, usize::MAX),
+                    Some(Runtime::Create(_)) => (created(program, inst), usize::MAX),
                     _ => continue,
                 };
-                let count = program[entry].params as usize;
-                let kind = |n| if n < own { Kind::Different } else { Kind::Same };
-                let param = |n| Param { itself: Some(kind(n)), pointee: None };
-                let params: Vec<_> = (0..count).map(param).collect();
-                self.enter(program, entry, &params);
-                begun.push(entry);
+                for entry in entries {
+                    let count = program[entry].params as usize;
+                    let kind = |n| if n < own { Kind::Different } else { Kind::Same };
+                    let param = |n| Param { itself: Some(kind(n)), pointee: None };
+                    let params: Vec<_> = (0..count).map(param).collect();
+                    self.enter(program, entry, &params);
+                    begun.push(entry);
+                }
             }
         }
         begun

@@ -31,7 +31,7 @@ impl<'r, 'p> Report<'r, 'p> {
             matches!(&*instances.mpi_of(event).name, "MPI_Init" | "MPI_Init_thread")
         };
         let main = instances.events.iter().filter(initialises).find_map(|event| {
-            let thread = event.word.iter().rposition(|l| matches!(l, Letter::Thread(_)))?;
+            let thread = event.word.iter().rposition(|l| matches!(l, Letter::Thread(..)))?;
             Some(&event.word[..=thread])
         });
         Report { instances, pairs, asked, main }
@@ -215,7 +215,7 @@ impl<'r, 'p> Report<'r, 'p> {
             Letter::Task(..) => {
                 "runs until a `taskwait` of who made it, the end of its `taskgroup`, or a barrier"
             }
-            Letter::Thread(_) => "runs until it is joined",
+            Letter::Thread(..) => "runs until it is joined",
             _ => "has no barrier at its end",
         };
         let label = format!("this {construct} {ends}");
@@ -241,7 +241,7 @@ impl<'r, 'p> Report<'r, 'p> {
                 "let who makes the task wait for it (`taskwait`), use a `taskgroup`, or order the \
                  tasks by `depend`"
             }
-            Letter::Thread(_) => "join the thread before, or let a lock keep the two apart",
+            Letter::Thread(..) => "join the thread before, or let a lock keep the two apart",
             _ => "put a `barrier` between the two",
         };
         let help = match code {
@@ -326,7 +326,7 @@ impl<'r, 'p> Report<'r, 'p> {
             }
             Letter::Section(..) => "each section is run by any thread of the team".to_owned(),
             Letter::Task(..) => "this task is run by any thread of the team".to_owned(),
-            Letter::Thread(_) => "this thread is another than the first".to_owned(),
+            Letter::Thread(..) => "this thread is another than the first".to_owned(),
             Letter::Parallel(..) => "this parallel region has several threads".to_owned(),
             Letter::Share(_) => "the iterations are divided among the threads".to_owned(),
             Letter::Numbered(..) => "this test lets one thread in".to_owned(),

@@ -41,8 +41,8 @@ pub enum Letter {
     Share(Spot),
     /// Some thread, some time: an explicit task; whether `depend` clauses order it.
     Task(Spot, bool),
-    /// A thread of its own.
-    Thread(Spot),
+    /// A thread of its own; the function that it runs, where it may be one of several.
+    Thread(Spot, Option<FunctionId>),
 }
 
 /// Which threads of a process get to a place.
@@ -75,7 +75,7 @@ impl Letter {
             | Letter::Guard(spot)
             | Letter::Share(spot)
             | Letter::Task(spot, _)
-            | Letter::Thread(spot) => spot,
+            | Letter::Thread(spot, _) => spot,
         }
     }
 
@@ -89,12 +89,12 @@ impl Letter {
 
     /// Whether it runs beside what comes after it.
     pub fn is_spawned(self) -> bool {
-        matches!(self, Letter::Task(..) | Letter::Thread(_))
+        matches!(self, Letter::Task(..) | Letter::Thread(..))
     }
 
     /// Whether it begins threads that know nothing of constructs around them.
     fn is_team(self) -> bool {
-        matches!(self, Letter::Parallel(..) | Letter::Thread(_))
+        matches!(self, Letter::Parallel(..) | Letter::Thread(..))
     }
 
     /// What is locked.
@@ -120,7 +120,7 @@ impl Letter {
             Letter::Guard(_) => "wait",
             Letter::Share(_) => "worksharing loop",
             Letter::Task(..) => "task",
-            Letter::Thread(_) => "thread",
+            Letter::Thread(..) => "thread",
         }
     }
 }
@@ -158,7 +158,7 @@ pub fn settled(word: impl Iterator<Item = Letter>) -> Option<Vec<Letter>> {
                 let mut at = 0..settled.len();
                 settled.retain(|l| at.next().is_some_and(|at| at < team) || l.lock().is_none());
             }
-            Letter::Thread(_) => settled.retain(|letter| letter.lock().is_none()),
+            Letter::Thread(..) => settled.retain(|letter| letter.lock().is_none()),
             _ => {}
         }
         if letter.is_team()
@@ -196,7 +196,7 @@ pub fn who(word: &[Letter]) -> Who {
                 Who::Turns
             }
             (Letter::Task(..), Some(_)) if who != Who::Many => Who::One,
-            (Letter::Thread(_), _) => {
+            (Letter::Thread(..), _) => {
                 team = None;
                 if who == Who::Many { Who::Many } else { Who::One }
             }
@@ -276,7 +276,7 @@ mod tests {
     const L: Letter = Letter::Critical(SPOT, Value::Int(0));
     const W: Letter = Letter::Share(SPOT);
     const T: Letter = Letter::Task(SPOT, false);
-    const THREAD: Letter = Letter::Thread(SPOT);
+    const THREAD: Letter = Letter::Thread(SPOT, None);
 
     fn number(number: Option<i64>) -> Letter {
         Letter::Numbered(SPOT, number)

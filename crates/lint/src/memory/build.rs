@@ -107,7 +107,8 @@ impl<'p> Builder<'p> {
                 self.solver.add(field, pointer);
             }
         }
-        if !global.defined && !global.name.starts_with("ompi_") {
+        let is_known = global.name.starts_with("ompi_") || global.name == TABLE_OF_THREADS;
+        if !global.defined && !is_known {
             let own = self.solver.node();
             self.solver.add(own, Pointer { object: Object::Global(id), at: None });
             let outside = self.outside;
@@ -432,6 +433,9 @@ const HANDLE: usize = 4;
 /// Bytes of structures in which places are told apart: descriptors of Fortran's arrays of up to nine dimensions
 /// are no larger.
 const LARGEST: u32 = 256;
+
+/// Virtual functions of the base of what threads of C++ run, which keep nothing of it.
+const TABLE_OF_THREADS: &str = "_ZTVNSt6thread6_StateE";
 
 /// What stands in tables of virtual functions where there is none (Itanium C++ ABI §3.2.6).
 const NOBODY: [&str; 2] = ["__cxa_pure_virtual", "__cxa_deleted_virtual"];

@@ -90,9 +90,11 @@ impl Library {
             }
             _ if name.starts_with("_ZNSt8__detail15_List_node_base") => Library::LinksNodes(LIST),
             // The end of an object that a thread runs, and waiting for the thread.
-            "_ZNSt6thread6_StateD2Ev" | "_ZNSt6thread4joinEv" | "_ZNSt6thread6detachEv" => {
-                Library::Forgets
-            }
+            "_ZNSt6thread6_StateD0Ev"
+            | "_ZNSt6thread6_StateD1Ev"
+            | "_ZNSt6thread6_StateD2Ev"
+            | "_ZNSt6thread4joinEv"
+            | "_ZNSt6thread6detachEv" => Library::Forgets,
             _ if name.contains("20_Prime_rehash_policy")
                 || name.starts_with("_ZSt11_Hash_bytes") =>
             {

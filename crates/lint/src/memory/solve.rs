@@ -2,7 +2,8 @@
 //!
 //! Pointers are numbered, and sets hand on what is new in them only (difference propagation, Pearce et al.
 //! 2003). What is computed from the same set in the same way is the same set (value numbering, after
-//! Hardekopf and Lin 2007), so that all callers of a function share what it returns.
+//! Hardekopf and Lin 2007), so that all callers of a function share what it returns. Sets that hand on to each other in a
+//! circle become one, where they are seen to have become the same (lazy cycle detection, Hardekopf and Lin, PLDI 2007).
 
 use super::set::Set;
 use super::{FIELDS, Object, Pointer};
@@ -47,6 +48,9 @@ enum Computed {
     Loaded(Node),
 }
 
+/// Sets that are looked at for a circle.
+const LONGEST: usize = 1_000;
+
 /// Pairs of objects that are copied field by field.
 const PAIRS: usize = 64;
 
@@ -60,13 +64,17 @@ pub struct Solver {
     /// By pointer without a place: how many there are with one.
     places: Vec<u32>,
     holders: Vec<Holder>,
+    /// By set: the one that it is part of now; itself if there is none.
+    parts: Vec<Node>,
+    /// Copies behind which a circle was looked for: from, to.
+    looked: FxHashSet<(Node, Node)>,
     computed: FxHashMap<Computed, Node>,
     /// Sets of fields; the offset is none for a place that is not known.
     fields: FxHashMap<Pointer, Node>,
     /// By object: offsets that have a set.
     offsets: FxHashMap<Object, FxHashSet<i64>>,
-    /// Fields read at all offsets of an object, by whom.
-    whole: FxHashMap<Object, Vec<Node>>,
+    /// By object that is read where the offset is not known: what is in all of its fields.
+    whole: FxHashMap<Object, Node>,
     /// How many places a set tells apart, of objects with more than that.
     counts: FxHashMap<(Node, u32), u32>,
     /// From, to.
@@ -96,8 +104,18 @@ impl Solver {
 
     /// A new set.
     pub fn node(&mut self) -> Node {
+        let node = Node(self.holders.len() as u32);
         self.holders.push(Holder::default());
-        Node(self.holders.len() as u32 - 1)
+        self.parts.push(node);
+        node
+    }
+
+    /// The set that another is part of.
+    fn root(&self, mut node: Node) -> Node {
+        while self.parts[node.0 as usize] != node {
+            node = self.parts[node.0 as usize];
+        }
+        node
     }
 
     /// Puts a pointer into a set.
@@ -109,6 +127,7 @@ impl Solver {
 
     /// What is in `from` is in `to`.
     pub fn copy(&mut self, from: Node, to: Node) {
+        let (from, to) = (self.root(from), self.root(to));
         if from == to || !self.copies.insert((from, to)) {
             return;
         }
@@ -165,7 +184,7 @@ impl Solver {
     /// What is stored where `from` points is also stored where `to` points, field by field. Says
     /// whether that is new; to be repeated until it is not.
     pub fn copy_objects(&mut self, to: Node, from: Node) -> bool {
-        let size = |node: Node| self.holders[node.0 as usize].pointers.len();
+        let size = |node: Node| self.size(node);
         if size(to) * size(from) > PAIRS {
             return self.copy_anywhere(to, from);
         }
@@ -205,19 +224,77 @@ impl Solver {
     /// Hands on what is new until nothing is.
     pub fn run(&mut self) {
         while let Some(node) = self.open.pop_front() {
+            let node = self.root(node);
             let holder = &mut self.holders[node.0 as usize];
             let new = std::mem::take(&mut holder.new);
             // What is added meanwhile has taken all that is there.
             let (copies, edges) = (holder.copies.len(), holder.edges.len());
+            let mut circles = Vec::new();
             for at in 0..copies {
-                let to = self.holders[node.0 as usize].copies[at];
+                let to = self.root(self.holders[node.0 as usize].copies[at]);
                 self.unite(to, &new);
+                if self.size(to) == self.size(node) && to != node {
+                    circles.push(to);
+                }
             }
             for at in 0..edges {
                 let edge = self.holders[node.0 as usize].edges[at];
                 self.follow(edge, &new);
             }
+            for to in circles {
+                self.join_circle(node, to);
+            }
         }
+    }
+
+    fn size(&self, node: Node) -> usize {
+        self.holders[self.root(node).0 as usize].pointers.len()
+    }
+
+    /// Makes one set of those on a way back from `to`, which has what `from` has.
+    fn join_circle(&mut self, from: Node, to: Node) {
+        let (from, to) = (self.root(from), self.root(to));
+        let size = self.size(from);
+        if from == to || size == 0 || !self.looked.insert((from, to)) {
+            return;
+        }
+        let mut seen = FxHashSet::from_iter([to]);
+        let mut way = vec![(to, 0)];
+        while let Some((node, at)) = way.last_mut() {
+            let Some(next) = self.holders[node.0 as usize].copies.get(*at) else {
+                way.pop();
+                continue;
+            };
+            *at += 1;
+            let next = self.root(*next);
+            if next == from {
+                let circle: Vec<_> = way.iter().map(|(node, _)| *node).collect();
+                circle.into_iter().for_each(|node| self.join(from, node));
+                return;
+            }
+            let is_same = self.size(next) == size && self.outside != Some(next);
+            if seen.len() < LONGEST && is_same && seen.insert(next) {
+                way.push((next, 0));
+            }
+        }
+    }
+
+    /// A set becomes part of another.
+    fn join(&mut self, into: Node, node: Node) {
+        if into == node || [into, node].into_iter().any(|one| self.outside == Some(one)) {
+            return;
+        }
+        let part = std::mem::take(&mut self.holders[node.0 as usize]);
+        self.parts[node.0 as usize] = into;
+        let whole = &mut self.holders[into.0 as usize];
+        // What either of them brings about has not seen all of the other's.
+        whole.copies.extend(part.copies);
+        whole.edges.extend(part.edges);
+        whole.pointers.absorb(&part.pointers);
+        if whole.new.is_empty() && !whole.pointers.is_empty() {
+            self.open.push_back(into);
+        }
+        whole.new = whole.pointers.clone();
     }
 
     /// Whether a set holds a pointer like this.
@@ -233,7 +310,7 @@ impl Solver {
     }
 
     fn held(&self, node: Node) -> impl Iterator<Item = &Pointer> {
-        let numbers = self.holders[node.0 as usize].pointers.iter();
+        let numbers = self.holders[self.root(node).0 as usize].pointers.iter();
         numbers.map(|number| &self.pointers[number as usize])
     }
 
@@ -271,8 +348,8 @@ impl Solver {
         self.fields.insert(place, node);
         if let Some(at) = place.at {
             self.offsets.entry(place.object).or_default().insert(at);
-            for reader in self.whole.get(&place.object).cloned().unwrap_or_default() {
-                self.copy(node, reader);
+            if let Some(whole) = self.whole.get(&place.object) {
+                self.copy(node, *whole);
             }
         }
         node
@@ -311,6 +388,7 @@ impl Solver {
     }
 
     fn edge(&mut self, from: Node, edge: Edge) {
+        let from = self.root(from);
         if !self.edges.insert((from, edge)) {
             return;
         }
@@ -324,6 +402,7 @@ impl Solver {
 
     /// Adds pointers to a set; what is new of these is handed on later.
     fn unite(&mut self, to: Node, pointers: &Set) {
+        let to = self.root(to);
         let new = self.holders[to.0 as usize].pointers.missing(pointers);
         let new: Set = new.iter().filter_map(|number| self.admitted(to, number)).collect();
         let holder = &mut self.holders[to.0 as usize];
@@ -402,17 +481,29 @@ impl Solver {
     }
 
     fn load_from(&mut self, pointer: Pointer, to: Node) {
-        let any = self.field(Pointer { at: None, ..pointer });
-        self.copy(any, to);
         if pointer.at.is_some() {
-            let field = self.field(pointer);
-            self.copy(field, to);
-            return;
+            for at in [None, pointer.at] {
+                let field = self.field(Pointer { at, ..pointer });
+                self.copy(field, to);
+            }
+        } else {
+            let whole = self.whole_of(pointer.object);
+            self.copy(whole, to);
         }
-        self.whole.entry(pointer.object).or_default().push(to);
-        for at in self.offsets_of(pointer.object) {
-            let field = self.field(Pointer { at: Some(at), ..pointer });
-            self.copy(field, to);
+    }
+
+    /// The set of what is in any field of an object: one for all who read there.
+    fn whole_of(&mut self, object: Object) -> Node {
+        if let Some(whole) = self.whole.get(&object) {
+            return *whole;
         }
+        let whole = self.node();
+        self.whole.insert(object, whole);
+        let offsets = self.offsets_of(object).into_iter().map(Some);
+        for at in offsets.chain([None]) {
+            let field = self.field(Pointer { object, at });
+            self.copy(field, whole);
+        }
+        whole
     }
 }

@@ -30,7 +30,9 @@ impl Analysis<'_, '_> {
         }
         let together = labels.iter().fold(0, |a, b| a | b);
         let args = inst.args.to_vec();
-        let (callees, labels, args) = match runtime(self.comms.program, inst) {
+        let asked = runtime(self.comms.program, inst);
+        let is_region = matches!(asked, Some(Runtime::Fork(_)));
+        let (callees, labels, args) = match asked {
             // The thread's numbers come first; they are the same on all ranks.
             Some(Runtime::Fork(Some(callee))) => {
                 let passed = labels.iter().skip(3).copied();
@@ -81,7 +83,8 @@ impl Analysis<'_, '_> {
             let mut params = labels.clone();
             params.resize(program[*callee].params as usize, 0);
             let pointed = self.pointed(pass.at(), &args, *callee);
-            let number = self.context(*callee, Call { control, params, pointed });
+            let handed = if is_region { self.handed(pass.at(), &args) } else { Vec::new() };
+            let number = self.context(*callee, Call { control, params, pointed, handed });
             let context = &mut self.contexts[number];
             context.callers.insert(pass.number);
             if !context.entered.is(&before) {

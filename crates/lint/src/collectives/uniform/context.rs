@@ -28,7 +28,12 @@ pub(super) struct Call {
     pub control: Labels,
     pub params: Vec<Labels>,
     pub pointed: Vec<Pointed>,
+    /// What pointers point to in structures that parameters point to.
+    pub handed: Vec<Handed>,
 }
+
+/// A pointer in a structure that is handed to a function: the parameter, bytes, and what it points to.
+pub(super) type Handed = (u32, i64, Rc<[Pointer]>);
 
 /// A function with what it is called with.
 #[derive(Default)]
@@ -60,6 +65,7 @@ impl Analysis<'_, '_> {
         let ours = self.of_function.entry(function).or_default();
         if ours.len() >= POINTED {
             call.pointed.fill(None);
+            call.handed.clear();
         }
         let key = (function, call);
         if let Some(number) = self.known.get(&key) {
@@ -112,6 +118,16 @@ impl Analysis<'_, '_> {
         pointed
     }
 
+    /// What pointers point to that a context hands on in structures.
+    pub(super) fn handed(&mut self, at: (usize, &Body), args: &[Value]) -> Vec<Handed> {
+        let stored = stored(at.1, args).into_iter();
+        let few = stored.filter_map(|(param, place, value)| {
+            let few = self.targets(at, value).few.as_ref().map(|few| Rc::from(&few[..]));
+            Some((param, place, few?))
+        });
+        few.collect()
+    }
+
     /// Where a value of a context may point to.
     pub(super) fn targets(&mut self, (number, body): (usize, &Body), value: Value) -> Rc<Targets> {
         let context = &self.contexts[number];
@@ -120,7 +136,8 @@ impl Analysis<'_, '_> {
             return Rc::clone(known);
         }
         let Some((pointed, by)) = behind(body, value)
-            .and_then(|(param, by)| Some((context.call.pointed.get(param)?.clone()?, by)))
+            .and_then(|(param, by)| Some((context.call.pointed.get(param as usize)?.clone()?, by)))
+            .or_else(|| context.handed(body, value))
         else {
             return self.footprints.targets(self.comms, function, value);
         };
@@ -161,21 +178,68 @@ impl Analysis<'_, '_> {
     }
 }
 
-/// The parameter that an address follows from, and how many bytes it lies behind that, if known.
-fn behind(body: &Body, mut value: Value) -> Option<(usize, Option<i64>)> {
-    let mut by = Some(0i64);
-    loop {
-        match value {
-            Value::Param(number) => return Some((number as usize, by)),
-            Value::Inst(id) => match &body[id].op {
-                Op::Offset(bytes, scales) => {
-                    by = by.and_then(|by| by.checked_add(*bytes)).filter(|_| scales.is_empty());
-                    value = body[id].args[0];
-                }
-                Op::Cast => value = body[id].args[0],
-                _ => return None,
-            },
+impl Context {
+    /// What an address points to that follows from a pointer in a structure that a parameter points to, and how many bytes
+    /// it lies behind that, if known.
+    fn handed(&self, body: &Body, value: Value) -> Option<(Rc<[Pointer]>, Option<i64>)> {
+        if self.call.handed.is_empty() {
+            return None;
+        }
+        let (base, by) = base(body, value);
+        let Value::Inst(id) = base else { return None };
+        let (param, at) = match body[id].op {
+            Op::Load(_) => behind(body, body[id].args[0])?,
             _ => return None,
+        };
+        let known = |(of, place, _): &&Handed| *of == param && Some(*place) == at;
+        let (.., pointed) = self.call.handed.iter().find(known)?;
+        Some((Rc::clone(pointed), by))
+    }
+}
+
+/// The parameter that an address follows from, and how many bytes it lies behind that, if known.
+fn behind(body: &Body, value: Value) -> Option<(u32, Option<i64>)> {
+    match base(body, value) {
+        (Value::Param(number), by) => Some((number, by)),
+        _ => None,
+    }
+}
+
+/// What an address is computed from, and how many bytes it lies behind that, if known.
+fn base(body: &Body, mut value: Value) -> (Value, Option<i64>) {
+    let mut by = Some(0i64);
+    while let Value::Inst(id) = value {
+        match &body[id].op {
+            Op::Offset(bytes, scales) => {
+                by = by.and_then(|by| by.checked_add(*bytes)).filter(|_| scales.is_empty());
+                value = body[id].args[0];
+            }
+            Op::Cast => value = body[id].args[0],
+            _ => break,
         }
     }
+    (value, by)
+}
+
+/// What is stored in local structures whose addresses are arguments, each place once: argument, bytes, value. So flang hands
+/// variables to regions of OpenMP.
+fn stored(body: &Body, args: &[Value]) -> Vec<(u32, i64, Value)> {
+    let mut found: Vec<(u32, i64, Option<Value>)> = Vec::new();
+    for (number, arg) in (0..).zip(args) {
+        let Value::Inst(of) = arg else { continue };
+        if !matches!(body[*of].op, Op::Alloca(_)) {
+            continue;
+        }
+        for inst in body.code.iter().filter(|inst| matches!(inst.op, Op::Store(_))) {
+            let (Value::Inst(into), Some(at)) = base(body, inst.args[1]) else { continue };
+            if into != *of {
+                continue;
+            }
+            match found.iter_mut().find(|(of, place, _)| (*of, *place) == (number, at)) {
+                Some((.., value)) => *value = None,
+                None => found.push((number, at, Some(inst.args[0]))),
+            }
+        }
+    }
+    found.into_iter().filter_map(|(number, at, value)| Some((number, at, value?))).collect()
 }

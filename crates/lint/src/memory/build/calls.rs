@@ -4,7 +4,7 @@ use super::Builder;
 use crate::Mpi;
 use crate::memory::library::Library;
 use crate::memory::solve::Node;
-use crate::openmp::START_OF_CXX;
+use crate::openmp::{CREATED_BY, START_OF_CXX};
 use commsan_ir::{FunctionId, Inst, InstId, Value};
 use commsan_mpi::{Effect, Role};
 
@@ -27,6 +27,15 @@ impl Builder<'_> {
         };
         if let Some((entry, first, from)) = thread {
             let Value::Function(callee) = arg(entry) else { return false };
+            if from == 3 && first == 0 {
+                for other in inst.args.iter().skip(CREATED_BY) {
+                    let Value::Function(other) = *other else { continue };
+                    self.started.insert(other);
+                    let (argument, param) =
+                        (self.value(function, arg(from)), self.value(other, Value::Param(0)));
+                    self.solver.copy(argument, param);
+                }
+            }
             self.started.insert(callee);
             if of_cxx {
                 // The object's owner is passed.

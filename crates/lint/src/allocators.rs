@@ -1,0 +1,65 @@
+//! Functions of the program that return new memory, one for each call: what one call gets is another object than what
+//! any other call gets, as with `malloc` itself (heap cloning; Nystrom, Kim, Hwu, PASTE 2004).
+
+use crate::memory::library::Library;
+use commsan_ir::{Body, Callee, Function, FunctionId, Op, Program, Value, copies};
+use rustc_hash::FxHashSet;
+
+/// Instructions of such a function, at most.
+const LARGEST: usize = 120;
+
+/// Gives each call of such a function a copy of its own.
+pub fn copy(program: &mut Program) {
+    let mut wrappers = FxHashSet::default();
+    loop {
+        let before = wrappers.len();
+        let new = program.defined().filter(|(_, function, body)| {
+            is_candidate(function, body) && returns_memory(program, &wrappers, body)
+        });
+        let new: Vec<_> = new.map(|(id, ..)| id).collect();
+        wrappers.extend(new);
+        if wrappers.len() == before {
+            break;
+        }
+    }
+    if wrappers.is_empty() {
+        return;
+    }
+    let callers = program.defined().map(|(id, ..)| id).filter(|id| !wrappers.contains(id));
+    copies::of_callees(program, &callers.collect(), &wrappers);
+}
+
+/// Of C++'s library only what it is used by tells its objects apart.
+fn is_candidate(function: &Function, body: &Body) -> bool {
+    const LIBRARY: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"];
+    let name = &*function.name;
+    body.code.len() <= LARGEST && !LIBRARY.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a function returns what it, or one of these, has allocated.
+fn returns_memory(program: &Program, wrappers: &FxHashSet<FunctionId>, body: &Body) -> bool {
+    let returned = body.code.iter().filter(|inst| inst.op == Op::Return);
+    let mut open: Vec<_> = returned.flat_map(|inst| &inst.args).copied().collect();
+    let mut seen = FxHashSet::default();
+    while let Some(value) = open.pop() {
+        let Value::Inst(id) = value else { continue };
+        if !seen.insert(id) {
+            continue;
+        }
+        let inst = &body[id];
+        match inst.op {
+            Op::Call(Callee::Direct(callee)) if allocates(program, callee) => return true,
+            Op::Call(Callee::Direct(callee)) if wrappers.contains(&callee) => return true,
+            Op::Phi(_) | Op::Cast => open.extend(inst.args.iter().copied()),
+            Op::Select => open.extend(inst.args.iter().skip(1).copied()),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn allocates(program: &Program, callee: FunctionId) -> bool {
+    let callee = &program[callee];
+    callee.body.is_none()
+        && matches!(Library::of(&callee.name), Some(Library::Allocates | Library::Reallocates))
+}
