@@ -24,6 +24,8 @@ pub struct Capture {
     thread: u64,
     /// Whether a call has broken it.
     pub broken: bool,
+    /// The last nodes of streams that took part and were destroyed.
+    left: Vec<usize>,
     /// The nodes that the program was last told of, which it has a pointer to.
     pub told: Vec<usize>,
 }
@@ -54,8 +56,8 @@ impl State {
         };
         let number = self.new_handle() as u64;
         let thread = thread::number();
-        let (origin, told) = (stream, Vec::new());
-        let capture = Capture { graph, foreign, origin, mode, thread, broken: false, told };
+        let (origin, told, left) = (stream, Vec::new(), Vec::new());
+        let capture = Capture { graph, foreign, origin, mode, thread, broken: false, left, told };
         self.graphs.captures.insert(number, capture);
         self.streams.get_mut(stream)?.capture = Some(Joined { capture: number, after });
         Ok(())
@@ -73,7 +75,7 @@ impl State {
         }
         let (graph, foreign, broken) = (capture.graph, capture.foreign, capture.broken);
         let ancestors = self.graphs.get(graph)?.ancestors(&joined.after);
-        let mut unjoined = false;
+        let mut unjoined = !capture.left.iter().all(|node| ancestors.contains(node));
         for (_, other) in self.streams.iter_mut() {
             if let Some(part) = other.capture.take_if(|part| part.capture == joined.capture) {
                 unjoined |= !part.after.iter().all(|node| ancestors.contains(node));
@@ -193,8 +195,16 @@ impl State {
         }
     }
 
-    /// A stream that takes part in a capture is destroyed: there is nothing more to end.
-    pub(crate) fn abandon_capture(&mut self, capture: u64) {
+    /// A stream that takes part in a capture is destroyed: of the one that began it, there is nothing more to end.
+    pub(crate) fn leave_capture(&mut self, stream: StreamId, joined: Joined) {
+        let capture = self.graphs.captures.get_mut(&joined.capture);
+        match capture.filter(|capture| capture.origin != stream) {
+            Some(capture) => capture.left.extend(joined.after),
+            None => self.abandon_capture(joined.capture),
+        }
+    }
+
+    fn abandon_capture(&mut self, capture: u64) {
         for (_, stream) in self.streams.iter_mut() {
             stream.capture.take_if(|joined| joined.capture == capture);
         }

@@ -83,6 +83,8 @@ pub struct Kernel {
     pub registers: u32,
     /// The most threads a block may have, if the kernel says so.
     pub max_threads: Option<u32>,
+    /// Whether it says that its blocks are in clusters of several.
+    pub clusters: bool,
     /// The architecture that its PTX was compiled for, such as 90.
     pub architecture: u32,
 }

@@ -106,6 +106,7 @@ impl Kernels {
         let function = kernel.function();
         let parameters = function.parameters.iter().map(|p| (p.offset as usize, p.size as usize));
         let threads = ["maxntid", "reqntid"].iter().find_map(|name| function.directive(name));
+        let clusters = function.directive("reqnctapercluster");
         grid::Kernel {
             parameters: parameters.collect(),
             shared: kernel.static_shared() as usize,
@@ -113,6 +114,7 @@ impl Kernels {
             constant: 0,
             registers: REGISTERS,
             max_threads: threads.map(|extents| extents.iter().product()),
+            clusters: clusters.is_some_and(|extents| extents.iter().any(|&size| size > 1)),
             architecture: self.module.architecture().unwrap_or(ARCHITECTURE),
         }
     }

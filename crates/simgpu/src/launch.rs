@@ -22,6 +22,8 @@ pub struct Request {
     pub shared: usize,
     /// Whether all blocks must be resident at once.
     pub cooperative: bool,
+    /// Whether blocks are to be in clusters of several.
+    pub clusters: bool,
 }
 
 impl Request {
@@ -73,6 +75,13 @@ impl State {
         let symbol = self.modules.kernel(request.function)?.clone();
         let module = self.modules.module(&symbol)?;
         let kernel = module.kernel(&symbol.name).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+        if kernel.clusters || request.clusters {
+            eprintln!(
+                "commsan: simulated GPU: {}: clusters of blocks are not supported",
+                symbol.name
+            );
+            return Err(Error::NOT_SUPPORTED);
+        }
         request.check_kernel(kernel, self.shared_allowed(request.function, kernel))?;
         // SAFETY: as promised.
         let arguments = unsafe { gather(kernel, arguments) }?;
@@ -217,7 +226,7 @@ mod tests {
 
     fn request(block: u32, shared: usize) -> Request {
         let (function, grid, block) = (FUNCTION, [1, 1, 1], [block, 1, 1]);
-        Request { function, grid, block, shared, cooperative: false }
+        Request { function, grid, block, shared, cooperative: false, clusters: false }
     }
 
     fn launch(session: &mut Session, request: Request, to: &usize, by: &i8) -> Result {

@@ -94,6 +94,12 @@ impl Pools {
         self.pools.get_mut(&handle).ok_or(Error::INVALID_VALUE)
     }
 
+    /// Whether a device may access memory from a pool, though it is another one's.
+    pub fn is_open_to(&self, handle: u64, device: usize) -> bool {
+        let pool = self.pools.get(&(handle as usize));
+        pool.and_then(|pool| pool.access.get(&device)).is_some_and(|flags| *flags != 0)
+    }
+
     /// Memory from a pool, which may be gone, is free.
     pub(crate) fn note_free(&mut self, handle: u64, size: usize) {
         if let Some(pool) = self.pools.get_mut(&(handle as usize)) {

@@ -11,6 +11,7 @@ use crate::failure::Plaintiff;
 use crate::grid::{Grid, Progress, Reach};
 use crate::memory::{Kind, Memory, Place};
 use crate::order::OpId;
+use crate::pools::Pools;
 use crate::runtime::State;
 use crate::task::{HostCall, KernelCall, Task};
 use crate::watch::Watch;
@@ -68,6 +69,7 @@ pub enum Step {
 struct View<'a> {
     memory: &'a Memory,
     devices: &'a [Device],
+    pools: &'a Pools,
 }
 
 impl Reach for View<'_> {
@@ -75,7 +77,8 @@ impl Reach for View<'_> {
         let found = self.memory.find(address)?;
         let reachable = found.place() != Place::Device
             || found.device == device
-            || self.devices[device].peers.contains(&found.device);
+            || self.devices[device].peers.contains(&found.device)
+            || found.pool.is_some_and(|pool| self.pools.is_open_to(pool, device));
         reachable.then(|| found.range.clone())
     }
 }
@@ -194,7 +197,7 @@ impl State {
     /// Gives a kernel its piece, and the others theirs before its next.
     fn advance(&mut self, at: usize) -> Step {
         let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
-        let view = View { memory: &self.memory, devices: &self.devices };
+        let view = View { memory: &self.memory, devices: &self.devices, pools: &self.pools };
         let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE, &view));
         let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
         self.barren += 1;

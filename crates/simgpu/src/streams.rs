@@ -101,10 +101,15 @@ impl Streams {
     }
 
     /// The program destroys a stream; its work goes on.
-    pub(crate) fn destroy(&mut self, order: &mut Order, handle: usize) -> Result<Stream> {
+    pub(crate) fn destroy(
+        &mut self,
+        order: &mut Order,
+        handle: usize,
+    ) -> Result<(StreamId, Stream)> {
         let id = self.by_handle.remove(&handle).ok_or(Error::INVALID_RESOURCE_HANDLE)?;
         order.retire_stream(id);
-        self.streams.remove(&id).ok_or(Error::INVALID_RESOURCE_HANDLE)
+        let stream = self.streams.remove(&id).ok_or(Error::INVALID_RESOURCE_HANDLE)?;
+        Ok((id, stream))
     }
 
     /// Handles of the streams that the program made on a device.

@@ -1,7 +1,7 @@
 //! What ends a grid: told like a compiler tells an error, by kernel, thread and source line.
 
 use crate::memory::{Kind, Wrong};
-use commsan_ptx::{Instruction, Module};
+use commsan_ptx::{Instruction, Module, Site};
 use std::fmt;
 
 /// What went wrong.
@@ -123,10 +123,9 @@ pub fn name_of(instruction: &Instruction) -> String {
     name
 }
 
-/// Where an instruction comes from.
+/// Where an instruction comes from: in the program's own files, if what is there was inlined there.
 pub(crate) fn line_of(module: &Module, function: u32, index: u32) -> Option<SourceLine> {
-    let body = module.functions[function as usize].body.as_ref()?;
-    let location = body.location(body.instructions.get(index as usize)?)?;
-    let file = module.files.get(location.file as usize)?.path.clone();
-    Some(SourceLine { file, line: location.line })
+    let site = Site { function, instruction: index };
+    let (file, line) = module.own_line(&[site])?;
+    Some(SourceLine { file: file.to_owned(), line })
 }

@@ -191,13 +191,13 @@ calls! {
         let configuration = configuration.get()?;
         let stream = session.stream(which(configuration.stream))?;
         let attributes = In::from(configuration.attrs).all(configuration.numAttrs as usize)?;
-        if attributes.iter().any(|a| a.id == CLUSTER && a.val[..3].iter().any(|&size| size > 1)) {
-            return Err(Error::NOT_SUPPORTED);
-        }
+        let clusters =
+            attributes.iter().any(|a| a.id == CLUSTER && a.val[..3].iter().any(|&size| size > 1));
         let cooperative = attributes.iter().any(|a| a.id == COOPERATIVE && a.val[0] != 0);
         let (grid, block) = (configuration.gridDim, configuration.blockDim);
         let shared = configuration.dynamicSmemBytes;
-        launch(session, request(function, grid, block, shared, cooperative), arguments, stream)
+        let request = Request { clusters, ..request(function, grid, block, shared, cooperative) };
+        launch(session, request, arguments, stream)
     }
 
     fn cudaFuncGetAttributes in (session)(attributes: Out<FuncAttributes>, function: usize) {
@@ -267,7 +267,8 @@ fn sizes(sizes: Dim3) -> [u32; 3] {
 }
 
 fn request(function: usize, grid: Dim3, block: Dim3, shared: usize, cooperative: bool) -> Request {
-    Request { function, grid: sizes(grid), block: sizes(block), shared, cooperative }
+    let (grid, block) = (sizes(grid), sizes(block));
+    Request { function, grid, block, shared, cooperative, clusters: false }
 }
 
 fn launch(

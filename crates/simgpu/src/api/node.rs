@@ -359,6 +359,7 @@ fn kernel_body(session: &mut Session, parameters: KernelNodeParams) -> Result<Bo
         block: sizes(parameters.blockDim),
         shared: parameters.sharedMemBytes as usize,
         cooperative: false,
+        clusters: false,
     };
     // SAFETY: the program has promised an argument for each parameter.
     let kernel = unsafe { session.prepare(request, parameters.kernelParams, device) }?;

@@ -304,9 +304,9 @@ fn create(session: &mut Session, stream: Out<usize>, flags: c_uint, priority: c_
 /// Destroys a stream, and the capture that it takes part in.
 pub(crate) fn destroy(session: &mut Session, handle: usize) -> Result {
     let state = &mut **session;
-    let stream = state.streams.destroy(&mut state.order, handle)?;
+    let (id, stream) = state.streams.destroy(&mut state.order, handle)?;
     if let Some(joined) = stream.capture {
-        state.abandon_capture(joined.capture);
+        state.leave_capture(id, joined);
     }
     Ok(())
 }

@@ -7,6 +7,8 @@ __managed__ int managed;
 
 __global__ void kernel(int *p, double x) { *p = (int)x; }
 
+__global__ void __cluster_dims__(2, 1, 1) cluster(int *p) { *p = 1; }
+
 int main() {
     int *p;
     OK(cudaMalloc(&p, sizeof(int)));
@@ -20,6 +22,8 @@ int main() {
     EXPECT(cudaGetLastError(), cudaErrorInvalidConfiguration);
     kernel<<<1, 2048>>>(p, 1);
     EXPECT(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    cluster<<<2, 1>>>(p);
+    EXPECT(cudaGetLastError(), cudaErrorNotSupported);
     kernel<<<1, 1>>>(p, 7);
     OK(cudaGetLastError());
     int result = 0;

@@ -6,6 +6,9 @@ use crate::rows::Slot;
 use commsan_ptx::words::Combine;
 use commsan_ptx::{Base, Op, Operand, Targets};
 
+/// How the functions begin by which kernels launch kernels.
+const OF_DEVICE_RUNTIME: &str = "__cudaCDP2";
+
 /// Replaces indices of instructions by those of their first steps.
 pub(super) fn resolve_targets(codes: &mut [Code], starts: &[u32]) {
     let step = |target: &mut u32| *target = starts[(*target as usize).min(starts.len() - 1)];
@@ -79,6 +82,9 @@ impl Lowering<'_> {
         match (&function.body, Provided::named(&function.name)) {
             (Some(_), _) => Ok(Callee::Direct(at)),
             (None, Some(provided)) => Ok(Callee::Provided(provided)),
+            (None, None) if function.name.starts_with(OF_DEVICE_RUNTIME) => {
+                Err("a kernel that launches kernels, which is not supported".to_owned())
+            }
             (None, None) => Err(format!("`{}` is defined nowhere", function.name)),
         }
     }
