@@ -8,6 +8,7 @@ mod memory;
 mod polling;
 mod seen;
 mod shared;
+mod stack;
 
 pub use check::Met;
 pub use doubt::Suspect;
@@ -28,6 +29,7 @@ use failure::Launches;
 use rustc_hash::FxHashMap;
 use shared::Shared;
 use smallvec::SmallVec;
+use stack::Local;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,6 +61,7 @@ pub struct Gpu {
     launches: Launches,
     /// Work in flight by place and touches: the same again takes its place.
     same: FxHashMap<(u32, usize), OpId>,
+    locals: Vec<Local>,
     /// Pages marked for work on memory that is not CUDA's, or whose blocks are marked.
     marked: usize,
     /// What copies and sets touch; made once for each.
@@ -70,6 +73,8 @@ pub struct Gpu {
     hosts: SmallVec<[(u32, Ticket); 2]>,
     /// Work in flight that may wait for the host.
     waiting: Vec<Moment>,
+    /// Whether some work may wait for other work.
+    listens: bool,
     labels: FxHashMap<u32, Arc<str>>,
     streams: u32,
     tickets: u64,
@@ -155,12 +160,14 @@ impl Gpu {
             doubts: Doubts::default(),
             launches: Launches::default(),
             same: FxHashMap::default(),
+            locals: Vec::new(),
             marked: 0,
             extents: FxHashMap::default(),
             actor: None,
             host_functions: FxHashMap::default(),
             hosts: SmallVec::new(),
             waiting: Vec::new(),
+            listens: false,
             labels: FxHashMap::default(),
             streams: 0,
             tickets: 0,
@@ -389,8 +396,14 @@ impl Gpu {
         let known = |flight: &Flight| self.order.is_known_to_all(flight.moment);
         let over: SmallVec<[OpId; 16]> =
             self.live.iter().filter(|(_, flight)| known(flight)).map(|(id, _)| id).collect();
+        let heard = self.heard_by(&over);
         for id in over {
             self.finish(id, call, place, out);
+        }
+        if heard != Clock::default() {
+            self.afar.tell(&heard);
+            self.order.wait(&heard, None);
+            self.sweep(call, place, out);
         }
     }
 
@@ -403,6 +416,7 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let Some(flight) = self.live.end(id) else { return };
+        self.forget_locals(id);
         self.tell_waited(&flight, call, place, out);
         if let Some(ended) = self.ended.as_mut().filter(|ended| ended.len() < MOST) {
             ended.push(Ended { pc: flight.site.pc, touches: Arc::clone(&flight.touches) });

@@ -2,6 +2,7 @@
 
 use crate::afar::SharedMemory;
 use crate::clock::Moment;
+use crate::gpu::Ticket;
 use crate::work::MemoryKind;
 use commsan_place::Site;
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ pub struct Block {
 /// Memory that was given back.
 #[derive(Clone, Debug)]
 pub struct Freed {
+    /// The last work that was put into a stream before.
+    pub after: Ticket,
     /// Its bytes.
     pub bytes: Range<usize>,
     /// Where, with the call.

@@ -171,7 +171,8 @@ impl Tracker {
         let afar = self.rma.remotes.ranges() + self.rma.windows.len();
         let shared = self.rma.exposed.as_ref().map_or(0, |exposed| exposed.shared());
         let marked = self.gpu.load() + self.races.ranges() + self.requests.watched();
-        (self.live.ranges() + ranges + afar + shared + marked, self.on_stack.len() + on_stack)
+        let on_stack = self.on_stack.len() + on_stack + self.gpu.on_stack();
+        (self.live.ranges() + ranges + afar + shared + marked, on_stack)
     }
 
     /// An operation has started; `key` is its request, stored at `variable`. Takes the accesses.

@@ -41,6 +41,8 @@ pub enum Case {
     Threads,
     /// The memory is not there yet.
     NotYet,
+    /// The memory is a function's, which returns.
+    Returned,
     /// The main thread calls beside others.
     MainThread,
     /// A split collective on a file, which has no request.
@@ -120,6 +122,7 @@ impl<'o> Facts<'o> {
             Code::TargetRace if first.rank == operation.rank => Case::SameOrigin,
             Code::ThreadExcluded if first.thread == operation.thread => Case::MainThread,
             Code::FreedDeviceMemory if operation.role == Role::Operation => Case::NotYet,
+            Code::WorkMemoryReleased if first.role == Role::Return => Case::Returned,
             // Another epoch that a fence comes into is none of a fence.
             Code::FalseAssertion if first.rank.is_some() => Case::FromAfar,
             Code::EpochMismatch

@@ -1044,6 +1044,18 @@ pub const WORDINGS: &[Wording] = &[
         fortran: "",
     },
     Wording {
+        code: Code::WorkMemoryReleased,
+        case: Case::Returned,
+        message: "{function} returns while {work} {otherwise} its variables",
+        offence: "{function} returns here",
+        operation: "{works}",
+        why: "{work} was put into its stream at {started}, and {waited}; the functions called after the \
+              return at {here} use the same memory",
+        help: "wait for the work before the function returns, or use memory that lives longer: static, \
+               on the heap, or the caller's",
+        fortran: "",
+    },
+    Wording {
         code: Code::DeviceMemoryOnHost,
         case: Case::Usual,
         message: "{who} {verb} memory of a device, which {starter} at {started} has allocated",

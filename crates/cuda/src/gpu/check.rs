@@ -1,6 +1,6 @@
 //! Work against other work, against the host, and against what MPI does.
 
-use super::polling::strength;
+use super::polling::{listens, strength};
 use super::{Flight, Gpu, Knowledge, MOST, Started};
 use crate::memory::{Block, Freed};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
@@ -80,6 +80,7 @@ impl Gpu {
         if self.shares_memory() {
             self.signals(work);
         }
+        self.listens |= listens(work);
         for (touch, footprint) in Touch::certain(&work.touches) {
             let met = self.meets_work(work, touch, footprint, started, out);
             self.meets_memory(work, touch, footprint, (started, met), out);
@@ -92,20 +93,21 @@ impl Gpu {
             self.waiting.push(moment);
         }
         let key = (moment.lane, Arc::as_ptr(&work.touches).addr());
-        if let Some(same) = self.same.get(&key)
-            && let Some(flight) = self.live.get_mut(*same)
+        if let Some(&same) = self.same.get(&key)
+            && let Some(flight) = self.live.get_mut(same)
         {
             // Whoever comes after the new comes after the old.
             (flight.moment, flight.ticket) = (moment, ticket);
             flight.clock.clone_from(started.clock);
             flight.site = site;
-            return;
+            return self.remember_locals(same, work, place);
         }
         if self.same.len() >= MOST {
             self.forget_oldest(place, out);
         }
         let id = self.take_off(work, started);
         self.same.insert(key, id);
+        self.remember_locals(id, work, place);
     }
 
     /// Remembers work, and marks the memory that it uses for the host to meet it.
@@ -167,6 +169,7 @@ impl Gpu {
             let one_device = flight.device == device;
             !are_strong(touch.strength, flight.strength(other), one_device)
                 && !clock.has_seen(flight.moment)
+                && !self.may_wait_for_work(work, (device, clock), flight)
         });
         let met = !found.is_empty();
         for conflict in found {

@@ -199,8 +199,11 @@ impl Gpu {
                 let access = Access { mode: touch.mode, footprint: bytes };
                 let doing = || Some(self.doing_in(started.moment.lane, work, touch));
                 let open = (!touch.certain).then_some((started.ticket, started.moment));
-                let met =
-                    self.doubtful(&access, open.is_some(), |flight| !clock.has_seen(flight.moment));
+                let is_unordered = |flight: &Flight| {
+                    !clock.has_seen(flight.moment)
+                        && !self.may_wait_for_work(work, (device, clock), flight)
+                };
+                let met = self.doubtful(&access, open.is_some(), is_unordered);
                 let found: SmallVec<[_; 4]> = met
                     .into_iter()
                     .map(|(party, before)| {

@@ -4,7 +4,7 @@
 //! for the last [`EACH`] launches at least.
 
 use super::{Gpu, Started, Ticket};
-use crate::memory::Block;
+use crate::memory::{Block, Freed};
 use crate::work::{Line, Work};
 use commsan_engine::Mode;
 use commsan_model::{Code, Role};
@@ -64,6 +64,13 @@ impl Launches {
     }
 }
 
+impl Launched {
+    fn doing(&self, failure: &Failure) -> Doing {
+        let line = failure.line.as_ref().map(|line| (Arc::clone(&line.file), line.line));
+        Doing { kernel: Some(Arc::clone(&self.kernel)), stream: Arc::clone(&self.stream), line }
+    }
+}
+
 impl Gpu {
     /// Remembers where a kernel was launched.
     pub(super) fn remember_launch(&mut self, work: &Work, started: &Started<'_>) {
@@ -76,13 +83,14 @@ impl Gpu {
 
     /// A kernel has failed.
     pub fn failed(&self, ticket: Ticket, failure: &Failure, out: &mut dyn Findings) {
-        let Some(Launched { call, kernel, stream, site }) = self.launches.get(ticket) else {
-            return;
-        };
-        let access = failure.access.as_ref();
-        if access.is_some_and(|(_, bytes)| self.is_told_as_freed(bytes, site.pc, out)) {
-            return;
+        let Some(launched) = self.launches.get(ticket) else { return };
+        if let Some((mode, bytes)) = &failure.access
+            && let Some(freed) = self.memory.freed(bytes.start)
+        {
+            return self.used_freed((ticket, launched), failure, (*mode, bytes, freed), out);
         }
+        let Launched { call, kernel, site, .. } = launched;
+        let access = failure.access.as_ref();
         let beside = access.and_then(|(_, bytes)| self.beside(bytes));
         let (mut sites, mut operation) = (vec![(Role::Access, *site)], Party::at(call, *site));
         if let Some(block) = beside {
@@ -94,12 +102,10 @@ impl Gpu {
         if out.again(Code::KernelFailed, offender, operation.site.pc) {
             return;
         }
-        let line = failure.line.as_ref().map(|line| (Arc::clone(&line.file), line.line));
-        let (kernel, stream) = (Some(Arc::clone(kernel)), Arc::clone(stream));
         let report = Report {
             code: Code::KernelFailed,
             access: access.map(|(mode, bytes)| Side {
-                by: kernel.as_deref().unwrap_or(call),
+                by: kernel,
                 mode: *mode,
                 bytes: bytes.clone(),
             }),
@@ -108,19 +114,51 @@ impl Gpu {
             sites: &sites,
             threads: false,
             about: Some(About::Failure {
-                work: Doing { kernel: kernel.clone(), stream, line },
+                work: launched.doing(failure),
                 problem: failure.problem(beside),
             }),
         };
         out.report(&report, &self.stacks);
     }
 
-    /// Whether it is known that a launch uses memory that was given back, or that this came too early for it.
-    fn is_told_as_freed(&self, bytes: &Range<usize>, pc: usize, out: &mut dyn Findings) -> bool {
-        self.memory.freed(bytes.start).is_some_and(|freed| {
-            out.again(Code::FreedDeviceMemory, pc, freed.site.pc)
-                || out.again(Code::WorkMemoryReleased, freed.site.pc, pc)
-        })
+    /// A kernel has failed since its memory was given back: before it was launched, or while it might use it.
+    fn used_freed(
+        &self,
+        (ticket, launched): (Ticket, &Launched),
+        failure: &Failure,
+        (mode, bytes, freed): (Mode, &Range<usize>, &Freed),
+        out: &mut dyn Findings,
+    ) {
+        let Launched { call, kernel, site, .. } = launched;
+        let by = freed.site.call.unwrap_or_default();
+        if out.again(Code::FreedDeviceMemory, site.pc, freed.site.pc)
+            || out.again(Code::WorkMemoryReleased, freed.site.pc, site.pc)
+        {
+            return;
+        }
+        let doing = Some(launched.doing(failure));
+        let report = if ticket > freed.after {
+            Report {
+                code: Code::FreedDeviceMemory,
+                access: Some(Side { by: kernel, mode, bytes: bytes.clone() }),
+                operation: Party::at(by, freed.site),
+                concerned: Some((Mode::Write, freed.bytes.clone(), freed.bytes.len())),
+                sites: &[(Role::Access, *site), (Role::Release, freed.site)],
+                threads: false,
+                about: Some(About::Work { access: doing, operation: None }),
+            }
+        } else {
+            Report {
+                code: Code::WorkMemoryReleased,
+                access: Some(Side { by, mode: Mode::Write, bytes: freed.bytes.clone() }),
+                operation: Party::at(call, *site),
+                concerned: Some((mode, bytes.clone(), bytes.len())),
+                sites: &[(Role::Release, freed.site), (Role::Operation, *site)],
+                threads: false,
+                about: Some(About::Work { access: None, operation: doing }),
+            }
+        };
+        out.report(&report, &self.stacks);
     }
 
     /// The memory nearest to bytes that are in none.

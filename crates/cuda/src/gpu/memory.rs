@@ -5,7 +5,7 @@
 //! block, and stays so until the host touches it and nothing is in flight there: a kernel costs no more
 //! for a large range than for a small one.
 
-use super::{Gpu, Knowledge};
+use super::{Gpu, Knowledge, Ticket};
 use crate::memory::{Block, Freed};
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_engine::{Mode, OpId};
@@ -89,7 +89,11 @@ impl Gpu {
             if !block.marked {
                 self.set_mark(block.bytes.clone());
             }
-            let forgotten = self.memory.release(Freed { bytes: block.bytes, site });
+            let forgotten = self.memory.release(Freed {
+                after: Ticket(self.tickets),
+                bytes: block.bytes,
+                site,
+            });
             forgotten.into_iter().for_each(|freed| self.clear_mark(freed.bytes));
         } else {
             self.unmark_block(&block);

@@ -7,15 +7,18 @@
 //! flag counts as having waited for all of the work. Missed is what the work does after the store, or what
 //! the host does before it has seen it. Work that loads memory which the host may store to, in that scope, may
 //! wait for the host, and so may all that comes after it: until it is known to be complete, nothing that
-//! the host does counts as done while they run. Missed is all that it does too soon or too late.
+//! the host does counts as done while they run. Missed is all that it does too soon or too late. Kernels that run
+//! at the same time tell each other alike: where one loads what another one stores, both strongly enough, nothing
+//! that they do, or what comes after them, counts as unordered; who has waited for the one has waited for the other.
 
 use super::{Flight, Gpu};
 use crate::clock::Clock;
-use crate::work::{Bytes, MemoryKind, Work};
-use commsan_engine::{Footprint, Mode};
+use crate::work::{Bytes, MemoryKind, Touch, Work};
+use commsan_engine::{Footprint, Mode, OpId};
 use commsan_model::Code;
 use commsan_place::{Findings, Place};
 use commsan_ptx::Strength;
+use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
 /// How strong the accesses are that a code is about.
@@ -25,6 +28,9 @@ pub(super) fn strength(code: Code) -> Strength {
         _ => Strength::Weak,
     }
 }
+
+/// A device, and what work there touches.
+type Talker<'t> = (u32, &'t [Touch]);
 
 impl Gpu {
     /// The host loads these bytes, and may find there what work in flight tells it.
@@ -80,9 +86,78 @@ impl Gpu {
         waits && code != Code::WorkMemoryReleased
     }
 
+    /// Whether work, or what it comes after, may wait for other work in flight, or for what that comes after, or
+    /// that for it.
+    pub(super) fn may_wait_for_work(
+        &self,
+        work: &Work,
+        (device, clock): (u32, &Clock),
+        other: &Flight,
+    ) -> bool {
+        if !self.listens {
+            return false;
+        }
+        let one = self.talkers((device, &work.touches), clock);
+        let other = self.talkers((other.device, &other.touches), &other.clock);
+        one.iter().any(|one| other.iter().any(|other| self.may_talk(*one, *other)))
+    }
+
+    /// A piece of work and those before it in flight, if they could tell others something or be told.
+    fn talkers<'f>(&'f self, work: Talker<'f>, clock: &Clock) -> SmallVec<[Talker<'f>; 4]> {
+        let flights = self.live.iter().chain(self.doubts.live.iter());
+        let before = flights.filter(|(_, flight)| clock.has_seen(flight.moment));
+        let before = before.map(|(_, flight)| (flight.device, &*flight.touches));
+        let is_strong = |touch: &Touch| touch.strength != Strength::Weak;
+        let all = std::iter::once(work).chain(before);
+        all.filter(|(_, touches)| touches.iter().any(is_strong)).collect()
+    }
+
+    fn may_talk(&self, one: Talker<'_>, other: Talker<'_>) -> bool {
+        self.may_hear(one, other) || self.may_hear(other, one)
+    }
+
+    /// Whether one piece of work may wait for what another one stores.
+    fn may_hear(&self, one: Talker<'_>, other: Talker<'_>) -> bool {
+        let least = if one.0 == other.0 { Strength::Device } else { Strength::System };
+        let reach =
+            |touches, mode| strong(touches, mode, least).flat_map(|touch| self.reach(touch));
+        let stores: SmallVec<[Footprint; 4]> = reach(other.1, Mode::Write).collect();
+        reach(one.1, Mode::Read).any(|load| stores.iter().any(|store| store.meets(&load).is_some()))
+    }
+
+    /// What work that is over may have waited for, and the host with it.
+    pub(super) fn heard_by(&self, over: &[OpId]) -> Clock {
+        let mut heard = Clock::default();
+        if !self.listens {
+            return heard;
+        }
+        for one in over.iter().filter_map(|id| self.live.get(*id)) {
+            for (_, other) in self.live.iter() {
+                let talker = (other.device, &*other.touches);
+                if !self.order.is_known_to_all(other.moment)
+                    && self.may_hear((one.device, &*one.touches), talker)
+                {
+                    heard.join(&other.clock);
+                    heard.see(other.moment);
+                }
+            }
+        }
+        heard
+    }
+
     fn tells_host(&self, flight: &Flight, footprint: &Footprint) -> bool {
         let meets = |reached: Footprint| reached.meets(footprint).is_some();
         let mut flags = flight.touches.iter().filter(|touch| touch.tells_host());
         flags.any(|touch| self.reach(touch).into_iter().any(meets))
     }
+}
+
+/// Loads or stores that are at least so strong.
+fn strong(touches: &[Touch], mode: Mode, least: Strength) -> impl Iterator<Item = &Touch> {
+    touches.iter().filter(move |touch| touch.mode == mode && touch.strength >= least)
+}
+
+/// Whether work may wait for what other work stores.
+pub(super) fn listens(work: &Work) -> bool {
+    strong(&work.touches, Mode::Read, Strength::Device).next().is_some()
 }

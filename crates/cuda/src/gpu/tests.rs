@@ -4,6 +4,7 @@ mod doubt;
 mod failure;
 mod graphs;
 mod polling;
+mod stack;
 
 use super::{Gpu, Ticket};
 use crate::clock::{Clock, Moment};

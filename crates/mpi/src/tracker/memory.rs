@@ -102,6 +102,7 @@ impl Tracker {
         }
         let gone = |op: &Operation| op.frame == Some(frame);
         self.leave_where(gone, None, place, out);
+        self.gpu.leave(frame, place, out);
     }
 
     /// Looks for operations whose buffer lay in a frame that is gone by now. For programs

@@ -149,6 +149,9 @@ pub(crate) mod tests {
             Code::WorkMeetsCall => {
                 ("MPI_Send", Some("MPI_Send"), "cudaLaunchKernel", (None, Some(kernel)))
             }
+            Code::WorkMemoryReleased if case == Case::Returned => {
+                ("return", None, "cudaMemcpyAsync", (None, Some(copy)))
+            }
             Code::WorkMemoryReleased => ("free", None, "cudaMemcpyAsync", (None, Some(copy))),
             Code::FreedWhileOpen => {
                 ("cudaFree", Some("cudaFree"), "cudaIpcOpenMemHandle", (None, None))
@@ -175,6 +178,7 @@ pub(crate) mod tests {
         (first.call, second.call) = (call.map(Into::into), Some(other.into()));
         match code {
             Code::FreedDeviceMemory if case == Case::Usual => second.role = Role::Release,
+            Code::WorkMemoryReleased if case == Case::Returned => first.role = Role::Return,
             Code::WorkMemoryReleased => first.role = Role::Release,
             Code::FreedWhileOpen => (first.role, second.rank) = (Role::Release, Some(0)),
             Code::ProcessesRace => second.rank = Some(0),

@@ -107,3 +107,30 @@ fn many_launches_later_it_is_still_known_where_a_kernel_was_launched() {
     gpu.failed(Ticket(1 << 40), &failure(0, 0), &mut out);
     assert_eq!(out.0.len(), 1, "of what is not known nothing can be said");
 }
+
+#[test]
+fn a_kernel_fails_since_its_memory_is_gone() {
+    let (uses, release) = (Code::FreedDeviceMemory, Code::WorkMemoryReleased);
+    for (launched_first, expected) in [(false, (uses, 94, 93)), (true, (release, 93, 94))] {
+        let (mut gpu, mut out) = (gpu(), Found::default());
+        gpu.resolve_doubts();
+        allocate(&mut gpu, MemoryKind::Device, BLOCK, Some(created(1)));
+        let free = |gpu: &mut Gpu, out: &mut Found| {
+            let how = Release::Async(created(1));
+            gpu.freed(BLOCK.start, how, "cudaFreeAsync", 0, &At(93), out);
+            gpu.release_ended(BLOCK.start, false, &At(93));
+        };
+        if !launched_first {
+            free(&mut gpu, &mut out);
+        }
+        // What it touches is found in memory.
+        let ticket = gpu.enqueue(&work(created(3), &[]), &At(94), &mut out);
+        if launched_first {
+            free(&mut gpu, &mut out);
+        }
+        assert_eq!(out.0, []);
+        gpu.failed(ticket, &failure(BLOCK.start, 4), &mut out);
+        gpu.failed(ticket, &failure(BLOCK.start, 4), &mut out);
+        assert_eq!(out.0, [expected]);
+    }
+}

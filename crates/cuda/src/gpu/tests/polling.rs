@@ -125,3 +125,38 @@ fn work_that_looks_plainly_or_at_its_own_memory_waits_for_nobody() {
     let look = Touch { strength: Strength::System, ..touch(Mode::Read, of_device) };
     assert!(!gpu.may_wait_for_host(&work(created(1), &[look])));
 }
+
+/// Kernels in two streams: the first stores data and a flag, the second looks for the flag, then touches data.
+fn talk(strength: Strength, bytes: Range<usize>) -> Vec<(Code, usize, usize)> {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let data = touch(Mode::Write, DATA);
+    gpu.enqueue(&work(created(1), &[data.clone(), flag(strength)]), &At(80), &mut out);
+    let look = Touch { strength, ..touch(Mode::Read, bytes) };
+    gpu.enqueue(&work(created(2), &[data.clone(), look]), &At(81), &mut out);
+    // What comes after the second comes after what it has waited for.
+    gpu.enqueue(&work(created(2), &[data]), &At(82), &mut out);
+    out.0
+}
+
+#[test]
+fn kernels_at_the_same_time_may_wait_for_each_other() {
+    for strength in [Strength::Device, Strength::System] {
+        assert_eq!(talk(strength, FLAG), []);
+    }
+    let races = [(Code::StreamsRace, 81, 80), (Code::StreamsRace, 82, 80)];
+    assert_eq!(talk(Strength::System, FLAG.end..FLAG.end + 4), races, "that is no flag");
+    assert_eq!(talk(Strength::Weak, FLAG)[..1], races[..1]);
+}
+
+#[test]
+fn who_has_waited_for_a_kernel_has_waited_for_what_that_has_waited_for() {
+    let (mut gpu, mut out) = (gpu(), Found::default());
+    let data = touch(Mode::Write, DATA);
+    let stores = [data.clone(), flag(Strength::System)];
+    gpu.enqueue(&work(created(1), &stores), &At(80), &mut out);
+    let look = Touch { strength: Strength::System, ..touch(Mode::Read, FLAG) };
+    gpu.enqueue(&work(created(3), &[look]), &At(81), &mut out);
+    gpu.stream_synchronized(created(3), "cudaStreamSynchronize", &At(82), &mut out);
+    gpu.enqueue(&work(created(2), &[data]), &At(83), &mut out);
+    assert_eq!((out.0, gpu.live.iter().count()), (vec![], 1));
+}

@@ -1,0 +1,78 @@
+//! Copies and sets of variables of functions that return before the work is complete.
+
+use super::{Flight, Gpu};
+use crate::work::{Touch, Work};
+use commsan_engine::{Mode, OpId};
+use commsan_model::{Code, Role};
+use commsan_place::{About, Findings, Party, Place, Report, Side};
+use std::ops::Range;
+
+/// Memory of a function that work in flight uses.
+pub(super) struct Local {
+    id: OpId,
+    /// The function's frame.
+    frame: usize,
+    mode: Mode,
+    bytes: Range<usize>,
+}
+
+impl Gpu {
+    /// How many ranges on stacks work in flight uses; hooks of functions' ends have nothing to do while there
+    /// are none.
+    pub fn on_stack(&self) -> usize {
+        self.locals.len()
+    }
+
+    /// Work has been put into a stream by a function that may own the memory, or that an outer one has called.
+    pub(super) fn remember_locals(&mut self, id: OpId, work: &Work, place: &impl Place) {
+        // Kernels have pointers to what devices reach.
+        if work.kernel.is_some() {
+            return;
+        }
+        self.forget_locals(id);
+        for (touch, footprint) in Touch::certain(&work.touches) {
+            let bytes = footprint.span();
+            if let Some(frame) = place.frame_of(bytes.start).filter(|frame| *frame != 0) {
+                self.locals.push(Local { id, frame, mode: touch.mode, bytes });
+            }
+        }
+    }
+
+    /// Work is over.
+    pub(super) fn forget_locals(&mut self, id: OpId) {
+        if !self.locals.is_empty() {
+            self.locals.retain(|local| local.id != id);
+        }
+    }
+
+    /// The function with this frame is about to return.
+    pub fn leave(&mut self, frame: usize, place: &impl Place, out: &mut dyn Findings) {
+        while let Some(at) = self.locals.iter().position(|local| local.frame == frame) {
+            let Local { id, mode, bytes, .. } = self.locals.swap_remove(at);
+            let knows = self.knowledge(place.thread());
+            let Some(flight) = self.live.get(id).filter(|flight| knows.is_unordered(flight)) else {
+                continue;
+            };
+            let code = Code::WorkMemoryReleased;
+            if out.again(code, place.pc(), flight.site.pc) {
+                continue;
+            }
+            let Flight { call, site, .. } = *flight;
+            let about = About::Work { access: None, operation: Some(flight.doing(mode, &bytes)) };
+            let returns = place.site(None, &mut self.stacks);
+            let report = Report {
+                code,
+                access: Some(Side { by: "return", mode: Mode::Write, bytes: bytes.clone() }),
+                operation: Party::at(call, site),
+                concerned: Some((mode, bytes.clone(), bytes.len())),
+                sites: &[(Role::Return, returns), (Role::Operation, site)],
+                threads: false,
+                about: Some(about),
+            };
+            let number = out.report(&report, &self.stacks);
+            if let Some(flight) = self.live.get_mut(id) {
+                flight.subscribe(number);
+            }
+        }
+    }
+}
