@@ -157,11 +157,11 @@ fn limit(pieces: &mut Vec<Piece>) {
 impl Piece {
     /// Whether another says nothing that this one does not.
     fn makes_needless(&self, other: &Piece) -> bool {
-        // What is only possible is compared with what the execution tells, where a write is no read.
-        let does_as_much = match self.certain {
-            true => self.told.mode == Mode::Write || other.told.mode == Mode::Read,
-            false => self.told.mode == other.told.mode,
-        };
+        // What is only possible is compared with what the execution tells, where a write is no read; nor is it
+        // where others may be waited for.
+        let covers_reads = self.certain && other.told.strength == Strength::Weak;
+        let does_as_much =
+            self.told.mode == other.told.mode || self.told.mode == Mode::Write && covers_reads;
         let worse = self.certain >= other.certain
             && does_as_much
             && match other.told.strength {
