@@ -1,12 +1,17 @@
 //! Functions of the program that return new memory, one for each call: what one call gets is another object than what
 //! any other call gets, as with `malloc` itself (heap cloning; Nystrom, Kim, Hwu, PASTE 2004).
+//!
+//! Programs that call such functions in many places stay as they are: what pointers may point to grows with each object,
+//! and the analysis with the square of it.
 
 use crate::memory::library::Library;
-use commsan_ir::{Body, Callee, Function, FunctionId, Op, Program, Value, copies};
+use commsan_ir::{Body, Callee, Function, FunctionId, Inst, Op, Program, Value, copies};
 use rustc_hash::FxHashSet;
 
 /// Instructions of such a function, at most.
 const LARGEST: usize = 120;
+/// Calls of such functions, at most.
+const MOST: usize = 200;
 
 /// Gives each call of such a function a copy of its own.
 pub fn copy(program: &mut Program) {
@@ -22,7 +27,10 @@ pub fn copy(program: &mut Program) {
             break;
         }
     }
-    if wrappers.is_empty() {
+    let is_wrapper =
+        |inst: &&Inst| matches!(inst.op, Op::Call(Callee::Direct(f)) if wrappers.contains(&f));
+    let calls = program.defined().flat_map(|(.., body)| &body.code).filter(is_wrapper).count();
+    if !(1..=MOST).contains(&calls) {
         return;
     }
     let callers = program.defined().map(|(id, ..)| id).filter(|id| !wrappers.contains(id));
