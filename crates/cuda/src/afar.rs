@@ -224,21 +224,21 @@ impl Afar {
     /// Work of this process may tell that of others something while both are running.
     pub fn signal(&mut self) {
         if let Some(own) = &self.own {
-            Ledger(&own.words[LEDGER..]).signal();
+            ledger_of(own.words).signal();
         }
     }
 
     /// This process does something with such memory; its host has waited for it in a segment, unless that is 0.
     pub fn note_use(&mut self, used: Use, done: u32) {
         if let Some(own) = &mut self.own {
-            own.uses.add(used, done, Ledger(&own.words[LEDGER..]));
+            own.uses.add(used, done, ledger_of(own.words));
         }
     }
 
     /// The host has waited for all of this, in a segment.
     pub fn complete(&mut self, clock: &Clock, segment: u32) {
         if let Some(own) = &mut self.own {
-            own.uses.complete(clock, segment, Ledger(&own.words[LEDGER..]));
+            own.uses.complete(clock, segment, ledger_of(own.words));
         }
     }
 
@@ -250,7 +250,7 @@ impl Afar {
         memory: SharedMemory,
         clock: &Clock,
         concerns: impl Fn(&Glimpse) -> bool,
-    ) -> Vec<(Use, u32)> {
+    ) -> Vec<Use> {
         let Some(own) = self.own.as_ref().map(|own| own.name.to_bits()) else { return Vec::new() };
         let Some(first) = self.ledger(memory.sheet) else { return Vec::new() };
         let mut sheets = vec![memory.sheet, own];
@@ -260,7 +260,7 @@ impl Afar {
         let mut found = Vec::new();
         for sheet in sheets {
             let Some(words) = self.read(sheet) else { continue };
-            let ledger = Ledger(&words[LEDGER..]);
+            let ledger = ledger_of(words);
             if ledger.signals() {
                 return Vec::new();
             }
@@ -277,14 +277,14 @@ impl Afar {
             ledger.read(
                 memory,
                 |glimpse| !glimpse.moment.is_some_and(is_known) && concerns(glimpse),
-                |used, done| found.push((used, done)),
+                |used, _| found.push(used),
             );
         }
         found
     }
 
     fn ledger(&mut self, sheet: u64) -> Option<Ledger> {
-        Some(Ledger(&self.read(sheet)?[LEDGER..]))
+        self.read(sheet).map(ledger_of)
     }
 
     /// What hosts of other processes have waited for since this was asked last.
@@ -304,6 +304,10 @@ impl Afar {
         }
         Some(clock)
     }
+}
+
+fn ledger_of(sheet: Words) -> Ledger {
+    Ledger(&sheet[LEDGER..])
 }
 
 fn words_of(sheet: Words, event: usize) -> Words {

@@ -269,7 +269,7 @@ impl Gpu {
             let is_told = other.done != 0 && (time.learns || known >= other.done);
             !both_read && !is_told
         };
-        for (other, _) in self.afar.uses_of_others(memory, clock, is_unordered) {
+        for other in self.afar.uses_of_others(memory, clock, is_unordered) {
             let theirs = other.footprint(start);
             let Some(bytes) = mine.footprint.meets(&theirs) else { continue };
             // What comes after work that has met it is another consequence of that.
