@@ -4,12 +4,12 @@ use commsan_model::Role;
 
 #[test]
 fn every_code_has_one_row_with_known_placeholders() {
-    let usual = WORDINGS.iter().filter(|wording| wording.case == Case::Usual);
+    let usual = wordings().filter(|wording| wording.case == Case::Usual);
     let codes: Vec<_> = usual.map(|wording| wording.code).collect();
     assert_eq!(codes, Code::ALL);
     let observation = crate::facts::tests::observation();
     let facts = Facts::of(&observation);
-    for row in WORDINGS {
+    for row in wordings() {
         let texts = [row.message, row.offence, row.operation, row.why, row.help, row.fortran];
         for name in texts.iter().flat_map(|text| text.split('{').skip(1)) {
             let name = name.split_once('}').unwrap().0;
@@ -96,7 +96,7 @@ fn between_sites_of_threads(observation: &mut Observation, code: Code) {
 #[test]
 fn texts_of_all_codes() {
     let mut text = String::new();
-    for row in WORDINGS {
+    for row in wordings() {
         let mut observation = if row.code >= Code::StreamsRace {
             crate::facts::tests::device(row.code, row.case)
         } else if row.code >= Code::CollectivesDiffer {
