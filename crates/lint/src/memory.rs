@@ -20,6 +20,7 @@
 mod build;
 pub(crate) mod library;
 pub(crate) mod objects;
+mod pool;
 pub(crate) mod set;
 mod solve;
 mod values;

@@ -96,7 +96,9 @@ impl Library {
             | "_ZNSt6thread4joinEv"
             | "_ZNSt6thread6detachEv" => Library::Forgets,
             _ if name.contains("20_Prime_rehash_policy")
-                || name.starts_with("_ZSt11_Hash_bytes") =>
+                || name.starts_with("_ZSt11_Hash_bytes")
+                || is_allocator(name)
+                || name.starts_with("_ZNSt8ios_base4Init") =>
             {
                 Library::Forgets
             }
@@ -329,6 +331,12 @@ const FORGETS: &[&str] = &[
     "_ZdlPvmSt11align_val_t",
     "__assert_fail",
 ];
+
+/// Whether this begins or ends an allocator of C++, which is empty, but may be the begin of a string.
+fn is_allocator(name: &str) -> bool {
+    let is_one = |kind| name.contains(kind);
+    name.starts_with("_ZNSaI") && ["EC1E", "EC2E", "ED1E", "ED2E"].into_iter().any(is_one)
+}
 
 /// Whether a function writes to, or reads from, a stream of C++, and returns the stream. Those that are
 /// given a function, or another stream's buffer, may do more.

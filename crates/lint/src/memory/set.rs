@@ -9,8 +9,8 @@ const FEW: usize = 12;
 /// How many times as large as another a set is that is better searched than gone through.
 const MANY_MORE: u64 = 8;
 
-/// A set that grows.
-#[derive(Clone, Debug)]
+/// A set that grows. Equal sets are kept in the same way.
+#[derive(Clone, PartialEq, Debug)]
 pub enum Set {
     /// In order.
     Few(SmallVec<[u32; 4]>),
@@ -49,6 +49,16 @@ impl Set {
         }
     }
 
+    /// Bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        size_of::<Set>()
+            + match self {
+                Set::Few(few) if few.spilled() => size_of_val(&**few),
+                Set::Few(_) => 0,
+                Set::Many(many) => many.serialized_size(),
+            }
+    }
+
     /// Says whether it is new.
     pub fn insert(&mut self, number: u32) -> bool {
         match self {
@@ -76,7 +86,11 @@ impl Set {
     pub fn missing(&self, other: &Set) -> Set {
         match (self, other) {
             (Set::Many(ours), Set::Many(theirs)) if theirs.len() > ours.len() / MANY_MORE => {
-                Set::Many(Box::new(&**theirs - &**ours))
+                let missing = &**theirs - &**ours;
+                match missing.len() as usize > FEW {
+                    true => Set::Many(Box::new(missing)),
+                    false => Set::Few(missing.iter().collect()),
+                }
             }
             _ => other.iter().filter(|number| !self.contains(*number)).collect(),
         }

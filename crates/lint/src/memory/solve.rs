@@ -5,13 +5,14 @@
 //! Hardekopf and Lin 2007), so that all callers of a function share what it returns. Sets that hand on to each other in a
 //! circle become one, where they are seen to have become the same (lazy cycle detection, Hardekopf and Lin, PLDI 2007).
 
+use super::pool::{EMPTY, Pool, SetId};
 use super::set::Set;
 use super::{FIELDS, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// Places of one object that one set tells apart: who steps through it has none.
-const PLACES: u32 = 64;
+const PLACES: usize = 64;
 
 /// A set of pointers: those that a value, or a field of an object, may hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -33,12 +34,14 @@ enum Edge {
 
 #[derive(Debug, Default)]
 struct Holder {
-    pointers: Set,
+    pointers: SetId,
     /// Not yet handed on.
-    new: Set,
+    new: SetId,
     /// Sets that have all of these, too.
     copies: Vec<Node>,
     edges: Vec<Edge>,
+    /// How often its steps were followed.
+    followed: u32,
 }
 
 /// What a set is computed from.
@@ -51,6 +54,10 @@ enum Computed {
 /// Sets that are looked at for a circle.
 const LONGEST: usize = 1_000;
 
+/// How often a step is followed before a circle is looked for around it: if it lies on one, pointers walk through
+/// their objects (positive weight cycles, Pearce et al. 2007).
+const LOOKS: [u32; 3] = [4, 64, 1_024];
+
 /// Pairs of objects that are copied field by field.
 const PAIRS: usize = 64;
 
@@ -61,8 +68,13 @@ pub struct Solver {
     numbers: FxHashMap<Pointer, u32>,
     /// By pointer: the one to the same object without a place.
     wholes: Vec<u32>,
-    /// By pointer without a place: how many there are with one.
-    places: Vec<u32>,
+    /// By pointer without a place: those with one.
+    places: Vec<Vec<u32>>,
+    pool: Pool,
+    /// What sets have become, and what of it was new to them: by what they had, and what was added.
+    added: FxHashMap<(SetId, SetId), (SetId, SetId)>,
+    /// What pointers are so many bytes on.
+    moved: FxHashMap<(SetId, Step), SetId>,
     holders: Vec<Holder>,
     /// By set: the one that it is part of now; itself if there is none.
     parts: Vec<Node>,
@@ -75,8 +87,6 @@ pub struct Solver {
     offsets: FxHashMap<Object, FxHashSet<i64>>,
     /// By object that is read where the offset is not known: what is in all of its fields.
     whole: FxHashMap<Object, Node>,
-    /// How many places a set tells apart, of objects with more than that.
-    counts: FxHashMap<(Node, u32), u32>,
     /// From, to.
     copies: FxHashSet<(Node, Node)>,
     edges: FxHashSet<(Node, Edge)>,
@@ -122,7 +132,8 @@ impl Solver {
     pub fn add(&mut self, to: Node, pointer: Pointer) {
         let pointer = self.bounded(pointer);
         let number = self.number(pointer);
-        self.unite(to, &Set::from_iter([number]));
+        let set = self.pool.id(Set::from_iter([number]));
+        self.unite(to, set);
     }
 
     /// What is in `from` is in `to`.
@@ -133,10 +144,8 @@ impl Solver {
         }
         let holder = &mut self.holders[from.0 as usize];
         holder.copies.push(to);
-        if !holder.pointers.is_empty() {
-            let pointers = holder.pointers.clone();
-            self.unite(to, &pointers);
-        }
+        let pointers = holder.pointers;
+        self.unite(to, pointers);
     }
 
     /// What is in `from` is in `to`, so many bytes on.
@@ -232,30 +241,87 @@ impl Solver {
             let mut circles = Vec::new();
             for at in 0..copies {
                 let to = self.root(self.holders[node.0 as usize].copies[at]);
-                self.unite(to, &new);
-                if self.size(to) == self.size(node) && to != node {
+                self.unite(to, new);
+                if self.held_by(to) == self.held_by(node) && to != node {
                     circles.push(to);
                 }
             }
+            self.widen_walks(node);
             for at in 0..edges {
                 let edge = self.holders[node.0 as usize].edges[at];
-                self.follow(edge, &new);
+                self.follow(edge, new);
             }
             for to in circles {
                 self.join_circle(node, to);
             }
+            if self.pool.is_large() {
+                self.forget_past();
+            }
         }
     }
 
+    /// Steps of a set that lead back to it can lead anywhere in the object.
+    fn widen_walks(&mut self, node: Node) {
+        let holder = &mut self.holders[node.0 as usize];
+        holder.followed += 1;
+        if !LOOKS.contains(&holder.followed) {
+            return;
+        }
+        for at in 0..self.holders[node.0 as usize].edges.len() {
+            let Edge::Shift(to, Some(_)) = self.holders[node.0 as usize].edges[at] else {
+                continue;
+            };
+            if self.leads(to, node) {
+                self.holders[node.0 as usize].edges[at] = Edge::Shift(to, None);
+            }
+        }
+    }
+
+    /// Whether what is in `from` comes to `to`, by copies and steps.
+    fn leads(&self, from: Node, to: Node) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut open = vec![self.root(from)];
+        while let Some(node) = open.pop() {
+            if node == to {
+                return true;
+            }
+            if seen.len() == LONGEST || !seen.insert(node) {
+                continue;
+            }
+            let holder = &self.holders[node.0 as usize];
+            let stepped = holder.edges.iter().filter_map(|edge| match edge {
+                Edge::Shift(to, _) => Some(to),
+                _ => None,
+            });
+            open.extend(holder.copies.iter().chain(stepped).map(|next| self.root(*next)));
+        }
+        false
+    }
+
+    fn held_by(&self, node: Node) -> SetId {
+        self.holders[self.root(node).0 as usize].pointers
+    }
+
     fn size(&self, node: Node) -> usize {
-        self.holders[self.root(node).0 as usize].pointers.len()
+        self.pool[self.held_by(node)].len()
+    }
+
+    /// Sets that nobody holds any more make room.
+    fn forget_past(&mut self) {
+        let used = self.holders.iter().flat_map(|holder| [holder.pointers, holder.new]);
+        let used: FxHashSet<_> = used.collect();
+        self.pool.keep(&used);
+        self.added.retain(|(had, other), (has, new)| {
+            [&*had, &*other, &*has, &*new].into_iter().all(|id| *id == EMPTY || used.contains(id))
+        });
+        self.moved.retain(|(from, _), to| used.contains(from) && used.contains(to));
     }
 
     /// Makes one set of those on a way back from `to`, which has what `from` has.
     fn join_circle(&mut self, from: Node, to: Node) {
         let (from, to) = (self.root(from), self.root(to));
-        let size = self.size(from);
-        if from == to || size == 0 || !self.looked.insert((from, to)) {
+        let held = self.held_by(from);
+        if from == to || held == EMPTY || !self.looked.insert((from, to)) {
             return;
         }
         let mut seen = FxHashSet::from_iter([to]);
@@ -272,7 +338,7 @@ impl Solver {
                 circle.into_iter().for_each(|node| self.join(from, node));
                 return;
             }
-            let is_same = self.size(next) == size && self.outside != Some(next);
+            let is_same = self.held_by(next) == held && self.outside != Some(next);
             if seen.len() < LONGEST && is_same && seen.insert(next) {
                 way.push((next, 0));
             }
@@ -290,11 +356,11 @@ impl Solver {
         // What either of them brings about has not seen all of the other's.
         whole.copies.extend(part.copies);
         whole.edges.extend(part.edges);
-        whole.pointers.absorb(&part.pointers);
-        if whole.new.is_empty() && !whole.pointers.is_empty() {
+        whole.pointers = self.pool.union(whole.pointers, part.pointers);
+        if whole.new == EMPTY && whole.pointers != EMPTY {
             self.open.push_back(into);
         }
-        whole.new = whole.pointers.clone();
+        whole.new = whole.pointers;
     }
 
     /// Whether a set holds a pointer like this.
@@ -310,8 +376,7 @@ impl Solver {
     }
 
     fn held(&self, node: Node) -> impl Iterator<Item = &Pointer> {
-        let numbers = self.holders[self.root(node).0 as usize].pointers.iter();
-        numbers.map(|number| &self.pointers[number as usize])
+        self.pool[self.held_by(node)].iter().map(|number| &self.pointers[number as usize])
     }
 
     /// What the sets of a place hold.
@@ -364,9 +429,9 @@ impl Solver {
         self.pointers.push(pointer);
         self.numbers.insert(pointer, number);
         self.wholes.push(whole.unwrap_or(number));
-        self.places.push(0);
+        self.places.push(Vec::new());
         if let Some(whole) = whole {
-            self.places[whole as usize] += 1;
+            self.places[whole as usize].push(number);
         }
         number
     }
@@ -394,57 +459,89 @@ impl Solver {
         }
         let holder = &mut self.holders[from.0 as usize];
         holder.edges.push(edge);
-        if !holder.pointers.is_empty() {
-            let pointers = holder.pointers.clone();
-            self.follow(edge, &pointers);
-        }
+        let pointers = holder.pointers;
+        self.follow(edge, pointers);
     }
 
     /// Adds pointers to a set; what is new of these is handed on later.
-    fn unite(&mut self, to: Node, pointers: &Set) {
+    fn unite(&mut self, to: Node, pointers: SetId) {
         let to = self.root(to);
-        let new = self.holders[to.0 as usize].pointers.missing(pointers);
-        let new: Set = new.iter().filter_map(|number| self.admitted(to, number)).collect();
-        let holder = &mut self.holders[to.0 as usize];
-        let new = holder.pointers.missing(&new);
-        if new.is_empty() {
+        let had = self.held_by(to);
+        let (has, new) = self.together(to, had, pointers);
+        if new == EMPTY {
             return;
         }
-        holder.pointers.absorb(&new);
-        if holder.new.is_empty() {
+        let holder = &mut self.holders[to.0 as usize];
+        holder.pointers = has;
+        if holder.new == EMPTY {
             self.open.push_back(to);
         }
-        holder.new.absorb(&new);
+        holder.new = self.pool.union(holder.new, new);
+    }
+
+    /// What a set becomes when others are added to what it had, and what of it is new.
+    fn together(&mut self, to: Node, had: SetId, others: SetId) -> (SetId, SetId) {
+        if had == others || others == EMPTY {
+            return (had, EMPTY);
+        }
+        // Who knows a place outside knows the whole object.
+        let is_outside = self.outside == Some(to);
+        let known = self.added.get(&(had, others));
+        if let (Some(known), false) = (known, is_outside) {
+            return *known;
+        }
+        let missing = self.pool[had].missing(&self.pool[others]);
+        let mut counts = FxHashMap::default();
+        let admitted = missing.iter();
+        let admitted: Set =
+            admitted.filter_map(|n| self.admitted(had, n, is_outside, &mut counts)).collect();
+        let new = self.pool[had].missing(&admitted);
+        let new = self.pool.id(new);
+        let has = self.pool.with(had, new);
+        if !is_outside {
+            self.added.insert((had, others), (has, new));
+        }
+        (has, new)
     }
 
     /// What a set takes a pointer for: nothing where it has the whole object already, and the whole
-    /// object where there are so many places that a loop must be at work.
-    fn admitted(&mut self, to: Node, number: u32) -> Option<u32> {
+    /// object where there are so many places that a loop must be at work. `counts` has how many places it tells
+    /// apart, of objects with many.
+    fn admitted(
+        &self,
+        had: SetId,
+        number: u32,
+        is_outside: bool,
+        counts: &mut FxHashMap<u32, usize>,
+    ) -> Option<u32> {
         let whole = self.wholes[number as usize];
         if whole == number {
             return Some(number);
         }
-        if self.holders[to.0 as usize].pointers.contains(whole) {
+        let had = &self.pool[had];
+        if had.contains(whole) {
             return None;
         }
-        // Who knows a place outside knows the whole object.
-        let mut all = self.outside == Some(to);
-        if self.places[whole as usize] > PLACES {
-            let count = self.counts.entry((to, whole)).or_default();
-            *count += 1;
-            all |= *count > PLACES;
+        let places = &self.places[whole as usize];
+        if is_outside || places.len() <= PLACES {
+            return Some(if is_outside { whole } else { number });
         }
-        Some(if all { whole } else { number })
+        let count = counts
+            .entry(whole)
+            .or_insert_with(|| places.iter().filter(|place| had.contains(**place)).count());
+        *count += 1;
+        Some(if *count > PLACES { whole } else { number })
     }
 
-    fn follow(&mut self, edge: Edge, pointers: &Set) {
+    fn follow(&mut self, edge: Edge, pointers: SetId) {
+        let numbers = |solver: &Solver| solver.pool[pointers].iter().collect::<Vec<_>>();
         match edge {
             Edge::Shift(to, by) => {
                 let moved = self.moved(by, pointers);
-                self.unite(to, &moved);
+                self.unite(to, moved);
             }
             Edge::Load(to) => {
-                for number in pointers.iter() {
+                for number in numbers(self) {
                     match self.pointers[number as usize] {
                         Pointer { object: Object::Outside, .. } => self.add(to, ANYTHING),
                         pointer => self.load_from(pointer, to),
@@ -452,7 +549,7 @@ impl Solver {
                 }
             }
             Edge::Store(value) => {
-                for number in pointers.iter() {
+                for number in numbers(self) {
                     let field = self.field(self.pointers[number as usize]);
                     if self.outside == Some(value) {
                         self.add(field, ANYTHING);
@@ -465,9 +562,12 @@ impl Solver {
     }
 
     /// Pointers so many bytes on.
-    fn moved(&mut self, by: Step, pointers: &Set) -> Set {
+    fn moved(&mut self, by: Step, pointers: SetId) -> SetId {
+        if let Some(moved) = self.moved.get(&(pointers, by)) {
+            return *moved;
+        }
         let mut moved = Set::default();
-        for number in pointers.iter() {
+        for number in self.pool[pointers].iter().collect::<Vec<_>>() {
             let pointer = self.pointers[number as usize];
             // Handles and functions have no fields.
             let at = match pointer.object {
@@ -477,6 +577,8 @@ impl Solver {
             let pointer = self.bounded(Pointer { at, ..pointer });
             moved.insert(self.number(pointer));
         }
+        let moved = self.pool.id(moved);
+        self.moved.insert((pointers, by), moved);
         moved
     }
 
