@@ -186,18 +186,27 @@ impl Check<'_, '_> {
             && !self.is_chain(choice, after, labels)
             && !commands::agree(self.comms, &fork)
         {
+            if fork.difference().is_none() {
+                return self.settle(choice, rest);
+            }
             let finding = self.on_different(&fork).or_else(|| self.mismatch(&fork, after));
             self.found.extend(finding);
         }
     }
 
-    /// Branches that ask the same once more have been looked at.
+    /// Branches that ask the same once more have been looked at, but for what their calls are given.
     fn settle(&mut self, choice: &Choice, rest: &[TermId]) {
+        let terms = self.terms;
         for term in rest {
-            if let Term::Choice(later) = self.terms.get(*term)
+            if let Term::Choice(later) = terms.get(*term)
                 && asks_the_same(choice, later)
             {
-                self.settled.insert((later.function, later.inst));
+                let place = (later.function, later.inst);
+                let labels = self.differing.conditions.get(&place).copied();
+                if let Some(labels) = labels.filter(|_| self.settled.insert(place)) {
+                    let (choice, rest, whole) = (later, &[], false);
+                    self.arguments(&Fork { terms, choice, labels, rest, whole });
+                }
             }
         }
     }
