@@ -58,6 +58,7 @@ impl Check<'_, '_> {
             return false;
         };
         match (self.amount(one, amount), self.amount(two, amount)) {
+            (Some((0, _)), Some((0, _))) => false,
             (Some(one), Some(two)) => one != two,
             _ => false,
         }

@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   sums[0] = first; //~ CS-BUF-03 access
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Iscatter(sums, 1, MPI_INT, data, 1, MPI_INT, 0, MPI_COMM_WORLD, &request); //~ CS-BUF-01 operation
-  sums[1] = 1; //~ CS-BUF-01 access
+  sums[0] = 1; //~ CS-BUF-01 access
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   printf("%d %d\n", first, sums[0]);
   MPI_Finalize();

@@ -33,9 +33,9 @@ int main(int argc, char **argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Iscatter(sums, 1, MPI_INT, data, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
   if (rank != 0)
-    sums[1] = 1;
+    sums[0] = 1;
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  sums[1] = 2;
+  sums[0] = 2;
   printf("%d %d\n", first + data[1], sums[0]);
   MPI_Finalize();
 }

@@ -9,7 +9,7 @@ use crate::collectives::signature::{Amount, amounts};
 use crate::collectives::sources::{rank_results, uniform, writes};
 use crate::collectives::stored::Stored;
 use crate::mpi::stored;
-use commsan_ir::{FunctionId, Inst, InstId};
+use commsan_ir::{FunctionId, Inst, InstId, Value};
 use commsan_mpi::{Demand, Object, Role};
 
 impl Analysis<'_, '_> {
@@ -66,8 +66,9 @@ impl Analysis<'_, '_> {
         // Where the buffer, the count or the datatype is another one, too, the amount may be the same.
         let labelled = |place: usize| labels.get(place).is_some_and(|labels| *labels != 0);
         let alone = |amount: &Amount| {
-            let count = amount.count.is_some_and(labelled);
-            !labelled(amount.buffer) && count != labelled(amount.datatype)
+            let count = amount.count.and_then(|count| inst.args.get(count));
+            let differs = amount.count.is_some_and(labelled) != labelled(amount.datatype);
+            differs && !labelled(amount.buffer) && count != Some(&Value::Int(0))
         };
         let places = |amount: Amount| amount.count.into_iter().chain([amount.datatype]);
         let amounts = amounts(call).filter(alone).flat_map(places);
