@@ -25,7 +25,7 @@ use crate::environment::Environment;
 use crate::{Analysis, Calls, Mpi, places};
 use commsan_ir::graph::post_dominators;
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, Op, Program, Value};
-use commsan_model::{Code, Role};
+use commsan_model::{Code, Finding, Role};
 use commsan_mpi::calls::{Extent, Flow, Object, On, Rule};
 use commsan_mpi::{Call, Demand};
 use constant::{Constant, Constants};
@@ -98,6 +98,8 @@ fn report(
     analysis: &mut Analysis,
 ) {
     let parameter = given.call.params[index].shown();
+    let possible = given.constants.is_freed_sometimes(index);
+    let problem = if possible { "has been freed on some ways here" } else { problem };
     let label = format!("`{parameter}` {problem}");
     let mut sites = vec![places::at(program, function, given.inst.at, Role::Operation, label)];
     if let Some((_, by)) = given.constants.freed(index) {
@@ -111,6 +113,7 @@ fn report(
         "the standard does not allow this argument, whatever the library makes of it".to_owned(),
         format!("check what `{parameter}` is given here"),
     );
+    let finding = Finding { possible, ..finding };
     if !analysis.findings.contains(&finding) {
         analysis.findings.push(finding);
     }

@@ -25,6 +25,7 @@
 mod absent;
 mod alone;
 mod assigned;
+mod chosen;
 mod comm;
 mod commands;
 mod extent;
@@ -32,6 +33,7 @@ mod footprint;
 mod fork;
 mod given;
 mod reach;
+mod signature;
 mod sources;
 mod stored;
 mod terms;
@@ -184,17 +186,27 @@ impl Check<'_, '_> {
             && !self.is_chain(choice, after, labels)
             && !commands::agree(self.comms, &fork)
         {
-            self.found.extend(self.mismatch(&fork, after));
+            if fork.difference().is_none() {
+                return self.settle(choice, rest);
+            }
+            let finding = self.on_different(&fork).or_else(|| self.mismatch(&fork, after));
+            self.found.extend(finding);
         }
     }
 
-    /// Branches that ask the same once more have been looked at.
+    /// Branches that ask the same once more have been looked at, but for what their calls are given.
     fn settle(&mut self, choice: &Choice, rest: &[TermId]) {
+        let terms = self.terms;
         for term in rest {
-            if let Term::Choice(later) = self.terms.get(*term)
+            if let Term::Choice(later) = terms.get(*term)
                 && asks_the_same(choice, later)
             {
-                self.settled.insert((later.function, later.inst));
+                let place = (later.function, later.inst);
+                let labels = self.differing.conditions.get(&place).copied();
+                if let Some(labels) = labels.filter(|_| self.settled.insert(place)) {
+                    let (choice, rest, whole) = (later, &[], false);
+                    self.arguments(&Fork { terms, choice, labels, rest, whole });
+                }
             }
         }
     }
@@ -336,6 +348,7 @@ impl Check<'_, '_> {
             let code = match () {
                 () if self.differ_in(one, two, |call| call.at.root) => Code::RootsDiffer,
                 () if self.differ_in(one, two, |call| call.at.op) => Code::ReductionsDiffer,
+                () if self.signatures_differ(one, two) => Code::SignaturesDiffer,
                 () => continue,
             };
             let finding = self.different(fork.choice, code, one, two);
@@ -371,6 +384,9 @@ impl Check<'_, '_> {
                 "all ranks must name the same root (MPI 4.1 §6.1)",
                 "name the same root on both ways",
             ),
+            Code::SignaturesDiffer => {
+                ("amount", signature::RULE, "pass the same count and datatype on both ways")
+            }
             _ => (
                 "reduction",
                 "all ranks must name the same reduction (MPI 4.1 §6.9.1)",
@@ -390,7 +406,12 @@ impl Check<'_, '_> {
             self.site(two, Role::Operation, format!("with another {what} on others")),
             cause,
         ];
-        let message = format!("`{name}` is called with different {what}s by different ranks");
+        let message = match code {
+            Code::SignaturesDiffer => {
+                format!("`{name}` moves different amounts on different ranks")
+            }
+            _ => format!("`{name}` is called with different {what}s by different ranks"),
+        };
         let finding = places::finding(code, message, sites, why.to_owned(), help.to_owned());
         Some(Finding { possible: !self.is_certain(choice), ..finding })
     }

@@ -43,3 +43,54 @@ pub fn size_of_name(name: &str) -> Option<u64> {
         _ => return None,
     })
 }
+
+/// What the elements of a predefined datatype are, and of how many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basic {
+    /// With a sign or without.
+    Integer(u64),
+    Floating(u64),
+}
+
+/// By the name of Open MPI's variable; none of bytes, characters and pairs.
+pub fn basic_of_name(name: &str) -> Option<Basic> {
+    let size = size_of_name(name)?;
+    Some(match name.strip_prefix("ompi_mpi_")? {
+        "float" | "double" | "long_double" => Basic::Floating(size),
+        "short" | "unsigned_short" | "int" | "unsigned" | "unsigned_int" | "long"
+        | "unsigned_long" | "long_long_int" | "unsigned_long_long" | "int8_t" | "uint8_t"
+        | "int16_t" | "uint16_t" | "int32_t" | "uint32_t" | "int64_t" | "uint64_t" => {
+            Basic::Integer(size)
+        }
+        _ => return None,
+    })
+}
+
+/// By MPICH's number: 0x4c00SSTT, of SS bytes and of type TT.
+pub fn basic_of_number(number: i64) -> Option<Basic> {
+    let size = size_of_number(number, false)?;
+    Some(match number & 0xff {
+        0x0a..=0x0c => Basic::Floating(size),
+        0x03..=0x09 | 0x19 | 0x37..=0x3e => Basic::Integer(size),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_the_same_by_name_and_by_number() {
+        for (name, number, basic) in [
+            ("ompi_mpi_int", 0x4c00_0405, Some(Basic::Integer(4))),
+            ("ompi_mpi_int64_t", 0x4c00_083a, Some(Basic::Integer(8))),
+            ("ompi_mpi_float", 0x4c00_040a, Some(Basic::Floating(4))),
+            ("ompi_mpi_double", 0x4c00_080b, Some(Basic::Floating(8))),
+            ("ompi_mpi_byte", 0x4c00_010d, None),
+            ("ompi_mpi_2int", 0x4c00_0816, None),
+        ] {
+            assert_eq!((basic_of_name(name), basic_of_number(number)), (basic, basic), "{name}");
+        }
+    }
+}

@@ -204,7 +204,7 @@ impl Constants<'_> {
     fn constant(&self, index: usize) -> Option<Value> {
         match self.held.get(index).copied().flatten()? {
             Content::Constant(value) => Some(value),
-            Content::Freed(..) | Content::Size(_) | Content::Uncommitted(_) => None,
+            _ => None,
         }
     }
 
@@ -219,9 +219,14 @@ impl Constants<'_> {
     /// The kind of the object that a handle stood for, and the call that has freed it.
     pub fn freed(&self, index: usize) -> Option<(Object, InstId)> {
         match self.held.get(index).copied().flatten()? {
-            Content::Freed(object, by) => Some((object, by)),
+            Content::Freed(object, by) | Content::Sometimes(object, by) => Some((object, by)),
             Content::Constant(_) | Content::Size(_) | Content::Uncommitted(_) => None,
         }
+    }
+
+    /// Whether it is freed on one side of a condition only.
+    pub fn is_freed_sometimes(&self, index: usize) -> bool {
+        matches!(self.held.get(index), Some(Some(Content::Sometimes(..))))
     }
 
     /// The call that has made a datatype which is not committed.

@@ -6,6 +6,8 @@
 //! nothing but free what is in the variable whose address they are given count as the call they make. Of global variables
 //! only handles of freed objects are followed, up to a call or a store that may change them.
 
+mod sometimes;
+
 use super::constant::Constant;
 use crate::library::Library;
 use crate::objects::makes_uncommitted;
@@ -26,6 +28,8 @@ pub enum Content {
     Constant(Value),
     /// The null handle that a call has left which freed what it stood for.
     Freed(Object, InstId),
+    /// The same, on one side of a condition only.
+    Sometimes(Object, InstId),
     /// A datatype that this call has made, and nobody has committed.
     Uncommitted(InstId),
     /// How many ranks a communicator has.
@@ -77,6 +81,12 @@ impl Held {
                 }
             }
         }
+        for used in sometimes::uses(&tracked) {
+            match used.place {
+                Some(place) => held.behind.entry((used.by, place)).or_insert(used.content),
+                None => held.loads.entry(used.by).or_insert(used.content),
+            };
+        }
         held.reached = states.iter().map(Option::is_some).collect();
         held
     }
@@ -106,13 +116,7 @@ impl Held {
     }
 
     fn instruction(&mut self, tracked: &Tracked, state: &mut State, id: InstId, inst: &Inst) {
-        let variable = |value: Option<&Value>| match value {
-            Some(Value::Inst(id)) if tracked.variables.contains(id) => Some(Variable::Local(*id)),
-            Some(Value::Global(id, 0)) if tracked.globals.contains(id) => {
-                Some(Variable::Global(*id))
-            }
-            _ => None,
-        };
+        let variable = |value: Option<&Value>| tracked.variable(value);
         match inst.op {
             Op::Load(_) => {
                 if let Some(content) = variable(inst.args.first()).and_then(|at| state.get(&at)) {
@@ -293,6 +297,15 @@ impl<'p> Tracked<'p> {
         };
         tracked.globals = blocks().flat_map(|(_, inst)| &inst.args).filter_map(named).collect();
         tracked
+    }
+
+    /// The variable whose address a value is.
+    fn variable(&self, value: Option<&Value>) -> Option<Variable> {
+        match value {
+            Some(Value::Inst(id)) if self.variables.contains(id) => Some(Variable::Local(*id)),
+            Some(Value::Global(id, 0)) if self.globals.contains(id) => Some(Variable::Global(*id)),
+            _ => None,
+        }
     }
 
     /// What others know of may have changed.

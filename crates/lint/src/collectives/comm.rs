@@ -73,12 +73,10 @@ impl<'p> Comms<'p> {
         if mpi.name == "MPI_Finalize" {
             return Some(Comm::World);
         }
-        let call = mpi.call?;
-        let at = call.at.comm.or(call.at.win).or(call.at.file);
-        let at = at.or_else(|| call.params.iter().position(|p| FREED.contains(&&*p.name)))?;
+        let at = named_at(mpi)?;
         let passed = *inst.args.get(at)?;
         // Calls that free take the address, in C too.
-        let frees = call.params[at].name.ends_with("_inout");
+        let frees = mpi.call?.params[at].name.ends_with("_inout");
         Some(self.resolve(function, passed, mpi.by_reference || frees))
     }
 
@@ -159,7 +157,10 @@ impl<'p> Comms<'p> {
         let Some(inst) = self.inst(function, id) else { return Group::Part };
         let Some(mpi) = self.calls.at(inst) else { return Group::Part };
         let same = ["MPI_Comm_dup", "MPI_Comm_idup", "MPI_Win_", "MPI_File_open"];
-        if depth > DEEPEST || !same.iter().any(|name| mpi.name.starts_with(name)) {
+        // All of one color.
+        let color = || matches!(inst.args.get(1), Some(Value::Int(0..)));
+        let whole = mpi.name == "MPI_Comm_split" && !mpi.by_reference && color();
+        if depth > DEEPEST || !whole && !same.iter().any(|name| mpi.name.starts_with(name)) {
             return Group::Part;
         }
         match self.of_call(function, inst, mpi) {
@@ -197,6 +198,13 @@ impl<'p> Comms<'p> {
             _ => false,
         }
     }
+}
+
+/// The argument by which a call names its ranks.
+pub fn named_at(mpi: &Mpi) -> Option<usize> {
+    let call = mpi.call?;
+    let at = call.at.comm.or(call.at.win).or(call.at.file);
+    at.or_else(|| call.params.iter().position(|p| FREED.contains(&&*p.name)))
 }
 
 /// Parameters that name a group of ranks for the last time.

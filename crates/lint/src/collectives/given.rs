@@ -1,7 +1,8 @@
-//! Roots and reductions that a collective is given, where these follow from the rank.
+//! Roots, reductions, counts and datatypes that a collective is given, where these follow from the rank.
 
 use super::Check;
 use super::comm::OTHER;
+use super::signature;
 use super::terms::{self, Event};
 use crate::places;
 use commsan_ir::{Body, FunctionId, Op, Value};
@@ -11,10 +12,11 @@ use commsan_model::{Code, Finding, Role};
 const DEEPEST: usize = 6;
 
 impl Check<'_, '_> {
-    /// Looks at the root and the reduction of each collective.
+    /// Looks at what each collective is given.
     pub(super) fn given(&mut self) {
         let mut places: Vec<_> = self.differing.given.iter().collect();
         places.sort_unstable();
+        let mut told = None;
         for ((function, id, place), labels) in places {
             let Some(body) = &self.program[*function].body else { continue };
             let inst = &body[*id];
@@ -22,19 +24,35 @@ impl Check<'_, '_> {
             let Some(name) = terms::collective(mpi) else { continue };
             let Some(comm) = self.comms.of_call(*function, inst, mpi) else { continue };
             let Some(argument) = inst.args.get(*place).copied() else { continue };
-            let is_root = mpi.call.is_some_and(|call| call.at.root == Some(*place));
+            let Some(call) = mpi.call else { continue };
+            let is_root = call.at.root == Some(*place);
             let is_rank = self.is_rank(*function, terms::named(body, argument), 1);
+            let is_count = signature::is_count(call, *place);
+            let is_amount = !is_root && call.at.op != Some(*place);
             let follows = || {
                 labels & OTHER == 0
                     && self.follows(*function, body, argument, DEEPEST) == Some(true)
             };
-            if !(is_root && is_rank || !mpi.by_reference && follows())
-                || !self.comms.differ(*function, comm, *labels)
-            {
+            let wrong = match is_amount {
+                true => !mpi.by_reference && self.is_own(*function, body, argument, is_count),
+                false => is_root && is_rank || !mpi.by_reference && follows(),
+            };
+            if !wrong || !self.comms.differ(*function, comm, *labels) {
+                continue;
+            }
+            // What is sent and what is received is one amount.
+            if is_amount && told.replace((*function, *id)) == Some((*function, *id)) {
                 continue;
             }
             let event = Event { function: *function, inst: *id, name, comm, nonblocking: false };
             let (code, what, rule, help) = match is_root {
+                _ if is_amount => (
+                    Code::SignaturesDiffer,
+                    if is_count { "count" } else { "datatype" },
+                    signature::RULE,
+                    "pass the same count and datatype on all ranks, or call a variant that takes a count for \
+                     each rank",
+                ),
                 true => (
                     Code::RootsDiffer,
                     "root",
@@ -56,7 +74,10 @@ impl Check<'_, '_> {
             let sites = vec![self.site(&event, Role::Access, label)];
             let message = format!("`{name}` is called with different {what}s by different ranks");
             let finding = places::finding(code, message, sites, rule.to_owned(), help.to_owned());
-            self.found.push(Finding { possible: !is_rank, ..finding });
+            // Sums with the rank are as certain as the rank.
+            let chosen = matches!(argument, Value::Inst(id) if matches!(body[id].op, Op::Phi(_) | Op::Select));
+            let certain = is_rank || is_amount && is_count && !chosen;
+            self.found.push(Finding { possible: !certain, ..finding });
         }
     }
 

@@ -16,6 +16,7 @@ mod calls;
 mod context;
 mod mpi;
 mod pass;
+mod search;
 
 use super::comm::{Comms, Labels};
 use super::footprint::{Footprints, Targets};
@@ -139,7 +140,8 @@ fn callees_first(comms: &Comms, roots: &[FunctionId]) -> Vec<u32> {
 
 impl Analysis<'_, '_> {
     fn shape(&mut self, function: FunctionId, body: &Body) -> Rc<Shape> {
-        let shape = self.shapes.entry(function).or_insert_with(|| Rc::new(Shape::of(body)));
+        let calls = self.comms.calls;
+        let shape = self.shapes.entry(function).or_insert_with(|| Rc::new(Shape::of(calls, body)));
         Rc::clone(shape)
     }
 
@@ -263,7 +265,11 @@ impl Analysis<'_, '_> {
         memory: &mut Stored,
     ) -> Labels {
         let of = |arg: &Value, pass: &Pass| value(*arg, &pass.values, params);
-        let all = |pass: &Pass| inst.args.iter().fold(0, |labels, arg| labels | of(arg, pass));
+        let all = |pass: &Pass| {
+            let begins = |place: usize| pass.shape.begins.contains(&(id, place));
+            let args = inst.args.iter().enumerate().filter(|(place, _)| !begins(*place));
+            args.fold(0, |labels, (_, arg)| labels | of(arg, pass))
+        };
         match &inst.op {
             Op::Load(_) => {
                 let targets = self.targets(pass.at(), inst.args[0]);

@@ -218,14 +218,16 @@ impl<'p> View<'p> {
         rules.filter_map(|rule| self.buffer(known, id, rule, false)).collect()
     }
 
-    /// What only some ranks write of a collective: all but the root, or the root alone.
+    /// What only some ranks use of a collective: all but the root, or the root alone. What the root alone reads may
+    /// be anything elsewhere; where all write to it, the root does, too.
     pub fn partial_buffers(&self, known: &Known, id: InstId) -> Vec<Touch> {
         let Some((_, call)) = self.row(id).filter(|(_, call)| call.collective) else {
             return Vec::new();
         };
         let rules = call.accesses.iter();
+        let reads = |rule: &&Rule| rule.mode == commsan_engine::Mode::Read;
         let rules =
-            rules.filter(|rule| rule.on != On::All && rule.mode == commsan_engine::Mode::Write);
+            rules.filter(|rule| rule.on != On::All && !(self.is_broadcast(call) && reads(rule)));
         rules.filter_map(|rule| self.buffer(known, id, rule, true)).collect()
     }
 

@@ -1,6 +1,6 @@
 //! From what was found along the ways of an operation to findings.
 
-use super::effects::{Called, Touch, View};
+use super::effects::{Called, View};
 use super::found::{Found, Overlap, Wrong};
 use super::operation::Operation;
 use super::walk::Walker;
@@ -70,12 +70,16 @@ impl Reporter<'_, '_, '_> {
     }
 
     fn verb(&self, wrong: Wrong) -> &'static str {
-        let own = |buffer: &&Touch| buffer.writes && !buffer.partial;
-        match wrong {
-            Wrong::Reads(n) | Wrong::Writes(n) if self.operation.buffers[n].partial => "write",
-            _ if self.operation.buffers.iter().any(|buffer| own(&buffer)) => "write",
-            _ => "read",
-        }
+        let buffers = &self.operation.buffers;
+        let partial = match wrong {
+            Wrong::Reads(n) | Wrong::Writes(n) => Some(&buffers[n]).filter(|buffer| buffer.partial),
+            _ => None,
+        };
+        let writes = match partial {
+            Some(buffer) => buffer.writes,
+            None => buffers.iter().any(|buffer| buffer.writes && !buffer.partial),
+        };
+        if writes { "write" } else { "read" }
     }
 
     fn call(&self) -> &str {
@@ -440,34 +444,83 @@ impl Reporter<'_, '_, '_> {
         self.walker.blocks.get(id.0 as usize).copied().unwrap_or(BlockId(u32::MAX))
     }
 
-    /// The request that is never completed.
+    /// The request that is never completed, or only on one side of a condition.
     fn never_completed(&self) -> Option<Finding> {
         let found = self.found;
         let (_, call) = self.view.row(self.operation.described)?;
         let has_request = call.at.request.is_some() && !self.operation.one_sided;
-        let ends = found.wrong.keys().any(|(wrong, _)| *wrong == Wrong::Ends);
-        let ever = found.lost || !found.by.is_empty() || !found.tests.is_empty();
-        let other = found.wrong.keys().any(|(w, _)| matches!(w, Wrong::Overwrites | Wrong::Starts));
-        if !has_request || !ends || ever || other || call.effect == Effect::Rma {
+        let ends = found.wrong.keys().filter(|(wrong, _)| *wrong == Wrong::Ends);
+        let end = ends.map(|(_, id)| *id).min()?;
+        let ever = !found.by.is_empty() || !found.tests.is_empty();
+        let other = |(wrong, _): &(Wrong, InstId)| match wrong {
+            Wrong::Overwrites | Wrong::Starts => true,
+            wrong => ever && *wrong != Wrong::Ends,
+        };
+        if !has_request || found.lost || found.wrong.keys().any(other) || call.effect == Effect::Rma
+        {
             return None;
         }
         if !self.view.is_own_request(self.operation) || self.operation.copied {
             return None;
         }
+        let causes = if ever { self.left_out(end)? } else { Vec::new() };
         let name = self.call();
-        let started = places::line(self.view.program, self.at(self.operation.start), None);
+        let start = self.at(self.operation.start);
+        let started = places::line(self.view.program, start, None);
+        let line = |id: &InstId| places::line(self.view.program, self.at(*id), Some(start));
+        let which = match causes.iter().map(line).collect::<Vec<_>>() {
+            lines if lines.is_empty() => "none does on any way to the end".to_owned(),
+            lines => format!(
+                "none does where the condition at {} skips its completion",
+                lines.join(", ")
+            ),
+        };
         let why = format!(
             "the operation starts at {started}; it is complete only when MPI_Wait, MPI_Test or a \
-             variant of them says so, and none does on any way to the end"
+             variant of them says so, and {which}"
         );
-        Some(places::finding(
+        let message = match ever {
+            true => format!("on some ways no call completes the request of {name}"),
+            false => format!("no call completes the request of {name}"),
+        };
+        let mut sites = vec![self.operation_site(Wrong::Ends)];
+        sites.extend(causes.iter().map(|id| self.cause(*id)));
+        let finding = places::finding(
             Code::RequestNeverCompleted,
-            format!("no call completes the request of {name}"),
-            vec![self.operation_site(Wrong::Ends)],
+            message,
+            sites,
             why,
             "keep the request and complete it before MPI_Finalize, e.g. by MPI_Wait or MPI_Waitall"
                 .to_owned(),
-        ))
+        );
+        Some(Finding { possible: ever, ..finding })
+    }
+
+    /// Conditions that leave out the completion of an operation which always starts, once, and that are settled when
+    /// it does. What a test says is none of them.
+    fn left_out(&self, end: InstId) -> Option<Vec<InstId>> {
+        let ways = self.walker.ways;
+        let start = self.block(self.operation.start);
+        let once = ways.post_dominates(start, BlockId(0)) && ways.around(start).next().is_none();
+        let causes = self.causes(end).filter(|_| once && self.found.tests.is_empty())?;
+        // What other functions say may be why.
+        (!causes.iter().any(|id| self.asks_others(*id))).then_some(causes)
+    }
+
+    /// Whether a condition depends on the result of a call.
+    fn asks_others(&self, branch: InstId) -> bool {
+        let body = &self.view.flat.body;
+        let mut open = body[branch].args.to_vec();
+        let mut seen = FxHashSet::default();
+        while let Some(value) = open.pop() {
+            let Value::Inst(id) = value else { continue };
+            match body[id].op {
+                Op::Call(_) => return true,
+                _ if seen.insert(id) => open.extend(&body[id].args),
+                _ => {}
+            }
+        }
+        false
     }
 
     fn cause(&self, id: InstId) -> Site {

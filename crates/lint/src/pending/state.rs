@@ -175,7 +175,11 @@ impl State {
                 Op::Cast => return self.learn(body, inst.args[0], truth, depth - 1),
                 Op::Binary(Binary::And) if truth => {
                     self.learn(body, inst.args[0], true, depth - 1);
-                    return self.learn(body, inst.args[1], true, depth - 1);
+                    self.learn(body, inst.args[1], true, depth - 1);
+                    // Numbers may have no bit in common.
+                    if is_logical(body, id) {
+                        return;
+                    }
                 }
                 Op::Binary(Binary::Or) if !truth => {
                     self.learn(body, inst.args[0], false, depth - 1);
@@ -449,9 +453,9 @@ fn compared_with_zero(body: &Body, inst: &commsan_ir::Inst, how: Compare) -> Opt
         match body[id].op {
             Op::Cast => value = body[id].args[0],
             Op::Compare(_) => return Some(value),
-            Op::Binary(Binary::And | Binary::Or | Binary::Xor) if is_logical(body, id) => {
-                return Some(value);
-            }
+            // Of numbers too: one side that is 0 decides, or both that are.
+            Op::Binary(Binary::And | Binary::Or) => return Some(value),
+            Op::Binary(Binary::Xor) if is_logical(body, id) => return Some(value),
             _ => return None,
         }
     }

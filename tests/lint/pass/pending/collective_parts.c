@@ -31,6 +31,11 @@ int main(int argc, char **argv) {
     MPI_Ibcast(data, 8, MPI_INT, 0, MPI_COMM_WORLD, &request);
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Iscatter(sums, 1, MPI_INT, data, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  if (rank != 0)
+    sums[0] = 1;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  sums[0] = 2;
   printf("%d %d\n", first + data[1], sums[0]);
   MPI_Finalize();
 }

@@ -2,7 +2,8 @@
 
 use super::{Choice, EMPTY, Event, Question, Term, TermId, Terms, collective, is_exit, named};
 use crate::callgraph::started;
-use crate::collectives::comm::Comm;
+use crate::collectives::chosen::{Chosen, Ways};
+use crate::collectives::comm::{Comm, named_at};
 use crate::openmp::{self, Runtime, runtime};
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Value};
@@ -19,13 +20,15 @@ pub struct Reader<'r, 'a, 'p> {
     loops: FxHashMap<BlockId, Option<BlockId>>,
     /// Loops that are being read: first blocks and numbers.
     open: Vec<(BlockId, usize)>,
+    /// How conditions choose communicators; none before that is asked.
+    chosen: Option<Ways<'a, 'p>>,
 }
 
 impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
     pub fn new(terms: &'r mut Terms<'a, 'p>, function: FunctionId, body: &'p Body) -> Self {
         let post_dominators = post_dominators(body);
         let loops = loops(body, &post_dominators);
-        Reader { terms, function, body, post_dominators, loops, open: Vec::new() }
+        Reader { terms, function, body, post_dominators, loops, open: Vec::new(), chosen: None }
     }
 
     /// The whole function.
@@ -141,6 +144,12 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
             }
             let nonblocking = mpi.call.is_some_and(|call| call.effect == Effect::Start);
             let event = Event { function: self.function, inst: id, name, comm, nonblocking };
+            if comm == Comm::Unknown && !mpi.by_reference {
+                let argument = named_at(mpi).and_then(|at| inst.args.get(at));
+                if let Some(chosen) = argument.and_then(|comm| self.chosen(*comm)) {
+                    return Some(self.either(&event, chosen));
+                }
+            }
             return Some(self.terms.add(Term::Event(event)));
         }
         let callee = match (started(comms.program, self.body, inst), &inst.op) {
@@ -157,6 +166,26 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         }
         let passed = self.comms_passed(id);
         Some(self.terms.add(Term::Call { term, comms: passed }))
+    }
+
+    /// The two communicators of which a condition chooses one.
+    fn chosen(&mut self, comm: Value) -> Option<Chosen> {
+        let (comms, function, body) = (self.terms.comms, self.function, self.body);
+        let ways = self.chosen.get_or_insert_with(|| Ways::of(comms, function, body));
+        ways.chosen(comm)
+    }
+
+    /// A call on one of two communicators.
+    fn either(&mut self, event: &Event, chosen: Chosen) -> TermId {
+        let ways = chosen.ways.map(|comm| match comm {
+            Comm::Own => Some(EMPTY),
+            _ => Some(self.terms.add(Term::Event(Event { comm, ..event.clone() }))),
+        });
+        let inst = self.body[chosen.by].code.last().copied().unwrap_or(InstId(0));
+        let end = &self.body[inst];
+        let question = question(self.body, end.args[0], &end.op);
+        let choice = Choice { function: self.function, inst, question, ways: ways.into() };
+        self.terms.add(Term::Choice(choice))
     }
 
     /// One of several functions that a pointer may mean: if all do the same, that.

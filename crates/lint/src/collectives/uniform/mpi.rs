@@ -5,10 +5,11 @@ use super::pass::Pass;
 use crate::collectives::absent;
 use crate::collectives::comm::{ABSENT, Comm, Group, Labels, OTHER, RANK};
 use crate::collectives::extent;
+use crate::collectives::signature::{Amount, amounts};
 use crate::collectives::sources::{rank_results, uniform, writes};
 use crate::collectives::stored::Stored;
 use crate::mpi::stored;
-use commsan_ir::{FunctionId, Inst, InstId};
+use commsan_ir::{FunctionId, Inst, InstId, Value};
 use commsan_mpi::{Demand, Object, Role};
 
 impl Analysis<'_, '_> {
@@ -62,7 +63,17 @@ impl Analysis<'_, '_> {
             let targets = self.targets(pass.at(), inst.args[to]);
             pass.write(memory, &targets, label);
         }
-        for place in [call.at.root, call.at.op].into_iter().flatten().filter(|_| call.collective) {
+        // Where the buffer, the count or the datatype is another one, too, the amount may be the same.
+        let labelled = |place: usize| labels.get(place).is_some_and(|labels| *labels != 0);
+        let alone = |amount: &Amount| {
+            let count = amount.count.and_then(|count| inst.args.get(count));
+            let differs = amount.count.is_some_and(labelled) != labelled(amount.datatype);
+            differs && !labelled(amount.buffer) && count != Some(&Value::Int(0))
+        };
+        let places = |amount: Amount| amount.count.into_iter().chain([amount.datatype]);
+        let amounts = amounts(call).filter(alone).flat_map(places);
+        let named = [call.at.root, call.at.op].into_iter().flatten();
+        for place in named.chain(amounts).filter(|_| call.collective) {
             let (Some(given), Some(at)) = (labels.get(place), inst.args.get(place).copied()) else {
                 continue;
             };

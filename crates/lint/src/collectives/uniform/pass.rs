@@ -4,6 +4,8 @@ use super::super::assigned;
 use super::super::comm::Labels;
 use super::super::footprint::Targets;
 use super::super::stored::Stored;
+use super::search;
+use crate::Calls;
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, FunctionId, InstId, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,6 +20,8 @@ pub(super) struct Shape {
     pub loops: bool,
     /// Of copies and fills, as far as they are known.
     pub lengths: FxHashMap<InstId, u64>,
+    /// Arguments that matter no more once a search is over.
+    pub begins: FxHashSet<(InstId, usize)>,
 }
 
 /// A look at one context.
@@ -83,7 +87,7 @@ impl<'b> Pass<'b> {
 }
 
 impl Shape {
-    pub(super) fn of(body: &Body) -> Shape {
+    pub(super) fn of(calls: &Calls, body: &Body) -> Shape {
         let flow = Flow::of(body);
         let post_dominators = post_dominators(body);
         let mut controllers = vec![SmallVec::<[BlockId; 2]>::new(); body.blocks.len()];
@@ -107,7 +111,8 @@ impl Shape {
             flow.previous[block.0 as usize].iter().any(|from| rank(*from) >= rank(*block))
         };
         let loops = flow.order.iter().any(again);
-        Shape { flow, controllers, loops, lengths: assigned::lengths(body) }
+        let begins = search::begins(calls, body, &flow);
+        Shape { flow, controllers, loops, lengths: assigned::lengths(body), begins }
     }
 }
 
