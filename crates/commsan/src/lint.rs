@@ -4,6 +4,7 @@ mod baseline;
 mod compile;
 mod database;
 mod fortran;
+mod mpi_f08;
 mod unread;
 
 use crate::exit_code;

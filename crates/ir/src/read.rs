@@ -4,7 +4,7 @@
 mod code;
 mod debug;
 
-use crate::{Body, Function, FunctionId, Global, GlobalId, Value};
+use crate::{Body, FORTRAN_PROGRAM, Function, FunctionId, Global, GlobalId, Value};
 use crate::{FileId, Place, Program, saved};
 use commsan_llvm::{self as ir, Opcode, TypeKind, llvm};
 use llvm_sys::core::*;
@@ -132,7 +132,11 @@ impl<'p> Reader<'p> {
         let known = &mut self.program.functions[id.0 as usize];
         known.module = self.number;
         known.at = at;
-        known.shown = shown.unwrap_or_else(|| source_name(&known.name).to_owned());
+        known.shown = match shown {
+            _ if known.name == FORTRAN_PROGRAM => "main program".to_owned(),
+            Some(shown) => shown,
+            None => source_name(&known.name).to_owned(),
+        };
         known.body = Some(body);
     }
 
