@@ -162,6 +162,7 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     let mut analysis = commsan_lint::analyse(&mut program, &arguments.analysis());
     analysis.notes.extend(unread::note(&program, &compiled.named));
     analysis.notes.extend(unread::libraries(&program, &compiled.named));
+    analysis.notes.extend(unread::programs(&program));
     if !program.has_lines && program.defined().next().is_some() {
         analysis.notes.push(
             "the program was compiled without line numbers: compile with `-g` to see lines"

@@ -94,6 +94,16 @@ fn libraries_of_the_program_that_nobody_has_named_are_told() {
 }
 
 #[test]
+fn programs_but_the_first_are_told() {
+    let place = place();
+    fs::write(place.path("c.c"), "int main(void) { return 0; }\n").unwrap();
+    shell(&place, "$CC -c a.c && $CC -c b.c && $CC -c c.c");
+    let told = "`c.c`, which has a `main`, too, is not analysed";
+    assert!(lint(&place, &["a.o", "b.o", "c.o"]).out.contains(told));
+    assert!(!lint(&place, &["a.o", "b.o"]).out.contains("a `main`"));
+}
+
+#[test]
 fn what_waits_for_optimization_at_link_time_is_read() {
     let place = place();
     for option in ["-flto", "-flto=thin", "-flto -ffat-lto-objects"] {

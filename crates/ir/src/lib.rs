@@ -65,6 +65,8 @@ pub struct Program {
     /// Other names of functions and variables, by which other modules may call them: constructors have some. They are
     /// not followed.
     pub aliases: FxHashSet<String>,
+    /// Names of the source files that have a `main`, which is that of the first one.
+    pub mains: Vec<String>,
     /// Whether any module has line numbers.
     pub has_lines: bool,
 }

@@ -23,6 +23,24 @@ pub fn note(program: &Program, files: &[PathBuf]) -> Option<String> {
     Some(format!("{what}: gcc keeps nothing to read; name the sources, or the build by `-p`"))
 }
 
+/// A note about programs of a build that are not the first one.
+pub fn programs(program: &Program) -> Option<String> {
+    let [first, others @ ..] = &*program.mains else { return None };
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = |file: &str| {
+        let path = Path::new(file);
+        path.strip_prefix(&here).unwrap_or(path).display().to_string()
+    };
+    let (first, more) = (shown(first), shown(others.first()?));
+    let what = match others.len() {
+        1 => format!("`{more}`, which has a `main`, too, is"),
+        count => format!("`{more}` and {} more files, which have a `main`, too, are", count - 1),
+    };
+    Some(format!(
+        "the program is that of `{first}`; {what} not analysed from there on: name the sources of one program at a time"
+    ))
+}
+
 /// A note about libraries that commsan has compiled, whose functions the program calls, and that nobody has named.
 pub fn libraries(program: &Program, files: &[PathBuf]) -> Option<String> {
     let unknown: BTreeSet<&str> = unread(program).collect();
