@@ -155,20 +155,24 @@ pub struct Libraries {
 /// # Errors
 /// When ld.so cannot be run.
 pub fn libraries(path: &Path) -> io::Result<Libraries> {
+    const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
     let path = std::path::absolute(path)?;
-    let output = Command::new("/lib64/ld-linux-x86-64.so.2")
+    let output = Command::new(LOADER)
         .arg(path)
         .env("LD_TRACE_LOADED_OBJECTS", "1")
         .env_remove("LD_PRELOAD")
         .stdin(Stdio::null())
         .output()?;
     let mut libraries = Libraries::default();
+    let path = |place: &str| PathBuf::from(place.rsplit_once(" (").map_or(place, |(path, _)| path));
     for line in String::from_utf8_lossy(&output.stdout).lines() {
-        match line.trim().split_once(" => ") {
+        let line = line.trim();
+        match line.split_once(" => ") {
             Some((name, "not found")) => libraries.missing.push(name.to_owned()),
-            Some((_, place)) => {
-                let path = place.rsplit_once(" (").map_or(place, |(path, _)| path);
-                libraries.found.push(PathBuf::from(path));
+            Some((_, place)) => libraries.found.push(path(place)),
+            // Linked by its path; the loader itself is no library, nor is what the kernel adds.
+            None if line.contains('/') && !line.starts_with(LOADER) => {
+                libraries.found.push(path(line));
             }
             None => {}
         }

@@ -4,6 +4,7 @@ mod baseline;
 mod compile;
 mod database;
 mod fortran;
+mod mpi_f08;
 mod unread;
 
 use crate::exit_code;
@@ -148,7 +149,8 @@ impl Arguments {
 /// Analyses and reports.
 pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Failure> {
     let suppressions = report::suppressions(&settings.options)?;
-    let known = arguments.baseline.as_deref().map(baseline::read).transpose()?.unwrap_or_default();
+    let mut known =
+        arguments.baseline.as_deref().map(baseline::read).transpose()?.unwrap_or_default();
     let sources = compile::Sources::of(arguments.build.as_deref(), &arguments.files)?;
     let compiled = sources.compile(&arguments.options)?;
     let mut program = Program::load(&compiled.named, &compiled.made)
@@ -159,7 +161,9 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
     }
     let mut analysis = commsan_lint::analyse(&mut program, &arguments.analysis());
     analysis.notes.extend(unread::note(&program, &compiled.named));
-    if !program.has_lines {
+    analysis.notes.extend(unread::libraries(&program, &compiled.named));
+    analysis.notes.extend(unread::programs(&program));
+    if !program.has_lines && program.defined().next().is_some() {
         analysis.notes.push(
             "the program was compiled without line numbers: compile with `-g` to see lines"
                 .to_owned(),
@@ -170,7 +174,7 @@ pub fn main(arguments: &Arguments, settings: &Settings) -> Result<ExitCode, Fail
             Failure::new(exit_code::REPORT, format!("cannot write {}: {error}", file.display()))
         })?;
     }
-    analysis.findings.retain(|finding| !known.contains(finding));
+    analysis.findings.retain(|finding| !known.takes(finding));
     let analysed = Analysed { files: program.modules.len(), functions: program.defined().count() };
     let command = std::env::args().collect();
     let preparation = Preparation { suppressions, checks: None };

@@ -85,6 +85,25 @@ fn objects_programs_libraries_and_archives_are_read() {
 }
 
 #[test]
+fn libraries_of_the_program_that_nobody_has_named_are_told() {
+    let place = place();
+    shell(&place, "$CC -fPIC -shared b.c -o libb.so && $CC a.c ./libb.so -o program");
+    let told = "functions of `./libb.so`: name the libraries";
+    assert!(lint(&place, &["program"]).out.contains(told));
+    assert!(!lint(&place, &["program", "libb.so"]).out.contains(told));
+}
+
+#[test]
+fn programs_but_the_first_are_told() {
+    let place = place();
+    fs::write(place.path("c.c"), "int main(void) { return 0; }\n").unwrap();
+    shell(&place, "$CC -c a.c && $CC -c b.c && $CC -c c.c");
+    let told = "`c.c`, which has a `main`, too, is not analysed";
+    assert!(lint(&place, &["a.o", "b.o", "c.o"]).out.contains(told));
+    assert!(!lint(&place, &["a.o", "b.o"]).out.contains("a `main`"));
+}
+
+#[test]
 fn what_waits_for_optimization_at_link_time_is_read() {
     let place = place();
     for option in ["-flto", "-flto=thin", "-flto -ffat-lto-objects"] {
@@ -341,9 +360,14 @@ fn what_the_baseline_has_is_not_news() {
     lint(&place, &["a.o", "--json", "known.json"]).ends_with(66);
     // Lines that move are not news either; another finding is.
     let moved = format!("/* Moved. */\n\n{PROGRAM}");
-    let more =
-        "#pragma omp parallel\n#pragma omp single\n  MPI_Barrier(MPI_COMM_WORLD);\n  send();";
-    for (program, code) in [(moved.clone(), 0), (moved.replace("  send();", more), 66)] {
+    let with = |call: &str| {
+        let more = format!("#pragma omp parallel\n#pragma omp single\n  {call};\n  send();");
+        moved.replace("  send();", &more)
+    };
+    // So is one more of the same.
+    let same = with("MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD)");
+    let other = with("MPI_Barrier(MPI_COMM_WORLD)");
+    for (program, code) in [(moved.clone(), 0), (other, 66), (same, 66)] {
         fs::write(place.path("a.c"), &program).unwrap();
         shell(&place, "$CC -c a.c");
         let result = lint(&place, &["a.o", "--baseline", "known.json"]);

@@ -1,7 +1,7 @@
 //! Files that contain bitcode: programs, libraries, objects, archives, `.bc` and `.ll`.
 
 use crate::trial::{self, Ending};
-use crate::{Program, jumps, promote, read, saved};
+use crate::{Program, constants, jumps, promote, read, saved};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
 use std::path::{Path, PathBuf};
@@ -105,7 +105,10 @@ impl Program {
             }
         }
         for function in &mut program.functions {
-            function.body.iter_mut().for_each(jumps::shorten);
+            if let Some(body) = &mut function.body {
+                constants::fold(&program.globals, body);
+                jumps::shorten(body);
+            }
             promote::promote(function);
         }
         Ok(program)

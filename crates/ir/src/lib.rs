@@ -13,6 +13,7 @@
 //! Exceptions: a call that may throw goes on to its normal destination only; where it would be caught
 //! is [`Block::unwind`]. What is reached by throwing alone is not reached.
 
+mod constants;
 pub mod copies;
 mod decided;
 pub mod graph;
@@ -26,6 +27,9 @@ mod trial;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+
+/// The function that flang makes of a Fortran program.
+pub const FORTRAN_PROGRAM: &str = "_QQmain";
 
 /// A function of a [`Program`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -61,6 +65,8 @@ pub struct Program {
     /// Other names of functions and variables, by which other modules may call them: constructors have some. They are
     /// not followed.
     pub aliases: FxHashSet<String>,
+    /// Names of the source files that have a `main`, which is that of the first one.
+    pub mains: Vec<String>,
     /// Whether any module has line numbers.
     pub has_lines: bool,
 }

@@ -4,7 +4,7 @@
 mod code;
 mod debug;
 
-use crate::{Body, Function, FunctionId, Global, GlobalId, Value};
+use crate::{Body, FORTRAN_PROGRAM, Function, FunctionId, Global, GlobalId, Value};
 use crate::{FileId, Place, Program, saved};
 use commsan_llvm::{self as ir, Opcode, TypeKind, llvm};
 use llvm_sys::core::*;
@@ -124,15 +124,20 @@ impl<'p> Reader<'p> {
     fn define(&mut self, function: ir::Value) {
         let id = self.function(function);
         // Of functions in headers each module has one; the first stays.
+        let (shown, at) = self.subprogram(function);
+        self.note_main(id, at);
         if self.program[id].body.is_some() {
             return;
         }
-        let (shown, at) = self.subprogram(function);
         let body = self.body(function);
         let known = &mut self.program.functions[id.0 as usize];
         known.module = self.number;
         known.at = at;
-        known.shown = shown.unwrap_or_else(|| source_name(&known.name).to_owned());
+        known.shown = match shown {
+            _ if known.name == FORTRAN_PROGRAM => "main program".to_owned(),
+            Some(shown) => shown,
+            None => source_name(&known.name).to_owned(),
+        };
         known.body = Some(body);
     }
 
@@ -188,6 +193,19 @@ impl<'p> Reader<'p> {
         });
         self.globals.insert(global, id);
         id
+    }
+
+    /// Which source file a program is in. That of Fortran is known by its own function, not by the `main` around it.
+    fn note_main(&mut self, id: FunctionId, at: Place) {
+        let name = &*self.program[id].name;
+        let module = &*self.program.modules[self.number as usize];
+        if name != FORTRAN_PROGRAM && (name != "main" || module == "FIRModule") {
+            return;
+        }
+        let file = at.file.map_or(module, |file| &*self.program[file]).to_owned();
+        if !self.program.mains.contains(&file) {
+            self.program.mains.push(file);
+        }
     }
 
     fn define_global(&mut self, global: ir::Value) {

@@ -66,7 +66,7 @@ pub fn check(program: &Program, calls: &Calls, environment: &Environment, analys
 /// Functions that `main` calls whatever happens, by way of others too.
 fn called_by_all(program: &Program) -> FxHashSet<FunctionId> {
     let mut open: Vec<_> = program.function("main").into_iter().collect();
-    open.extend(program.function("_QQmain"));
+    open.extend(program.function(commsan_ir::FORTRAN_PROGRAM));
     let mut found: FxHashSet<_> = open.iter().copied().collect();
     while let Some(function) = open.pop() {
         let Some(body) = &program[function].body else { continue };

@@ -3,14 +3,14 @@
 /// Bytes of the larger of the two libraries' statuses.
 pub const STATUS: u64 = 24;
 
-/// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI.
+/// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI, which may have MPICH's numbers, too.
 pub fn size_of_number(number: i64, open_mpi: bool) -> Option<u64> {
     let number = u32::try_from(number & 0xffff_ffff).ok()?;
-    if open_mpi {
-        return FORTRAN_SIZES.iter().find(|(n, _)| *n == number).map(|(_, size)| *size);
-    }
     // Built in, of basic type, with its size: 0x4c00SSTT.
-    (number >> 16 == 0x4c00).then_some(u64::from(number >> 8 & 0xff)).filter(|size| *size > 0)
+    let size = u64::from(number >> 8 & 0xff);
+    let named = || FORTRAN_SIZES.iter().find(|(n, _)| *n == number).map(|(_, size)| *size);
+    let built_in = (number >> 16 == 0x4c00).then_some(size).filter(|size| *size > 0);
+    built_in.or_else(|| named().filter(|_| open_mpi))
 }
 
 /// Open MPI's numbers of Fortran's datatypes (mpif-handles.h), where their size is fixed.

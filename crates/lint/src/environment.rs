@@ -1,5 +1,6 @@
 //! What the whole program tells about each of its functions; looked up once.
 
+use crate::mpi::stored;
 use crate::{Calls, memory};
 use commsan_ir::{GlobalId, Program, Value};
 
@@ -8,7 +9,8 @@ use commsan_ir::{GlobalId, Program, Value};
 pub struct Environment {
     /// Whether it is for Open MPI.
     pub open_mpi: bool,
-    /// Whether it is for MPICH, or another library with its handles. Neither where nothing tells.
+    /// Whether it has MPICH's handles: those of MPICH, of libraries that share them, and of commsan's `mpi_f08`. Neither
+    /// where nothing tells.
     pub mpich: bool,
     /// Whether all of it is known.
     pub whole: bool,
@@ -32,7 +34,7 @@ impl Environment {
         let open_mpi = global(is_open_mpi).is_some();
         Environment {
             open_mpi,
-            mpich: !open_mpi && has_handles(program, calls),
+            mpich: has_handles(program, calls),
             whole: main.is_some_and(|main| program[main].body.is_some()),
             threads: function(starts_threads),
             handles_errors: function(|name| name.ends_with("_set_errhandler")),
@@ -48,18 +50,16 @@ fn is_open_mpi(name: &str) -> bool {
 
 /// Whether some call of MPI is given a predefined handle of MPICH, by value or, in Fortran, as a constant.
 fn has_handles(program: &Program, calls: &Calls) -> bool {
-    let is_handle =
-        |value: &Value| match *value {
-            Value::Int(number) => memory::is_handle(number),
-            Value::Global(id, 0) => program[id].constant
-                && program[id].initial.iter().any(
-                    |(_, value)| matches!(value, Value::Int(number) if memory::is_handle(*number)),
-                ),
-            _ => false,
-        };
     program.defined().any(|(_, _, body)| {
-        let mut code = body.code.iter().filter(|inst| calls.at(inst).is_some());
-        code.any(|inst| inst.args.iter().any(is_handle))
+        body.code.iter().any(|inst| {
+            let Some(mpi) = calls.at(inst) else { return false };
+            let number = |value: &Value| match *value {
+                Value::Int(number) => Some(number),
+                value if mpi.by_reference => stored(program, body, value),
+                _ => None,
+            };
+            inst.args.iter().filter_map(number).any(memory::is_handle)
+        })
     })
 }
 

@@ -142,7 +142,7 @@ pub fn check(
 }
 
 /// `main`, in C and in Fortran.
-pub(crate) const MAINS: [&str; 2] = ["main", "_QQmain"];
+pub(crate) const MAINS: [&str; 2] = ["main", commsan_ir::FORTRAN_PROGRAM];
 
 fn is_program(program: &Program) -> bool {
     program.defined().any(|(_, function, _)| MAINS.contains(&&*function.name))

@@ -15,6 +15,7 @@ mod allocators;
 mod arguments;
 mod callgraph;
 mod collectives;
+mod conditional;
 mod datatypes;
 mod environment;
 pub mod levels;
@@ -55,6 +56,7 @@ pub struct Analysis {
 
 /// Runs all analyses. Calls of MPI through pointers become plain ones in the program.
 pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
+    conditional::settle(program);
     allocators::copy(program);
     let calls = Calls::of(program);
     let mut memory = memory::Memory::of(program, &calls);

@@ -64,6 +64,11 @@ impl Mpi {
         let lower = name.strip_prefix('p').filter(|rest| rest.starts_with("mpi_"));
         let lower = lower.unwrap_or(name);
         let lower = lower.strip_prefix("mpi_")?.strip_suffix('_')?.trim_end_matches('_');
+        // As Open MPI and MPICH call those of their module `mpi_f08`.
+        let specific = ["_f08", "_f08ts"].iter().find_map(|end| lower.strip_suffix(end));
+        let large = ["_f08_large", "_f08ts_large"].iter().find_map(|end| lower.strip_suffix(end));
+        let large = large.map(|name| format!("{name}_c"));
+        let lower = large.as_deref().or(specific).unwrap_or(lower);
         let call = ROWS.get(&format!("mpi_{lower}")).copied();
         let first = lower.chars().next()?.to_ascii_uppercase();
         let name = call.map_or_else(|| format!("MPI_{first}{}", &lower[1..]), |c| c.name.clone());
@@ -141,6 +146,9 @@ mod tests {
             ("mpi_isend_", "MPI_Isend"),
             ("pmpi_comm_rank_", "MPI_Comm_rank"),
             ("mpi_file_read_at_all_", "MPI_File_read_at_all"),
+            ("mpi_send_f08_", "MPI_Send"),
+            ("mpi_send_f08ts_", "MPI_Send"),
+            ("pmpi_send_f08ts_large_", "MPI_Send_c"),
         ] {
             assert_eq!(Mpi::of(name).expect("is MPI's").name, expected);
         }

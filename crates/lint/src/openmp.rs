@@ -120,7 +120,7 @@ impl Call<'_> {
     /// What compilers make of directives.
     fn of_compiler(&self, name: &str) -> Option<Runtime> {
         Some(match name {
-            "fork_call" | "fork_call_if" | "fork_teams" => Runtime::Fork(self.function(2)),
+            "fork_call" | "fork_teams" => Runtime::Fork(self.function(2)),
             "push_num_threads" | "push_num_threads_strict" | "push_num_teams" => {
                 Runtime::NumThreads(self.arg(2))
             }

@@ -1,6 +1,6 @@
 //! Findings and their sites.
 
-use commsan_ir::{FunctionId, Place, Program};
+use commsan_ir::{FORTRAN_PROGRAM, FunctionId, Place, Program};
 use commsan_model::{Code, Finding, Frame, Role, Site};
 
 /// A site at a place in a function.
@@ -31,6 +31,11 @@ pub fn frame(program: &Program, function: FunctionId, at: Place) -> Frame {
         offset: 0,
         inlined: false,
     }
+}
+
+/// Whether a function is what flang has put around a Fortran program, which is no line of the source.
+pub fn is_around_program(program: &Program, function: FunctionId) -> bool {
+    program[function].name == "main" && program.function(FORTRAN_PROGRAM).is_some()
 }
 
 /// `line 12`, or `halo.c:12` where another file was spoken of.

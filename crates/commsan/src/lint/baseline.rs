@@ -3,22 +3,30 @@
 use crate::exit_code;
 use crate::failure::Failure;
 use commsan_model::{Code, Finding};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// What is known of old.
 #[derive(Default)]
 pub struct Baseline {
-    known: HashSet<(Code, Vec<Key>)>,
+    /// How many there are of each.
+    known: HashMap<(Code, Vec<Key>), usize>,
 }
 
 /// A site without its line, which changes with everything above it.
 type Key = (Option<String>, Option<String>, String);
 
 impl Baseline {
-    /// Whether a finding is known: its code, and files, functions and words of all sites.
-    pub fn contains(&self, finding: &Finding) -> bool {
-        self.known.contains(&key(finding))
+    /// Whether a finding is known: its code, and files, functions and words of all sites. One more than there were of
+    /// the same is new.
+    pub fn takes(&mut self, finding: &Finding) -> bool {
+        match self.known.get_mut(&key(finding)) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        }
     }
 }
 
@@ -47,5 +55,9 @@ pub fn read(path: &Path) -> Result<Baseline, Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
     let report: Report = serde_json::from_str(&text).map_err(|e| unusable(e.to_string()))?;
-    Ok(Baseline { known: report.findings.iter().map(key).collect() })
+    let mut baseline = Baseline::default();
+    for finding in &report.findings {
+        *baseline.known.entry(key(finding)).or_default() += 1;
+    }
+    Ok(baseline)
 }

@@ -5,6 +5,8 @@ use super::{database, fortran};
 use crate::exit_code;
 use crate::failure::{Failure, warn};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -120,11 +122,18 @@ impl Sources {
         })?;
         let directory = Directory(directory);
         let fortran = self.fortran(&directory.0);
+        let mut f08 = None;
         let mut made = Vec::new();
         let mut open: Vec<_> = (0..self.units.len()).collect();
         while !open.is_empty() {
-            let results = self.round(&open, options, &fortran, &directory.0);
-            let done = results.iter().any(|(_, result)| result.is_ok());
+            let results = self.round(&open, options, &fortran.options, &directory.0);
+            let mut done = results.iter().any(|(_, result)| result.is_ok());
+            let mut failed = results.iter().filter_map(|(_, result)| result.as_ref().err());
+            if f08.is_none() && failed.any(|why| fortran::waits_for_f08(why)) {
+                let module = fortran.make_f08(FLANG);
+                done |= module.is_some();
+                f08 = Some(module);
+            }
             // What uses modules of others may do better when these are there.
             let (later, now): (Vec<_>, Vec<_>) = results.into_iter().partition(|(_, result)| {
                 done && result.as_ref().is_err_and(|why| fortran::waits(why))
@@ -146,6 +155,7 @@ impl Sources {
             let failure = Failure::new(exit_code::REPORT, "no source could be compiled");
             return Err(failure.help("commsan lint compiles with clang-19 and flang-new-19"));
         }
+        files.extend(f08.flatten());
         Ok(Compiled { named: self.binaries, made: files, _directory: Some(directory) })
     }
 }
@@ -178,13 +188,19 @@ impl Sources {
         made.into_inner().unwrap_or_default()
     }
 
-    /// What flang needs for MPI, if there is Fortran with MPI.
-    fn fortran(&self, directory: &Path) -> Vec<OsString> {
-        let fortran = self.units.iter().find(|unit| {
-            Language::of(&unit.source) == Some(Language::Fortran) && unit.has_mpi_wrapper()
-        });
-        let wrapper = fortran.and_then(|unit| unit.command.first());
-        wrapper.map_or_else(Vec::new, |wrapper| fortran::includes(FLANG, wrapper, directory))
+    /// What flang needs for MPI, if there is Fortran.
+    fn fortran(&self, directory: &Path) -> fortran::Mpi {
+        let is_fortran = |unit: &&Unit| Language::of(&unit.source) == Some(Language::Fortran);
+        let units = || self.units.iter().filter(is_fortran);
+        if units().next().is_none() {
+            return fortran::Mpi::default();
+        }
+        let with_wrapper = units().find(|unit| unit.has_mpi_wrapper());
+        let wrapper = with_wrapper.and_then(|unit| unit.command.first());
+        // CMake calls the compiler itself.
+        let options =
+            units().flat_map(|unit| unit.command.iter().map(|word| (&*unit.directory, word)));
+        fortran::Mpi::of(FLANG, wrapper.map(|wrapper| &**wrapper), options, directory)
     }
 }
 
@@ -222,8 +238,12 @@ impl Unit {
                 let program = command.get_program().to_string_lossy();
                 format!("`{program}` does not run ({error}): install clang-19 and flang-19")
             })?;
-            if ran.status.success() {
+            if ran.status.success() && is_bitcode(output) {
                 return Ok(());
+            }
+            if ran.status.success() {
+                let what = "its options make clang or flang do something else than compile";
+                return Err(what.to_owned());
             }
             let text = String::from_utf8_lossy(&ran.stderr);
             let before = build.len();
@@ -269,6 +289,12 @@ impl Unit {
         }
         command
     }
+}
+
+fn is_bitcode(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == *b"BC\xc0\xde"
 }
 
 /// Whether a compiler has said that it does not know an option, or not with this value.

@@ -27,8 +27,11 @@ pub fn read(build: &Path) -> Result<Vec<Unit>, Failure> {
         )
     };
     let text = std::fs::read_to_string(&path).map_err(|error| unusable(error.to_string()))?;
-    let entries: Vec<Entry> =
+    let mut entries: Vec<Entry> =
         serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
+    for entry in &mut entries {
+        entry.directory = build.join(&entry.directory);
+    }
     Ok(units(entries))
 }
 
@@ -39,7 +42,12 @@ fn units(entries: Vec<Entry>) -> Vec<Unit> {
     let mut units = Vec::new();
     for entry in entries {
         let words = entry.arguments.clone().or_else(|| shlex::split(entry.command.as_deref()?));
-        let (command, inputs) = plain(words.unwrap_or_default());
+        let words = words.unwrap_or_default();
+        // Precompiled headers are compiled with each source that includes them.
+        if makes_header(&words) {
+            continue;
+        }
+        let (command, inputs) = plain(words);
         let others = inputs.into_iter().filter(|source| named.insert(path(&entry, source)));
         for source in [entry.file.clone()].into_iter().chain(others) {
             if let Some(language) = Language::of(&source) {
@@ -49,6 +57,14 @@ fn units(entries: Vec<Entry>) -> Vec<Unit> {
         }
     }
     units
+}
+
+/// Whether a command precompiles a header, also one that CMake has given a source's name.
+fn makes_header(words: &[String]) -> bool {
+    let mut languages = words.iter().zip(words.iter().skip(1)).filter_map(|(option, value)| {
+        option.strip_prefix("-x").map(|joined| if joined.is_empty() { &**value } else { joined })
+    });
+    languages.any(|language| language.ends_with("-header"))
 }
 
 /// A command without what says which files to make of which, and the sources among these.
@@ -137,6 +153,14 @@ mod tests {
             check(&format!("{front}mpicc.mpich -g -c a.c"), "mpicc.mpich -g");
         }
         check("commsan-cc -g -c a.c", "mpicc -g");
+    }
+
+    #[test]
+    fn precompiled_headers_are_no_sources() {
+        for command in ["g++ -x c++-header -c pch.hxx.cxx", "gcc -xc-header -c pch.h.c"] {
+            assert_eq!(units(vec![entry("pch.hxx.cxx", command)]).len(), 0, "{command}");
+        }
+        assert_eq!(units(vec![entry("a.c", "gcc -x c -Winvalid-pch -c a.c")]).len(), 1);
     }
 
     #[test]

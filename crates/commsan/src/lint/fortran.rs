@@ -1,19 +1,85 @@
 //! Fortran with MPI for flang, which can read neither gfortran's module files nor all options of MPI's
-//! wrappers: the headers are found by asking the wrappers, and module `mpi` is made of `mpif.h`.
+//! wrappers: the headers are found by asking the wrappers, module `mpi` is made of `mpif.h`, and `mpi_f08` where a
+//! source waits for it ([`mpi_f08`]).
 //!
 //! Modules that sources define are written beside the bitcode, never where the build has its own: those of the same
 //! name would be lost, and the next build would not understand what is there. Nor are the build's read. Since flang
 //! looks for modules in the current directory first, that is where it runs.
 
+use super::mpi_f08;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The whole of a module that has what `mpif.h` has.
-const MODULE: &str = "module mpi\n  include 'mpif.h'\nend module mpi\n";
+/// A module that has what `mpif.h` has, and more.
+fn mpi_module(more: &str) -> String {
+    format!("module mpi\n  include 'mpif.h'\n{more}end module mpi\n")
+}
 
-/// Options with which flang finds `mpif.h`, and module `mpi`, which is written below `directory`.
-pub fn includes(flang: &str, wrapper: &OsStr, directory: &Path) -> Vec<OsString> {
+/// What flang needs to read Fortran with MPI.
+#[derive(Default)]
+pub struct Mpi {
+    /// Options with which it finds `mpif.h` and the modules.
+    pub options: Vec<OsString>,
+    /// Where modules `mpi` and `mpi_f08` are made.
+    modules: PathBuf,
+}
+
+impl Mpi {
+    /// Of the library that wrappers are for, or else one of whose headers some option says where they are. Module
+    /// `mpi` is written below `directory`.
+    pub fn of<'a>(
+        flang: &str,
+        wrapper: Option<&OsStr>,
+        mut options: impl Iterator<Item = (&'a Path, &'a OsString)>,
+        directory: &Path,
+    ) -> Mpi {
+        let headers = wrapper.and_then(headers).or_else(|| {
+            options.find_map(|(directory, option)| {
+                let path = directory.join(option.to_str()?.strip_prefix("-I")?);
+                has_header(&path).then_some(path)
+            })
+        });
+        let Some(headers) = headers else { return Mpi::default() };
+        let option = |directory: &Path| {
+            let mut option = OsString::from("-I");
+            option.push(directory);
+            option
+        };
+        let mut mpi = Mpi { options: vec![option(&headers)], modules: directory.join("modules") };
+        if mpi.make(flang, "mpi", &mpi_module(""), &[]).is_some() {
+            // Keywords, and arguments that are `asynchronous`, need interfaces; but not those that the header has.
+            let bare = std::fs::read_to_string(mpi.modules.join("mpi.mod")).unwrap_or_default();
+            let full = mpi.make(flang, "mpi", &mpi_module(&mpi_f08::interfaces(&bare)), &[]);
+            if full.is_none() {
+                let _ = std::fs::write(mpi.modules.join("mpi.mod"), bare);
+            }
+            // Before the other directories: they may have a gfortran module of that name.
+            mpi.options.insert(0, option(&mpi.modules));
+        }
+        mpi
+    }
+
+    /// Makes module `mpi_f08`, and says where its bitcode is.
+    pub fn make_f08(&self, flang: &str) -> Option<PathBuf> {
+        let mpi = std::fs::read_to_string(self.modules.join("mpi.mod")).ok()?;
+        self.make(flang, "mpi_f08", &mpi_f08::source(&mpi), &["-g", "-emit-llvm"])
+    }
+
+    fn make(&self, flang: &str, name: &str, text: &str, options: &[&str]) -> Option<PathBuf> {
+        let source = self.modules.join(name).with_extension("f90");
+        let output = source.with_extension("bc");
+        std::fs::create_dir_all(&self.modules).ok()?;
+        std::fs::write(&source, text).ok()?;
+        let mut command = Command::new(flang);
+        command.arg("-c").args(&self.options).args(options).arg(&source).arg("-o").arg(&output);
+        let made = command.arg("-J").arg(&self.modules).stdin(Stdio::null()).output().ok()?;
+        made.status.success().then_some(output)
+    }
+}
+
+/// Where the headers of a wrapper's library are.
+fn headers(wrapper: &OsStr) -> Option<PathBuf> {
     let name = wrapper.to_string_lossy();
     // The C wrapper knows where headers are, where the other knows gfortran's modules only.
     let for_c = ["mpifort", "mpif90", "mpif77"].iter().find_map(|fortran| {
@@ -21,37 +87,7 @@ pub fn includes(flang: &str, wrapper: &OsStr, directory: &Path) -> Vec<OsString>
         Some(format!("{before}mpicc{after}"))
     });
     let wrappers = for_c.into_iter().chain([name.into_owned()]);
-    let Some(headers) = wrappers.flat_map(|wrapper| shown(&wrapper)).find(|path| has_header(path))
-    else {
-        return Vec::new();
-    };
-    let option = |directory: &Path| {
-        let mut option = OsString::from("-I");
-        option.push(directory);
-        option
-    };
-    let headers = option(&headers);
-    let modules = directory.join("modules");
-    let source = modules.join("mpi.f90");
-    let written = std::fs::create_dir_all(&modules).and_then(|()| std::fs::write(&source, MODULE));
-    if written.is_err() {
-        return vec![headers];
-    }
-    let made = Command::new(flang)
-        .arg("-c")
-        .arg(&headers)
-        .arg(&source)
-        .arg("-o")
-        .arg(modules.join("mpi.o"))
-        .arg("-J")
-        .arg(&modules)
-        .stdin(Stdio::null())
-        .output();
-    match made {
-        // Before the other directories: they may have a gfortran module of that name.
-        Ok(made) if made.status.success() => vec![option(&modules), headers],
-        _ => vec![headers],
-    }
+    wrappers.flat_map(|wrapper| shown(&wrapper)).find(|path| has_header(path))
 }
 
 /// Compiles a source of a directory where modules are written beside the output, and are found there.
@@ -104,6 +140,11 @@ fn absolute(directory: &Path, path: &OsStr) -> PathBuf {
 /// Whether flang has said that a module is not there yet.
 pub fn waits(said: &str) -> bool {
     said.contains("Cannot read module file")
+}
+
+/// Whether it is that of MPI.
+pub fn waits_for_f08(said: &str) -> bool {
+    said.contains("Cannot read module file for module 'mpi_f08'")
 }
 
 /// Where a wrapper looks for headers.

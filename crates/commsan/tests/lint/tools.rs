@@ -31,6 +31,12 @@ pub const WAYS: [Way; 6] = [
 /// How programs are seen of which nothing is to be said.
 pub const SILENT: Way = way("openmpi", None);
 
+impl Way {
+    pub fn is_source(&self) -> bool {
+        self.optimization.is_none()
+    }
+}
+
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.mpi, self.optimization.unwrap_or("source"))

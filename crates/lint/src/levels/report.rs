@@ -301,6 +301,9 @@ impl<'r, 'p> Report<'r, 'p> {
         let mut number = event.instance;
         while let Some((caller, call)) = self.instances.all[number].callers.first() {
             let spot = Spot { function: self.instances.all[*caller].function, inst: *call };
+            if places::is_around_program(self.instances.program, spot.function) {
+                break;
+            }
             let frame = places::frame(self.instances.program, spot.function, self.at(spot));
             // What compilers put between a construct and its body is no step.
             let same = site.stack.last().is_some_and(|last| last.function == frame.function);

@@ -542,6 +542,9 @@ impl Reporter<'_, '_, '_> {
         let mut frame = self.view.flat.origin(id).map_or(0, |(frame, _)| frame);
         while let Some((caller, place)) = self.view.flat.frames[frame].caller {
             let function = self.view.flat.frames[caller].function;
+            if places::is_around_program(program, function) {
+                break;
+            }
             site.stack.push(places::frame(program, function, place));
             frame = caller;
         }

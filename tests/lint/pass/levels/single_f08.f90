@@ -1,0 +1,18 @@
+! module mpi_f08: threads of one team send, one after the other
+program single_f08
+  use mpi_f08
+  implicit none
+  integer :: provided, out(8), in(8)
+  call MPI_Init_thread(MPI_THREAD_SERIALIZED, provided)
+  out = 1
+  !$omp parallel
+  !$omp single
+  call MPI_Send(out, 8, MPI_INTEGER, 1, 0, MPI_COMM_WORLD)
+  !$omp end single
+  !$omp single
+  call MPI_Recv(in, 8, MPI_INTEGER, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  !$omp end single
+  !$omp end parallel
+  print *, in(1)
+  call MPI_Finalize()
+end program
