@@ -134,6 +134,7 @@ fn every_name_of_the_real_library_is_there_and_none_but_cudas() {
         let own = [
             "MPIX_GPU_query_support",
             "MPIX_Query_cuda_support",
+            "commsan_simgpu_array",
             "commsan_simgpu_execute",
             "commsan_simgpu_failures",
             "commsan_simgpu_origin",
