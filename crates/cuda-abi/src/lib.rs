@@ -35,6 +35,22 @@ macro_rules! types {
     };
 }
 
+impl ChannelFormatDesc {
+    /// Channels, and bytes of each: 1, 2 or 4 of 1, 2 or 4 bytes, which are all alike.
+    pub fn channels(&self) -> Option<(usize, usize)> {
+        let bits = [self.x, self.y, self.z, self.w];
+        let count = bits.iter().take_while(|&&bits| bits == self.x).count();
+        let fits = matches!(count, 1 | 2 | 4) && bits[count..].iter().all(|&bits| bits == 0);
+        let width = match self.x {
+            8 => 1,
+            16 => 2,
+            32 => 4,
+            _ => return None,
+        };
+        fits.then_some((count, width))
+    }
+}
+
 /// Whether an error (`cudaError_t`) leaves the device unusable: what a kernel did wrong cannot be undone, and
 /// "any further CUDA work will return the same error".
 pub fn is_sticky(error: c_int) -> bool {
@@ -136,6 +152,24 @@ types! {
         clusterSchedulingPolicyPreference: c_int,
         nonPortableClusterSizeAllowed: c_int,
         reserved: [c_int; 16],
+    }
+    ChannelFormatDesc { x: c_int, y: c_int, z: c_int, w: c_int, f: c_int, }
+    /// `cudaResourceDesc` of CUDA 12, with which that of CUDA 13 begins; what is in `res` depends on `resType`.
+    ResourceDesc { resType: c_int, res: [usize; 7], }
+    TextureDesc {
+        addressMode: [c_int; 3],
+        filterMode: c_int,
+        readMode: c_int,
+        sRGB: c_int,
+        borderColor: [f32; 4],
+        normalizedCoords: c_int,
+        maxAnisotropy: c_uint,
+        mipmapFilterMode: c_int,
+        mipmapLevelBias: f32,
+        minMipmapLevelClamp: f32,
+        maxMipmapLevelClamp: f32,
+        disableTrilinearOptimization: c_int,
+        seamlessCubemap: c_int,
     }
     GraphInstantiateParams {
         flags: u64,

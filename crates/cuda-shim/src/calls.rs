@@ -84,6 +84,7 @@ macro_rules! entries {
     }};
 }
 
+mod array;
 mod copy;
 mod device;
 mod event;
@@ -98,6 +99,7 @@ mod stream;
 /// All functions that return an error; those of the compiler's code that do not are not among them.
 pub fn entries() -> impl Iterator<Item = Entry> {
     let all = [
+        array::ENTRIES,
         copy::ENTRIES,
         device::ENTRIES,
         event::ENTRIES,

@@ -1,5 +1,6 @@
 //! Copies and sets, from the many ways to say them.
 
+use crate::arrays::Array;
 use crate::entry::{Call, In, current_device};
 use crate::{Event, symbols};
 use commsan_cuda::{Copy, Rows, Set, StreamName};
@@ -54,14 +55,24 @@ impl Copied {
         Copied { to: side(to), from: side(from), extent }
     }
 
-    /// What parameters say; `None` where one side is an array, whose memory nobody can address.
+    /// What parameters say; `None` where one side is an array that is not known.
     pub fn slices(parameters: &Memcpy3DParms) -> Option<Copied> {
-        if parameters.srcArray != 0 || parameters.dstArray != 0 {
-            return None;
-        }
-        let extent = parameters.extent;
-        let to = side(parameters.dstPtr, parameters.dstPos, extent);
-        let from = side(parameters.srcPtr, parameters.srcPos, extent);
+        let array = |handle| match handle {
+            0 => Some(None),
+            handle => Array::of(handle).map(Some),
+        };
+        let (to, from) = (array(parameters.dstArray)?, array(parameters.srcArray)?);
+        // With an array, the extent is in its texels.
+        let element = to.or(from).map_or(1, |array| array.element);
+        let extent = Extent { width: parameters.extent.width * element, ..parameters.extent };
+        let to = match to {
+            Some(array) => array.at(parameters.dstPos),
+            None => side(parameters.dstPtr, parameters.dstPos, extent),
+        };
+        let from = match from {
+            Some(array) => array.at(parameters.srcPos),
+            None => side(parameters.srcPtr, parameters.srcPos, extent),
+        };
         Some(Copied { to, from, extent })
     }
 

@@ -14,6 +14,7 @@
 //! (freeing memory, destroying streams) before. Threads that call at the same time for the same stream
 //! may be told in another order than the library saw: then the program does not say either.
 
+mod arrays;
 mod ask;
 mod calls;
 mod copies;

@@ -202,6 +202,7 @@ impl Tracker {
         let operation = Operation { of, ..Operation::new(args, place, &mut self.stacks) };
         let site = operation.site;
         let id = self.begin(accesses, operation, place);
+        self.starts_for_others(id, place, out);
         let request = Request::new(key, variable, args.call, State::Active(id));
         if let Some(lost) = self.requests.insert(request)
             && lost.is_active()
@@ -423,6 +424,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         self.note_use(id);
+        self.ends_for_others(id);
         let Some(operation) = self.live.get_mut(id) else { return };
         let findings = std::mem::take(&mut operation.findings);
         self.forget_frame(id);
@@ -440,6 +442,7 @@ impl Tracker {
 
     fn end(&mut self, id: OpId) {
         self.note_use(id);
+        self.ends_for_others(id);
         self.forget_frame(id);
         self.live.end(id);
     }

@@ -25,6 +25,8 @@ const ALLOCATORS: &[(&str, Gives)] = &[
     ("nvshmem_calloc", Gives::Result),
     ("posix_memalign", Gives::Argument(0)),
     ("cudaMalloc", Gives::Argument(0)),
+    ("cudaMallocArray", Gives::Argument(0)),
+    ("cudaMalloc3DArray", Gives::Argument(0)),
     ("cudaMallocAsync", Gives::Argument(0)),
     ("cudaMallocFromPoolAsync", Gives::Argument(0)),
     ("cudaMallocHost", Gives::Argument(0)),

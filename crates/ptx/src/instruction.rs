@@ -41,6 +41,8 @@ pub struct Modifiers {
     pub compare: Option<Compare>,
     /// Operation of an atomic, a reduction, or on predicates.
     pub combine: Option<Combine>,
+    /// What a texture or surface is.
+    pub geometry: Option<Geometry>,
     /// What only this opcode knows, such as `.wide` or `.bfly`.
     pub mode: Option<Mode>,
     /// Memory ordering.

@@ -2,7 +2,7 @@
 //!
 //! A row's modifiers stand in the order in which PTX writes them:
 //! - `type` a type (as many of them as stand there), `space`, `vec`, `rnd`, `cmp`, `op`, `order`,
-//!   `scope`, `cop`: a word of that enumeration in [`crate::words`];
+//!   `scope`, `cop`, `geom`: a word of that enumeration in [`crate::words`];
 //! - `hint` any flags that advise caches;
 //! - `{a|b|c}` one of the words of [`Mode`](crate::words::Mode);
 //! - `.ftz` that flag;
@@ -13,7 +13,7 @@
 //!
 //! Operands: a name that begins with `d` is written, others are read. A constant gets the first
 //! type, or what follows a colon: a type, `2` the second one, `wide` twice the first after `.wide`.
-//! `d|q` is a pair whose second half may be missing, `[a]` memory, `label`, `table`, `call` what
+//! `d|q` is a pair whose second half may be missing, `[a]` memory, `[t]` an object and the coordinates in it, `label`, `table`, `call` what
 //! they say; `policy` is there if `.L2::cache_hint` is. `?` after an operand: it may be missing.
 
 use crate::words::Type;
@@ -58,6 +58,8 @@ pub enum Slot {
     Scope,
     /// [`crate::words::Caching`]
     Caching,
+    /// [`crate::words::Geometry`]
+    Geometry,
     /// Flags for which [`crate::words::Flag::is_hint`] holds.
     Hints,
     /// One of these modes.
@@ -90,6 +92,10 @@ pub enum Form {
     Second,
     /// Memory.
     Memory,
+    /// The object before the coordinates of a texture or surface, `[t, {x, y}]`.
+    Object,
+    /// The coordinates, which follow it.
+    Coordinates,
     /// A cache policy, there if and only if `.L2::cache_hint` is.
     Policy,
     /// Where to branch to.
@@ -219,6 +225,14 @@ opcodes! {
     MultimemSt  "multimem.st"         "order scope space vec type"     "[a] b";
     MultimemRed "multimem.red"        "order scope space op vec type"  "[a] b";
 
+    // Textures and surfaces (PTX ISA §9.7.10 and 9.7.11), as far as compilers write them
+    Tex       "tex"       "geom vec type type"                      "d|q [t]:2";
+    TexLevel  "tex.level" "geom vec type type"                      "d|q [t]:2 l:2";
+    TexGrad   "tex.grad"  "geom vec type type"                      "d|q [t]:2 x:2 y:2";
+    Tld4      "tld4"      "{r|g|b|a} geom vec type type"            "d|q [t]:2";
+    Suld      "suld.b"    "geom cop vec type {trap|clamp|zero}"     "d [t]:s32";
+    Sust      "sust.b"    "geom cop vec type {trap|clamp|zero}"     "[t]:s32 b";
+
     // Control
     Bra       "bra"       ".uni"                                    "label";
     BrxIdx    "brx.idx"   ".uni"                                    "a:u32 table";
@@ -338,6 +352,7 @@ fn slot(text: &'static str) -> Slot {
         "order" => Slot::Order,
         "scope" => Slot::Scope,
         "cop" => Slot::Caching,
+        "geom" => Slot::Geometry,
         "hint" => Slot::Hints,
         _ => {
             if let Some(modes) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
@@ -367,10 +382,15 @@ fn positions(text: &'static str) -> Vec<Position> {
         "label" => Form::Label,
         "table" => Form::Table,
         "call" => Form::Call,
+        "[t]" => Form::Object,
         _ if name.starts_with('[') => Form::Memory,
         _ => Form::Value,
     };
     let mut all = vec![Position { written: name.starts_with('d'), form, ty, optional }];
+    if form == Form::Object {
+        all[0].ty = Typing::Always(Type::B64);
+        all.push(Position { written: false, form: Form::Coordinates, ty, optional });
+    }
     if second {
         let ty = Typing::Always(Type::Pred);
         all.push(Position { written: true, form: Form::Second, ty, optional: true });

@@ -368,7 +368,12 @@ impl Printer<'_> {
                 _ => {}
             }
             first = false;
-            write!(f, "{}", self.operand(operand, self.constant_type(position, modifiers)))?;
+            let text = self.operand(operand, self.constant_type(position, modifiers));
+            match position.form {
+                Form::Object => write!(f, "[{text}")?,
+                Form::Coordinates => write!(f, "{text}]")?,
+                _ => write!(f, "{text}")?,
+            }
         }
         Ok(())
     }

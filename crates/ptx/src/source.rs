@@ -1,10 +1,10 @@
 //! Where instructions come from in the program's source.
 
-use crate::instruction::Instruction;
+use crate::instruction::{Base, Instruction, Operand};
 use crate::module::{Location, Module};
 use crate::opcodes::Op;
 use crate::summary::Site;
-use crate::words::{Order, Scope};
+use crate::words::{Combine, Order, Scope};
 
 /// With whose accesses to memory one does not race, if theirs are as strong: it is a *strong operation*, and
 /// the two scopes include each other (PTX ISA §8.6).
@@ -62,6 +62,30 @@ impl Module {
         match is_own(&innermost) {
             true => Some(innermost),
             false => Some(lines.find(is_own).unwrap_or(innermost)),
+        }
+    }
+
+    /// Whether an atomic may look for what others have written, as those that take locks do: by
+    /// comparing, or by an exchange, or an operation that changes nothing, whose result is used.
+    pub fn looks(&self, site: Site) -> bool {
+        let function = self.functions.get(site.function as usize);
+        let Some(body) = function.and_then(|function| function.body.as_ref()) else { return false };
+        let Some(atomic) = body.instructions.get(site.instruction as usize) else { return false };
+        let [Operand::Reg(result), _, operand, ..] = body.operands_of(atomic) else { return false };
+        let changes_nothing = *operand == Operand::Imm(0);
+        match (atomic.op, atomic.modifiers.combine) {
+            (Op::Atom, Some(Combine::Cas)) => true,
+            (Op::Atom, Some(Combine::Add | Combine::Or | Combine::Xor)) if !changes_nothing => {
+                false
+            }
+            (Op::Atom, Some(Combine::Exch | Combine::Add | Combine::Or | Combine::Xor)) => {
+                let uses = body.operands.iter().chain(&body.elements).filter(|operand| {
+                    matches!(operand, Operand::Reg(used) | Operand::Memory(Base::Reg(used), _) if used == result)
+                });
+                // It is there itself, too.
+                uses.count() > 1
+            }
+            _ => false,
         }
     }
 

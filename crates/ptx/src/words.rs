@@ -166,6 +166,14 @@ impl Vector {
 }
 
 words! {
+    /// What a texture or surface is (PTX ISA §9.7.10): its dimensions, in layers if there is an `a`.
+    Geometry {
+        One = "1d", Two = "2d", Three = "3d", LayersOfOne = "a1d", LayersOfTwo = "a2d",
+        Cube = "cube", LayersOfCubes = "acube", Samples = "2dms", LayersOfSamples = "a2dms",
+    }
+}
+
+words! {
     /// Words that select a variant of one particular opcode.
     Mode {
         Lo = "lo", Hi = "hi", Wide = "wide",
@@ -180,6 +188,8 @@ words! {
         Level1 = "L1", Level2 = "L2",
         Cta = "cta", Gl = "gl", Sys = "sys",
         Alias = "alias", Async = "async",
+        Red = "r", Green = "g", Blue = "b", Alpha = "a",
+        OutsideTraps = "trap", OutsideIsZero = "zero",
     }
 }
 

@@ -8,6 +8,7 @@
 #[macro_use]
 mod entry;
 
+mod array;
 mod copy;
 mod device;
 mod event;
@@ -23,5 +24,6 @@ mod pool;
 mod set;
 mod stream;
 mod symbol;
+mod texture;
 mod unsupported;
 mod watch;

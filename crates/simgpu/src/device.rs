@@ -1,7 +1,7 @@
 //! The simulated device: what it says of itself, and what is known of each.
 //!
 //! It is modelled on a current data-centre device of compute capability 9.0; what the simulation has
-//! no part of, such as textures, is not said to be there.
+//! no part of, such as cube maps, is not said to be there.
 
 use crate::error::{Error, Result};
 use crate::order::StreamId;
@@ -41,6 +41,10 @@ pub mod limits {
     pub const SHARED_RESERVED: usize = 1 << 10;
     /// Bytes of constant memory.
     pub const CONSTANT: usize = 64 << 10;
+    /// What the addresses of memory are multiples of that is read as a texture.
+    pub const TEXTURE_ALIGNMENT: usize = 512;
+    /// Texels of such memory.
+    pub const TEXTURE_LINEAR: usize = 1 << 28;
     /// The longest pitch.
     pub const PITCH: usize = 0x7fff_ffff;
     /// Highest and lowest priority of streams.
@@ -118,10 +122,13 @@ const ATTRIBUTES: &[(u32, i32)] = &[
     (11, limits::PITCH as i32),
     (12, limits::REGISTERS as i32),
     (13, 1_000_000),            // kHz of virtual time: an instruction takes a nanosecond
-    (14, 512),                  // texture alignment
+    (14, limits::TEXTURE_ALIGNMENT as i32), // textures of memory
     (15, 1),                    // copies overlap kernels
     (16, limits::MULTIPROCESSORS as i32),
     (19, 1),                    // host memory can be mapped
+    (21, 131_072), (22, 131_072), (23, 65_536), // textures of one and two dimensions
+    (24, 16_384), (25, 16_384), (26, 16_384), // of three
+    (27, 32_768), (28, 32_768), (29, 2048), // layers of two
     (30, 512),                  // surface alignment
     (31, 1),                    // kernels run concurrently
     (36, 2_619_000),            // kHz of memory
@@ -130,7 +137,14 @@ const ATTRIBUTES: &[(u32, i32)] = &[
     (39, limits::THREADS as i32),
     (40, 3),                    // copy engines
     (41, 1),                    // one address space
+    (42, 32_768), (43, 2048),   // layers of textures of one dimension
+    (45, 32_768), (46, 32_768), // textures that are gathered from
     (51, 32),                   // texture pitch alignment
+    (55, 32_768), (56, 131_072), (57, 65_536), // surfaces, as textures
+    (58, 16_384), (59, 16_384), (60, 16_384),
+    (61, 32_768), (62, 2048), (63, 32_768), (64, 32_768), (65, 2048),
+    (69, limits::TEXTURE_LINEAR as i32), // textures of memory, of one and two dimensions
+    (70, 131_072), (71, 65_000), (72, 2_097_120),
     (75, 9), (76, 0),           // compute capability
     (78, 1),                    // streams have priorities
     (79, 1), (80, 1),           // L1 caches globals and locals

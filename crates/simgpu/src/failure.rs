@@ -83,7 +83,11 @@ fn fault_of_kernel(cause: &Cause) -> Option<String> {
             };
             format!("{wrong} {memory} {kind} of {size} bytes")
         }
-        Cause::Trap | Cause::Assertion(_) | Cause::NoFunction(_) => cause.to_string(),
+        Cause::Trap
+        | Cause::Assertion(_)
+        | Cause::NoFunction(_)
+        | Cause::NoTexture(_)
+        | Cause::NoSurface(_) => cause.to_string(),
         Cause::Unsupported(_) | Cause::Deadlock | Cause::StackOverflow | Cause::Barrier(_) => {
             return None;
         }

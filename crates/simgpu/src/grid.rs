@@ -7,6 +7,7 @@ use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::failure::Plaintiff;
 use crate::watch::Watch;
+use commsan_simt::{Surface, Texture};
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -34,6 +35,12 @@ pub trait Reach {
     /// registered and managed memory of the host. It stays as long as the call of
     /// [`Grid::advance`] that asks, and no longer.
     fn allocation(&self, device: usize, address: usize) -> Option<Range<usize>>;
+
+    /// The texture that a handle stands for.
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>>;
+
+    /// The surface that a handle stands for.
+    fn surface(&self, handle: u64) -> Option<Arc<Surface>>;
 }
 
 /// A kernel in execution.

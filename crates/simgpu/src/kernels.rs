@@ -8,7 +8,7 @@ use crate::watch::{Watch, Watching};
 use commsan_ptx::words::Space;
 use commsan_ptx::{Linkage, Variable};
 use commsan_ptx::{Module, fatbin};
-use commsan_simt::{Cause, Fault, Observer, Program, Refused, Services, Wrong};
+use commsan_simt::{Cause, Fault, Observer, Program, Refused, Services, Surface, Texture, Wrong};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
@@ -262,12 +262,22 @@ impl commsan_simt::Reach for OnDevice<'_> {
         let found = self.reach.allocation(self.device, address as usize)?;
         Some(found.start as u64..found.end as u64)
     }
+
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        self.reach.texture(handle)
+    }
+
+    fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
+        self.reach.surface(handle)
+    }
 }
 
 /// What hardware says of a fault (CUDA Runtime API, `cudaError_t`).
 fn error_of(fault: &Fault) -> Error {
     match &fault.cause {
-        Cause::Access { wrong: Wrong::Outside, .. } => Error::ILLEGAL_ADDRESS,
+        Cause::Access { wrong: Wrong::Outside, .. } | Cause::NoTexture(_) | Cause::NoSurface(_) => {
+            Error::ILLEGAL_ADDRESS
+        }
         Cause::Access { wrong: Wrong::Misaligned, .. } => Error::MISALIGNED_ADDRESS,
         Cause::Assertion(_) => Error::ASSERT,
         Cause::Unsupported(_) => Error::ILLEGAL_INSTRUCTION,

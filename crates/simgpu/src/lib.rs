@@ -20,6 +20,7 @@ pub mod events;
 pub mod failure;
 pub mod graphs;
 pub mod grid;
+pub mod images;
 pub mod ipc;
 mod kernels;
 pub mod launch;

@@ -26,6 +26,8 @@ pub enum Kind {
     Graph,
     /// A variable of a module.
     Variable,
+    /// The texels of a CUDA array.
+    Array,
     /// `cudaMallocManaged`.
     Managed,
     /// `cudaMallocHost`, `cudaHostAlloc`.
@@ -79,9 +81,12 @@ impl Allocation {
     /// Where it is.
     pub fn place(&self) -> Place {
         match self.kind {
-            Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable | Kind::Opened => {
-                Place::Device
-            }
+            Kind::Device
+            | Kind::Pool
+            | Kind::Graph
+            | Kind::Variable
+            | Kind::Array
+            | Kind::Opened => Place::Device,
             Kind::Managed => Place::Managed,
             Kind::Pinned | Kind::Registered => Place::Pinned,
         }
@@ -229,7 +234,7 @@ impl Memory {
         match allocation.kind {
             Kind::Registered | Kind::Opened => {}
             Kind::Managed | Kind::Pinned => self.host.give(start..start + size(PAGE)),
-            Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable => {
+            Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable | Kind::Array => {
                 self.devices[allocation.device].give(start..start + size(ALIGNMENT));
                 self.used[allocation.device] -= size(ALIGNMENT);
             }
@@ -308,7 +313,7 @@ impl Memory {
 }
 
 fn on_device(kind: Kind) -> bool {
-    matches!(kind, Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable)
+    matches!(kind, Kind::Device | Kind::Pool | Kind::Graph | Kind::Variable | Kind::Array)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::events::Events;
 use crate::failure::Failed;
 use crate::graphs::Graphs;
 use crate::grid::Loader;
+use crate::images::Images;
 use crate::ipc::Board;
 use crate::memory::Memory;
 use crate::modules::Modules;
@@ -78,6 +79,7 @@ pub struct State {
     pub(crate) events: Events,
     pub(crate) memory: Memory,
     pub(crate) pools: Pools,
+    pub(crate) images: Images,
     pub(crate) modules: Modules,
     pub(crate) graphs: Graphs,
     /// Events that other processes may open.
@@ -116,6 +118,7 @@ impl Runtime {
             events: Events::default(),
             memory: Memory::new(count, crate::device::MEMORY)?,
             pools: Pools::default(),
+            images: Images::default(),
             modules: Modules::new(loader),
             graphs: Graphs::default(),
             board: None,

@@ -9,15 +9,18 @@ use crate::device::Device;
 use crate::error::{Error, Result, SUCCESS};
 use crate::failure::Plaintiff;
 use crate::grid::{Grid, Progress, Reach};
+use crate::images::Images;
 use crate::memory::{Kind, Memory, Place};
 use crate::order::OpId;
 use crate::pools::Pools;
 use crate::runtime::State;
 use crate::task::{HostCall, KernelCall, Task};
 use crate::watch::Watch;
+use commsan_simt::{Surface, Texture};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// Instructions of a piece: a fraction of a millisecond of interpretation.
 const SLICE: u64 = 20_000;
@@ -70,6 +73,7 @@ struct View<'a> {
     memory: &'a Memory,
     devices: &'a [Device],
     pools: &'a Pools,
+    images: &'a Images,
 }
 
 impl Reach for View<'_> {
@@ -80,6 +84,14 @@ impl Reach for View<'_> {
             || self.devices[device].peers.contains(&found.device)
             || found.pool.is_some_and(|pool| self.pools.is_open_to(pool, device));
         reachable.then(|| found.range.clone())
+    }
+
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        self.images.texture(handle)
+    }
+
+    fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
+        self.images.surface(handle)
     }
 }
 
@@ -197,7 +209,8 @@ impl State {
     /// Gives a kernel its piece, and the others theirs before its next.
     fn advance(&mut self, at: usize) -> Step {
         let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
-        let view = View { memory: &self.memory, devices: &self.devices, pools: &self.pools };
+        let State { memory, devices, pools, images, .. } = self;
+        let view = View { memory, devices, pools, images };
         let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE, &view));
         let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
         self.barren += 1;

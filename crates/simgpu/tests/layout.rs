@@ -29,6 +29,9 @@ const TYPES: &[(&str, &str, u32)] = &[
     ("LaunchAttribute", "cudaLaunchAttribute", 0),
     ("LaunchConfig", "cudaLaunchConfig_t", 0),
     ("FuncAttributes", "cudaFuncAttributes", 0),
+    ("ChannelFormatDesc", "cudaChannelFormatDesc", 0),
+    ("ResourceDesc", "cudaResourceDesc", 12),
+    ("TextureDesc", "cudaTextureDesc", 0),
     ("GraphInstantiateParams", "cudaGraphInstantiateParams", 0),
     ("GraphExecUpdateResultInfo", "cudaGraphExecUpdateResultInfo", 0),
     ("GraphEdgeData", "cudaGraphEdgeData", 0),
@@ -131,6 +134,7 @@ fn every_name_of_the_real_library_is_there_and_none_but_cudas() {
         let own = [
             "MPIX_GPU_query_support",
             "MPIX_Query_cuda_support",
+            "commsan_simgpu_array",
             "commsan_simgpu_execute",
             "commsan_simgpu_failures",
             "commsan_simgpu_origin",

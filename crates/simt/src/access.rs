@@ -17,6 +17,9 @@ pub struct Trap {
     pub lane: usize,
 }
 
+/// The bytes of a texel, of which there may be fewer.
+pub type Texel = [u8; 16];
+
 /// Memory of one kind that belongs to the simulation itself.
 #[derive(Clone, Copy)]
 pub struct Region {
@@ -218,6 +221,48 @@ impl<O: Observer> Memories<'_, '_, O> {
                 for n in 0..copy.size {
                     // SAFETY: `each` has checked that the lane may access these bytes.
                     unsafe { u8::store(target.pointer(lane, n), bytes[lane][n as usize]) };
+                }
+            }
+        })
+    }
+
+    /// Reads the memory of textures and surfaces; lanes that are not asked for get zeros.
+    pub fn read_texels(
+        &mut self,
+        addresses: &Row<u64>,
+        mask: Mask,
+        size: u64,
+    ) -> Result<[Texel; LANES], Trap> {
+        let mut texels = [[0; 16]; LANES];
+        if mask != 0 {
+            self.global_access(addresses, mask, size, Kind::Load, |target, mask| {
+                for lane in lanes(mask) {
+                    for (byte, n) in texels[lane].iter_mut().zip(0..size) {
+                        // SAFETY: checked to be accessible.
+                        *byte = unsafe { u8::load(target.pointer(lane, n)) };
+                    }
+                }
+            })?;
+        }
+        Ok(texels)
+    }
+
+    /// Writes the memory of surfaces.
+    pub fn write_texels(
+        &mut self,
+        addresses: &Row<u64>,
+        mask: Mask,
+        size: u64,
+        texels: &[Texel; LANES],
+    ) -> Result<(), Trap> {
+        if mask == 0 {
+            return Ok(());
+        }
+        self.global_access(addresses, mask, size, Kind::Store, |target, mask| {
+            for lane in lanes(mask) {
+                for (byte, n) in texels[lane].iter().zip(0..size) {
+                    // SAFETY: checked to be accessible.
+                    unsafe { u8::store(target.pointer(lane, n), *byte) };
                 }
             }
         })

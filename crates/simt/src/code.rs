@@ -2,6 +2,7 @@
 
 use crate::compute::{Args, Compute};
 use crate::rows::{Mask, Slot};
+use crate::texture::Outside;
 
 /// One step. A PTX instruction is one of them, or a few where values must be widened or packed.
 pub struct Code {
@@ -39,6 +40,10 @@ pub enum Action {
     CopyBulk(Box<CopyBulk>),
     /// Works on a barrier object in shared memory.
     Mbarrier(Box<Mbarrier>),
+    /// Reads a texture.
+    Sample(Box<Sample>),
+    /// Reads or writes a surface.
+    Surface(Box<SurfaceAccess>),
     /// Calls a function.
     Call(Box<Call>),
     /// Returns to the caller; ends threads of a kernel.
@@ -176,6 +181,46 @@ pub struct CopyBulk {
     pub from: Address,
     /// Row of how many bytes.
     pub size: Slot,
+}
+
+/// `tex` and `tld4`.
+pub struct Sample {
+    /// Row of 64-bit handles.
+    pub object: Slot,
+    /// Where in the texture.
+    pub at: Coordinates,
+    /// Whether coordinates are integers.
+    pub whole: bool,
+    /// The channel that is read of the four texels around, if it is that.
+    pub gathers: Option<usize>,
+    /// Four rows of 32-bit results.
+    pub values: Vec<Slot>,
+    /// Predicate that says whether there was memory: always.
+    pub resident: Option<Slot>,
+}
+
+/// `suld` and `sust`.
+pub struct SurfaceAccess {
+    /// Row of 64-bit handles.
+    pub object: Slot,
+    /// Where in the surface; x in bytes.
+    pub at: Coordinates,
+    /// Rows of elements of `width` bytes.
+    pub values: Vec<Slot>,
+    /// Bytes of an element.
+    pub width: u64,
+    /// Whether it writes.
+    pub writes: bool,
+    /// What happens outside of the surface; it traps without.
+    pub outside: Option<Outside>,
+}
+
+/// Coordinates.
+pub struct Coordinates {
+    /// Row of 32-bit numbers for each dimension.
+    pub rows: Vec<Slot>,
+    /// Row of 32-bit numbers of layers, if there are layers.
+    pub layer: Option<Slot>,
 }
 
 /// `mbarrier.*`.

@@ -190,6 +190,14 @@ fn run_group<O: Observer>(
                 changed.map_err(place)?;
                 current.pc += 1;
             }
+            Action::Sample(sample) => {
+                memories!().sample(&rows, sample, active).map_err(place)?;
+                current.pc += 1;
+            }
+            Action::Surface(access) => {
+                memories!().surface(&rows, access, active).map_err(place)?;
+                current.pc += 1;
+            }
             _ if active == 0 => current.pc += 1,
             Action::Nothing => current.pc += 1,
             Action::Fence => {

@@ -13,7 +13,7 @@ pub enum Cause {
         wrong: Wrong,
         /// What it would have done.
         kind: Kind,
-        /// In which memory: `global`, `shared`, `local`, `parameter`.
+        /// In which memory: `global`, `shared`, `local`, `parameter`, `surface`.
         memory: &'static str,
         /// Where.
         address: u64,
@@ -32,6 +32,10 @@ pub enum Cause {
     StackOverflow,
     /// A call through a pointer that is no function's.
     NoFunction(u64),
+    /// A read by a handle that stands for no texture.
+    NoTexture(u64),
+    /// An access by a handle that stands for no surface.
+    NoSurface(u64),
     /// A barrier's number or count that no block has.
     Barrier(u32),
 }
@@ -53,6 +57,12 @@ impl fmt::Display for Cause {
             Cause::Deadlock => f.write_str("waits for threads that never come"),
             Cause::StackOverflow => f.write_str("stack overflow"),
             Cause::NoFunction(address) => write!(f, "call of {address:#x}, which is no function"),
+            Cause::NoTexture(handle) => {
+                write!(f, "read of {handle:#x}, which is no texture object")
+            }
+            Cause::NoSurface(handle) => {
+                write!(f, "access by {handle:#x}, which is no surface object")
+            }
             Cause::Barrier(number) => write!(f, "no block has a barrier like this: {number}"),
         }
     }

@@ -9,6 +9,7 @@ use crate::program::{Kernel, Symbols};
 use crate::provided::Services;
 use crate::rows::Storage;
 use crate::special::Place;
+use crate::texture::{Surface, Texture};
 use crate::warp::Outcome;
 use std::fmt;
 use std::ops::Range;
@@ -358,5 +359,13 @@ struct WithHeap<'a> {
 impl Reach for WithHeap<'_> {
     fn allocation(&self, address: u64) -> Option<Range<u64>> {
         self.reach.allocation(address).or_else(|| self.services.allocation(address))
+    }
+
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        self.reach.texture(handle)
+    }
+
+    fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
+        self.reach.surface(handle)
     }
 }

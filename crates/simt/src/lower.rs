@@ -12,6 +12,7 @@ mod control;
 mod convert;
 mod memory;
 mod real;
+mod texture;
 mod warp;
 
 use crate::code::{Action, Code, Dynamic, Passed, Routine};
@@ -183,12 +184,13 @@ impl Lowering<'_> {
 
     fn operation(&mut self) -> Result<(), Refusal> {
         type Family<L> = fn(&mut L) -> Option<Result<(), Refusal>>;
-        let families: [Family<Self>; 7] = [
+        let families: [Family<Self>; 8] = [
             Self::arithmetic,
             Self::bits,
             Self::compare,
             Self::convert,
             Self::memory,
+            Self::texture,
             Self::control,
             Self::warp,
         ];

@@ -1,7 +1,9 @@
 //! Memory as kernels see it: address windows, what they may reach, accesses to the host's memory.
 
+use crate::texture::{Surface, Texture};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// Where shared memory appears among generic addresses: beyond what a process of 48-bit addresses has.
@@ -25,6 +27,12 @@ pub trait Reach {
     /// The allocation that an address is in. What it returns stays accessible while the call of
     /// [`crate::Grid::advance`] that asked goes on.
     fn allocation(&self, address: u64) -> Option<Range<u64>>;
+
+    /// The texture that a handle stands for.
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>>;
+
+    /// The surface that a handle stands for.
+    fn surface(&self, handle: u64) -> Option<Arc<Surface>>;
 }
 
 /// What an access does.
@@ -104,6 +112,16 @@ impl<'a> Global<'a> {
     /// What `reach` and `own` allow.
     pub fn new(reach: &'a dyn Reach, own: Range<u64>) -> Global<'a> {
         Global { reach, own, cache: [(1, 0); CACHED] }
+    }
+
+    /// The texture that a handle stands for.
+    pub fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        self.reach.texture(handle)
+    }
+
+    /// The surface that a handle stands for.
+    pub fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
+        self.reach.surface(handle)
     }
 
     /// Whether all of `low..high` is in one allocation, as far as the instruction's last one tells.
@@ -224,6 +242,14 @@ mod tests {
     impl Reach for One {
         fn allocation(&self, address: u64) -> Option<Range<u64>> {
             self.0.contains(&address).then(|| self.0.clone())
+        }
+
+        fn texture(&self, _: u64) -> Option<Arc<Texture>> {
+            None
+        }
+
+        fn surface(&self, _: u64) -> Option<Arc<Surface>> {
+            None
         }
     }
 

@@ -6,7 +6,7 @@ mod device;
 use commsan_ptx::Module;
 use commsan_ptx::opcodes::{self, Form, Row, Slot as RowSlot, Typing};
 use commsan_ptx::words::{
-    Caching, Combine, Compare, Flag, Mode, Order, Rounding, Scope, Space, Type, Vector,
+    Caching, Combine, Compare, Flag, Geometry, Mode, Order, Rounding, Scope, Space, Type, Vector,
 };
 use commsan_simt::{Access, Cause, Observer, Program, Progress};
 use device::{Arguments, services, shape, start};
@@ -63,12 +63,20 @@ fn write(row: &Row, choices: &mut Choices<'_>) -> String {
     let mut words = vec![choices.of(&row.names).to_owned()];
     let mut types = Vec::new();
     let (mut lanes, mut space, mut wide) = (1, Space::Global, false);
+    // Few words fit textures and surfaces.
+    let image = row.modifiers.contains(&RowSlot::Geometry);
     for slot in &row.modifiers {
         let left_out = !choices.one_in(3);
         let word = match slot {
             RowSlot::Type { optional } if *optional && left_out => continue,
             RowSlot::Type { .. } => {
-                let all = if choices.one_in(9) { Type::ALL } else { &TYPES };
+                let all = if image {
+                    &[Type::F32, Type::S32][..]
+                } else if choices.one_in(9) {
+                    Type::ALL
+                } else {
+                    &TYPES
+                };
                 // The second type is that of the first one more often than not.
                 let again = types.last().copied().filter(|_| choices.one_in(2));
                 let ty = again.unwrap_or_else(|| choices.of(all));
@@ -84,13 +92,14 @@ fn write(row: &Row, choices: &mut Choices<'_>) -> String {
             RowSlot::Compare => choices.of(Compare::ALL).word(),
             RowSlot::Fixed(word) => word,
             RowSlot::Flag(Flag::Approximate) => Flag::Approximate.word(),
-            _ if left_out => continue,
+            _ if left_out && !image => continue,
             RowSlot::Space => {
                 space = choices.of(&[Space::Global, Space::Shared, Space::Local, Space::Param]);
                 space.word()
             }
             RowSlot::Vector => {
-                let vector = choices.of(&[Vector::V2, Vector::V4]);
+                let all = if image { [Vector::V4; 2] } else { [Vector::V2, Vector::V4] };
+                let vector = choices.of(&all);
                 lanes = vector.len() as usize;
                 vector.word()
             }
@@ -98,6 +107,7 @@ fn write(row: &Row, choices: &mut Choices<'_>) -> String {
             RowSlot::Order => choices.of(Order::ALL).word(),
             RowSlot::Scope => choices.of(Scope::ALL).word(),
             RowSlot::Caching => choices.of(Caching::ALL).word(),
+            RowSlot::Geometry => choices.of(Geometry::ALL).word(),
             RowSlot::Hints => Flag::L1EvictLast.word(),
             RowSlot::Flag(flag) => flag.word(),
         };
@@ -123,6 +133,11 @@ fn write(row: &Row, choices: &mut Choices<'_>) -> String {
             Form::Table => operands.push("targets".to_owned()),
             Form::Call => operands.push("callee".to_owned()),
             Form::Memory => operands.push(place(space, choices).to_owned()),
+            Form::Object => operands.push(choices.of(&["[%rd1", "[%rd2", "[%rd3"]).to_owned()),
+            Form::Coordinates => {
+                let all: Vec<_> = (0..4).map(|_| value(ty, false, choices)).collect();
+                operands.push(format!("{{{}}}]", all.join(",")));
+            }
             Form::Value if lanes > 1 && !matches!(position.ty, Typing::Always(_)) => {
                 let all: Vec<_> =
                     (0..lanes).map(|_| value(ty, position.written, choices)).collect();

@@ -9,14 +9,15 @@
 //! streams can reach, or NCCL's, or NVSHMEM's, for these can tell each other something while they run; and without
 //! MPI. What hosts tell each other by other means, pipes or signals, is not seen either.
 //!
-//! Missed is what is not certain ([`Touch::certain`]), too scattered, or more than a process can remember; what MPI does
-//! between the start of an operation and its completion; and what ranks on other nodes do, which cannot open the memory.
+//! Missed is what is not certain ([`Touch::certain`]), too scattered, or more than a process can remember; what operations
+//! of MPI on parts of buffers do between their start and their completion; and what ranks on other nodes do, which cannot
+//! open the memory.
 
 use super::{Gpu, Started};
 use crate::afar::{Glimpse, SharedMemory, Spot, Use};
 use crate::clock::{Clock, Moment};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
-use commsan_engine::{Access, Footprint, Mode};
+use commsan_engine::{Access, Footprint, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
 use commsan_ptx::Strength;
@@ -48,6 +49,8 @@ pub(super) struct Shared {
     time: Time,
     /// Numbers of places that others may refer to.
     sites: FxHashMap<(StackId, Option<&'static str>), u32>,
+    /// Operations of MPI that are pending, with where they were started.
+    operations: FxHashMap<OpId, Spot>,
     /// Uses of others that work of this process was told to meet.
     told: VecDeque<(Spot, Moment)>,
     /// Calls of other processes, by their names.
@@ -233,6 +236,43 @@ impl Gpu {
             doing: None,
         };
         self.compare(&mine, None, (clock, done), out);
+    }
+
+    /// An operation of MPI has started here, and does this when it likes. What it meets then, its call has met.
+    pub fn operation_starts(
+        &mut self,
+        operation: OpId,
+        accesses: &[Access],
+        call: &'static str,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let site = place.site(Some(call), &mut self.stacks);
+        let Some(spot) = self.spot(site, out) else { return };
+        self.shared.operations.insert(operation, spot);
+        accesses.iter().for_each(|access| self.operation_uses(access, (spot, call), 0));
+    }
+
+    /// It is over.
+    pub fn operation_ends(&mut self, operation: OpId, accesses: &[Access], call: &'static str) {
+        let Some(spot) = self.shared.operations.remove(&operation) else { return };
+        if let Some(segment) = self.shared.time().map(|time| time.segment) {
+            accesses.iter().for_each(|access| self.operation_uses(access, (spot, call), segment));
+        }
+    }
+
+    fn operation_uses(&mut self, access: &Access, (spot, call): (Spot, &str), done: u32) {
+        let span = access.footprint.span();
+        let block = self.memory.around(span.start).filter(|_| !span.is_empty());
+        let Some((memory, start)) =
+            block.and_then(|block| Some((block.shared?, block.bytes.start)))
+        else {
+            return;
+        };
+        let Some(runs) = Use::runs_of(&access.footprint, start) else { return };
+        let mode = access.mode;
+        let used = Use { memory, mode, runs, moment: None, spot, call: call.into(), doing: None };
+        self.afar.note_use(used, done);
     }
 
     /// Notes a use, and tells which of others it meets.

@@ -12,6 +12,8 @@ pub(super) struct Told {
     mode: Mode,
     strength: Strength,
     line: Option<Line>,
+    /// Whether what is written is looked for as well: an atomic that takes a lock.
+    looks: bool,
 }
 
 impl Told {
@@ -24,6 +26,7 @@ impl Told {
                 .instruction(access.site)
                 .map_or(Strength::Weak, |instruction| instruction.strength()),
             line: line.map(|(file, line)| Line { file: file.into(), line }),
+            looks: access.kind == AccessKind::Atomic && module.looks(access.site),
         }
     }
 }
@@ -62,11 +65,12 @@ pub(super) fn of(
     let mut pieces = Vec::new();
     for effect in effects {
         let told = &told[effect.access];
+        let looks = told.looks.then(|| Told { mode: Mode::Read, ..told.clone() });
         for (extent, pointer) in extents(effect, arguments, variable) {
-            add(
-                &mut pieces,
-                Piece { told: told.clone(), certain: effect.certain, extent, pointer },
-            );
+            for told in std::iter::once(told).chain(&looks) {
+                let (told, extent) = (told.clone(), extent.clone());
+                add(&mut pieces, Piece { told, certain: effect.certain, extent, pointer });
+            }
         }
     }
     settle(&mut pieces);
@@ -200,7 +204,7 @@ impl Piece {
 }
 
 fn touch(piece: Piece) -> Touch {
-    let Told { mode, strength, line } = piece.told;
+    let Told { mode, strength, line, .. } = piece.told;
     let bytes = match piece.extent {
         Extent::Exactly(footprint) => Bytes::Exactly(engine_footprint(&footprint)),
         Extent::Within(pointer) => Bytes::Within(pointer),
@@ -241,7 +245,7 @@ mod tests {
                     let mode = if write { Mode::Write } else { Mode::Read };
                     let origins = vec![Origin::Argument(0)];
                     let effect = Effect { access, origins, bytes: Some(bytes), certain };
-                    (effect, Told { mode, strength, line: None })
+                    (effect, Told { mode, strength, line: None, looks: false })
                 });
             parts.unzip()
         })

@@ -13,7 +13,7 @@ use crate::rma::remote::{Meeting, Remote};
 use commsan_cuda::{
     Copy, Gpu, Set, SharedEvent, SharedMemory, StreamName, Ticket, Time, Touch, Work,
 };
-use commsan_engine::{Access, Past, When};
+use commsan_engine::{Access, OpId, Past, When};
 use commsan_fabric::ENTRY;
 use commsan_model::{Code, Role};
 use commsan_place::{About, Findings, Place, Report, Side};
@@ -56,6 +56,32 @@ impl Tracker {
                 time.known.extend_from_slice(clock.row());
             }
         }));
+    }
+
+    /// An operation has started that may use device memory which other ranks have open.
+    pub(super) fn starts_for_others(
+        &mut self,
+        id: OpId,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        if self.gpu.shares_memory() {
+            self.tell_time(None);
+            if let Some(operation) = self.live.get(id) {
+                let accesses = self.live.accesses(id);
+                self.gpu.operation_starts(id, accesses, &operation.call.name, place, out);
+            }
+        }
+    }
+
+    /// It is over.
+    pub(super) fn ends_for_others(&mut self, id: OpId) {
+        if self.gpu.shares_memory() {
+            self.tell_time(None);
+            if let Some(operation) = self.live.get(id) {
+                self.gpu.operation_ends(id, self.live.accesses(id), &operation.call.name);
+            }
+        }
     }
 
     /// What is found on the board under a handle.

@@ -89,7 +89,9 @@ impl Tracker {
             (false, _) => {
                 self.check_all(args, accesses.iter(), place, out);
                 let mut accesses: Vec<_> = accesses.into_iter().map(Some).collect();
-                State::Active(self.begin(&mut accesses, operation, place))
+                let id = self.begin(&mut accesses, operation, place);
+                self.starts_for_others(id, place, out);
+                State::Active(id)
             }
         };
         if let Some(request) = self.requests.one(token) {

@@ -38,6 +38,7 @@ fn take(slot: &Slot, word: &str, modifiers: &mut Modifiers) -> Option<()> {
         Slot::Order => fill(&mut modifiers.order, Order::parse(word)),
         Slot::Scope => fill(&mut modifiers.scope, Scope::parse(word)),
         Slot::Caching => fill(&mut modifiers.caching, Caching::parse(word)),
+        Slot::Geometry => fill(&mut modifiers.geometry, Geometry::parse(word)),
         Slot::Mode(modes) => {
             fill(&mut modifiers.mode, modes.iter().copied().find(|m| m.word() == word))
         }
@@ -70,6 +71,7 @@ pub(crate) fn print(row: &Row, modifiers: &Modifiers) -> String {
             Slot::Order => add(modifiers.order.map(Order::word)),
             Slot::Scope => add(modifiers.scope.map(Scope::word)),
             Slot::Caching => add(modifiers.caching.map(Caching::word)),
+            Slot::Geometry => add(modifiers.geometry.map(Geometry::word)),
             Slot::Mode(_) => add(modifiers.mode.map(Mode::word)),
             Slot::Hints => {
                 modifiers.flags.iter().filter(|f| f.is_hint()).for_each(|f| add(Some(f.word())));
@@ -145,6 +147,11 @@ mod tests {
             "bra.uni",
             "isspacep.global",
             "multimem.red.release.sys.global.add.u32",
+            "tex.a2d.v4.s32.f32",
+            "tex.level.2d.v4.f32.f32",
+            "tld4.g.2d.v4.f32.f32",
+            "suld.b.2d.v2.b16.trap",
+            "sust.b.1d.b32.clamp",
             "lop3.b32",
             "mov.b128",
         ];

@@ -82,6 +82,16 @@ impl<'a> Reader<'_, 'a> {
                 expect(&mut self.lexer, b'[')?;
                 self.memory()?
             }
+            Form::Object => {
+                expect(&mut self.lexer, b'[')?;
+                self.value(Type::B64)?
+            }
+            Form::Coordinates => {
+                expect(&mut self.lexer, b'{')?;
+                let list = self.list(constant_type(position, modifiers)?, false)?;
+                expect(&mut self.lexer, b']')?;
+                list
+            }
             Form::Value | Form::Policy if self.lexer.eat(b'{') => {
                 let ty = constant_type(position, modifiers)?;
                 let packed = op == Op::Mov && modifiers.vector.is_none();

@@ -171,6 +171,11 @@ impl<'w> Walker<'w> {
             (Op::CpAsyncBulk, [_, memory, Operand::Imm(size), ..]) => {
                 self.access(at, AccessKind::Read, *memory, *size);
             }
+            // What they reach is known to the device alone.
+            (Op::Tex | Op::TexLevel | Op::TexGrad | Op::Tld4 | Op::Suld, _) => {
+                self.record(at, AccessKind::Read, None, 0);
+            }
+            (Op::Sust, _) => self.record(at, AccessKind::Write, None, 0),
             // Of global memory they only read.
             (Op::CpAsyncBulk, _) => self.record(at, AccessKind::Read, None, 0),
             (Op::Call, _) => {

@@ -4,6 +4,7 @@ use crate::abi::{Memcpy3DParms, Memcpy3DPeerParms, MemcpyAttributes};
 use crate::api::entry::{In, Out};
 use crate::copy::{self, Copy, Extent};
 use crate::error::{Error, Result};
+use crate::images::Array;
 use crate::memory::Place;
 use crate::order::StreamId;
 use crate::rules::Call;
@@ -121,7 +122,8 @@ calls! {
     fn cudaMemcpy3D, cudaMemcpy3D_ptds in (session, which)(parameters: In<Memcpy3DParms>) {
         let stream = session.stream(which(0))?;
         let parameters = parameters.get()?;
-        copy(session, Call::Copy, stream, from_parameters(&parameters)?, parameters.kind)
+        let copied = from_parameters(session, &parameters)?;
+        copy(session, Call::Copy, stream, copied, parameters.kind)
     }
 
     fn cudaMemcpy3DAsync, cudaMemcpy3DAsync_ptsz in (session, which)(
@@ -130,7 +132,8 @@ calls! {
     ) {
         let stream = session.stream(which(stream))?;
         let parameters = parameters.get()?;
-        copy(session, Call::CopyAsync, stream, from_parameters(&parameters)?, parameters.kind)
+        let copied = from_parameters(session, &parameters)?;
+        copy(session, Call::CopyAsync, stream, copied, parameters.kind)
     }
 
     fn cudaMemcpyPeer in (session)(
@@ -160,7 +163,7 @@ calls! {
     fn cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds in (session, _which)(
         parameters: In<Memcpy3DPeerParms>,
     ) {
-        let (copied, to, from) = from_peer_parameters(&parameters.get()?)?;
+        let (copied, to, from) = from_peer_parameters(session, &parameters.get()?)?;
         peer(session, None, copied, to, from)
     }
 
@@ -169,7 +172,7 @@ calls! {
         stream: usize,
     ) {
         let stream = session.stream(which(stream))?;
-        let (copied, to, from) = from_peer_parameters(&parameters.get()?)?;
+        let (copied, to, from) = from_peer_parameters(session, &parameters.get()?)?;
         peer(session, Some(stream), copied, to, from)
     }
 }
@@ -314,27 +317,49 @@ fn side(
 }
 
 /// The copy that `cudaMemcpy3DParms` describes.
-pub(crate) fn from_parameters(parameters: &Memcpy3DParms) -> Result<Copy> {
-    if parameters.srcArray != 0 || parameters.dstArray != 0 {
-        return Err(Error::NOT_SUPPORTED);
-    }
+pub(crate) fn from_parameters(state: &State, parameters: &Memcpy3DParms) -> Result<Copy> {
+    let array = |handle| match handle {
+        0 => Ok(None),
+        handle => state.images.array(handle).map(Some),
+    };
+    let (to, from) = (array(parameters.dstArray)?, array(parameters.srcArray)?);
+    let both =
+        parameters.dstPtr.ptr != 0 && to.is_some() || parameters.srcPtr.ptr != 0 && from.is_some();
+    let elements = [to, from].map(|array| array.map(|array| array.element));
+    let element = match elements {
+        _ if both => return Err(Error::INVALID_VALUE),
+        [Some(one), Some(other)] if one != other => return Err(Error::INVALID_VALUE),
+        [one, other] => one.or(other).unwrap_or(1),
+    };
+    // With an array, the extent is in its elements; so is a position in an array.
+    let bytes = |count: usize| count.checked_mul(element).ok_or(Error::INVALID_VALUE);
     let crate::abi::Extent { width, height, depth } = parameters.extent;
-    let extent = Extent { width, height, depth };
-    let to = side(parameters.dstPtr, parameters.dstPos, extent)?;
-    let from = side(parameters.srcPtr, parameters.srcPos, extent)?;
+    let extent = Extent { width: bytes(width)?, height, depth };
+    let place = |array: Option<&Array>, pointer, at: crate::abi::Pos| match array {
+        Some(array) => array.place([bytes(at.x)?, at.y, at.z], extent),
+        None => side(pointer, at, extent),
+    };
+    let to = place(to, parameters.dstPtr, parameters.dstPos)?;
+    let from = place(from, parameters.srcPtr, parameters.srcPos)?;
     Ok(Copy { to, from, extent })
 }
 
-fn from_peer_parameters(parameters: &Memcpy3DPeerParms) -> Result<(Copy, c_int, c_int)> {
-    let copied = from_parameters(&Memcpy3DParms {
-        srcArray: parameters.srcArray,
-        srcPos: parameters.srcPos,
-        srcPtr: parameters.srcPtr,
-        dstArray: parameters.dstArray,
-        dstPos: parameters.dstPos,
-        dstPtr: parameters.dstPtr,
-        extent: parameters.extent,
-        kind: DEFAULT,
-    })?;
+fn from_peer_parameters(
+    state: &State,
+    parameters: &Memcpy3DPeerParms,
+) -> Result<(Copy, c_int, c_int)> {
+    let copied = from_parameters(
+        state,
+        &Memcpy3DParms {
+            srcArray: parameters.srcArray,
+            srcPos: parameters.srcPos,
+            srcPtr: parameters.srcPtr,
+            dstArray: parameters.dstArray,
+            dstPos: parameters.dstPos,
+            dstPtr: parameters.dstPtr,
+            extent: parameters.extent,
+            kind: DEFAULT,
+        },
+    )?;
     Ok((copied, parameters.dstDevice, parameters.srcDevice))
 }

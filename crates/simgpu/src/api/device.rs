@@ -227,25 +227,6 @@ extern "C" fn commsan_12_cudaGetDeviceProperties() -> c_int {
     unsupported("cudaGetDeviceProperties of CUDA 11")
 }
 
-/// `cudaChannelFormatDesc`.
-#[repr(C)]
-#[derive(Debug)]
-struct ChannelFormat {
-    bits: [c_int; 4],
-    kind: c_int,
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cudaCreateChannelDesc(
-    x: c_int,
-    y: c_int,
-    z: c_int,
-    w: c_int,
-    kind: c_int,
-) -> ChannelFormat {
-    ChannelFormat { bits: [x, y, z, w], kind }
-}
-
 /// There is no driver to call into.
 fn no_driver(symbol: In<c_char>, function: Out<usize>, status: Out<c_int>) -> Result {
     /// `cudaDriverEntryPointSymbolNotFound`.
@@ -267,6 +248,7 @@ fn reset(session: &mut Session) -> Result {
             session.release(start);
         }
     }
+    session.images.forget_device(device);
     session.modules.forget_device(device);
     for handle in session.streams.handles_of(device) {
         crate::api::stream::destroy(session, handle)?;
@@ -307,6 +289,18 @@ macro_rules! properties {
         properties.texturePitchAlignment = size(51)?;
         properties.multiProcessorCount = value(16)?;
         properties.canMapHostMemory = value(19)?;
+        properties.maxTexture1D = value(21)?;
+        properties.maxTexture2D = [value(22)?, value(23)?];
+        properties.maxTexture2DLinear = [value(70)?, value(71)?, value(72)?];
+        properties.maxTexture2DGather = [value(45)?, value(46)?];
+        properties.maxTexture3D = [value(24)?, value(25)?, value(26)?];
+        properties.maxTexture1DLayered = [value(42)?, value(43)?];
+        properties.maxTexture2DLayered = [value(27)?, value(28)?, value(29)?];
+        properties.maxSurface1D = value(55)?;
+        properties.maxSurface2D = [value(56)?, value(57)?];
+        properties.maxSurface3D = [value(58)?, value(59)?, value(60)?];
+        properties.maxSurface1DLayered = [value(61)?, value(62)?];
+        properties.maxSurface2DLayered = [value(63)?, value(64)?, value(65)?];
         properties.surfaceAlignment = size(30)?;
         properties.concurrentKernels = value(31)?;
         properties.pciBusID = value(33)?;
@@ -338,6 +332,7 @@ macro_rules! properties {
 
 fn properties_12(device: usize) -> Result<DeviceProp12> {
     let mut properties = properties!(DeviceProp12, device);
+    properties.maxTexture1DLinear = attribute(69, device)?;
     properties.clockRate = attribute(13, device)?;
     properties.deviceOverlap = attribute(15, device)?;
     properties.memoryClockRate = attribute(36, device)?;

@@ -142,6 +142,10 @@ impl<T: Copy> In<T> {
 }
 
 impl<T> In<T> {
+    pub(crate) fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
     /// What is so many bytes further.
     pub(crate) fn after<U>(self, bytes: usize) -> In<U> {
         In(self.0.wrapping_byte_add(bytes).cast())

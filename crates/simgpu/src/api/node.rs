@@ -313,7 +313,7 @@ fn any_body(session: &mut Session, parameters: In<c_int>) -> Result<Body> {
 }
 
 fn copy_body(session: &Session, parameters: Memcpy3DParms) -> Result<Body> {
-    let copied = copy::from_parameters(&parameters)?;
+    let copied = copy::from_parameters(session, &parameters)?;
     copy::check(session, &copied, parameters.kind)?;
     Ok(Body::Task(Task::Copy(copied)))
 }

@@ -5,7 +5,10 @@
 pub mod words;
 
 use commsan_ptx::Module;
-use commsan_simt::{Fault, Grid, Launch, Observer, Program, Progress, Reach, Services};
+use commsan_simt::{
+    Channel, Fault, Grid, Launch, Observer, Outside, Program, Progress, Reach, Services, Surface,
+    Texels, Texture,
+};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,6 +52,30 @@ pub struct Memory(pub Vec<Range<u64>>);
 impl Reach for Memory {
     fn allocation(&self, address: u64) -> Option<Range<u64>> {
         self.0.iter().find(|range| range.contains(&address)).cloned()
+    }
+
+    /// An allocation's address stands for rows of four texels in it, some of which are not there.
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        let texels = self.surface(handle)?.texels.clone();
+        let outside = [Outside::Nearest, Outside::Mirrored, Outside::Border];
+        let (border, linear) = ([1.0; 4], handle & 8 == 0);
+        let texture =
+            Texture { texels, outside, border, linear, normalised: false, relative: false };
+        Some(Arc::new(texture))
+    }
+
+    fn surface(&self, handle: u64) -> Option<Arc<Surface>> {
+        let range = self.allocation(handle)?;
+        let texels = Texels {
+            start: range.start,
+            extent: [4, ((range.end - range.start) / 16).max(1), 2],
+            pitch: 16,
+            slice: 32,
+            channels: 1,
+            width: 4,
+            kind: Channel::Float,
+        };
+        Some(Arc::new(Surface { texels }))
     }
 }
 
