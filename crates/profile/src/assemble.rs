@@ -2,7 +2,7 @@
 
 use crate::group::Group;
 use crate::index;
-use crate::merge::Merged;
+use crate::merge::{Merged, Rank};
 use crate::model::{CallRow, Clock, End, Model, Pattern, RankOf, Row, Site};
 use crate::objects::Objects;
 use crate::packed::List;
@@ -36,7 +36,8 @@ pub fn assemble(
         regions: merged.regions.iter().cloned().collect(),
         sites: numbers.sites,
         groups: numbers.groups,
-        complete: merged.ranks.len() as u64 == u64::from(merged.size)
+        complete: merged.ranks.len() as u64
+            == merged.jobs.values().map(|job| u64::from(job.size)).sum::<u64>()
             && merged.ranks.values().all(|present| present.complete),
         notes: notes(&merged, &stacks),
         clocks: merged.clocks.iter().copied().collect(),
@@ -143,7 +144,7 @@ impl Renumber<'_> {
 }
 
 fn ranks(merged: &Merged, places: &Places) -> Vec<RankOf> {
-    let rank = |(rank, place): &(u32, u32)| {
+    let rank = |(rank, place): &(Rank, u32)| {
         let present = merged.ranks.get(rank);
         let time = present.map_or(0, |present| present.span.1 - present.span.0);
         RankOf { rank: *rank, place: *place, present: present.is_some(), time }
@@ -254,22 +255,34 @@ fn sort_objects(model: &mut Model) {
 
 fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
     let mut notes = vec![];
-    let absent = (0..merged.size).filter(|rank| !merged.ranks.contains_key(rank));
-    let absent: Vec<u32> = absent.take(1 << 20).collect();
-    if !absent.is_empty() {
-        notes.push(format!(
-            "{} left no traffic file: what others received from there counts, the rest is missing",
-            commsan_report::ranks::named(&absent)
-        ));
-    }
-    let mut cut: Vec<u32> =
-        merged.ranks.iter().filter(|(_, rank)| !rank.complete).map(|(rank, _)| *rank).collect();
-    cut.sort_unstable();
-    if !cut.is_empty() {
-        notes.push(format!(
-            "{} did not end in order: the last that they did may be missing",
-            commsan_report::ranks::named(&cut)
-        ));
+    for (job, of) in (0..).zip(merged.jobs.values()) {
+        let named = |ranks: &[u32]| {
+            let mut text = commsan_report::ranks::named(ranks);
+            if job > 0 {
+                text.push_str(&format!(" of job {}", job + 1));
+            }
+            text
+        };
+        let absent = (0..of.size).filter(|rank| {
+            let rank = Rank { job, rank: *rank };
+            !merged.ranks.contains_key(&rank)
+        });
+        let absent: Vec<u32> = absent.take(1 << 20).collect();
+        if !absent.is_empty() {
+            notes.push(format!(
+                "{} left no traffic file: what others received from there counts, the rest is missing",
+                named(&absent)
+            ));
+        }
+        let cut = merged.ranks.iter().filter(|(rank, of)| rank.job == job && !of.complete);
+        let mut cut: Vec<u32> = cut.map(|(rank, _)| rank.rank).collect();
+        cut.sort_unstable();
+        if !cut.is_empty() {
+            notes.push(format!(
+                "{} did not end in order: the last that they did may be missing",
+                named(&cut)
+            ));
+        }
     }
     if merged.meaningless > 0 {
         let number = merged.meaningless;
@@ -284,8 +297,8 @@ fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
         ));
     }
     notes.extend(merged.notes.iter().map(|(note, (rank, ranks))| match ranks {
-        1 => format!("rank {rank}: {note}"),
-        _ => format!("rank {rank} and {} more: {note}", ranks - 1),
+        1 => format!("{rank}: {note}"),
+        _ => format!("{rank} and {} more: {note}", ranks - 1),
     }));
     notes.extend(stacks.advice.iter().cloned());
     notes

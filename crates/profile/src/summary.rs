@@ -73,8 +73,12 @@ fn headline(profile: &Profile, total: Amount) -> String {
     };
     let hosts = model.nodes.iter().filter(is_host).count();
     let seconds = (model.span.1 - model.span.0) as f64 / 1e9;
+    let jobs = match model.ranks.iter().map(|of| of.rank.job).max() {
+        Some(last @ 1..) => format!(" of {} jobs", last + 1),
+        _ => String::new(),
+    };
     format!(
-        "{} on {} moved {} in {} within {seconds:.3} s\n\n",
+        "{}{jobs} on {} moved {} in {} within {seconds:.3} s\n\n",
         number(ranks as u64, "rank"),
         number(hosts as u64, "host"),
         bytes(total.bytes),

@@ -66,6 +66,11 @@ impl Objects {
         &self.all
     }
 
+    /// Whether there is no room for what matters little.
+    pub fn are_many(&self) -> bool {
+        self.all.len() > MOST / 2
+    }
+
     /// A block was allocated. What was there before is gone, even if nobody has said so.
     pub fn allocated(&mut self, bytes: Range<usize>, identity: Identity) {
         if bytes.is_empty() {
