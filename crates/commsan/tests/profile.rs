@@ -74,10 +74,18 @@ fn sampling_changes_no_total() {
 #[test]
 fn an_object_can_be_singled_out() {
     let (work, program) = halo(Mpi::Mpich);
-    let run = profile(&work, &["--only", "object:spectrum"], 3, &program, &[]);
-    run.ends_with(0);
-    let rows = table(&work, &run, "transfers");
-    assert!(!rows.is_empty() && rows.iter().all(|row| row["object"] == "spectrum"), "{rows:#?}");
+    // A name that the program gives, a variable's, and one at the other end.
+    for (name, rows, end) in
+        [("spectrum", 6, "object"), ("u", 9, "object"), ("edge", 9, "target_object")]
+    {
+        let run = profile(&work, &["--only", &format!("object:{name}")], 3, &program, &[]);
+        run.ends_with(0);
+        let found = table(&work, &run, "transfers");
+        assert_eq!(found.len(), rows, "{found:#?}");
+        assert!(found.iter().all(|row| row[end] == name), "{found:#?}");
+    }
+    let run = profile(&work, &["--only", "object:nothing"], 2, &program, &[]);
+    run.ends_with(0).says("no object is called `nothing`");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::group::Group;
 use crate::index;
-use crate::merge::{Merged, Rank};
-use crate::model::{CallRow, Clock, End, Model, Pattern, RankOf, Row, Site};
+use crate::merge::{Merged, Rank, Table};
+use crate::model::{CallRow, Clock, End, Model, Object, Pattern, RankOf, Row, Site};
 use crate::objects::Objects;
 use crate::packed::List;
 use crate::pair::pair;
@@ -39,7 +39,7 @@ pub fn assemble(
         complete: merged.ranks.len() as u64
             == merged.jobs.values().map(|job| u64::from(job.size)).sum::<u64>()
             && merged.ranks.values().all(|present| present.complete),
-        notes: notes(&merged, &stacks),
+        notes: notes(&merged, &stacks, &objects.objects),
         clocks: merged.clocks.iter().copied().collect(),
         timeline,
         bins,
@@ -63,6 +63,7 @@ pub fn assemble(
     model.strings = merged.strings.into_iter().collect();
     stand_in(&mut model, &places.absent);
     pair(&mut model);
+    single_out(&mut model, &merged.only);
     sort_objects(&mut model);
     model
 }
@@ -236,6 +237,19 @@ impl Split {
     }
 }
 
+/// Leaves out what moves nothing from or to objects of these names, if there are any.
+fn single_out(model: &mut Model, names: &Table<String>) {
+    if names.is_empty() {
+        return;
+    }
+    let Model { rows, objects, instances, .. } = model;
+    let is_wanted = |object: u32| names.contains(&objects[object as usize].name);
+    rows.retain(|row| {
+        let own = row.object.map(|instance| instances[instance as usize].object);
+        own.into_iter().chain(row.target_object).any(is_wanted)
+    });
+}
+
 /// Objects with most traffic come first.
 fn sort_objects(model: &mut Model) {
     let traffic = index::traffic(model, model.objects.len(), index::objects);
@@ -253,7 +267,7 @@ fn sort_objects(model: &mut Model) {
     }
 }
 
-fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
+fn notes(merged: &Merged, stacks: &Stacks, objects: &[Object]) -> Vec<String> {
     let mut notes = vec![];
     for (job, of) in (0..).zip(merged.jobs.values()) {
         let named = |ranks: &[u32]| {
@@ -290,6 +304,12 @@ fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
             "{number} entries are of this format, but mean nothing, and were left out"
         ));
     }
+    let is_known = |name: &&String| objects.iter().any(|object| object.name == **name);
+    notes.extend(merged.only.iter().filter(|name| !is_known(name)).map(|name| {
+        format!(
+            "no object is called `{name}`: a profile without `--only` tells what they are called"
+        )
+    }));
     if merged.sample > 1 {
         notes.push(format!(
             "which bytes of objects were moved is of one transfer in {}",

@@ -166,6 +166,8 @@ pub struct Merged {
     pub last_bins: Vec<u32>,
     /// How many rows had a pattern at both ends, which means nothing.
     pub meaningless: u64,
+    /// Names of the objects that alone are of interest; all if empty.
+    pub only: Table<String>,
     /// Samples that details are of, where not all: one in so many.
     pub sample: u32,
     /// What the ranks want to be said, with the first that says it and how many do.
@@ -230,6 +232,7 @@ impl Merged {
             self.pes.entry((job, pe)).or_insert((numbers.host, device));
         }
         self.sample = self.sample.max(snapshot.sample);
+        self.only.extend(snapshot.only.iter().cloned());
         self.groups(snapshot, &mut numbers);
         self.objects(snapshot, &mut numbers);
         for transfer in &snapshot.transfers {

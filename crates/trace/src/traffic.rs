@@ -55,6 +55,8 @@ pub struct Snapshot {
     pub epoch: u64,
     /// Details (extents) are of one transfer in so many; counts and bytes are always of all.
     pub sample: u32,
+    /// Names of the objects that alone are of interest; all if empty.
+    pub only: Vec<String>,
     /// Names that the other tables refer to: functions, files, calls, regions.
     pub strings: Vec<String>,
     /// Paths of executables and libraries.

@@ -87,7 +87,7 @@ pub struct Settings {
     pub epoch: Option<u64>,
     /// Regions that alone are counted; all if empty.
     pub regions: Vec<String>,
-    /// Objects that alone are counted, by the names that the program gives; all if empty.
+    /// Objects that alone are of interest, by the names that they will have; all if empty.
     pub objects: Vec<String>,
     /// Kernels that alone are watched, by parts of their names; all if empty.
     pub kernels: Vec<String>,
@@ -313,7 +313,7 @@ impl Traffic {
         part: Option<Part>,
         other: Option<Part>,
     ) -> Option<u32> {
-        if !self.wants(&key) {
+        if !self.is_wanted() {
             return None;
         }
         let bin = self.bin(ticks);
@@ -394,25 +394,18 @@ impl Traffic {
         self.repeats.forget();
     }
 
-    /// Whether it was asked for.
+    /// Whether the region was asked for.
     #[inline]
-    fn wants(&self, key: &Key) -> bool {
-        let Settings { regions, objects, .. } = &self.settings;
-        (regions.is_empty() && objects.is_empty()) || self.is_among_wanted(key)
+    fn is_wanted(&self) -> bool {
+        self.settings.regions.is_empty() || self.is_in_wanted_region()
     }
 
     #[cold]
-    fn is_among_wanted(&self, key: &Key) -> bool {
-        let Settings { regions, objects, .. } = &self.settings;
-        let is_in = |names: &[String], number: u32| {
-            names.iter().any(|name| name == self.strings.get(number))
-        };
-        let named = |object: Option<u32>| {
-            let name = object.and_then(|n| self.objects.all()[n as usize].identity.name);
-            name.is_some_and(|name| is_in(objects, name))
-        };
-        (regions.is_empty() || self.regions.iter().any(|region| is_in(regions, *region)))
-            && (objects.is_empty() || named(key.object) || named(key.other))
+    fn is_in_wanted_region(&self) -> bool {
+        let wanted = &self.settings.regions;
+        self.regions
+            .iter()
+            .any(|region| wanted.iter().any(|name| name == self.strings.get(*region)))
     }
 
     /// Counts a call from one moment to another. Returns its number among places of calls.

@@ -110,6 +110,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         bin: traffic.bins.width(),
         epoch: traffic.bins.epoch(),
         sample: traffic.settings.sample,
+        only: traffic.settings.objects.clone(),
         strings: tables.strings,
         modules: tables.modules,
         stacks: tables.stacks,
