@@ -9,6 +9,7 @@ use crate::serial::NO_MPI;
 use commsan_mpi_shim::World;
 use commsan_sense::allocate::{self, Allocations};
 use commsan_sense::inside::Inside;
+use commsan_sense::python;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread::Thread;
 use commsan_threads::Here;
@@ -208,7 +209,9 @@ fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) {
     let Some(inside) = Inside::enter() else { return };
     let here = Here::new(caller, &inside);
     counter.with(&inside, |traffic, _| {
-        if bytes.len() < traffic.settings().objects_from && traffic.objects.are_many() {
+        // Small arrays of numpy, and objects, get memory again that Python has kept: nobody says for what.
+        let is_small = bytes.len() < traffic.settings().objects_from;
+        if is_small && (traffic.objects.are_many() || python::is_any()) {
             return;
         }
         let stack = traffic.path(&here);
