@@ -227,6 +227,27 @@ fn allocations_of_one_line_are_told_apart() {
     }
 }
 
+/// Small blocks are objects, also where there is one for each message.
+#[test]
+fn small_allocations_have_names() {
+    for (mpi, optimized) in [(Mpi::OpenMpi, "-O0"), (Mpi::Mpich, "-O2")] {
+        let work = Work::new("vectors", mpi);
+        let program = work.path("vectors");
+        let source = repository().join("tests/profile/vectors.cpp");
+        let words = [source.to_str().unwrap(), "-o", program.to_str().unwrap()];
+        let options = ["-g", "-fno-omit-frame-pointer", optimized, words[0], words[1], words[2]];
+        work.finish(&mut work.command(&work.mpi.tool("mpicxx"), &options)).ends_with(0);
+        let run = profile(&work, &[], 2, &program, &[]);
+        run.ends_with(0);
+        let rows = table(&work, &run, "transfers");
+        let of_first = rows.iter().filter(|row| row["source"] == "rank 0");
+        let moved: BTreeMap<&str, u64> =
+            of_first.map(|row| (&*row["object"], number(row, "count"))).collect();
+        let expected = [("counts", 1), ("flux", 1), ("norm", 1), ("residual", 3000)];
+        assert_eq!(moved, expected.into(), "{mpi:?}: {rows:#?}");
+    }
+}
+
 /// Jobs that a script starts one after the other.
 #[test]
 fn jobs_of_one_run_are_kept_apart() {

@@ -166,6 +166,10 @@ impl Names<'_> {
         if frame.file.is_none() || frame.line.is_none() {
             return frame.function.clone();
         }
+        if stacks.is_header(frame) {
+            // Variables of a library are not the program's.
+            return format!("{}:{}", frame.function, frame.line.unwrap_or_default());
+        }
         let by_library = skipped > 0;
         (identity.nth.and_then(|nth| self.one_of(identity.stack, nth)))
             .or_else(|| self.variable(frames, by_library))

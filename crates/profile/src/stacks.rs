@@ -94,7 +94,8 @@ impl Stacks {
         own.or_else(|| stack.iter().rev().find_map(source_line))
     }
 
-    fn is_header(&self, frame: &Frame) -> bool {
+    /// Whether a frame is of a header of C++'s library, or such.
+    pub fn is_header(&self, frame: &Frame) -> bool {
         is_header(frame.file.map(|file| &*self.files[file]))
     }
 }

@@ -204,9 +204,10 @@ impl File {
     }
 }
 
-fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) {
-    let Some(counter) = counter() else { return };
-    let Some(inside) = Inside::enter() else { return };
+fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) -> bool {
+    let Some(counter) = counter() else { return false };
+    let Some(inside) = Inside::enter() else { return false };
+    let mut matters = false;
     let here = Here::new(caller, &inside);
     counter.with(&inside, |traffic, _| {
         // Small arrays of numpy, and objects, get memory again that Python has kept: nobody says for what.
@@ -218,7 +219,9 @@ fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) {
         let memory = Memory::Heap;
         let identity = Identity { memory, place: HOST, stack, call: Some(by), name: None };
         traffic.objects.allocated(bytes, identity);
+        matters = traffic.objects.has_moved(&identity);
     });
+    matters
 }
 
 fn on_freed(address: usize) {

@@ -1,8 +1,8 @@
 //! Memory that the program gets: `malloc` and its kin, C++'s `operator new`.
 //!
 //! They are interposed for the whole process, and cost a load and a comparison while nobody observes them. Large
-//! blocks are told always; of small ones the first of each place in the program: what is sent is allocated early
-//! and seldom, and what is allocated again and again is not worth telling.
+//! blocks are told always; of small ones the first of each place in the program, and more as long as these turn out to
+//! matter: what is sent is allocated early and seldom, or each time that it is sent.
 //! What `operator new` gets from `malloc` is told twice, the second time with the caller that the program
 //! knows.
 
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 /// Is told of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocations {
-    /// It was allocated.
-    pub made: fn(by: &'static str, bytes: Range<usize>, caller: Caller),
+    /// It was allocated. Returns whether more of that place are worth telling, however small.
+    pub made: fn(by: &'static str, bytes: Range<usize>, caller: Caller) -> bool,
     /// It is about to be given back.
     pub gone: fn(address: usize),
 }
@@ -31,7 +31,7 @@ static FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Small blocks of each place that are told.
 pub const EARLY: u16 = 1024;
 
-/// How many were told, by where they were allocated. Places may share one.
+/// How many were told that nobody wanted to know of, by where they were allocated. Places may share one.
 static TOLD: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
 const PLACES: usize = 1 << 12;
 
@@ -50,10 +50,15 @@ pub(crate) fn is_told(size: usize, pc: usize) -> bool {
 }
 
 #[inline]
-fn is_early(pc: usize) -> bool {
+fn told_at(pc: usize) -> &'static AtomicU16 {
     // Fibonacci hashing (Knuth, vol. 3, §6.4).
     const GOLDEN: usize = 0x9e37_79b9_7f4a_7c15;
-    let place = &TOLD[pc.wrapping_mul(GOLDEN) >> (usize::BITS - PLACES.trailing_zeros())];
+    &TOLD[pc.wrapping_mul(GOLDEN) >> (usize::BITS - PLACES.trailing_zeros())]
+}
+
+#[inline]
+fn is_early(pc: usize) -> bool {
+    let place = told_at(pc);
     let told = place.load(Ordering::Relaxed);
     // Threads may tell a few more.
     told < EARLY && {
@@ -68,8 +73,12 @@ pub(crate) fn made(by: &'static str, address: *mut c_void, size: usize, caller: 
     if let Some(observer) = OBSERVER.get()
         && !address.is_null()
     {
-        (observer.made)(by, address as usize..address as usize + size, caller);
+        let matters = (observer.made)(by, address as usize..address as usize + size, caller);
         heap::tell(address as usize);
+        if matters && size < FROM.load(Ordering::Relaxed) {
+            let place = told_at(caller.pc);
+            place.store(place.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+        }
     }
 }
 

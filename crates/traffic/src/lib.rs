@@ -317,7 +317,14 @@ impl Traffic {
             return None;
         }
         let bin = self.bin(ticks);
+        let known = self.rows.all().len();
         let number = self.rows.of(key);
+        if self.rows.all().len() > known {
+            [key.object, key.other]
+                .into_iter()
+                .flatten()
+                .for_each(|object| self.objects.moves(object));
+        }
         let row = self.rows.row(number);
         if self.settings.sample == 1 || row.count.is_multiple_of(u64::from(self.settings.sample)) {
             if let Some((base, footprint)) = part {
