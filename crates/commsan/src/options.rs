@@ -179,7 +179,7 @@ options! {
     sample: Share = "1/1", "1/N", Rank,
         "Which bytes of objects are moved is looked at for one transfer in N; totals are always exact";
     objects_from: Bounded<0, 4_294_967_295> = "1024", "BYTES", Rank,
-        "Smallest allocation that is an object of its own in a profile";
+        "Of smaller allocations, only the first of each place in the program are objects of a profile";
     only: Vec<Only> = "", "KIND:NAME", Rank,
         "Profile only this: object:NAME, kernel:NAME or region:NAME; several with commas, or given again";
 }

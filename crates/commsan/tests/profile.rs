@@ -57,6 +57,37 @@ fn totals_are_what_the_program_counts() {
     }
 }
 
+/// Which bytes are looked at is all that sampling changes.
+#[test]
+fn sampling_changes_no_total() {
+    let work = Work::new("traffic", Mpi::Mpich);
+    let program = work.path("traffic");
+    work.compile_plain(&program, "profile/traffic.c", &["-g"]);
+    let out = work.path("counted.csv");
+    let run = profile(&work, &["--sample", "1/7"], 4, &program, &["7", out.to_str().unwrap()]);
+    run.ends_with(0).says("one transfer in 7");
+    assert_eq!(totals(&table(&work, &run, "transfers")), counted(&out));
+    let extents = table(&work, &run, "extents");
+    assert!(!extents.is_empty());
+}
+
+#[test]
+fn an_object_can_be_singled_out() {
+    let (work, program) = halo(Mpi::Mpich);
+    // A name that the program gives, a variable's, and one at the other end.
+    for (name, rows, end) in
+        [("spectrum", 6, "object"), ("u", 9, "object"), ("edge", 9, "target_object")]
+    {
+        let run = profile(&work, &["--only", &format!("object:{name}")], 3, &program, &[]);
+        run.ends_with(0);
+        let found = table(&work, &run, "transfers");
+        assert_eq!(found.len(), rows, "{found:#?}");
+        assert!(found.iter().all(|row| row[end] == name), "{found:#?}");
+    }
+    let run = profile(&work, &["--only", "object:nothing"], 2, &program, &[]);
+    run.ends_with(0).says("no object is called `nothing`");
+}
+
 #[test]
 fn checking_changes_no_total() {
     let work = Work::new("traffic", Mpi::OpenMpi);
@@ -71,17 +102,27 @@ fn checking_changes_no_total() {
 /// The bytes that a comment in the source says for each line that reads or writes a file.
 #[test]
 fn files_are_read_as_far_as_they_go() {
-    let source = fs::read_to_string(repository().join("tests/profile/files.c")).unwrap();
+    moves_what_it_says("files.c", 11);
+}
+
+#[test]
+fn pointers_and_views_move_what_they_say() {
+    moves_what_it_says("pointers.c", 22);
+}
+
+fn moves_what_it_says(name: &str, lines: usize) {
+    let path = Path::new("profile").join(name);
+    let source = fs::read_to_string(repository().join("tests").join(&path)).unwrap();
     let said = source.lines().zip(1..).filter_map(|(line, number)| {
         let bytes = line.strip_suffix(" */")?.rsplit_once("/* ")?.1.parse().ok()?;
         Some((number, bytes))
     });
     let said: BTreeMap<u64, u64> = said.collect();
-    assert_eq!(said.len(), 11);
+    assert_eq!(said.len(), lines);
     for (mpi, options) in [(Mpi::OpenMpi, &[][..]), (Mpi::Mpich, &[]), (Mpi::Mpich, &["--check"])] {
         let work = Work::new("files", mpi);
         let program = work.path("files");
-        work.compile_plain(&program, "profile/files.c", &["-g"]);
+        work.compile_plain(&program, path.to_str().unwrap(), &["-g"]);
         let run = profile(&work, options, 2, &program, &[work.path("file").to_str().unwrap()]);
         run.ends_with(0);
         let name = work.path("file");
@@ -159,8 +200,123 @@ fn arrays_that_take_turns_are_told_apart() {
             .map(|row| (&*row["object"], number(row, "bytes")))
             .collect();
         small.sort_unstable();
-        assert_eq!(small, [("", 4), ("small", 8)], "{mpi:?}");
+        assert_eq!(small, [("small", 4), ("small", 8)], "{mpi:?}");
     }
+}
+
+/// Each of several allocations on a line has the name that the line gives it.
+#[test]
+fn allocations_of_one_line_are_told_apart() {
+    for (mpi, optimized) in [(Mpi::OpenMpi, "-O0"), (Mpi::Mpich, "-O2")] {
+        let work = Work::new("names", mpi);
+        let program = work.path("names");
+        let source = repository().join("tests/profile/names.f90");
+        let options = ["-g", optimized, "-o", program.to_str().unwrap(), source.to_str().unwrap()];
+        work.finish(&mut work.command(&work.mpi.tool("mpifort"), &options)).ends_with(0);
+        let run = profile(&work, &[], 3, &program, &[]);
+        run.ends_with(0);
+        let objects = table(&work, &run, "objects");
+        let sizes: BTreeSet<_> =
+            objects.iter().map(|row| (&*row["name"], number(row, "bytes"))).collect();
+        assert_eq!(sizes, [("tiny", 24), ("u", 1600), ("v", 4800)].into(), "{mpi:?}");
+        for row in table(&work, &run, "transfers") {
+            let ends = (&*row["object"], &*row["target_object"]);
+            let expected = if row["kind"] == "collective" { ("tiny", "tiny") } else { ("u", "v") };
+            assert_eq!(ends, expected, "{mpi:?}: {row:?}");
+        }
+    }
+}
+
+/// Small blocks are objects, also where there is one for each message.
+#[test]
+fn small_allocations_have_names() {
+    for (mpi, optimized) in [(Mpi::OpenMpi, "-O0"), (Mpi::Mpich, "-O2")] {
+        let work = Work::new("vectors", mpi);
+        let program = work.path("vectors");
+        let source = repository().join("tests/profile/vectors.cpp");
+        let words = [source.to_str().unwrap(), "-o", program.to_str().unwrap()];
+        let options = ["-g", "-fno-omit-frame-pointer", optimized, words[0], words[1], words[2]];
+        work.finish(&mut work.command(&work.mpi.tool("mpicxx"), &options)).ends_with(0);
+        let run = profile(&work, &[], 2, &program, &[]);
+        run.ends_with(0);
+        let rows = table(&work, &run, "transfers");
+        let of_first = rows.iter().filter(|row| row["source"] == "rank 0");
+        let moved: BTreeMap<&str, u64> =
+            of_first.map(|row| (&*row["object"], number(row, "count"))).collect();
+        let expected = [("counts", 1), ("flux", 1), ("norm", 1), ("residual", 3000)];
+        assert_eq!(moved, expected.into(), "{mpi:?}: {rows:#?}");
+    }
+}
+
+/// Jobs that a script starts one after the other.
+#[test]
+fn jobs_of_one_run_are_kept_apart() {
+    for mpi in Mpi::ALL {
+        let (work, program) = halo(mpi);
+        let (launcher, program) = (work.mpi.tool("mpirun"), program.to_str().unwrap());
+        let script = format!("{launcher} -n 2 {program} && {launcher} -n 3 {program} && {program}");
+        let run = profile_job(&work, &[], &["sh", "-c", &script]);
+        run.ends_with(0).says("6 ranks of 3 jobs");
+        let mut halos = BTreeMap::new();
+        for row in table(&work, &run, "transfers") {
+            if row["call"] == "MPI_Isend" && row["tag"] == "0" {
+                let ends = (row["source"].clone(), row["target"].clone());
+                let count = (number(&row, "count"), &*row["object"], &*row["target_object"]);
+                assert_eq!(count, (20, "u", "edge"), "{mpi:?}: {row:?}");
+                halos.insert(ends, number(&row, "bytes"));
+            }
+        }
+        let names = |job: u32, size: u32| {
+            (0..size).map(move |rank| match job {
+                1 => format!("rank {rank}"),
+                _ => format!("rank {rank} of job {job}"),
+            })
+        };
+        let places = table(&work, &run, "places");
+        let all = names(1, 2).chain(names(2, 3)).chain(names(3, 1));
+        let found = places.iter().map(|row| (row["name"].clone(), &*row["present"]));
+        assert!(found.eq(all.map(|name| (name, "1"))), "{mpi:?}: {places:#?}");
+        let rings = [(1, 2), (2, 3)].map(|(job, size)| {
+            let next = names(job, size).cycle().skip(1);
+            names(job, size).zip(next).map(|ends| (ends, 1600)).collect::<Vec<_>>()
+        });
+        assert!(
+            rings.concat().iter().all(|(ends, bytes)| halos.get(ends) == Some(bytes)),
+            "{halos:?}"
+        );
+    }
+}
+
+#[test]
+fn spawned_ranks_are_a_job_of_their_own() {
+    let work = Work::new("spawn", Mpi::OpenMpi);
+    let program = work.path("spawn");
+    work.compile_plain(&program, "profile/spawn.c", &["-g"]);
+    let launcher = work.mpi.tool("mpirun");
+    let job = [&*launcher, "--host", "localhost:8", "-n", "2", program.to_str().unwrap()];
+    let run = profile_job(&work, &[], &job);
+    run.ends_with(0).says("5 ranks of 2 jobs");
+    let rows = table(&work, &run, "transfers");
+    let of = |call: &str| {
+        let rows = rows.iter().filter(|row| row["call"] == call);
+        let ends = rows.map(|row| {
+            let short = |place: &str| row[place].replace("rank ", "").replace(" of job 2", "'");
+            (format!("{} > {}", short("source"), short("target")), number(row, "bytes"))
+        });
+        ends.collect::<BTreeMap<_, _>>()
+    };
+    let expected = |ends: &[&str], bytes| -> BTreeMap<String, u64> {
+        ends.iter().map(|ends| ((*ends).to_owned(), bytes)).collect()
+    };
+    assert_eq!(of("MPI_Send"), expected(&["2' > 1"], 32));
+    assert_eq!(of("MPI_Bcast"), expected(&["0 > 0'", "0 > 1'", "0 > 2'"], 16));
+    let within =
+        ["0 > 1", "1 > 0", "0' > 1'", "0' > 2'", "1' > 0'", "1' > 2'", "2' > 0'", "2' > 1'"];
+    assert_eq!(of("MPI_Allreduce"), expected(&within, 8));
+    let all = ["0", "1", "0'", "1'", "2'"];
+    let pairs = all.iter().flat_map(|from| all.iter().map(move |to| (from, to)));
+    let pairs = pairs.filter(|(from, to)| from != to).map(|(from, to)| format!("{from} > {to}"));
+    assert_eq!(of("MPI_Allgather"), pairs.map(|ends| (ends, 4)).collect());
 }
 
 #[test]

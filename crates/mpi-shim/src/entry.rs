@@ -21,7 +21,7 @@ use crate::refused;
 use crate::room;
 use crate::sessions;
 use crate::steps;
-use crate::traffic::counted;
+use crate::traffic::{self, counted};
 use crate::waiting;
 use crate::windows;
 use commsan_mpi::{Args, CALLS, Call, Effect};
@@ -121,7 +121,10 @@ pub(crate) fn around(
         sessions::ends(&args);
         let code = call();
         match args.call.effect {
-            Effect::Begin if code == 0 => begin(rank, &args, &here),
+            Effect::Begin if code == 0 => {
+                begin(rank, &args, &here);
+                traffic::begin(rank, &here);
+            }
             Effect::Session if code == 0 => sessions::made(rank, &args, &here),
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! Who the members of communicators and groups are, as ranks of the job.
 
+use crate::entry::Word;
 use crate::library::{comm_world, handle, null};
 use crate::sessions;
 use crate::sys;
@@ -55,6 +56,99 @@ fn ask(comm: sys::MPI_Comm) -> Group {
     }
 }
 
+/// A process as this job sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Member {
+    /// A rank of the job.
+    Own(u32),
+    /// One of a group of another job: its number among those that are known, rank in it.
+    Other(u32, u32),
+    /// Nothing is known of it.
+    Stranger,
+}
+
+/// Groups of other jobs, kept: processes of theirs will be met in other communicators.
+static OTHERS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// Other jobs that are known at most.
+const MOST_OTHERS: usize = 64;
+
+/// Both ends of an intercommunicator with another job, whose group is known from now on: ranks of this job, and how
+/// many the others are. `None` if it is none, or there are too many.
+pub(crate) fn meet(comm: usize) -> Option<(Vec<u32>, u32)> {
+    if comm == null::comm() {
+        return None;
+    }
+    let comm = handle::<sys::MPI_Comm>(comm);
+    let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if others.len() >= MOST_OTHERS {
+        return None;
+    }
+    let (mut inter, mut size) = (0, 0);
+    let (mut own, mut other) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
+    // SAFETY: as in `ask`; the group of the others is kept.
+    unsafe {
+        sys::PMPI_Comm_test_inter(comm, &mut inter);
+        if inter == 0 {
+            return None;
+        }
+        sys::PMPI_Comm_group(comm, own.as_mut_ptr());
+        let mine = members(own.assume_init());
+        sys::PMPI_Group_free(own.as_mut_ptr());
+        sys::PMPI_Comm_remote_group(comm, other.as_mut_ptr());
+        let other: sys::MPI_Group = other.assume_init();
+        sys::PMPI_Group_size(other, &mut size);
+        others.push(other.word());
+        Some((mine, size.max(0) as u32))
+    }
+}
+
+/// What has spawned this job, for [`meet`].
+pub(crate) fn parent() -> usize {
+    let mut parent = std::mem::MaybeUninit::<sys::MPI_Comm>::uninit();
+    // SAFETY: MPI is initialised; the call stores a handle.
+    unsafe {
+        sys::PMPI_Comm_get_parent(parent.as_mut_ptr());
+        parent.assume_init().word()
+    }
+}
+
+/// The members that collectives on a communicator concern, if some are of another job.
+pub(crate) fn with_others(comm: usize) -> Vec<Member> {
+    if comm == null::comm() {
+        return Vec::new();
+    }
+    let comm = handle::<sys::MPI_Comm>(comm);
+    let mut inter = 0;
+    let mut group = std::mem::MaybeUninit::uninit();
+    // SAFETY: as in `ask`.
+    unsafe {
+        sys::PMPI_Comm_test_inter(comm, &mut inter);
+        match inter {
+            0 => sys::PMPI_Comm_group(comm, group.as_mut_ptr()),
+            _ => sys::PMPI_Comm_remote_group(comm, group.as_mut_ptr()),
+        };
+        let mut world = everybody();
+        let all = translated(group.assume_init(), world);
+        if let Some(world) = &mut world {
+            sys::PMPI_Group_free(world);
+        }
+        let mut all: Vec<Member> =
+            all.into_iter().map(|rank| rank.map_or(Member::Stranger, Member::Own)).collect();
+        let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+        for (other, number) in others.iter().zip(0..) {
+            let there = translated(group.assume_init(), Some(handle(*other)));
+            for (member, rank) in all.iter_mut().zip(there) {
+                if let (Member::Stranger, Some(rank)) = (*member, rank) {
+                    *member = Member::Other(number, rank);
+                }
+            }
+        }
+        sys::PMPI_Group_free(group.as_mut_ptr());
+        all
+    }
+}
+
 /// All processes of the job, as a group to be freed.
 fn everybody() -> Option<sys::MPI_Group> {
     if sessions::are_alone() {
@@ -73,22 +167,30 @@ fn everybody() -> Option<sys::MPI_Group> {
 /// # Safety
 /// `group` is a group.
 unsafe fn members(group: sys::MPI_Group) -> Vec<u32> {
+    let mut world = everybody();
+    // SAFETY: by the caller; the group of all is freed after use.
+    unsafe {
+        let all = translated(group, world);
+        if let Some(world) = &mut world {
+            sys::PMPI_Group_free(world);
+        }
+        all.into_iter().collect::<Option<_>>().unwrap_or_default()
+    }
+}
+
+/// Ranks in `within`, of those members that are in it.
+///
+/// # Safety
+/// Both are groups.
+unsafe fn translated(group: sys::MPI_Group, within: Option<sys::MPI_Group>) -> Vec<Option<u32>> {
+    let Some(within) = within else { return Vec::new() };
     let mut size = 0;
     // SAFETY: by the caller; arrays as long as stated.
     unsafe {
         sys::PMPI_Group_size(group, &mut size);
         let ranks: Vec<c_int> = (0..size).collect();
-        let mut translated = vec![-1; ranks.len()];
-        let Some(mut world) = everybody() else { return Vec::new() };
-        sys::PMPI_Group_translate_ranks(
-            group,
-            size,
-            ranks.as_ptr(),
-            world,
-            translated.as_mut_ptr(),
-        );
-        sys::PMPI_Group_free(&mut world);
-        let ranks: Option<Vec<u32>> = translated.into_iter().map(|r| r.try_into().ok()).collect();
-        ranks.unwrap_or_default()
+        let mut found = vec![-1; ranks.len()];
+        sys::PMPI_Group_translate_ranks(group, size, ranks.as_ptr(), within, found.as_mut_ptr());
+        found.into_iter().map(|rank| rank.try_into().ok()).collect()
     }
 }

@@ -10,11 +10,12 @@ use crate::datatypes;
 use crate::effects::{arrived, by_reference, request_at, tokens};
 use crate::entry::checked;
 use crate::files::{self, Reads};
-use crate::groups;
-use crate::library::{Mpi, envelope};
+use crate::groups::{self, Member};
+use crate::library::{Mpi, comm_from_fortran, envelope, handle_at};
 use crate::matched::{self, Found};
 use crate::rank::{Rank, mode};
 use crate::sessions;
+use crate::sys;
 use crate::windows;
 use commsan_engine::Footprint;
 use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
@@ -22,13 +23,14 @@ use commsan_mpi::rma::Group;
 use commsan_mpi::{Args, Effect, Role};
 use commsan_place::StackId;
 use commsan_threads::Here;
-use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
+use commsan_trace::traffic::{End, Kind, Link, Memory, Place, Side};
 use commsan_traffic::{
     Amount, HOST, Identity, Key, STEPS, Same, Step, Steps, Traffic, User, WORDS, ticks,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -112,6 +114,30 @@ fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
         _ => {}
     }
     callbacks::during(args.call, here.thread, call)
+}
+
+/// MPI is initialised: another job may have spawned this one.
+pub(crate) fn begin(rank: &dyn Rank, here: &Here) {
+    if !mode().counts() {
+        return;
+    }
+    let now = ticks();
+    met(rank, here, groups::parent(), Met { is_parent: true, times: (now, now) });
+}
+
+/// Which other job was met, and when.
+struct Met {
+    is_parent: bool,
+    times: (u64, u64),
+}
+
+#[cold]
+fn met(rank: &dyn Rank, here: &Here, comm: usize, met: Met) {
+    let Some((own, others)) = groups::meet(comm) else { return };
+    rank.count(here.thread, &mut |traffic, _| {
+        let span = (traffic.time_of(met.times.0), traffic.time_of(met.times.1));
+        traffic.add_link(Link { to_parent: met.is_parent, own: own.clone(), others, span });
+    });
 }
 
 /// What must be known of the arguments before the library changes them.
@@ -219,6 +245,13 @@ impl Done<'_> {
                 self.with(Traffic::forget_calls);
             }
             Effect::Block => matched::probed(self.args),
+            Effect::Local if self.args.call.name == "MPI_Comm_spawn" => {
+                let at = self.args.call.named("comm_out").map_or(0, |index| self.args.words[index]);
+                // SAFETY: the call has stored a handle there.
+                let made =
+                    unsafe { handle_at::<sys::MPI_Comm>(at, self.args.fortran, comm_from_fortran) };
+                met(self.rank, self.here, made, Met { is_parent: false, times: self.times });
+            }
             Effect::Window => self.window_made(),
             Effect::FileOpen => files::opened(self.args),
             Effect::FileClose => files::closed(ahead.gone),
@@ -295,9 +328,19 @@ impl Done<'_> {
                 None if described.means == Means::OneSided => continue,
                 None => groups::of_comm(handle),
             };
+            let (mut name, mut members): (u64, Vec<Place>) =
+                (group.name, group.members.iter().map(|rank| Place::Rank(*rank)).collect());
+            if members.is_empty() && described.window.is_none() {
+                let place = |member| match member {
+                    Member::Own(rank) => Place::Rank(rank),
+                    Member::Other(number, rank) => Place::Linked(number, rank),
+                    Member::Stranger => Place::Unknown,
+                };
+                members = groups::with_others(handle).into_iter().map(place).collect();
+                name = BuildHasherDefault::<DefaultHasher>::default().hash_one(&members);
+            }
             self.with(|traffic| {
-                let members = || group.members.iter().map(|rank| Place::Rank(*rank)).collect();
-                let number = traffic.group(group.name, members);
+                let number = traffic.group(name, || members.clone());
                 traffic.set_group_of(handle, Some(number));
             });
         }

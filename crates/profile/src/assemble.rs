@@ -2,8 +2,8 @@
 
 use crate::group::Group;
 use crate::index;
-use crate::merge::Merged;
-use crate::model::{CallRow, Clock, End, Model, Pattern, RankOf, Row, Site};
+use crate::merge::{Merged, Rank, Table};
+use crate::model::{CallRow, Clock, End, Model, Object, Pattern, RankOf, Row, Site};
 use crate::objects::Objects;
 use crate::packed::List;
 use crate::pair::pair;
@@ -36,9 +36,10 @@ pub fn assemble(
         regions: merged.regions.iter().cloned().collect(),
         sites: numbers.sites,
         groups: numbers.groups,
-        complete: merged.ranks.len() as u64 == u64::from(merged.size)
+        complete: merged.ranks.len() as u64
+            == merged.jobs.values().map(|job| u64::from(job.size)).sum::<u64>()
             && merged.ranks.values().all(|present| present.complete),
-        notes: notes(&merged, &stacks),
+        notes: notes(&merged, &stacks, &objects.objects),
         clocks: merged.clocks.iter().copied().collect(),
         timeline,
         bins,
@@ -62,6 +63,7 @@ pub fn assemble(
     model.strings = merged.strings.into_iter().collect();
     stand_in(&mut model, &places.absent);
     pair(&mut model);
+    single_out(&mut model, &merged.only);
     sort_objects(&mut model);
     model
 }
@@ -143,7 +145,7 @@ impl Renumber<'_> {
 }
 
 fn ranks(merged: &Merged, places: &Places) -> Vec<RankOf> {
-    let rank = |(rank, place): &(u32, u32)| {
+    let rank = |(rank, place): &(Rank, u32)| {
         let present = merged.ranks.get(rank);
         let time = present.map_or(0, |present| present.span.1 - present.span.0);
         RankOf { rank: *rank, place: *place, present: present.is_some(), time }
@@ -235,6 +237,19 @@ impl Split {
     }
 }
 
+/// Leaves out what moves nothing from or to objects of these names, if there are any.
+fn single_out(model: &mut Model, names: &Table<String>) {
+    if names.is_empty() {
+        return;
+    }
+    let Model { rows, objects, instances, .. } = model;
+    let is_wanted = |object: u32| names.contains(&objects[object as usize].name);
+    rows.retain(|row| {
+        let own = row.object.map(|instance| instances[instance as usize].object);
+        own.into_iter().chain(row.target_object).any(is_wanted)
+    });
+}
+
 /// Objects with most traffic come first.
 fn sort_objects(model: &mut Model) {
     let traffic = index::traffic(model, model.objects.len(), index::objects);
@@ -252,24 +267,36 @@ fn sort_objects(model: &mut Model) {
     }
 }
 
-fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
+fn notes(merged: &Merged, stacks: &Stacks, objects: &[Object]) -> Vec<String> {
     let mut notes = vec![];
-    let absent = (0..merged.size).filter(|rank| !merged.ranks.contains_key(rank));
-    let absent: Vec<u32> = absent.take(1 << 20).collect();
-    if !absent.is_empty() {
-        notes.push(format!(
-            "{} left no traffic file: what others received from there counts, the rest is missing",
-            commsan_report::ranks::named(&absent)
-        ));
-    }
-    let mut cut: Vec<u32> =
-        merged.ranks.iter().filter(|(_, rank)| !rank.complete).map(|(rank, _)| *rank).collect();
-    cut.sort_unstable();
-    if !cut.is_empty() {
-        notes.push(format!(
-            "{} did not end in order: the last that they did may be missing",
-            commsan_report::ranks::named(&cut)
-        ));
+    for (job, of) in (0..).zip(merged.jobs.values()) {
+        let named = |ranks: &[u32]| {
+            let mut text = commsan_report::ranks::named(ranks);
+            if job > 0 {
+                text.push_str(&format!(" of job {}", job + 1));
+            }
+            text
+        };
+        let absent = (0..of.size).filter(|rank| {
+            let rank = Rank { job, rank: *rank };
+            !merged.ranks.contains_key(&rank)
+        });
+        let absent: Vec<u32> = absent.take(1 << 20).collect();
+        if !absent.is_empty() {
+            notes.push(format!(
+                "{} left no traffic file: what others received from there counts, the rest is missing",
+                named(&absent)
+            ));
+        }
+        let cut = merged.ranks.iter().filter(|(rank, of)| rank.job == job && !of.complete);
+        let mut cut: Vec<u32> = cut.map(|(rank, _)| rank.rank).collect();
+        cut.sort_unstable();
+        if !cut.is_empty() {
+            notes.push(format!(
+                "{} did not end in order: the last that they did may be missing",
+                named(&cut)
+            ));
+        }
     }
     if merged.meaningless > 0 {
         let number = merged.meaningless;
@@ -277,6 +304,12 @@ fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
             "{number} entries are of this format, but mean nothing, and were left out"
         ));
     }
+    let is_known = |name: &&String| objects.iter().any(|object| object.name == **name);
+    notes.extend(merged.only.iter().filter(|name| !is_known(name)).map(|name| {
+        format!(
+            "no object is called `{name}`: a profile without `--only` tells what they are called"
+        )
+    }));
     if merged.sample > 1 {
         notes.push(format!(
             "which bytes of objects were moved is of one transfer in {}",
@@ -284,8 +317,8 @@ fn notes(merged: &Merged, stacks: &Stacks) -> Vec<String> {
         ));
     }
     notes.extend(merged.notes.iter().map(|(note, (rank, ranks))| match ranks {
-        1 => format!("rank {rank}: {note}"),
-        _ => format!("rank {rank} and {} more: {note}", ranks - 1),
+        1 => format!("{rank}: {note}"),
+        _ => format!("{rank} and {} more: {note}", ranks - 1),
     }));
     notes.extend(stacks.advice.iter().cloned());
     notes

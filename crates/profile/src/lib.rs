@@ -22,6 +22,7 @@ mod packed;
 mod pair;
 mod places;
 mod sources;
+mod spawned;
 mod stacks;
 pub mod summary;
 #[cfg(feature = "synthetic")]
@@ -131,7 +132,8 @@ impl Profile {
                 false => Err(format!("it is of rank {}: somebody renamed it", snapshot.rank)),
             });
             if let Err(problem) = added {
-                problems.push(format!("`rank-{rank}.traffic` was left out: {problem}"));
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                problems.push(format!("`{file}` was left out: {problem}"));
             }
         }
         if merged.ranks.is_empty() {

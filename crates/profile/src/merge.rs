@@ -12,17 +12,65 @@ use std::hash::Hash;
 /// Things in the order of their first mention, each once; their numbers are positions.
 pub type Table<T> = IndexSet<T, FxBuildHasher>;
 
+/// A rank of one of the run's jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Rank {
+    /// The job, in the order in which they were met.
+    pub job: u32,
+    /// Its number there.
+    pub rank: u32,
+}
+
+impl std::fmt::Display for Rank {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Rank { job, rank } = self;
+        write!(f, "rank {rank}")?;
+        if *job > 0 {
+            write!(f, " of job {}", job + 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// A job of a run. There may be several: one after the other, or one that another has spawned.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The largest size that any of its processes has told.
+    pub size: u32,
+    /// Its size by those that MPI has told it.
+    of_mpi: Option<u32>,
+    /// Numbers of groups by how ranks tell them, where all ranks mean the same by that.
+    known_groups: FxHashMap<Vec<traffic::Place>, u32>,
+}
+
+/// Where a job has spawned another, as one of them tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// Who tells it.
+    pub job: u32,
+    /// Whether the other one has spawned it.
+    pub to_parent: bool,
+    /// Ranks of this job, in order.
+    pub own: Vec<u32>,
+    /// How many there are of the other.
+    pub others: u32,
+    /// Of several that are alike, the how manieth.
+    pub nth: u32,
+}
+
 /// A place as ranks tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RawPlace {
     /// A rank.
-    Rank(u32),
+    Rank(Rank),
     /// A device of a host (a string).
     Device(u32, u32),
     /// A device of a rank's host.
-    DeviceOf(u32, u32),
-    /// The device of a processing element of NVSHMEM.
-    Pe(u32),
+    DeviceOf(Rank, u32),
+    /// The device of a processing element of NVSHMEM, of a job.
+    Pe(u32, u32),
+    /// A rank of another job, at the other end of a link: the link, rank there.
+    Linked(u32, u32),
     /// A file (a string).
     File(u32),
     /// Not known.
@@ -76,14 +124,12 @@ pub struct Present {
 /// All files together. Numbers in `rows` are positions in the tables here.
 #[derive(Default)]
 pub struct Merged {
-    /// Size of the MPI job that all ranks are of: the first one's.
-    pub job: Option<u32>,
+    /// Jobs, by what their processes have in common.
+    pub jobs: IndexMap<String, Job, FxBuildHasher>,
     /// Ranks by number.
-    pub ranks: FxHashMap<u32, Present>,
-    /// Devices of processing elements of NVSHMEM: host (a string), number there.
-    pub pes: FxHashMap<u32, (u32, u32)>,
-    /// The largest job's size.
-    pub size: u32,
+    pub ranks: FxHashMap<Rank, Present>,
+    /// Devices of processing elements of NVSHMEM, by job and number: host (a string), number there.
+    pub pes: FxHashMap<(u32, u32), (u32, u32)>,
     /// Names of hosts, functions, files, calls, variables.
     pub strings: Table<String>,
     /// Names of regions.
@@ -94,12 +140,16 @@ pub struct Merged {
     pub stacks: Table<Vec<Frame>>,
     /// Places.
     pub places: Table<RawPlace>,
+    /// Where jobs have spawned others.
+    pub links: Table<Link>,
+    /// When that was, in nanoseconds since 1970, by number of the link.
+    pub spans: FxHashMap<u32, (u64, u64)>,
     /// Groups, of places.
     pub groups: Table<Vec<u32>>,
-    /// Their numbers by how ranks tell them, where all ranks mean the same by that.
-    known_groups: FxHashMap<Vec<traffic::Place>, u32>,
     /// Allocation sites and variables.
     pub objects: Table<RawObject>,
+    /// What their `beside` says, of those that have some; empty where ranks do not agree.
+    pub beside: FxHashMap<u32, Vec<u64>>,
     /// Objects at places, by both.
     pub instances: IndexMap<(u32, u32), Lying, FxBuildHasher>,
     /// Calls at the end of call paths.
@@ -116,19 +166,23 @@ pub struct Merged {
     pub last_bins: Vec<u32>,
     /// How many rows had a pattern at both ends, which means nothing.
     pub meaningless: u64,
+    /// Names of the objects that alone are of interest; all if empty.
+    pub only: Table<String>,
     /// Samples that details are of, where not all: one in so many.
     pub sample: u32,
     /// What the ranks want to be said, with the first that says it and how many do.
-    pub notes: IndexMap<String, (u32, u32), FxBuildHasher>,
+    pub notes: IndexMap<String, (Rank, u32), FxBuildHasher>,
 }
 
 /// What the numbers of one file are in all.
 struct Numbers {
+    job: u32,
     host: u32,
     clock: u32,
     strings: Vec<u32>,
     modules: Vec<u32>,
     stacks: Vec<u32>,
+    links: Vec<u32>,
     groups: Vec<u32>,
     instances: Vec<u32>,
 }
@@ -143,21 +197,31 @@ impl Merged {
     /// # Errors
     /// When another file was this rank's.
     pub fn add(&mut self, snapshot: &Snapshot) -> Result<(), String> {
-        if self.ranks.contains_key(&snapshot.rank) {
+        let known = self.jobs.get_full(&snapshot.job);
+        let job = known.as_ref().map_or(self.jobs.len(), |(job, ..)| *job) as u32;
+        let rank = Rank { job, rank: snapshot.rank };
+        if self.ranks.contains_key(&rank) {
             return Err(format!("it is of rank {}, which has another one", snapshot.rank));
         }
-        if !matches!(&*snapshot.mpi, "" | "no MPI") {
-            let job = *self.job.get_or_insert(snapshot.size);
-            if snapshot.size != job {
-                return Err(format!(
-                    "it is of another job, of {} ranks instead of {job}: each run directory holds one",
-                    snapshot.size
-                ));
-            }
+        let has_mpi = !matches!(&*snapshot.mpi, "" | "no MPI");
+        if let Some(size) = known.and_then(|(.., job)| job.of_mpi)
+            && has_mpi
+            && snapshot.size != size
+        {
+            let other = snapshot.size;
+            return Err(format!("it is of another job, of {other} ranks instead of {size}"));
         }
-        let mut numbers = self.numbers(snapshot);
+        let least = snapshot.size.max(snapshot.rank.saturating_add(1));
+        let known = self.jobs.entry(snapshot.job.clone()).or_insert_with(|| Job {
+            size: least,
+            of_mpi: None,
+            known_groups: FxHashMap::default(),
+        });
+        known.size = known.size.max(least);
+        known.of_mpi = known.of_mpi.or(has_mpi.then_some(snapshot.size));
+        let mut numbers = self.numbers(snapshot, job);
         self.ranks.insert(
-            snapshot.rank,
+            rank,
             Present {
                 host: numbers.host,
                 span: (snapshot.began, snapshot.until.max(snapshot.began)),
@@ -165,10 +229,10 @@ impl Merged {
             },
         );
         if let Some((pe, device)) = snapshot.pe {
-            self.pes.entry(pe).or_insert((numbers.host, device));
+            self.pes.entry((job, pe)).or_insert((numbers.host, device));
         }
-        self.size = self.size.max(snapshot.size).max(snapshot.rank.saturating_add(1));
         self.sample = self.sample.max(snapshot.sample);
+        self.only.extend(snapshot.only.iter().cloned());
         self.groups(snapshot, &mut numbers);
         self.objects(snapshot, &mut numbers);
         for transfer in &snapshot.transfers {
@@ -182,12 +246,12 @@ impl Merged {
             self.calls.push(row);
         }
         for note in &snapshot.notes {
-            self.notes.entry(note.clone()).or_insert((snapshot.rank, 0)).1 += 1;
+            self.notes.entry(note.clone()).or_insert((rank, 0)).1 += 1;
         }
         Ok(())
     }
 
-    fn numbers(&mut self, snapshot: &Snapshot) -> Numbers {
+    fn numbers(&mut self, snapshot: &Snapshot, job: u32) -> Numbers {
         let host = number(&mut self.strings, snapshot.host.clone());
         let clock = Clock { epoch: snapshot.epoch, width: snapshot.bin };
         let clock = number(&mut self.clocks, clock);
@@ -206,13 +270,34 @@ impl Merged {
         let stacks = stacks
             .map(|stack| number(&mut self.stacks, stack.iter().map(frame).collect::<Vec<_>>()))
             .collect();
+        let links = self.links(snapshot, job);
         let (groups, instances) = Default::default();
-        Numbers { host, clock, strings, modules, stacks, groups, instances }
+        Numbers { job, host, clock, strings, modules, stacks, links, groups, instances }
+    }
+
+    /// Links are the same for all ranks that have taken part, but for the time that it took each.
+    fn links(&mut self, snapshot: &Snapshot, job: u32) -> Vec<u32> {
+        let mut numbers: Vec<u32> = vec![];
+        for of in &snapshot.links {
+            let traffic::Link { to_parent, own, others, span } = of;
+            let mut link =
+                Link { job, to_parent: *to_parent, own: own.clone(), others: *others, nth: 0 };
+            while let Some(known) = self.links.get_index_of(&link)
+                && numbers.contains(&(known as u32))
+            {
+                link.nth += 1;
+            }
+            let number = number(&mut self.links, link);
+            numbers.push(number);
+            let known = self.spans.entry(number).or_insert(*span);
+            *known = (known.0.min(span.0), known.1.max(span.1));
+        }
+        numbers
     }
 
     fn groups(&mut self, snapshot: &Snapshot, numbers: &mut Numbers) {
         for group in &snapshot.groups {
-            if let Some(known) = self.known_groups.get(group) {
+            if let Some(known) = self.jobs[numbers.job as usize].known_groups.get(group) {
                 numbers.groups.push(*known);
                 continue;
             }
@@ -220,7 +305,7 @@ impl Merged {
             let new = number(&mut self.groups, places);
             numbers.groups.push(new);
             if group.iter().all(|place| matches!(place, traffic::Place::Rank(_))) {
-                self.known_groups.insert(group.clone(), new);
+                self.jobs[numbers.job as usize].known_groups.insert(group.clone(), new);
             }
         }
     }
@@ -240,6 +325,12 @@ impl Merged {
             };
             let place = self.place(object.place, numbers);
             let key = (number(&mut self.objects, raw), place);
+            if !object.beside.is_empty() {
+                let known = self.beside.entry(key.0).or_insert_with(|| object.beside.clone());
+                if *known != object.beside {
+                    known.clear();
+                }
+            }
             let entry = self.instances.entry(key);
             numbers.instances.push(entry.index() as u32);
             let (bytes, count, address) = (object.bytes, object.count, object.address);
@@ -248,11 +339,15 @@ impl Merged {
     }
 
     fn place(&mut self, place: traffic::Place, numbers: &Numbers) -> u32 {
+        let rank = |rank| Rank { job: numbers.job, rank };
         let raw = match place {
-            traffic::Place::Rank(rank) => RawPlace::Rank(rank),
+            traffic::Place::Rank(number) => RawPlace::Rank(rank(number)),
             traffic::Place::Device(device) => RawPlace::Device(numbers.host, device),
-            traffic::Place::DeviceOf(rank, device) => RawPlace::DeviceOf(rank, device),
-            traffic::Place::Pe(pe) => RawPlace::Pe(pe),
+            traffic::Place::DeviceOf(number, device) => RawPlace::DeviceOf(rank(number), device),
+            traffic::Place::Pe(pe) => RawPlace::Pe(numbers.job, pe),
+            traffic::Place::Linked(link, rank) => {
+                RawPlace::Linked(numbers.links[link as usize], rank)
+            }
             traffic::Place::File(name) => RawPlace::File(numbers.strings[name as usize]),
             traffic::Place::Unknown => RawPlace::Unknown,
         };

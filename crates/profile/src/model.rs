@@ -2,6 +2,7 @@
 
 use crate::api::{Amount, Place};
 use crate::group::Group;
+use crate::merge::Rank;
 use crate::packed::{List, Packed};
 use commsan_trace::traffic::{Bin, Kind, Memory, Side};
 
@@ -57,8 +58,8 @@ pub struct Model {
 /// A rank, and what its file says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankOf {
-    /// Its number.
-    pub rank: u32,
+    /// Its number, and its job.
+    pub rank: Rank,
     /// Its place.
     pub place: u32,
     /// Whether it has left a file.

@@ -47,6 +47,8 @@ struct Identity {
     memory: Memory,
     stack: u32,
     name: Option<u32>,
+    /// Which of those on its line, and how many there are.
+    nth: Option<(usize, usize)>,
 }
 
 impl Objects {
@@ -62,22 +64,24 @@ impl Objects {
                 named.entry(memory(raw, *part)).or_insert(name);
             }
         }
-        let of_object: Vec<u32> = (merged.objects.iter().zip(&parts))
-            .map(|(raw, part)| {
+        let mut names = Names { merged, stacks, sources, globals, texts: FxHashMap::default() };
+        let of_object: Vec<u32> = (merged.objects.iter().zip(&parts).zip(0..))
+            .map(|((raw, part), number)| {
                 let memory = memory(raw, *part);
                 // One name given to any part of a variable is that of all of it.
                 let name = raw.name.or_else(|| named.get(&memory).copied());
                 let stack = stacks.of_raw[raw.stack as usize];
-                let entry = known.entry(Identity { memory, stack, name });
+                let nth = stacks.nth.get(&number).copied();
+                let nth = nth.filter(|nth| names.one_of(stack, *nth).is_some());
+                let entry = known.entry(Identity { memory, stack, name, nth });
                 let object = entry.index() as u32;
                 entry.or_insert(RawObject { name, ..*raw });
                 object
             })
             .collect();
-        let mut names = Names { merged, stacks, sources, globals, texts: FxHashMap::default() };
         let mut objects: Vec<Object> = (known.iter())
             .map(|(identity, raw)| Object {
-                name: names.of(raw, identity.stack),
+                name: names.of(raw, identity),
                 memory: identity.memory,
                 stack: identity.stack,
                 origin: stacks.line_of_allocation(identity.stack),
@@ -141,7 +145,7 @@ struct Names<'m> {
 
 impl Names<'_> {
     /// The name that the program gave, the variable's, or where it was allocated; nothing is invented.
-    fn of(&mut self, raw: &RawObject, stack: u32) -> String {
+    fn of(&mut self, raw: &RawObject, identity: &Identity) -> String {
         if let Some(name) = raw.name {
             return self.merged.strings[name as usize].clone();
         }
@@ -154,7 +158,7 @@ impl Names<'_> {
                 .map_or_else(unnamed, |variable| variable.name.clone());
         }
         let stacks = self.stacks;
-        let (frames, skipped) = stacks.of_allocation(stack);
+        let (frames, skipped) = stacks.of_allocation(identity.stack);
         let Some(frame) = frames.first() else { return String::new() };
         if raw.memory == Memory::Stack {
             return format!("stack of {}", frame.function);
@@ -162,7 +166,13 @@ impl Names<'_> {
         if frame.file.is_none() || frame.line.is_none() {
             return frame.function.clone();
         }
-        self.variable(frames, skipped > 0)
+        if stacks.is_header(frame) {
+            // Variables of a library are not the program's.
+            return format!("{}:{}", frame.function, frame.line.unwrap_or_default());
+        }
+        let by_library = skipped > 0;
+        (identity.nth.and_then(|nth| self.one_of(identity.stack, nth)))
+            .or_else(|| self.variable(frames, by_library))
             .unwrap_or_else(|| format!("{}:{}", frame.function, frame.line.unwrap_or_default()))
     }
 
@@ -186,6 +196,16 @@ impl Names<'_> {
             returned = Some(variable::base(&frame.function));
         }
         None
+    }
+
+    /// The variable that one of several allocations of a line is for.
+    fn one_of(&mut self, stack: u32, nth: (usize, usize)) -> Option<String> {
+        let stacks = self.stacks;
+        let frame = stacks.stacks[stack as usize].first()?;
+        let (file, line) = (frame.file?, frame.line?);
+        let fortran = is_fortran(&stacks.files[file]);
+        let text = self.line(file, line)?;
+        variable::one_of(text, &Allocation { fortran, ..Allocation::default() }, nth)
     }
 
     /// A line of a file that has not changed since the run.

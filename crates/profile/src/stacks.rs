@@ -7,6 +7,7 @@ use commsan_model::Frame as Found;
 use commsan_report::stack::{is_interpreter, users};
 use commsan_report::symbols::Symbols;
 use commsan_trace::traffic;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -28,6 +29,8 @@ pub struct Stacks {
     pub lines: Vec<SourceLine>,
     /// Line of each call path: the innermost that is known.
     pub line_of: Vec<Option<u32>>,
+    /// Of allocations on lines that have several, by position in [`Merged::objects`]: which of how many.
+    pub nth: FxHashMap<u32, (usize, usize)>,
     /// What to do about modules without lines.
     pub advice: Vec<String>,
 }
@@ -41,7 +44,11 @@ impl Stacks {
             }
             traffic::Frame::Line(..) => None,
         });
-        let symbols = Symbols::of_places(codes);
+        let beside = merged.beside.iter().flat_map(|(object, offsets)| {
+            let module = first(merged, *object).map(|(module, _)| Path::new(module));
+            module.into_iter().flat_map(|module| offsets.iter().map(move |at| (module, *at)))
+        });
+        let symbols = Symbols::of_places(codes.chain(beside));
         let raw = merged.stacks.iter();
         let found: Vec<Vec<Found>> = raw.map(|stack| frames(stack, merged, &symbols)).collect();
         let files: BTreeSet<&String> =
@@ -62,6 +69,11 @@ impl Stacks {
             stacks: stacks.into_iter().collect(),
             lines: lines.into_iter().collect(),
             files,
+            nth: merged
+                .beside
+                .keys()
+                .filter_map(|at| Some((*at, nth(merged, *at, &symbols)?)))
+                .collect(),
             advice: advice(&found, &symbols),
         }
     }
@@ -82,10 +94,38 @@ impl Stacks {
         own.or_else(|| stack.iter().rev().find_map(source_line))
     }
 
-    fn is_header(&self, frame: &Frame) -> bool {
-        let file = frame.file.map_or("", |file| &self.files[file]);
-        LIBRARY_HEADERS.iter().any(|header| file.contains(header))
+    /// Whether a frame is of a header of C++'s library, or such.
+    pub fn is_header(&self, frame: &Frame) -> bool {
+        is_header(frame.file.map(|file| &*self.files[file]))
     }
+}
+
+fn is_header(file: Option<&str>) -> bool {
+    LIBRARY_HEADERS.iter().any(|header| file.is_some_and(|file| file.contains(header)))
+}
+
+/// Where the call path of an object begins.
+fn first(merged: &Merged, object: u32) -> Option<(&str, u64)> {
+    let stack = merged.objects.get_index(object as usize)?.stack;
+    match *merged.stacks.get_index(stack as usize)?.first()? {
+        traffic::Frame::Code(module, offset) => Some((&merged.modules[module as usize], offset)),
+        traffic::Frame::Line(..) => None,
+    }
+}
+
+/// Which of those that its line has allocated an object was, and how many these are.
+fn nth(merged: &Merged, object: u32, symbols: &Symbols) -> Option<(usize, usize)> {
+    let (module, own) = first(merged, object)?;
+    let line = |offset: u64| {
+        let frame = symbols.frames(Path::new(module), offset).first()?;
+        let file = frame.file.as_deref().filter(|file| !is_header(Some(file)))?;
+        Some((file, frame.line?, frame.function.as_deref()))
+    };
+    let of_line = line(own)?;
+    let on_it = |at: &&u64| line(**at).is_some_and(|line| line == of_line);
+    let all: Vec<u64> = merged.beside[&object].iter().filter(on_it).copied().collect();
+    let at = all.iter().position(|at| *at == own)?;
+    (all.len() > 1).then_some((at, all.len()))
 }
 
 fn source_line(frame: &Frame) -> Option<SourceLine> {

@@ -1,11 +1,12 @@
 //! A run on one screen of text.
 
 use crate::Profile;
-use crate::api::{Amount, Error, Level, MatrixQuery, PlaceKind};
+use crate::api::{Amount, Error, Level, MatrixQuery};
 use crate::index::{lines_of, traffic};
 use crate::model::End;
 use commsan_trace::traffic::Kind;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -67,14 +68,17 @@ pub fn notes(profile: &Profile) -> String {
 fn headline(profile: &Profile, total: Amount) -> String {
     let model = &profile.model;
     let ranks = model.ranks.len();
-    let is_host = |node: &&crate::api::Node| {
-        let kind = model.places[node.places[0]].kind;
-        matches!(kind, PlaceKind::Rank | PlaceKind::Device)
-    };
-    let hosts = model.nodes.iter().filter(is_host).count();
+    // Where ranks ran that left no file is not known.
+    let present = model.ranks.iter().filter(|of| of.present);
+    let hosts: BTreeSet<usize> = present.map(|of| model.places[of.place as usize].node).collect();
+    let hosts = hosts.len();
     let seconds = (model.span.1 - model.span.0) as f64 / 1e9;
+    let jobs = match model.ranks.iter().map(|of| of.rank.job).max() {
+        Some(last @ 1..) => format!(" of {} jobs", last + 1),
+        _ => String::new(),
+    };
     format!(
-        "{} on {} moved {} in {} within {seconds:.3} s\n\n",
+        "{}{jobs} on {} moved {} in {} within {seconds:.3} s\n\n",
         number(ranks as u64, "rank"),
         number(hosts as u64, "host"),
         bytes(total.bytes),

@@ -215,6 +215,7 @@ impl<'s> Writer<'s> {
             bytes: SIDE * SIDE * ELEMENT,
             count: 1,
             address: 0x7f00_0000_0000 + (u64::from(number) << 20),
+            beside: vec![],
         });
         self.objects.insert((number, device), position);
         Some(position)

@@ -1,8 +1,9 @@
 //! The variable that a source line assigns an allocation to.
 //!
 //! A line says so if there is one allocation on it and what it is assigned to, or handed the address of,
-//! has a name: `double *u = malloc(n)`, `cudaMalloc((void **)&d->u, n)`, `allocate(u(n, m))`. Lines with
-//! more than one allocation, or none, say nothing: no name is better than a wrong one. What a function
+//! has a name: `double *u = malloc(n)`, `cudaMalloc((void **)&d->u, n)`, `allocate(u(n, m))`. Of lines with
+//! more than one, as `allocate(u(n), v(m))`, it must be known which of all of them it is. Else a line says nothing:
+//! no name is better than a wrong one. What a function
 //! returns as it gets it has the name that its caller gives it.
 
 use std::ops::Range;
@@ -111,18 +112,46 @@ pub fn assigned(line: &str, allocation: &Allocation) -> Option<String> {
         known.retain(fits);
     }
     match *known {
-        [(at, name, gives)] => match gives {
-            Gives::Result => left_of(&code[..at]),
-            Gives::Owner => path_before(code[..at].strip_suffix(['.', '>'])?.trim_end_matches('-')),
-            Gives::Argument(number) => {
-                path(without_casts(arguments(&code[at + name.len()..])?.get(number)?))
-            }
-            Gives::Shape => shaped(&arguments(&code[at + name.len()..])?),
+        [one] => match *names(&code, one) {
+            [ref name] => name.clone(),
+            _ => None,
         },
         [] if is_one_statement(&code) => {
             only_assignment(&code, allocation.by_library).or_else(|| constructed(&code))
         }
         _ => None,
+    }
+}
+
+/// What the `number`-th of `all` allocations of `line` is for, if it has as many, and no library's.
+pub fn one_of(
+    line: &str,
+    allocation: &Allocation,
+    (number, all): (usize, usize),
+) -> Option<String> {
+    let code = without_comments(line, allocation.fortran);
+    let own = allocators(&code, allocation.fortran)
+        .filter(|(_, name, gives)| !is_of_library(name, *gives));
+    let names: Vec<Option<String>> = own.flat_map(|one| names(&code, one)).collect();
+    // Of `a ? malloc(n) : malloc(m)`, only one is executed.
+    (names.len() == all && !code.contains('?')).then(|| names.into_iter().nth(number).flatten())?
+}
+
+/// What an allocator's call is for: one for each block that it allocates.
+fn names(code: &str, (at, name, gives): (usize, &str, Gives)) -> Vec<Option<String>> {
+    let before = &code[..at];
+    let arguments = || arguments(&code[at + name.len()..]);
+    match gives {
+        Gives::Result => vec![left_of(before)],
+        Gives::Owner => {
+            let owner = before.strip_suffix(['.', '>']);
+            vec![owner.and_then(|owner| path_before(owner.trim_end_matches('-')))]
+        }
+        Gives::Argument(number) => vec![
+            arguments()
+                .and_then(|all| all.get(number).and_then(|argument| path(without_casts(argument)))),
+        ],
+        Gives::Shape => arguments().map_or_else(|| vec![None], |all| shaped(&all)),
     }
 }
 
@@ -352,20 +381,22 @@ fn arguments(rest: &str) -> Option<Vec<&str>> {
     (!arguments.is_empty()).then_some(arguments)
 }
 
-/// The only variable of Fortran's `allocate(u(n), stat=i)`.
-fn shaped(arguments: &[&str]) -> Option<String> {
-    let mut variables = arguments.iter().filter(|argument| {
+/// The variables of Fortran's `allocate(u(n), v(m), stat=i)`.
+fn shaped(arguments: &[&str]) -> Vec<Option<String>> {
+    let variables = arguments.iter().filter(|argument| {
         let before = argument.split('(').next().unwrap_or_default();
         !before.contains('=')
     });
-    let (Some(variable), None) = (variables.next(), variables.next()) else { return None };
-    let name = variable.rsplit_once("::").map_or(*variable, |(_, name)| name);
-    // `a%b(3)%c(n)`: what is allocated is the last part.
-    let name = match name.rfind('(') {
-        Some(open) => &name[..open],
-        None => name,
+    let name = |variable: &&str| {
+        let name = variable.rsplit_once("::").map_or(*variable, |(_, name)| name);
+        // `a%b(3)%c(n)`: what is allocated is the last part.
+        let name = match name.rfind('(') {
+            Some(open) => &name[..open],
+            None => name,
+        };
+        path(name)
     };
-    path(name)
+    variables.map(name).collect()
 }
 
 /// Whether no other statement can be meant.
@@ -511,6 +542,25 @@ mod tests {
         }
         assert_eq!(of_line("allocate(u(n), v(n))", true), None);
         assert_eq!(of_line("! allocate(u(n))", true), None);
+    }
+
+    #[test]
+    fn each_of_several_has_its_name() {
+        for (line, fortran, names) in [
+            ("allocate(u(n), grid%v(0:n), stat=ierr)", true, &["u", "grid%v"][..]),
+            ("double *u = malloc(n), *v = malloc(n);", false, &["u", "v"]),
+            ("u = new double[n]; v = new double[n];", false, &["u", "v"]),
+            ("cudaMallocHost(&u, n), cudaMallocHost(&v, n);", false, &["u", "v"]),
+        ] {
+            let allocation = Allocation { fortran, ..Allocation::default() };
+            for (number, name) in names.iter().enumerate() {
+                let one = |all| one_of(line, &allocation, (number, all));
+                assert_eq!(one(names.len()).as_deref(), Some(*name), "{line}");
+                assert_eq!(one(names.len() + 1), None, "{line}");
+            }
+        }
+        let either = "u = a ? malloc(n) : 0, v = malloc(n);";
+        assert_eq!(one_of(either, &Allocation::default(), (0, 2)), None);
     }
 
     #[test]

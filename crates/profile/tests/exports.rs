@@ -1,9 +1,11 @@
 //! What a small run looks like in every form, and what is said of runs that are not whole.
 
+use commsan_profile::api::{Level, MatrixQuery};
 use commsan_profile::export::{Format, TABLES, chrome_trace, write_tables};
-use commsan_profile::synthetic::{Shape, write};
+use commsan_profile::synthetic::{Shape, snapshot, write};
 use commsan_profile::{Profile, ReadError, summary};
-use commsan_trace::RunDirectory;
+use commsan_trace::traffic::Snapshot;
+use commsan_trace::{RunDirectory, RunInfo};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::fs::File;
@@ -51,6 +53,33 @@ fn time_as_a_chrome_trace() {
     let events = trace["traceEvents"].as_array().unwrap();
     let lines: Vec<String> = events.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// Two jobs that are alike: everything is there twice, and says of which it is.
+#[test]
+fn jobs_are_kept_apart() {
+    let of = |job: &str| {
+        let job = job.to_owned();
+        (0..SHAPE.ranks).map(move |rank| Snapshot { job: job.clone(), ..snapshot(&SHAPE, rank) })
+    };
+    let read =
+        |snapshots: &[Snapshot]| Profile::of_snapshots(snapshots, RunInfo::default()).unwrap();
+    let one = read(&of("a").collect::<Vec<_>>());
+    let both = read(&of("a").chain(of("b")).collect::<Vec<_>>());
+    let sums = [&one, &both].map(|profile| profile.totals().total());
+    assert_eq!((sums[1].count, sums[1].bytes), (2 * sums[0].count, 2 * sums[0].bytes));
+    let labels = |max: usize| -> Vec<String> {
+        let query = MatrixQuery { level: Level::Place, max: Some(max), ..MatrixQuery::default() };
+        both.matrix(&query).unwrap().rows.into_iter().map(|row| row.label).collect()
+    };
+    let all = labels(100);
+    for rank in 0..SHAPE.ranks {
+        for name in [format!("rank {rank}"), format!("rank {rank} of job 2")] {
+            assert_eq!(all.iter().filter(|label| **label == name).count(), 1, "{all:?}");
+        }
+    }
+    let joined = labels(8);
+    assert!(joined.contains(&"ranks 0-1 of job 2".to_owned()), "{joined:?}");
 }
 
 /// Both formats hold the same, as text.

@@ -319,6 +319,7 @@ fn both_sides(messages: &[Message], lost: Option<u32>) -> Vec<Snapshot> {
                 bytes: 64,
                 count: 1,
                 address: 0,
+                beside: vec![],
             })
             .collect();
     }

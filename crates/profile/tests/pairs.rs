@@ -108,6 +108,7 @@ fn object(rank: u32, number: u32) -> Object {
         bytes: 64,
         count: 1,
         address: 0,
+        beside: vec![],
     }
 }
 

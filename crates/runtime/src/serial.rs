@@ -14,6 +14,9 @@ const LAUNCHERS: [(&str, &str); 4] = [
     ("RANK", "WORLD_SIZE"),
 ];
 
+/// What stands for the library of such processes.
+pub const NO_MPI: &str = "no MPI";
+
 /// Numbers that are tried before processes share one.
 const MOST: u32 = 4096;
 
@@ -25,7 +28,7 @@ pub fn world(directory: &Path) -> World {
         let rank = claimed(directory);
         (rank, rank + 1)
     });
-    World { rank, size, library: "no MPI".to_owned() }
+    World { rank, size, library: NO_MPI.to_owned() }
 }
 
 /// Who creates the log of a rank has its number.

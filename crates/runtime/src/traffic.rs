@@ -5,16 +5,22 @@
 
 use crate::lock::Lock;
 use crate::recorder::{host, program, short_version};
+use crate::serial::NO_MPI;
 use commsan_mpi_shim::World;
 use commsan_sense::allocate::{self, Allocations};
 use commsan_sense::inside::Inside;
+use commsan_sense::python;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread::Thread;
 use commsan_threads::Here;
+use commsan_trace::rank_traffic;
 use commsan_trace::traffic::Memory;
 use commsan_traffic::{HOST, Identity, Origin, Settings, Traffic, ticks, write};
 use std::borrow::Cow;
+use std::env;
 use std::ffi::{CStr, c_char, c_void};
+use std::fs;
+use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -25,6 +31,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// too: that may be the one in which the job hangs.
 const FIRST: u64 = 50_000_000;
 const LONGEST: u64 = 60_000_000_000;
+
+/// Jobs of a run that are told apart; later ones take the place of the last.
+const MOST_JOBS: u32 = 4096;
 
 /// What is counted, and where it goes.
 struct Counted {
@@ -130,16 +139,12 @@ impl Counter {
         let origin = Origin {
             rank: world.rank,
             size: world.size,
+            job: job(world),
             host: host(),
             mpi: short_version(&world.library),
             program: program(),
         };
-        let path = directory.join(format!("rank-{}.traffic", world.rank));
-        if world.library != "no MPI" && path.exists() {
-            let note = "an earlier MPI job of this run is left out: the last one's traffic has taken its place; \
-                        profile each job by itself";
-            counted.traffic.note(note);
-        }
+        let path = claimed(directory, world.rank);
         counted.file = Some(File { origin, path, failed: false, interval: FIRST });
     }
 
@@ -153,10 +158,39 @@ impl Counter {
     }
 }
 
+/// What this process has in common with all others of its job, and with none of another one: a run may have several,
+/// one after the other, or that spawn others.
+fn job(world: &World) -> String {
+    let mut job = commsan_fabric::identity().unwrap_or_default();
+    // Open MPI's jobs have in common with the ones they spawn what `identity` tells.
+    if let Ok(name_space) = env::var("PMIX_NAMESPACE") {
+        job = format!("{job}.{name_space}");
+    }
+    // Nobody has launched it, or a script has several.
+    if world.size == 1 && world.library != NO_MPI {
+        job = format!("{job}.{}.{}", host(), std::process::id());
+    }
+    job
+}
+
+/// The file of a rank: of those that no other job has taken, the first.
+fn claimed(directory: &Path, rank: u32) -> PathBuf {
+    let path = |job| directory.join(rank_traffic(rank, job));
+    let is_taken = |job: &u32| {
+        let made = fs::File::create_new(path(*job));
+        made.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    };
+    path((1..MOST_JOBS).find(|job| !is_taken(job)).unwrap_or(MOST_JOBS))
+}
+
 impl File {
     fn write(&mut self, traffic: &Traffic, complete: bool) {
         let written = write(traffic, &self.origin, complete, &self.path);
         let failed_before = std::mem::replace(&mut self.failed, written.is_err());
+        if written.is_err() && fs::metadata(&self.path).is_ok_and(|file| file.len() == 0) {
+            // Claimed, and no more than that.
+            let _ = fs::remove_file(&self.path);
+        }
         if let Err(error) = written
             && !failed_before
         {
@@ -170,16 +204,24 @@ impl File {
     }
 }
 
-fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) {
-    let Some(counter) = counter() else { return };
-    let Some(inside) = Inside::enter() else { return };
+fn on_allocated(by: &'static str, bytes: Range<usize>, caller: Caller) -> bool {
+    let Some(counter) = counter() else { return false };
+    let Some(inside) = Inside::enter() else { return false };
+    let mut matters = false;
     let here = Here::new(caller, &inside);
     counter.with(&inside, |traffic, _| {
+        // Small arrays of numpy, and objects, get memory again that Python has kept: nobody says for what.
+        let is_small = bytes.len() < traffic.settings().objects_from;
+        if is_small && (traffic.objects.are_many() || python::is_any()) {
+            return;
+        }
         let stack = traffic.path(&here);
         let memory = Memory::Heap;
         let identity = Identity { memory, place: HOST, stack, call: Some(by), name: None };
         traffic.objects.allocated(bytes, identity);
+        matters = traffic.objects.has_moved(&identity);
     });
+    matters
 }
 
 fn on_freed(address: usize) {

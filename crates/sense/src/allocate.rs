@@ -1,6 +1,8 @@
 //! Memory that the program gets: `malloc` and its kin, C++'s `operator new`.
 //!
-//! They are interposed for the whole process, and cost a load and a comparison while nobody observes them.
+//! They are interposed for the whole process, and cost a load and a comparison while nobody observes them. Large
+//! blocks are told always; of small ones the first of each place in the program, and more as long as these turn out to
+//! matter: what is sent is allocated early and seldom, or each time that it is sent.
 //! What `operator new` gets from `malloc` is told twice, the second time with the caller that the program
 //! knows.
 
@@ -10,13 +12,13 @@ use crate::{caller, heap};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 
 /// Is told of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocations {
-    /// It was allocated.
-    pub made: fn(by: &'static str, bytes: Range<usize>, caller: Caller),
+    /// It was allocated. Returns whether more of that place are worth telling, however small.
+    pub made: fn(by: &'static str, bytes: Range<usize>, caller: Caller) -> bool,
     /// It is about to be given back.
     pub gone: fn(address: usize),
 }
@@ -26,26 +28,43 @@ static OBSERVER: OnceLock<Allocations> = OnceLock::new();
 /// Allocations of so many bytes are told.
 static FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Of what is given back, so many bytes or more are told.
-static GONE_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Small blocks of each place that are told.
+pub const EARLY: u16 = 1024;
 
-/// Starts telling `observer` of allocations of `from` bytes or more.
+/// How many were told that nobody wanted to know of, by where they were allocated. Places may share one.
+static TOLD: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
+const PLACES: usize = 1 << 12;
+
+/// Starts telling `observer` of allocations of `from` bytes or more, and of the first smaller ones.
 pub fn observe(observer: Allocations, from: usize) {
     if OBSERVER.set(observer).is_ok() {
         FROM.store(from.max(1), Ordering::Release);
-        tell_gone_from(from.max(1));
     }
 }
 
-/// From now on the observer is told also of smaller blocks that are given back.
-pub fn tell_gone_from(from: usize) {
-    GONE_FROM.fetch_min(from, Ordering::Relaxed);
+/// Whether an allocation of this size, by who calls from `pc`, is told.
+#[inline]
+pub(crate) fn is_told(size: usize, pc: usize) -> bool {
+    let from = FROM.load(Ordering::Relaxed);
+    size >= from || from != usize::MAX && is_early(pc)
 }
 
-/// Whether an allocation of this size is told.
 #[inline]
-pub(crate) fn is_told(size: usize) -> bool {
-    size >= FROM.load(Ordering::Relaxed)
+fn told_at(pc: usize) -> &'static AtomicU16 {
+    // Fibonacci hashing (Knuth, vol. 3, §6.4).
+    const GOLDEN: usize = 0x9e37_79b9_7f4a_7c15;
+    &TOLD[pc.wrapping_mul(GOLDEN) >> (usize::BITS - PLACES.trailing_zeros())]
+}
+
+#[inline]
+fn is_early(pc: usize) -> bool {
+    let place = told_at(pc);
+    let told = place.load(Ordering::Relaxed);
+    // Threads may tell a few more.
+    told < EARLY && {
+        place.store(told + 1, Ordering::Relaxed);
+        true
+    }
 }
 
 /// Tells of memory.
@@ -54,21 +73,26 @@ pub(crate) fn made(by: &'static str, address: *mut c_void, size: usize, caller: 
     if let Some(observer) = OBSERVER.get()
         && !address.is_null()
     {
-        (observer.made)(by, address as usize..address as usize + size, caller);
+        let matters = (observer.made)(by, address as usize..address as usize + size, caller);
+        heap::tell(address as usize);
+        if matters && size < FROM.load(Ordering::Relaxed) {
+            let place = told_at(caller.pc);
+            place.store(place.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+        }
     }
 }
 
 /// Memory is about to be given back.
 #[inline]
 pub(crate) fn gone(address: *mut c_void) {
-    heap::gone(address as usize);
-    let from = GONE_FROM.load(Ordering::Relaxed);
-    if from == usize::MAX || address.is_null() {
+    let was_told = heap::gone(address as usize);
+    let from = FROM.load(Ordering::Relaxed);
+    if from == usize::MAX || address.is_null() || was_told == Some(false) {
         return;
     }
     // SAFETY: the program passes a pointer it may free.
-    let size = unsafe { libc::malloc_usable_size(address) };
-    if size >= from
+    let is_large = || unsafe { libc::malloc_usable_size(address) } >= from;
+    if (was_told.is_some() || is_large())
         && let Some(observer) = OBSERVER.get()
     {
         (observer.gone)(address as usize);
@@ -113,8 +137,9 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
         }
     };
     heap::made(address as usize, size);
-    if is_told(size) {
-        made("malloc", address, size, caller!());
+    let caller = caller!();
+    if is_told(size, caller.pc) {
+        made("malloc", address, size, caller);
     }
     address
 }
@@ -137,8 +162,9 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     };
     let size = count.saturating_mul(size);
     heap::made(address as usize, size);
-    if is_told(size) {
-        made("calloc", address, size, caller!());
+    let caller = caller!();
+    if is_told(size, caller.pc) {
+        made("calloc", address, size, caller);
     }
     address
 }
@@ -157,8 +183,9 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_
         std::mem::transmute::<*mut c_void, AlignedAlloc>(NEXT.required())(alignment, size)
     };
     heap::made(address as usize, size);
-    if is_told(size) {
-        made("aligned_alloc", address, size, caller!());
+    let caller = caller!();
+    if is_told(size, caller.pc) {
+        made("aligned_alloc", address, size, caller);
     }
     address
 }
@@ -185,8 +212,9 @@ pub unsafe extern "C" fn posix_memalign(
         // SAFETY: there is an address now.
         let address = unsafe { *pointer };
         heap::made(address as usize, size);
-        if is_told(size) {
-            made("posix_memalign", address, size, caller!());
+        let caller = caller!();
+        if is_told(size, caller.pc) {
+            made("posix_memalign", address, size, caller);
         }
     }
     code
@@ -216,7 +244,7 @@ macro_rules! operators {
             let address = unsafe {
                 std::mem::transmute::<*mut c_void, New>(NEXT.required_by(caller.pc))(size $(, $more)*)
             };
-            if is_told(size) {
+            if is_told(size, caller.pc) {
                 made($by, address, size, caller);
             }
             address

@@ -2,7 +2,7 @@
 //!
 //! A byte stands for 16 bytes of memory, the alignment of what `malloc` gives. The one for a block's beginning
 //! has its highest bit set and tells the size, by itself or with bytes that follow: a block of more than 16
-//! bytes has more than one. Such bytes are mapped for 64 MiB of memory at a time, where there are blocks.
+//! bytes has more than one. One bit says whether somebody was told of the block. Such bytes are mapped for 64 MiB of memory at a time, where there are blocks.
 //!
 //! **Soundness.** Who asks about memory that the program owns gets the block that holds it, or nothing: blocks
 //! are entered before the program gets them and taken out before they are given back, by every function that
@@ -25,6 +25,8 @@ const REGIONS: usize = 4096;
 
 /// Set in the byte of a block's beginning.
 const BEGIN: u8 = 0x80;
+/// Set there if somebody was told of the block.
+const TOLD: u8 = 0x40;
 /// Sizes up to this are in the first byte itself; what is above tells how many digits follow.
 const SMALL: usize = 16;
 /// Bits of a digit: its byte must not look like a beginning.
@@ -107,13 +109,27 @@ pub(crate) fn made(address: usize, size: usize) {
     }
 }
 
-/// A block is about to be given back.
+/// A block is about to be given back. Whether somebody was told of it; `None` if it is not known.
 #[inline]
-pub(crate) fn gone(address: usize) {
+pub(crate) fn gone(address: usize) -> Option<bool> {
+    if !IS_ON.load(Ordering::Relaxed) {
+        return None;
+    }
+    let byte = &find(address >> REGION_SHIFT)?.bytes[granule(address)];
+    let was = byte.load(Ordering::Relaxed);
+    byte.store(0, Ordering::Release);
+    (was & BEGIN != 0).then_some(was & TOLD != 0)
+}
+
+/// Somebody is told of the block that begins at `address`, and so is to be told when it is given back.
+pub fn tell(address: usize) {
     if IS_ON.load(Ordering::Relaxed)
         && let Some(map) = find(address >> REGION_SHIFT)
     {
-        map.bytes[granule(address)].store(0, Ordering::Release);
+        let byte = &map.bytes[granule(address)];
+        if byte.load(Ordering::Relaxed) & BEGIN != 0 {
+            byte.fetch_or(TOLD, Ordering::Relaxed);
+        }
     }
 }
 
@@ -184,7 +200,7 @@ impl Map {
 
     /// The size of the block that begins at this granule; `None` if it has just gone.
     fn size(&self, first: usize) -> Option<usize> {
-        let byte = self.bytes[first].load(Ordering::Acquire);
+        let byte = self.bytes[first].load(Ordering::Acquire) & !TOLD;
         let value = (byte & BEGIN != 0).then_some(usize::from(byte & !BEGIN))?;
         if value <= SMALL {
             return Some(value);
@@ -193,7 +209,7 @@ impl Map {
         let size = digits.fold(0, |size, digit| {
             size << DIGIT | usize::from(self.bytes[first + 1 + digit].load(Ordering::Acquire))
         });
-        (self.bytes[first].load(Ordering::Acquire) == byte).then_some(size)
+        (self.bytes[first].load(Ordering::Acquire) & !TOLD == byte).then_some(size)
     }
 }
 
@@ -319,6 +335,24 @@ mod tests {
             for start in blocks.keys() {
                 gone(*start);
             }
+        }
+    }
+
+    #[test]
+    fn who_was_told_of_a_block_hears_of_its_end() {
+        begin();
+        let base = BASE + (7 << 40);
+        for (at, size) in [(0, 8), (1, 16), (2, 100), (20, 5000)] {
+            let start = base + at * 16;
+            made(start, size);
+            assert_eq!(gone(start), Some(false));
+            made(start, size);
+            tell(start);
+            assert_eq!(block_of(start + size - 1), Some(start..start + size));
+            assert_eq!(gone(start), Some(true));
+            assert_eq!(gone(start), None);
+            tell(start);
+            assert_eq!(block_of(start), None);
         }
     }
 

@@ -70,13 +70,14 @@ fn python() -> Option<&'static Python> {
     PYTHON.get_or_init(find).as_ref()
 }
 
+fn symbol(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a lookup by name.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
 #[cold]
 fn find() -> Option<Python> {
-    let symbol = |name: &CStr| {
-        // SAFETY: a lookup by name.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        (!found.is_null()).then_some(found)
-    };
     let version = symbol(c"Py_GetVersion")?;
     // SAFETY: the function of this name returns a string constant at any time.
     let version = unsafe {
@@ -142,6 +143,13 @@ pub fn is_there() -> bool {
 pub fn state() -> usize {
     // SAFETY: may be called by any thread at any time, and tells null where there is no Python.
     python().map_or(0, |python| unsafe { (python.thread_state)() } as usize)
+}
+
+/// Whether there is an interpreter of any version.
+#[inline]
+pub fn is_any() -> bool {
+    static IS_ANY: OnceLock<bool> = OnceLock::new();
+    *IS_ANY.get_or_init(|| symbol(c"Py_GetVersion").is_some())
 }
 
 /// The numbers of the lines at which the thread with this state calls code at `pc`, innermost first, and how

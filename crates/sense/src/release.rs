@@ -80,8 +80,9 @@ pub unsafe extern "C" fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: this is the C library's `realloc`, with the program's arguments.
     let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.get())(ptr, size) };
     heap::made(moved as usize, size);
-    if allocate::is_told(size) {
-        allocate::made("realloc", moved, size, caller!());
+    let caller = caller!();
+    if allocate::is_told(size, caller.pc) {
+        allocate::made("realloc", moved, size, caller);
     }
     moved
 }

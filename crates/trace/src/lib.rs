@@ -16,4 +16,4 @@ pub mod writer;
 pub use reader::{Comm, Job, Messages, Origin, RankLog, Steps};
 pub use record::Record;
 pub use resolve::resolve;
-pub use run::{Deadlock, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck};
+pub use run::{Deadlock, RUN_SCHEMA, RunDirectory, RunError, RunInfo, Stuck, rank_traffic};

@@ -101,9 +101,9 @@ impl RunDirectory {
         self.path.join(format!("rank-{rank}.jsonl"))
     }
 
-    /// Path of what `rank` has moved.
+    /// Path of what `rank` has moved, in the first job that has it.
     pub fn rank_traffic(&self, rank: u32) -> PathBuf {
-        self.path.join(format!("rank-{rank}.traffic"))
+        self.path.join(rank_traffic(rank, 1))
     }
 
     /// Path of the merged report.
@@ -124,12 +124,26 @@ impl RunDirectory {
         self.of_ranks(".jsonl")
     }
 
-    /// What ranks have moved, as (rank, path), ascending.
+    /// What ranks have moved, as (rank, path), ascending; of a rank that several jobs have, in the order in which
+    /// these began.
     ///
     /// # Errors
     /// When the directory cannot be listed.
     pub fn traffic(&self) -> Result<Vec<(u32, PathBuf)>, RunError> {
-        self.of_ranks(".traffic")
+        let mut found = Vec::new();
+        for (name, path) in self.files()? {
+            let Some(numbers) =
+                name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(".traffic"))
+            else {
+                continue;
+            };
+            let (rank, job) = numbers.split_once('.').unwrap_or((numbers, "1"));
+            if let (Ok(rank), Ok(job)) = (rank.parse::<u32>(), job.parse::<u32>()) {
+                found.push((rank, job, path));
+            }
+        }
+        found.sort();
+        Ok(found.into_iter().map(|(rank, _, path)| (rank, path)).collect())
     }
 
     fn of_ranks(&self, suffix: &str) -> Result<Vec<(u32, PathBuf)>, RunError> {
@@ -274,6 +288,14 @@ impl RunDirectory {
             Ok(files)
         };
         list().map_err(|error| RunError::new(self.path.clone(), Action::Read, error))
+    }
+}
+
+/// Name of the file for what `rank` has moved, in the `job`-th job of a run that has such a rank.
+pub fn rank_traffic(rank: u32, job: u32) -> String {
+    match job {
+        0 | 1 => format!("rank-{rank}.traffic"),
+        _ => format!("rank-{rank}.{job}.traffic"),
     }
 }
 
@@ -438,8 +460,13 @@ mod tests {
         let run = RunDirectory::open(parent.path()).unwrap();
         assert_eq!(run.logs().unwrap(), [(12, run.rank_log(12))]);
         let counted = tempfile::tempdir().unwrap();
-        fs::write(counted.path().join("rank-0.traffic"), "").unwrap();
-        assert!(RunDirectory::open(counted.path()).is_ok());
+        let files = [(0, 1), (0, 2), (0, 10), (1, 1)].map(|(rank, job)| rank_traffic(rank, job));
+        assert_eq!(files[1], "rank-0.2.traffic");
+        files.iter().for_each(|file| fs::write(counted.path().join(file), "").unwrap());
+        fs::write(counted.path().join("rank-0.traffic.new"), "").unwrap();
+        let found = RunDirectory::open(counted.path()).unwrap().traffic().unwrap();
+        let paths = files.iter().map(|file| counted.path().join(file));
+        assert!(found.into_iter().eq([0, 0, 0, 1].into_iter().zip(paths)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a rank has moved: `rank-N.traffic`.
+//! What a rank has moved: `rank-N.traffic`; where several jobs of one run have such a rank, `rank-N.2.traffic` and so on.
 //!
 //! A rank counts while it runs and writes all it knows from time to time, each time as a whole, so that
 //! a killed rank has left what it knew a little earlier. The size depends on the number of places in the
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Version of the format; readers refuse others.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 const MAGIC: &[u8; 8] = b"CSTRAFIC";
 const HEADER: usize = 32;
@@ -30,6 +30,8 @@ pub struct Snapshot {
     pub rank: u32,
     /// Size of `MPI_COMM_WORLD`.
     pub size: u32,
+    /// What the processes of one job have in common, and no others; empty if nothing is known.
+    pub job: String,
     /// Process identifier on `host`.
     pub pid: u32,
     /// Host name.
@@ -53,6 +55,8 @@ pub struct Snapshot {
     pub epoch: u64,
     /// Details (extents) are of one transfer in so many; counts and bytes are always of all.
     pub sample: u32,
+    /// Names of the objects that alone are of interest; all if empty.
+    pub only: Vec<String>,
     /// Names that the other tables refer to: functions, files, calls, regions.
     pub strings: Vec<String>,
     /// Paths of executables and libraries.
@@ -61,6 +65,8 @@ pub struct Snapshot {
     pub stacks: Vec<Vec<Frame>>,
     /// What was allocated, by call path of the allocation.
     pub objects: Vec<Object>,
+    /// Other jobs.
+    pub links: Vec<Link>,
     /// Groups of communicators, as ranks of the job (or devices, of NCCL), ascending by rank in the group.
     pub groups: Vec<Vec<Place>>,
     /// What was moved.
@@ -69,6 +75,19 @@ pub struct Snapshot {
     pub calls: Vec<Calls>,
     /// What the user should know, in words.
     pub notes: Vec<String>,
+}
+
+/// Where one job has spawned another (`MPI_Comm_spawn`): both ends of the intercommunicator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Whether the other job is the one that has spawned this one.
+    pub to_parent: bool,
+    /// Those of this job, in order.
+    pub own: Vec<u32>,
+    /// How many there are of the other.
+    pub others: u32,
+    /// When the call began and ended, in nanoseconds since 1970.
+    pub span: (u64, u64),
 }
 
 /// One frame of a call path.
@@ -92,6 +111,8 @@ pub enum Place {
     DeviceOf(u32, u32),
     /// The device of a processing element of NVSHMEM, whose process says which that is.
     Pe(u32),
+    /// A rank of another job: one of `links`, rank in the group that it leads to.
+    Linked(u32, u32),
     /// A file, by its name in `strings`.
     File(u32),
     /// Not known.
@@ -117,6 +138,9 @@ pub struct Object {
     pub count: u64,
     /// Address of the first, for people.
     pub address: u64,
+    /// Where in the module its call path begins, and others whose path is otherwise the same: in the order in which they
+    /// have first allocated anything. A line may allocate several. Empty if there are no others.
+    pub beside: Vec<u64>,
 }
 
 /// Kinds of memory.
@@ -463,7 +487,11 @@ impl Snapshot {
         let object = |number: Option<u32>| number.is_none_or(|n| (n as usize) < self.objects.len());
         let group = |number: u32| (number as usize) < self.groups.len();
         let module = |number: u32| (number as usize) < self.modules.len();
-        let place = |place: Place| !matches!(place, Place::File(name) if !string(name));
+        let place = |place: Place| match place {
+            Place::File(name) => string(name),
+            Place::Linked(link, _) => (link as usize) < self.links.len(),
+            _ => true,
+        };
         let end = |end: End| match end {
             End::At(at) => place(at),
             End::Others(number) | End::Above(number) | End::Below(number) => group(number),

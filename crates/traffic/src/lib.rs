@@ -30,8 +30,8 @@ pub use strings::Strings;
 use clock::Clock;
 use commsan_engine::Footprint;
 use commsan_place::{Place as Here, StackId, Stacks};
-use commsan_sense::{allocate, heap, modules};
-use commsan_trace::traffic::{Bin, Frame, Memory, Place};
+use commsan_sense::{heap, modules};
+use commsan_trace::traffic::{Bin, Frame, Link, Memory, Place};
 use order::Channels;
 use repeats::Repeats;
 use rows::Rows;
@@ -81,13 +81,13 @@ struct Calls {
 pub struct Settings {
     /// Details of one transfer in so many; at least 1.
     pub sample: u32,
-    /// Allocations of fewer bytes are not told apart.
+    /// Of smaller allocations, only the first of each place are told apart.
     pub objects_from: usize,
     /// When bin 0 begins, in nanoseconds since 1970; now if `None`.
     pub epoch: Option<u64>,
     /// Regions that alone are counted; all if empty.
     pub regions: Vec<String>,
-    /// Objects that alone are counted, by the names that the program gives; all if empty.
+    /// Objects that alone are of interest, by the names that they will have; all if empty.
     pub objects: Vec<String>,
     /// Kernels that alone are watched, by parts of their names; all if empty.
     pub kernels: Vec<String>,
@@ -115,6 +115,7 @@ pub struct Traffic {
     pub objects: Objects,
     globals: usize,
     groups: Vec<Vec<Place>>,
+    links: Vec<Link>,
     /// What all ranks call them.
     names: Vec<u64>,
     group_names: FxHashMap<u64, u32>,
@@ -147,6 +148,7 @@ impl Traffic {
             objects: Objects::default(),
             globals: 0,
             groups: Vec::new(),
+            links: Vec::new(),
             names: Vec::new(),
             group_names: FxHashMap::default(),
             handles: FxHashMap::default(),
@@ -166,6 +168,11 @@ impl Traffic {
     /// How far [`ticks`] counts in so many nanoseconds.
     pub fn ticks_in(&self, nanoseconds: u64) -> u64 {
         self.clock.ticks_in(nanoseconds)
+    }
+
+    /// The time of a moment, in nanoseconds since 1970.
+    pub fn time_of(&self, ticks: u64) -> u64 {
+        self.clock.at(ticks)
     }
 
     /// What is asked for.
@@ -188,6 +195,11 @@ impl Traffic {
             self.names.push(name);
             next
         })
+    }
+
+    /// Another job is known now, as the next of them.
+    pub fn add_link(&mut self, link: Link) {
+        self.links.push(link);
     }
 
     /// The members of a group.
@@ -272,10 +284,10 @@ impl Traffic {
         self.objects.at(address)
     }
 
-    /// A block of the heap that is too small to be told apart, unless it is named.
+    /// A block of the heap that nobody was told of when it was allocated, since many small ones were there before.
     fn small_at(&mut self, address: usize) -> bool {
         let Some(block) = heap::block_of(address) else { return false };
-        allocate::tell_gone_from(block.len());
+        heap::tell(block.start);
         let (memory, stack) = (Memory::Heap, Stacks::EMPTY);
         let identity = Identity { memory, place: HOST, stack, call: None, name: None };
         self.objects.allocated(block, identity);
@@ -301,11 +313,18 @@ impl Traffic {
         part: Option<Part>,
         other: Option<Part>,
     ) -> Option<u32> {
-        if !self.wants(&key) {
+        if !self.is_wanted() {
             return None;
         }
         let bin = self.bin(ticks);
+        let known = self.rows.all().len();
         let number = self.rows.of(key);
+        if self.rows.all().len() > known {
+            [key.object, key.other]
+                .into_iter()
+                .flatten()
+                .for_each(|object| self.objects.moves(object));
+        }
         let row = self.rows.row(number);
         if self.settings.sample == 1 || row.count.is_multiple_of(u64::from(self.settings.sample)) {
             if let Some((base, footprint)) = part {
@@ -382,25 +401,18 @@ impl Traffic {
         self.repeats.forget();
     }
 
-    /// Whether it was asked for.
+    /// Whether the region was asked for.
     #[inline]
-    fn wants(&self, key: &Key) -> bool {
-        let Settings { regions, objects, .. } = &self.settings;
-        (regions.is_empty() && objects.is_empty()) || self.is_among_wanted(key)
+    fn is_wanted(&self) -> bool {
+        self.settings.regions.is_empty() || self.is_in_wanted_region()
     }
 
     #[cold]
-    fn is_among_wanted(&self, key: &Key) -> bool {
-        let Settings { regions, objects, .. } = &self.settings;
-        let is_in = |names: &[String], number: u32| {
-            names.iter().any(|name| name == self.strings.get(number))
-        };
-        let named = |object: Option<u32>| {
-            let name = object.and_then(|n| self.objects.all()[n as usize].identity.name);
-            name.is_some_and(|name| is_in(objects, name))
-        };
-        (regions.is_empty() || self.regions.iter().any(|region| is_in(regions, *region)))
-            && (objects.is_empty() || named(key.object) || named(key.other))
+    fn is_in_wanted_region(&self) -> bool {
+        let wanted = &self.settings.regions;
+        self.regions
+            .iter()
+            .any(|region| wanted.iter().any(|name| name == self.strings.get(*region)))
     }
 
     /// Counts a call from one moment to another. Returns its number among places of calls.

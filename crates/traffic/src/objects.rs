@@ -41,6 +41,8 @@ pub struct Object {
     pub count: u64,
     /// Address of the first.
     pub address: u64,
+    /// Whether anything was moved from it, or to it.
+    pub has_moved: bool,
 }
 
 /// A block of memory.
@@ -64,6 +66,21 @@ impl Objects {
     /// Every object, by number.
     pub fn all(&self) -> &[Object] {
         &self.all
+    }
+
+    /// Whether there is no room for what matters little.
+    pub fn are_many(&self) -> bool {
+        self.all.len() > MOST / 2
+    }
+
+    /// Whether anything was moved from or to what is allocated like this.
+    pub fn has_moved(&self, identity: &Identity) -> bool {
+        self.known.get(identity).is_some_and(|number| self.all[*number as usize].has_moved)
+    }
+
+    /// Something is moved.
+    pub fn moves(&mut self, object: u32) {
+        self.all[object as usize].has_moved = true;
     }
 
     /// A block was allocated. What was there before is gone, even if nobody has said so.
@@ -160,7 +177,7 @@ impl Objects {
         }
         let number = self.all.len() as u32;
         (self.all.len() < MOST).then(|| {
-            self.all.push(Object { identity, bytes: 0, count: 0, address: 0 });
+            self.all.push(Object { identity, bytes: 0, count: 0, address: 0, has_moved: false });
             self.known.insert(identity, number);
             number
         })

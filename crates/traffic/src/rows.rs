@@ -5,10 +5,14 @@ use crate::order::Order;
 use crate::time::{add, coarsen};
 use commsan_place::{StackId, Stacks};
 use commsan_trace::traffic::{Bin, End, Kind, Side};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Distinct tags that are kept of one place.
+/// Distinct tags that are kept of one place, whatever number of rows that makes.
 pub const TAGS: usize = 16;
+
+/// Rows of one place that may be made for further tags: programs have tags for each field and direction, which are
+/// few for each neighbour, and others one for each message.
+const TAGGED: u32 = 256;
 
 /// Rows at most before places are no longer told apart.
 pub const ROWS: usize = 1 << 18;
@@ -83,7 +87,15 @@ impl Row {
 pub struct Rows {
     all: Vec<Row>,
     known: FxHashMap<Key, u32>,
-    tags: FxHashMap<(StackId, Kind), Vec<i32>>,
+    tags: FxHashMap<(StackId, Kind), Tags>,
+}
+
+/// Tags of one place.
+#[derive(Debug, Default)]
+struct Tags {
+    known: FxHashSet<i32>,
+    /// Rows with any of these.
+    rows: u32,
 }
 
 impl Rows {
@@ -110,11 +122,11 @@ impl Rows {
     fn find_or_add(&mut self, mut key: Key) -> u32 {
         if let Some(tag) = key.tag {
             let tags = self.tags.entry((key.stack, key.kind)).or_default();
-            if !tags.contains(&tag) {
-                match tags.len() < TAGS {
-                    true => tags.push(tag),
-                    false => key.tag = None,
-                }
+            if tags.known.contains(&tag) || tags.known.len() < TAGS || tags.rows < TAGGED {
+                tags.known.insert(tag);
+                tags.rows += 1;
+            } else {
+                key.tag = None;
             }
         }
         if self.all.len() >= ROWS && !self.known.contains_key(&key) {
@@ -173,9 +185,21 @@ mod tests {
             rows.row(row).add(0, 1, bytes);
         };
         (0..1000).for_each(|tag| add(key(tag), 8));
-        assert_eq!(rows.all().len(), TAGS + 1);
+        assert_eq!(rows.all().len(), TAGGED as usize + 1);
         assert_eq!(rows.all().iter().map(|row| row.bytes).sum::<u64>(), 8000);
-        assert_eq!(rows.all().last().unwrap().count, 1000 - TAGS as u64);
+        assert_eq!(rows.all().last().unwrap().count, 1000 - u64::from(TAGGED));
+    }
+
+    #[test]
+    fn tags_to_many_ranks_are_few() {
+        let mut rows = Rows::default();
+        for tag in 0..100 {
+            for rank in 0..100 {
+                let target = End::At(Place::Rank(rank));
+                rows.of(Key { target, ..key(tag) });
+            }
+        }
+        assert_eq!(rows.all().len(), (TAGS + 1) * 100);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! From what was counted to the file that tools read.
 
-use crate::{Calls, HOST, Traffic, now};
+use crate::{Calls, HOST, Object, Traffic, now};
 use commsan_place::{StackId, Stacks};
 use commsan_sense::modules::Modules;
 use commsan_sense::python;
-use commsan_trace::traffic::{Frame, Memory, Object, Place, Snapshot, Transfer};
+use commsan_trace::traffic::{self as file, Frame, Memory, Place, Snapshot, Transfer};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,6 +18,8 @@ pub struct Origin {
     pub rank: u32,
     /// Its size.
     pub size: u32,
+    /// What it has in common with the other processes of its job alone.
+    pub job: String,
     /// Host name.
     pub host: String,
     /// MPI library.
@@ -43,8 +45,9 @@ pub fn write(traffic: &Traffic, origin: &Origin, complete: bool, path: &Path) ->
 fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     let mut tables = Tables::new(traffic);
     let used = used(traffic);
+    let beside = Beside::of(traffic);
     let objects = used.iter().map(|number| &traffic.objects.all()[*number as usize]);
-    let objects = objects.map(|object| Object {
+    let objects = objects.map(|object| file::Object {
         memory: tables.memory(object.identity.memory),
         place: own(object.identity.place, origin.rank),
         stack: tables.stack(None, object.identity.stack),
@@ -53,6 +56,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         bytes: object.bytes,
         count: object.count,
         address: object.address,
+        beside: beside.offsets(&mut tables, object),
     });
     let objects = objects.collect();
     // Ascending, so that its place among them is an object's number in the file.
@@ -94,6 +98,7 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
     Snapshot {
         rank: origin.rank,
         size: origin.size,
+        job: origin.job.clone(),
         pid: std::process::id(),
         host: origin.host.clone(),
         pe: traffic.pe,
@@ -105,10 +110,12 @@ fn snapshot(traffic: &Traffic, origin: &Origin, complete: bool) -> Snapshot {
         bin: traffic.bins.width(),
         epoch: traffic.bins.epoch(),
         sample: traffic.settings.sample,
+        only: traffic.settings.objects.clone(),
         strings: tables.strings,
         modules: tables.modules,
         stacks: tables.stacks,
         objects,
+        links: traffic.links.clone(),
         groups: traffic.groups.clone(),
         transfers,
         calls,
@@ -141,6 +148,51 @@ fn is_symmetric(call: &str) -> bool {
 /// Where an object of this process's own memory is.
 fn own(place: Place, rank: u32) -> Place {
     if place == HOST { Place::Rank(rank) } else { place }
+}
+
+/// Allocations within so many bytes of code may be those of one line.
+const LINE: usize = 4096;
+/// So many of them are told.
+const MOST_BESIDE: usize = 32;
+
+/// Where blocks of the heap are allocated: return addresses by the rest of the call path, in the order in which they were
+/// first used.
+struct Beside<'a> {
+    traffic: &'a Traffic,
+    by_callers: FxHashMap<&'a [usize], Vec<usize>>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(traffic: &'a Traffic) -> Beside<'a> {
+        let mut by_callers: FxHashMap<&[usize], Vec<usize>> = FxHashMap::default();
+        for object in traffic.objects.all() {
+            if let (Memory::Heap, Some((first, callers))) =
+                (object.identity.memory, traffic.stacks.frames(object.identity.stack).split_first())
+            {
+                let known = by_callers.entry(callers).or_default();
+                if !known.contains(first) && known.len() < 4 * MOST_BESIDE {
+                    known.push(*first);
+                }
+            }
+        }
+        Beside { traffic, by_callers }
+    }
+
+    fn offsets(&self, tables: &mut Tables, object: &Object) -> Vec<u64> {
+        let frames = self.traffic.stacks.frames(object.identity.stack);
+        let Some((first, callers)) = frames.split_first() else { return Vec::new() };
+        let near = |pc: &&usize| pc.abs_diff(*first) < LINE;
+        let of = self.by_callers.get(callers).filter(|_| object.identity.memory == Memory::Heap);
+        let near: Vec<usize> = of.into_iter().flatten().filter(near).copied().collect();
+        if !(2..=MOST_BESIDE).contains(&near.len()) {
+            return Vec::new();
+        }
+        let mut offset = |pc: usize| match tables.code(pc) {
+            Some(Frame::Code(_, offset)) => Some(offset),
+            _ => None,
+        };
+        near.into_iter().map(&mut offset).collect::<Option<_>>().unwrap_or_default()
+    }
 }
 
 /// The tables of a snapshot, as they grow.
@@ -199,6 +251,21 @@ impl Tables<'_> {
         }
     }
 
+    /// Where a return address is.
+    fn code(&mut self, pc: usize) -> Option<Frame> {
+        // It may belong to the next line; the byte before is in the call.
+        let mut path = None;
+        let found = self.known_modules.locate(pc.wrapping_sub(1), |_, new| {
+            path = Some(new.to_string_lossy().into_owned());
+        });
+        if let Some(path) = path {
+            let number = self.module(&path);
+            self.located.push(number);
+        }
+        let (module, offset) = found?;
+        Some(Frame::Code(self.located[module as usize], offset))
+    }
+
     fn stack(&mut self, line: Option<u32>, stack: StackId) -> u32 {
         if let Some(number) = self.numbers.get(&(line, stack)) {
             return *number;
@@ -215,20 +282,7 @@ impl Tables<'_> {
             frames.push(Frame::Line(function, file, line.line));
             code = rest;
         }
-        for pc in code {
-            // A return address may belong to the next line; the byte before is in the call.
-            let mut path = None;
-            let found = self.known_modules.locate(pc.wrapping_sub(1), |_, new| {
-                path = Some(new.to_string_lossy().into_owned());
-            });
-            if let Some(path) = path {
-                let number = self.module(&path);
-                self.located.push(number);
-            }
-            frames.extend(
-                found.map(|(module, offset)| Frame::Code(self.located[module as usize], offset)),
-            );
-        }
+        frames.extend(code.iter().filter_map(|pc| self.code(*pc)));
         let number = self.stacks.len() as u32;
         self.stacks.push(frames);
         self.numbers.insert((line, stack), number);

@@ -108,8 +108,8 @@ impl Profile {
         if whole {
             return format!("{} – {}", node.name, end.name);
         }
-        match (from.name.strip_prefix("rank "), to.name.strip_prefix("rank ")) {
-            (Some(a), Some(b)) => format!("ranks {a}-{b}"),
+        match (rank_and_job(&from.name), rank_and_job(&to.name)) {
+            (Some((a, job)), Some((b, of))) if job == of => format!("ranks {a}-{b}{job}"),
             _ => format!("{} – {}", from.name, to.name),
         }
     }
@@ -281,4 +281,10 @@ impl Cells {
             }
         }
     }
+}
+
+/// `3` and ` of job 2` of a rank's name; nothing of a job if it is the first.
+fn rank_and_job(name: &str) -> Option<(&str, &str)> {
+    let rank = name.strip_prefix("rank ")?;
+    Some(rank.split_at(rank.find(' ').unwrap_or(rank.len())))
 }

@@ -7,6 +7,7 @@ use crate::api::{
     Total,
 };
 use crate::index::{lines_of, objects};
+use crate::merge::Rank;
 use crate::model::SourceLine;
 use crate::objects::memory_name;
 
@@ -141,9 +142,13 @@ impl Profile {
     }
 
     fn finding(&self, finding: &commsan_model::Finding) -> Finding {
+        let ranks = &self.model.ranks;
+        // Findings do not say which of several jobs their ranks are of.
+        let is_only = ranks.iter().all(|of| of.rank.job == 0);
         let place = |rank: &u32| {
-            let at = self.model.ranks.binary_search_by_key(rank, |of| of.rank).ok()?;
-            Some(self.model.ranks[at].place as usize)
+            let rank = Rank { job: 0, rank: *rank };
+            let at = ranks.binary_search_by_key(&rank, |of| of.rank).ok().filter(|_| is_only)?;
+            Some(ranks[at].place as usize)
         };
         let ranks = finding.ranks.iter().copied().chain(finding.sites.iter().map(|site| site.rank));
         let mut ranks: Vec<u32> = ranks.collect();

@@ -52,11 +52,11 @@ mod tests {
         let places = tables::TABLES.iter().find(|table| table.name == "places").unwrap();
         let mut writer = Writer::new(&mut file, places).unwrap();
         let text = |text| Value::Text(text);
-        let row =
-            [text("=1+1"), text("-x"), text("a=b"), Value::Null, Value::Integer(-1), Value::Null];
+        let (none, number) = (Value::Null, Value::Integer(-1));
+        let row = [text("=1+1"), text("-x"), text("a=b"), none, number, Value::Null, Value::Null];
         writer.row(&row).unwrap();
         writer.finish().unwrap();
         let file = String::from_utf8(file).unwrap();
-        assert_eq!(file.lines().nth(1), Some("'=1+1,'-x,a=b,,-1,"));
+        assert_eq!(file.lines().nth(1), Some("'=1+1,'-x,a=b,,-1,,"));
     }
 }

@@ -159,6 +159,7 @@ pub const TABLES: &[Table] = &[
             column("node", Text, "host, `files` or `unknown`"),
             optional("rank", Integer, "in `MPI_COMM_WORLD`"),
             optional("present", Integer, "of ranks: 1 if it has left a file, else 0"),
+            optional("job", Integer, "of ranks: number of their MPI job, from 1"),
         ],
         fill: places,
     },
@@ -448,8 +449,9 @@ fn places(profile: &Profile, sink: &mut dyn Sink) -> io::Result<()> {
             }
             .into(),
             model.nodes[place.node].name.as_str().into(),
-            rank.map(|rank| u64::from(rank.rank)).into(),
-            rank.map(|rank| u64::from(rank.present)).into(),
+            rank.map(|of| u64::from(of.rank.rank)).into(),
+            rank.map(|of| u64::from(of.present)).into(),
+            rank.map(|of| u64::from(of.rank.job) + 1).into(),
         ])?;
     }
     Ok(())
