@@ -20,7 +20,7 @@
 mod build;
 pub(crate) mod library;
 pub(crate) mod objects;
-mod pool;
+pub(crate) mod pool;
 pub(crate) mod set;
 mod solve;
 mod values;
@@ -79,7 +79,7 @@ impl Memory {
         build::Builder::new(program, calls).build()
     }
 
-    /// Where a value of a function may point; nothing if it is no pointer.
+    /// Where a value of a function may point, in order; nothing if it is no pointer.
     pub fn targets(&self, function: FunctionId, value: Value) -> Vec<Pointer> {
         match value {
             Value::Global(id, at) => {
@@ -94,6 +94,17 @@ impl Memory {
                 let node = self.values.get(function, value);
                 node.map(|node| self.solver.pointers(node)).unwrap_or_default()
             }
+        }
+    }
+
+    /// The number of the set of where a value of a function may point, unless that is a constant: of values with one
+    /// number, [`Memory::targets`] are the same.
+    pub(crate) fn set(&self, function: FunctionId, value: Value) -> Option<pool::SetId> {
+        match value {
+            Value::Inst(_) | Value::Param(_) => {
+                Some(self.solver.held_by(self.values.get(function, value)?))
+            }
+            _ => None,
         }
     }
 

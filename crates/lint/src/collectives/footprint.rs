@@ -6,6 +6,7 @@
 use super::comm::Comms;
 use super::reach;
 use super::sources::digests;
+use crate::memory::pool::SetId;
 use crate::memory::set::Set;
 use crate::memory::{Memory, Object, Pointer};
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
@@ -47,7 +48,9 @@ pub struct Footprints {
     sizes: FxHashMap<u32, u64>,
     /// By object: the places in it that the program tells apart, by offset.
     places: FxHashMap<u32, BTreeMap<i64, Place>>,
-    targets: FxHashMap<(FunctionId, Value), Rc<Targets>>,
+    /// By set of pointers; those of constants, and of values that are no pointers, by themselves.
+    targets: FxHashMap<SetId, Rc<Targets>>,
+    constants: FxHashMap<Value, Rc<Targets>>,
     of: FxHashMap<FunctionId, Rc<Set>>,
 }
 
@@ -59,8 +62,8 @@ impl Footprints {
         let size =
             |(object, number): (&Object, &u32)| Some((*number, size(comms.program, *object)?));
         let sizes = numbers.iter().filter_map(size).collect();
-        let (places, targets, of) = Default::default();
-        let mut footprints = Footprints { numbers, fields, sizes, places, targets, of };
+        let (places, targets, constants, of) = Default::default();
+        let mut footprints = Footprints { numbers, fields, sizes, places, targets, constants, of };
         let mut sets = FxHashMap::default();
         for (function, _, body) in comms.program.defined() {
             if functions.contains(&function) {
@@ -84,11 +87,19 @@ impl Footprints {
 
     /// Where a value of a function may point to.
     pub fn targets(&mut self, comms: &Comms, function: FunctionId, value: Value) -> Rc<Targets> {
-        if let Some(known) = self.targets.get(&(function, value)) {
+        let set = comms.memory.set(function, value);
+        let known = match set {
+            Some(set) => self.targets.get(&set),
+            None => self.constants.get(&value),
+        };
+        if let Some(known) = known {
             return Rc::clone(known);
         }
         let targets = Rc::new(self.at(&comms.memory.targets(function, value)));
-        self.targets.insert((function, value), Rc::clone(&targets));
+        match set {
+            Some(set) => self.targets.insert(set, Rc::clone(&targets)),
+            None => self.constants.insert(value, Rc::clone(&targets)),
+        };
         targets
     }
 

@@ -7,9 +7,10 @@ use super::sources::{DIFFERS, is_source};
 use crate::Calls;
 use crate::callgraph::{self, CallGraph, started};
 use crate::library::Library;
+use crate::memory::pool::SetId;
 use crate::memory::{Memory, Object, Pointer};
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// What the quick look has found.
@@ -39,6 +40,8 @@ pub fn look(comms: &Comms) -> Found {
         controlled: vec![false; program.functions.len()],
         results: vec![false; program.functions.len()],
         objects: FxHashSet::default(),
+        asked: FxHashMap::default(),
+        stored: FxHashSet::default(),
         changed: true,
     };
     while std::mem::replace(&mut reach.changed, false) {
@@ -82,6 +85,11 @@ struct Reach<'p> {
     controlled: Vec<bool>,
     results: Vec<bool>,
     objects: FxHashSet<Object>,
+    /// Sets of addresses: how many objects there were when it was last asked whether these lead to one; none if
+    /// they do.
+    asked: FxHashMap<SetId, Option<usize>>,
+    /// Sets of addresses whose objects are all known.
+    stored: FxHashSet<SetId>,
     changed: bool,
 }
 
@@ -188,9 +196,21 @@ impl Reach<'_> {
         }
     }
 
-    fn is_in(&self, function: FunctionId, address: Value) -> bool {
-        !self.objects.is_empty()
-            && self.memory.any_target(function, address, |p| self.objects.contains(&p.object))
+    fn is_in(&mut self, function: FunctionId, address: Value) -> bool {
+        if self.objects.is_empty() {
+            return false;
+        }
+        let set = self.memory.set(function, address);
+        match set.and_then(|set| self.asked.get(&set)) {
+            Some(None) => return true,
+            Some(Some(count)) if *count == self.objects.len() => return false,
+            _ => {}
+        }
+        let is_in = self.memory.any_target(function, address, |p| self.objects.contains(&p.object));
+        if let Some(set) = set {
+            self.asked.insert(set, (!is_in).then_some(self.objects.len()));
+        }
+        is_in
     }
 
     fn is_in_array(&self, function: FunctionId, array: Value) -> bool {
@@ -198,7 +218,9 @@ impl Reach<'_> {
     }
 
     fn store(&mut self, function: FunctionId, address: Value, differs: bool) {
-        if !differs {
+        if !differs
+            || self.memory.set(function, address).is_some_and(|set| !self.stored.insert(set))
+        {
             return;
         }
         for target in self.memory.targets(function, address) {

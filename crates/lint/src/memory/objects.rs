@@ -1,7 +1,7 @@
 //! Sets of objects that addresses may point into, each with a number, and which of them have something in common. There
 //! are few different ones, but they are large where all memory comes from one function.
 
-use super::solve::Node;
+use super::pool::SetId;
 use super::{Memory, Object};
 use commsan_ir::{FunctionId, Value};
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ pub struct ObjectsId(u32);
 pub struct Sets {
     sets: Vec<Rc<[Object]>>,
     numbers: FxHashMap<Rc<[Object]>, ObjectsId>,
-    of: FxHashMap<Node, ObjectsId>,
+    of: FxHashMap<SetId, ObjectsId>,
     /// By two of them, the smaller number first.
     meet: FxHashMap<(ObjectsId, ObjectsId), bool>,
 }
@@ -24,18 +24,15 @@ pub struct Sets {
 impl Memory {
     /// The objects that a value may point into; none if it is no pointer.
     pub fn objects(&self, function: FunctionId, value: Value) -> ObjectsId {
-        let node = match value {
-            Value::Inst(_) | Value::Param(_) => self.values.get(function, value),
-            _ => None,
-        };
-        let known = node.and_then(|node| self.sets.borrow().of.get(&node).copied());
+        let held = self.set(function, value);
+        let known = held.and_then(|held| self.sets.borrow().of.get(&held).copied());
         if let Some(known) = known {
             return known;
         }
         let targets = self.targets(function, value);
         let set = self.objects_of(targets.into_iter().map(|target| target.object));
-        if let Some(node) = node {
-            self.sets.borrow_mut().of.insert(node, set);
+        if let Some(held) = held {
+            self.sets.borrow_mut().of.insert(held, set);
         }
         set
     }

@@ -76,6 +76,9 @@ impl Pool {
         if one == other || other == EMPTY {
             return one;
         }
+        if one == EMPTY {
+            return other;
+        }
         let pair = (one.min(other), one.max(other));
         if let Some(union) = self.unions.get(&pair) {
             return *union;

@@ -26,11 +26,16 @@ impl Default for Set {
 
 impl FromIterator<u32> for Set {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Set {
-        let mut set = Set::default();
-        for number in numbers {
-            set.insert(number);
+        let mut numbers: SmallVec<[u32; 4]> = numbers.into_iter().collect();
+        if !numbers.is_sorted() {
+            numbers.sort_unstable();
         }
-        set
+        numbers.dedup();
+        if numbers.len() <= FEW {
+            return Set::Few(numbers);
+        }
+        let many = RoaringBitmap::from_sorted_iter(numbers);
+        Set::Many(Box::new(many.expect("they are in order")))
     }
 }
 

@@ -95,6 +95,8 @@ pub struct Solver {
     open: VecDeque<Node>,
     /// What is known outside.
     outside: Option<Node>,
+    /// What was added to that set, but is not in it yet: it grows most often, and no other is like it.
+    arriving: Set,
 }
 
 /// Stands for everything that is known outside: its own set has it all, others have this.
@@ -234,6 +236,9 @@ impl Solver {
     pub fn run(&mut self) {
         while let Some(node) = self.open.pop_front() {
             let node = self.root(node);
+            if self.outside == Some(node) {
+                self.arrive(node);
+            }
             let holder = &mut self.holders[node.0 as usize];
             let new = std::mem::take(&mut holder.new);
             // What is added meanwhile has taken all that is there.
@@ -298,7 +303,8 @@ impl Solver {
         false
     }
 
-    fn held_by(&self, node: Node) -> SetId {
+    /// The number of what a set holds; for those that hold the same it is the same.
+    pub fn held_by(&self, node: Node) -> SetId {
         self.holders[self.root(node).0 as usize].pointers
     }
 
@@ -466,8 +472,15 @@ impl Solver {
     /// Adds pointers to a set; what is new of these is handed on later.
     fn unite(&mut self, to: Node, pointers: SetId) {
         let to = self.root(to);
+        if self.outside == Some(to) {
+            if self.arriving.is_empty() {
+                self.open.push_back(to);
+            }
+            self.arriving.absorb(&self.pool[pointers]);
+            return;
+        }
         let had = self.held_by(to);
-        let (has, new) = self.together(to, had, pointers);
+        let (has, new) = self.together(had, pointers, false);
         if new == EMPTY {
             return;
         }
@@ -479,23 +492,37 @@ impl Solver {
         holder.new = self.pool.union(holder.new, new);
     }
 
+    /// What was added to the set of what is known outside comes into it.
+    fn arrive(&mut self, outside: Node) {
+        let arriving = std::mem::take(&mut self.arriving);
+        let arriving = self.pool.id(arriving);
+        let (has, new) = self.together(self.held_by(outside), arriving, true);
+        let holder = &mut self.holders[outside.0 as usize];
+        holder.pointers = has;
+        holder.new = new;
+    }
+
     /// What a set becomes when others are added to what it had, and what of it is new.
-    fn together(&mut self, to: Node, had: SetId, others: SetId) -> (SetId, SetId) {
+    fn together(&mut self, had: SetId, others: SetId, is_outside: bool) -> (SetId, SetId) {
         if had == others || others == EMPTY {
             return (had, EMPTY);
         }
-        // Who knows a place outside knows the whole object.
-        let is_outside = self.outside == Some(to);
         let known = self.added.get(&(had, others));
         if let (Some(known), false) = (known, is_outside) {
             return *known;
         }
         let missing = self.pool[had].missing(&self.pool[others]);
         let mut counts = FxHashMap::default();
-        let admitted = missing.iter();
-        let admitted: Set =
-            admitted.filter_map(|n| self.admitted(had, n, is_outside, &mut counts)).collect();
-        let new = self.pool[had].missing(&admitted);
+        let mut admit = |number| self.admitted(had, number, is_outside, &mut counts);
+        let all_are = missing.iter().all(|number| admit(number) == Some(number));
+        let new = match all_are {
+            true => missing,
+            false => {
+                let mut counts = FxHashMap::default();
+                let admit = |number| self.admitted(had, number, is_outside, &mut counts);
+                self.pool[had].missing(&missing.iter().filter_map(admit).collect())
+            }
+        };
         let new = self.pool.id(new);
         let has = self.pool.with(had, new);
         if !is_outside {
@@ -523,6 +550,7 @@ impl Solver {
             return None;
         }
         let places = &self.places[whole as usize];
+        // Who knows a place outside knows the whole object.
         if is_outside || places.len() <= PLACES {
             return Some(if is_outside { whole } else { number });
         }

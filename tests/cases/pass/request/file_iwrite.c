@@ -9,7 +9,7 @@ int main(int argc, char **argv) {
   static int record[16];
   MPI_File file;
   MPI_Request request;
-  MPI_File_open(MPI_COMM_SELF, "file_iwrite.tmp", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_open(MPI_COMM_SELF, rank ? "file_iwrite.1.tmp" : "file_iwrite.0.tmp", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
   MPI_File_iwrite_at(file, 0, record, 16, MPI_INT, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   record[3] = 1;
