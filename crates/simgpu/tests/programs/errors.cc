@@ -157,5 +157,6 @@ int main() {
     cudaDriverEntryPointQueryResult status;
     EXPECT(cudaGetDriverEntryPointByVersion("cuInit", &function, 12000, 0, &status),
            cudaErrorSymbolNotFound);
-    EXPECT(cudaMallocArray(nullptr, nullptr, 1, 1, 0), cudaErrorNotSupported);
+    EXPECT(cudaMallocArray(nullptr, nullptr, 1, 1, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMallocMipmappedArray(nullptr, nullptr, cudaExtent{}, 1, 0), cudaErrorNotSupported);
 }
