@@ -112,7 +112,7 @@ impl Pool {
 
     /// Whether sets of the past take so much that they are worth looking for.
     pub fn is_large(&self) -> bool {
-        self.bytes > PAST + 2 * self.used
+        self.bytes > PAST + self.used + self.used / 2
     }
 
     /// Forgets all other sets than these, whose numbers stand for other sets from now on.
@@ -132,8 +132,7 @@ impl Pool {
         }
         self.numbers.retain(|_, alike| !alike.is_empty());
         let is_used = |id: &SetId| *id == EMPTY || used.contains(id);
-        self.unions
-            .retain(|(one, other), union| [&*one, &*other, &*union].into_iter().all(is_used));
+        self.unions.retain(|(one, other), union| [*one, *other, *union].iter().all(is_used));
         self.used = self.bytes;
     }
 }

@@ -318,7 +318,7 @@ impl Solver {
         let used: FxHashSet<_> = used.collect();
         self.pool.keep(&used);
         self.added.retain(|(had, other), (has, new)| {
-            [&*had, &*other, &*has, &*new].into_iter().all(|id| *id == EMPTY || used.contains(id))
+            [*had, *other, *has, *new].iter().all(|id| *id == EMPTY || used.contains(id))
         });
         self.moved.retain(|(from, _), to| used.contains(from) && used.contains(to));
     }
