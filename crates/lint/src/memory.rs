@@ -8,7 +8,7 @@
 //! memory.callees(function, call)     // whom an indirect call may reach
 //! ```
 //!
-//! Many values point to the same places. Equal sets are kept once ([`pool`]), and what they become together is computed
+//! Many values point to the same places. Equal sets are kept once (`pool`), and what they become together is computed
 //! once: time and memory grow with the sets that are different.
 //!
 //! Handles count as pointers: a call of MPI that makes one makes an object ([`Object::Made`]), so that
