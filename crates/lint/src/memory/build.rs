@@ -486,6 +486,21 @@ mod tests {
     }
 
     #[test]
+    fn pointers_that_walk_through_many_objects_are_few() {
+        let mut solver = Solver::default();
+        let [walking, next] = [(); 2].map(|()| solver.node());
+        for number in 0..100 {
+            solver.add(walking, at(number, 0));
+        }
+        solver.shift(walking, next, Some(8));
+        solver.copy(next, walking);
+        solver.run();
+        let found = solver.pointers(walking);
+        assert!(found.len() <= 100 * 8, "{}", found.len());
+        assert!((0..100).all(|n| found.contains(&Pointer { object: object(n), at: None })));
+    }
+
+    #[test]
     fn places_from_many_sets_become_the_whole_object() {
         let mut solver = Solver::default();
         let [base, all] = [(); 2].map(|()| solver.node());

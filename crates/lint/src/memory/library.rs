@@ -346,3 +346,17 @@ fn moves_text(name: &str) -> bool {
         && !name.contains("EPF")
         && !name.contains("streambuf")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocators_keep_nothing_and_strings_change() {
+        for name in ["_ZNSaIcEC1Ev", "_ZNSaIcEC2ERKS_", "_ZNSaIcED1Ev", "_ZNSaIcED2Ev"] {
+            assert_eq!(Library::of(name), Some(Library::Forgets), "{name}");
+        }
+        let assigns = "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE9_M_assignERKS4_";
+        assert_eq!(Library::of(assigns), Some(Library::ChangesString));
+    }
+}

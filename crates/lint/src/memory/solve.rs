@@ -241,6 +241,9 @@ impl Solver {
             }
             let holder = &mut self.holders[node.0 as usize];
             let new = std::mem::take(&mut holder.new);
+            if new == EMPTY {
+                continue;
+            }
             // What is added meanwhile has taken all that is there.
             let (copies, edges) = (holder.copies.len(), holder.edges.len());
             let mut circles = Vec::new();
@@ -472,6 +475,9 @@ impl Solver {
     /// Adds pointers to a set; what is new of these is handed on later.
     fn unite(&mut self, to: Node, pointers: SetId) {
         let to = self.root(to);
+        if pointers == EMPTY {
+            return;
+        }
         if self.outside == Some(to) {
             if self.arriving.is_empty() {
                 self.open.push_back(to);
@@ -594,17 +600,18 @@ impl Solver {
         if let Some(moved) = self.moved.get(&(pointers, by)) {
             return *moved;
         }
-        let mut moved = Set::default();
-        for number in self.pool[pointers].iter().collect::<Vec<_>>() {
-            let pointer = self.pointers[number as usize];
+        let mut moved: Vec<_> = self.pool[pointers].iter().collect();
+        for number in &mut moved {
+            let pointer = self.pointers[*number as usize];
             // Handles and functions have no fields.
             let at = match pointer.object {
                 Object::Function(_) | Object::Handle(_) => pointer.at,
                 _ => pointer.at.zip(by).map(|(at, by)| at.wrapping_add(by)),
             };
             let pointer = self.bounded(Pointer { at, ..pointer });
-            moved.insert(self.number(pointer));
+            *number = self.number(pointer);
         }
+        let moved = Set::from_iter(moved);
         let moved = self.pool.id(moved);
         self.moved.insert((pointers, by), moved);
         moved
