@@ -2,6 +2,7 @@
 
 use crate::{BlockId, Body, Op};
 use petgraph::algo::dominators::simple_fast;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -63,6 +64,23 @@ impl Flow {
         }
         ranks
     }
+}
+
+/// By number, of so many: whether edges (from, to) lead back to it.
+pub fn on_circles(count: usize, edges: &[(u32, u32)]) -> Vec<bool> {
+    let mut graph = DiGraph::<(), ()>::from_edges(edges);
+    while graph.node_count() < count {
+        graph.add_node(());
+    }
+    let mut on_circles = vec![false; graph.node_count()];
+    for (from, _) in edges.iter().filter(|(from, to)| from == to) {
+        on_circles[*from as usize] = true;
+    }
+    // Its depth of recursion does not grow with the graph.
+    for circle in kosaraju_scc(&graph).iter().filter(|circle| circle.len() > 1) {
+        circle.iter().for_each(|node| on_circles[node.index()] = true);
+    }
+    on_circles
 }
 
 /// By block: the block that every way to it goes through last. None of the entry, and of blocks that
@@ -227,6 +245,12 @@ mod tests {
             body.blocks.push(Block { code: vec![id], next, unwind: None });
         }
         body
+    }
+
+    #[test]
+    fn what_leads_back_to_itself_is_on_a_circle() {
+        let edges = [(0, 1), (1, 2), (2, 1), (2, 3), (4, 4)];
+        assert_eq!(on_circles(6, &edges), [false, true, true, false, true, false]);
     }
 
     #[test]

@@ -196,7 +196,8 @@ pub enum Binary {
     Xor,
     ShiftLeft,
     ShiftRight,
-    Other,
+    /// Of numbers with a floating point.
+    Float,
 }
 
 /// Comparisons; signs of integers are not told apart.

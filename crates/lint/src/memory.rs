@@ -15,17 +15,21 @@
 //! two communicators, windows or requests can be told apart. Predefined handles are globals with Open
 //! MPI and [`Object::Handle`] with MPICH.
 //!
-//! **Sound** but for pointers made from other integers, and for accesses beyond the object they begin
-//! in: what a value may point to is in its set, [`Object::Outside`] standing for everything that the
+//! **Sound** but for pointers made from other integers or copied in parts of less than four bytes, and for accesses
+//! beyond the object they begin in: what a value may point to is in its set, [`Object::Outside`] standing for everything that the
 //! program does not define and does not keep to itself. At most [`FIELDS`] offsets of an object are
 //! told apart; beyond that, and behind variable indices, the offset is unknown.
 
 mod build;
+mod calls;
+mod code;
 pub(crate) mod library;
 pub(crate) mod objects;
 pub(crate) mod pool;
+mod rules;
 pub(crate) mod set;
 mod solve;
+mod summary;
 mod values;
 
 use crate::Calls;
@@ -79,7 +83,7 @@ pub struct Memory {
 impl Memory {
     /// Of a program.
     pub fn of(program: &Program, calls: &Calls) -> Memory {
-        build::Builder::new(program, calls).build()
+        build::build(program, calls)
     }
 
     /// Where a value of a function may point, in order; nothing if it is no pointer.

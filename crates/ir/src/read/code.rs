@@ -259,7 +259,11 @@ fn binary(opcode: Opcode) -> Option<Binary> {
         Opcode::LLVMXor => Binary::Xor,
         Opcode::LLVMShl => Binary::ShiftLeft,
         Opcode::LLVMLShr | Opcode::LLVMAShr => Binary::ShiftRight,
-        Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv => Binary::Other,
+        Opcode::LLVMFAdd
+        | Opcode::LLVMFSub
+        | Opcode::LLVMFMul
+        | Opcode::LLVMFDiv
+        | Opcode::LLVMFRem => Binary::Float,
         _ => return None,
     })
 }

@@ -80,6 +80,11 @@ impl Footprints {
         self.of.get(&function).cloned().unwrap_or_default()
     }
 
+    /// The number of an object, if anything may differ in it.
+    pub fn number(&self, object: Object) -> Option<u32> {
+        self.numbers.get(&object).copied()
+    }
+
     /// Bytes of the variable that an object is.
     pub fn size(&self, object: u32) -> Option<u64> {
         self.sizes.get(&object).copied()

@@ -5,7 +5,7 @@ use super::footprint::Place;
 use crate::memory::set::Set;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// Labels by offset, in order; none of them empty.
 type Entries = SmallVec<[(Option<i64>, Labels); 2]>;
@@ -14,7 +14,23 @@ type Entries = SmallVec<[(Option<i64>, Labels); 2]>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored(Rc<FxHashMap<u32, Entries>>);
 
+/// Knows a state again, but does not keep it.
+#[derive(Debug, Default)]
+pub struct Version(Weak<FxHashMap<u32, Entries>>);
+
+impl Version {
+    /// Whether it is that of this state, which has not changed since.
+    pub fn is_of(&self, stored: &Stored) -> bool {
+        std::ptr::eq(self.0.as_ptr(), Rc::as_ptr(&stored.0))
+    }
+}
+
 impl Stored {
+    /// To know this state again, as long as it does not change.
+    pub fn version(&self) -> Version {
+        Version(Rc::downgrade(&self.0))
+    }
+
     /// Labels of what is at these places.
     pub fn read(&self, targets: &[Place]) -> Labels {
         let mut labels = 0;
@@ -156,6 +172,9 @@ mod tests {
         let mut copy = first.clone();
         assert!(copy.is(&first) && !copy.join(&first));
         assert!(copy.add(place(0, Some(8)), 2) && !copy.add(place(0, Some(8)), 2));
+        let version = copy.version();
+        assert!(version.is_of(&copy) && !version.is_of(&first));
+        assert!(copy.add(place(0, Some(16)), 4) && !version.is_of(&copy));
         let read = |stored: &Stored, at| stored.read(&[place(0, at)]);
         assert_eq!((read(&first, Some(8)), read(&copy, Some(8))), (1, 3));
         assert!(first.join(&copy) && !first.join(&copy));

@@ -23,7 +23,8 @@ use super::footprint::{Footprints, Targets};
 use super::reach;
 use super::stored::Stored;
 use crate::callgraph;
-use crate::memory::Pointer;
+use crate::memory::{Object, Pointer};
+use commsan_ir::graph::on_circles;
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Value};
 use context::{Call, Context};
 use pass::{Pass, Shape, value};
@@ -57,8 +58,7 @@ struct Analysis<'a, 'p> {
     shapes: FxHashMap<FunctionId, Rc<Shape>>,
     /// Contexts to look at, called functions first.
     open: BTreeSet<(u32, usize)>,
-    /// By function: its place among those that are called before those that call them.
-    order: Vec<u32>,
+    order: Order,
     /// Functions in which anything can differ.
     relevant: FxHashSet<FunctionId>,
     footprints: Footprints,
@@ -73,7 +73,7 @@ pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
     let reached = reach::look(comms);
     let relevant = reached.functions.clone();
     let footprints = Footprints::of(comms, reached);
-    let order = callees_first(comms, roots);
+    let order = Order::of(comms, roots);
     let mut analysis = Analysis {
         comms,
         contexts,
@@ -103,39 +103,50 @@ pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
     analysis.found
 }
 
-/// By function: its place in an order in which, but for recursion, called functions come first.
-fn callees_first(comms: &Comms, roots: &[FunctionId]) -> Vec<u32> {
-    let program = comms.program;
-    let callees = |function: FunctionId| {
-        let mut callees = Vec::new();
-        if let Some(body) = &program[function].body {
-            for inst in &body.code {
-                callees.extend(callgraph::called(program, comms.memory, function, body, inst));
-            }
-        }
-        callees
-    };
-    let mut order = vec![u32::MAX; program.functions.len()];
-    let mut seen = vec![false; program.functions.len()];
-    let mut next = 0;
-    for root in roots {
-        let mut path = vec![(*root, callees(*root))];
-        seen[root.0 as usize] = true;
-        while let Some((function, open)) = path.last_mut() {
-            match open.pop() {
-                Some(callee) if !std::mem::replace(&mut seen[callee.0 as usize], true) => {
-                    path.push((callee, callees(callee)));
-                }
-                Some(_) => {}
-                None => {
-                    order[function.0 as usize] = next;
-                    next += 1;
-                    path.pop();
+/// Who calls whom, from some functions on.
+struct Order {
+    /// By function: its place in an order in which, but for recursion, called functions come first.
+    places: Vec<u32>,
+    /// By function: whether it may be called while it runs.
+    recursive: Vec<bool>,
+}
+
+impl Order {
+    fn of(comms: &Comms, roots: &[FunctionId]) -> Order {
+        let program = comms.program;
+        let mut calls = Vec::new();
+        let mut callees = |function: FunctionId| {
+            let mut callees = Vec::new();
+            if let Some(body) = &program[function].body {
+                for inst in &body.code {
+                    callees.extend(callgraph::called(program, comms.memory, function, body, inst));
                 }
             }
+            calls.extend(callees.iter().map(|callee| (function.0, callee.0)));
+            callees
+        };
+        let mut places = vec![u32::MAX; program.functions.len()];
+        let mut seen = vec![false; program.functions.len()];
+        let mut next = 0;
+        for root in roots {
+            let mut path = vec![(*root, callees(*root))];
+            seen[root.0 as usize] = true;
+            while let Some((function, open)) = path.last_mut() {
+                match open.pop() {
+                    Some(callee) if !std::mem::replace(&mut seen[callee.0 as usize], true) => {
+                        path.push((callee, callees(callee)));
+                    }
+                    Some(_) => {}
+                    None => {
+                        places[function.0 as usize] = next;
+                        next += 1;
+                        path.pop();
+                    }
+                }
+            }
         }
+        Order { places, recursive: on_circles(program.functions.len(), &calls) }
     }
-    order
 }
 
 impl Analysis<'_, '_> {
@@ -220,6 +231,7 @@ impl Analysis<'_, '_> {
                 }
             }
         }
+        let touched = self.outliving(function, body, touched);
         let context = &mut self.contexts[number];
         context.absent = absent;
         if context.result != result || context.touched != touched || context.exit != exit {
@@ -231,6 +243,25 @@ impl Analysis<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Without a function's own variables, of which nothing is left when it returns, unless it was called by itself.
+    fn outliving(
+        &self,
+        function: FunctionId,
+        body: &Body,
+        mut touched: FxHashSet<u32>,
+    ) -> FxHashSet<u32> {
+        if !self.order.recursive[function.0 as usize] && !touched.is_empty() {
+            for id in body.block_ids().flat_map(|block| &body[block].code) {
+                if let Op::Alloca(_) = body[*id].op
+                    && let Some(own) = self.footprints.number(Object::Local(function, *id))
+                {
+                    touched.remove(&own);
+                }
+            }
+        }
+        touched
     }
 
     /// Goes through a block; says whether a value has got new labels.

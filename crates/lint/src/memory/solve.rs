@@ -18,8 +18,15 @@ const PLACES: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(u32);
 
+impl Node {
+    /// Its number, among all that there are.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Bytes to go on; none if not known.
-type Step = Option<i64>;
+pub type Step = Option<i64>;
 
 /// What a set brings about elsewhere, besides that others have what it has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,7 +42,9 @@ enum Edge {
 #[derive(Debug, Default)]
 struct Holder {
     pointers: SetId,
-    /// Not yet handed on.
+    /// What comes to it, and is not in it yet.
+    arriving: Vec<SetId>,
+    /// What is in it, but was not handed on to all.
     new: SetId,
     /// Sets that have all of these, too.
     copies: Vec<Node>,
@@ -47,6 +56,7 @@ struct Holder {
 /// What a set is computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Computed {
+    Pointing(Pointer),
     Shifted(Node, Step),
     Loaded(Node),
 }
@@ -57,6 +67,9 @@ const LONGEST: usize = 1_000;
 /// How often a step is followed before a circle is looked for around it: if it lies on one, pointers walk through
 /// their objects (positive weight cycles, Pearce et al. 2007).
 const LOOKS: [u32; 3] = [4, 64, 1_024];
+
+/// Sets that are put together one by one; what more of them become is hardly met again.
+const FEW: usize = 3;
 
 /// Pairs of objects that are copied field by field.
 const PAIRS: usize = 64;
@@ -95,8 +108,6 @@ pub struct Solver {
     open: VecDeque<Node>,
     /// What is known outside.
     outside: Option<Node>,
-    /// What was added to that set, but is not in it yet: it grows most often, and no other is like it.
-    arriving: Set,
 }
 
 /// Stands for everything that is known outside: its own set has it all, others have this.
@@ -136,6 +147,11 @@ impl Solver {
         let number = self.number(pointer);
         let set = self.pool.id(Set::from_iter([number]));
         self.unite(to, set);
+    }
+
+    /// The set of just this pointer.
+    pub fn pointing(&mut self, pointer: Pointer) -> Node {
+        self.computed(Computed::Pointing(pointer), |solver, to| solver.add(to, pointer))
     }
 
     /// What is in `from` is in `to`.
@@ -236,21 +252,19 @@ impl Solver {
     pub fn run(&mut self) {
         while let Some(node) = self.open.pop_front() {
             let node = self.root(node);
-            if self.outside == Some(node) {
-                self.arrive(node);
-            }
-            let holder = &mut self.holders[node.0 as usize];
-            let new = std::mem::take(&mut holder.new);
+            let new = self.arrive(node);
             if new == EMPTY {
                 continue;
             }
+            let holder = &self.holders[node.0 as usize];
             // What is added meanwhile has taken all that is there.
             let (copies, edges) = (holder.copies.len(), holder.edges.len());
             let mut circles = Vec::new();
             for at in 0..copies {
                 let to = self.root(self.holders[node.0 as usize].copies[at]);
-                self.unite(to, new);
-                if self.held_by(to) == self.held_by(node) && to != node {
+                if self.held_by(to) != self.held_by(node) {
+                    self.unite(to, new);
+                } else if to != node {
                     circles.push(to);
                 }
             }
@@ -317,7 +331,9 @@ impl Solver {
 
     /// Sets that nobody holds any more make room.
     fn forget_past(&mut self) {
-        let used = self.holders.iter().flat_map(|holder| [holder.pointers, holder.new]);
+        let used = self.holders.iter().flat_map(|holder| {
+            [holder.pointers, holder.new].into_iter().chain(holder.arriving.iter().copied())
+        });
         let used: FxHashSet<_> = used.collect();
         self.pool.keep(&used);
         self.added.retain(|(had, other), (has, new)| {
@@ -366,10 +382,9 @@ impl Solver {
         whole.copies.extend(part.copies);
         whole.edges.extend(part.edges);
         whole.pointers = self.pool.union(whole.pointers, part.pointers);
-        if whole.new == EMPTY && whole.pointers != EMPTY {
-            self.open.push_back(into);
-        }
+        whole.arriving.extend(part.arriving);
         whole.new = whole.pointers;
+        self.open.push_back(into);
     }
 
     /// Whether a set holds a pointer like this.
@@ -472,40 +487,46 @@ impl Solver {
         self.follow(edge, pointers);
     }
 
-    /// Adds pointers to a set; what is new of these is handed on later.
+    /// Adds pointers to a set, and hands them on, later.
     fn unite(&mut self, to: Node, pointers: SetId) {
         let to = self.root(to);
-        if pointers == EMPTY {
-            return;
-        }
-        if self.outside == Some(to) {
-            if self.arriving.is_empty() {
-                self.open.push_back(to);
-            }
-            self.arriving.absorb(&self.pool[pointers]);
-            return;
-        }
-        let had = self.held_by(to);
-        let (has, new) = self.together(had, pointers, false);
-        if new == EMPTY {
-            return;
-        }
         let holder = &mut self.holders[to.0 as usize];
-        holder.pointers = has;
-        if holder.new == EMPTY {
+        if pointers == EMPTY || pointers == holder.pointers {
+            return;
+        }
+        if holder.arriving.is_empty() {
             self.open.push_back(to);
         }
-        holder.new = self.pool.union(holder.new, new);
+        if holder.arriving.last() != Some(&pointers) {
+            holder.arriving.push(pointers);
+        }
     }
 
-    /// What was added to the set of what is known outside comes into it.
-    fn arrive(&mut self, outside: Node) {
-        let arriving = std::mem::take(&mut self.arriving);
-        let arriving = self.pool.id(arriving);
-        let (has, new) = self.together(self.held_by(outside), arriving, true);
-        let holder = &mut self.holders[outside.0 as usize];
-        holder.pointers = has;
-        holder.new = new;
+    /// What was added to a set comes into it, all at once: sets that grow step by step would be many. Returns what is
+    /// to be handed on.
+    fn arrive(&mut self, node: Node) -> SetId {
+        let holder = &mut self.holders[node.0 as usize];
+        let arriving = std::mem::take(&mut holder.arriving);
+        let unseen = std::mem::take(&mut holder.new);
+        let had = holder.pointers;
+        let arriving = self.all_of(arriving);
+        let (has, new) = self.together(had, arriving, self.outside == Some(node));
+        self.holders[node.0 as usize].pointers = has;
+        self.pool.union(unseen, new)
+    }
+
+    /// What is in any of these sets.
+    fn all_of(&mut self, mut sets: Vec<SetId>) -> SetId {
+        sets.sort_unstable();
+        sets.dedup();
+        if sets.len() <= FEW {
+            return sets.into_iter().fold(EMPTY, |all, set| self.pool.union(all, set));
+        }
+        let mut all = Set::default();
+        for set in sets {
+            all.absorb(&self.pool[set]);
+        }
+        self.pool.id(all)
     }
 
     /// What a set becomes when others are added to what it had, and what of it is new.
@@ -642,5 +663,102 @@ impl Solver {
             self.copy(field, whole);
         }
         whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_ir::GlobalId;
+
+    fn object(number: u32) -> Object {
+        Object::Global(GlobalId(number))
+    }
+
+    fn at(number: u32, at: i64) -> Pointer {
+        Pointer { object: object(number), at: Some(at) }
+    }
+
+    #[test]
+    fn fields_are_told_apart_and_a_variable_index_is_all_of_them() {
+        let mut solver = Solver::default();
+        let [structure, first, second, loaded, any, all] = [(); 6].map(|()| solver.node());
+        solver.add(structure, at(0, 0));
+        let field = solver.node();
+        solver.shift(structure, field, Some(8));
+        solver.add(first, at(1, 0));
+        solver.add(second, at(2, 0));
+        solver.store(structure, first);
+        solver.store(field, second);
+        solver.load(field, loaded);
+        solver.shift(structure, any, None);
+        solver.load(any, all);
+        solver.run();
+        assert_eq!(solver.pointers(loaded), [at(2, 0)]);
+        assert_eq!(solver.pointers(all), [at(1, 0), at(2, 0)]);
+    }
+
+    #[test]
+    fn a_pointer_that_walks_in_a_loop_ends() {
+        let mut solver = Solver::default();
+        let [walking, next] = [(); 2].map(|()| solver.node());
+        solver.add(walking, at(0, 0));
+        solver.shift(walking, next, Some(8));
+        solver.copy(next, walking);
+        solver.run();
+        let found = solver.pointers(walking);
+        assert!(found.len() <= FIELDS + 2, "{}", found.len());
+        assert!(found.contains(&Pointer { object: object(0), at: None }));
+    }
+
+    #[test]
+    fn pointers_that_walk_through_many_objects_are_few() {
+        let mut solver = Solver::default();
+        let [walking, next] = [(); 2].map(|()| solver.node());
+        for number in 0..100 {
+            solver.add(walking, at(number, 0));
+        }
+        solver.shift(walking, next, Some(8));
+        solver.copy(next, walking);
+        solver.run();
+        let found = solver.pointers(walking);
+        assert!(found.len() <= 100 * 8, "{}", found.len());
+        assert!((0..100).all(|n| found.contains(&Pointer { object: object(n), at: None })));
+    }
+
+    #[test]
+    fn places_from_many_sets_become_the_whole_object() {
+        let mut solver = Solver::default();
+        let [base, all] = [(); 2].map(|()| solver.node());
+        solver.add(base, at(0, 0));
+        for field in 1..300 {
+            let stepped = solver.shifted(base, Some(8 * field));
+            solver.copy(stepped, all);
+        }
+        solver.run();
+        let found = solver.pointers(all);
+        assert!(found.len() < 150, "{}", found.len());
+        assert!(found.contains(&Pointer { object: object(0), at: None }));
+    }
+
+    #[test]
+    fn copied_objects_bring_their_fields() {
+        let mut solver = Solver::default();
+        let [from, to, held, loaded] = [(); 4].map(|()| solver.node());
+        solver.add(from, at(0, 0));
+        solver.add(to, at(1, 16));
+        solver.add(held, at(2, 4));
+        let field = solver.node();
+        solver.shift(from, field, Some(8));
+        solver.store(field, held);
+        solver.run();
+        while solver.copy_objects(to, from) {
+            solver.run();
+        }
+        let moved = solver.node();
+        solver.shift(to, moved, Some(8));
+        solver.load(moved, loaded);
+        solver.run();
+        assert_eq!(solver.pointers(loaded), [at(2, 4)]);
     }
 }

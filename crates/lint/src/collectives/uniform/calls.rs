@@ -87,8 +87,8 @@ impl Analysis<'_, '_> {
             let number = self.context(*callee, Call { control, params, pointed, handed });
             let context = &mut self.contexts[number];
             context.callers.insert(pass.number);
-            if !context.entered.is(&before) {
-                context.entered = before.clone();
+            if !context.entered.is_of(&before) {
+                context.entered = before.version();
                 let footprint = self.footprints.get(*callee);
                 if context.entry.join(&before.within(&footprint)) {
                     self.queue(number);

@@ -4,7 +4,7 @@
 use super::Analysis;
 use crate::collectives::comm::Labels;
 use crate::collectives::footprint::Targets;
-use crate::collectives::stored::Stored;
+use crate::collectives::stored::{Stored, Version};
 use crate::memory::Pointer;
 use commsan_ir::{Body, FunctionId, InstId, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,7 +42,7 @@ pub(super) struct Context {
     pub call: Call,
     pub entry: Stored,
     /// The last that was added to it.
-    pub entered: Stored,
+    pub entered: Version,
     pub exit: Stored,
     /// Objects whose labels it changes.
     pub touched: FxHashSet<u32>,
@@ -157,7 +157,7 @@ impl Analysis<'_, '_> {
     /// Where a context is queued.
     fn entry(&self, number: usize) -> (u32, usize) {
         let function = self.contexts[number].function;
-        (function.map_or(u32::MAX, |function| self.order[function.0 as usize]), number)
+        (function.map_or(u32::MAX, |function| self.order.places[function.0 as usize]), number)
     }
 
     /// Looks at a context right away, so that who calls it goes on with what it does. Others wait if

@@ -1,21 +1,15 @@
 //! What calls of libraries and of MPI do to pointers.
 
-use super::Builder;
+use super::code::Code;
+use super::library::Library;
+use super::rules::Rules;
 use crate::Mpi;
-use crate::memory::library::Library;
-use crate::memory::solve::Node;
 use crate::openmp::{CREATED_BY, START_OF_CXX};
 use commsan_ir::{FunctionId, Inst, InstId, Value};
 use commsan_mpi::{Effect, Role};
 
-impl Builder<'_> {
-    pub(super) fn library(
-        &mut self,
-        function: FunctionId,
-        id: InstId,
-        inst: &Inst,
-        name: &str,
-    ) -> bool {
+impl<R: Rules> Code<'_, R> {
+    pub fn library(&mut self, function: FunctionId, id: InstId, inst: &Inst, name: &str) -> bool {
         let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
         // Who starts threads passes arguments on: the function, and where its parameters begin.
         let of_cxx = name.starts_with(START_OF_CXX);
@@ -30,25 +24,25 @@ impl Builder<'_> {
             if from == 3 && first == 0 {
                 for other in inst.args.iter().skip(CREATED_BY) {
                     let Value::Function(other) = *other else { continue };
-                    self.started.insert(other);
+                    self.rules.starts(other);
                     let (argument, param) =
                         (self.value(function, arg(from)), self.value(other, Value::Param(0)));
-                    self.solver.copy(argument, param);
+                    self.rules.copy(argument, param);
                 }
             }
-            self.started.insert(callee);
+            self.rules.starts(callee);
             if of_cxx {
                 // The object's owner is passed.
                 let owner = self.value(function, arg(1));
                 let (state, param) =
-                    (self.solver.loaded(owner), self.value(callee, Value::Param(0)));
-                self.solver.copy(state, param);
+                    (self.rules.loaded(owner), self.value(callee, Value::Param(0)));
+                self.rules.copy(state, param);
                 return true;
             }
             for (number, argument) in (first..).zip(inst.args.iter().skip(from)) {
                 let argument = self.value(function, *argument);
                 let param = self.value(callee, Value::Param(number));
-                self.solver.copy(argument, param);
+                self.rules.copy(argument, param);
             }
             return true;
         }
@@ -57,53 +51,54 @@ impl Builder<'_> {
         match library {
             Library::Allocates => {
                 let made = self.made(function, id, None);
-                self.solver.copy(made, to);
+                self.rules.copy(made, to);
             }
             Library::Reallocates => {
                 let made = self.made(function, id, None);
-                self.solver.copy(made, to);
+                self.rules.copy(made, to);
                 let old = self.value(function, arg(0));
-                self.copies.push((made, old));
+                self.rules.copy_memory(made, old, None);
             }
             Library::AllocatesInto => {
                 let made = self.made(function, id, Some(0));
                 let address = self.value(function, arg(0));
-                self.solver.store(address, made);
+                self.rules.store(address, made);
             }
             Library::Copies => {
                 let (target, source) = (self.value(function, arg(0)), self.value(function, arg(1)));
-                self.copies.push((target, source));
-                self.solver.shift(target, to, None);
+                self.rules.copy_memory(target, source, length(arg(2)));
+                self.rules.shift(target, to, None);
             }
             Library::ReturnsPlaceIn(number) => {
                 let object = self.value(function, arg(number));
-                self.solver.shift(object, to, None);
+                self.rules.shift(object, to, None);
             }
             Library::FindsEnd => {
                 let (text, end) = (self.value(function, arg(0)), self.value(function, arg(1)));
-                let place = self.solver.shifted(text, None);
-                self.solver.store(end, place);
+                let place = self.rules.shifted(text, None);
+                self.rules.store(end, place);
             }
             Library::Sorts => {
                 let elements = self.value(function, arg(0));
-                let element = self.solver.shifted(elements, None);
-                let moved = self.solver.loaded(element);
-                self.solver.store(element, moved);
+                let element = self.rules.shifted(elements, None);
+                let moved = self.rules.loaded(element);
+                self.rules.store(element, moved);
                 return self.pass(arg(3), [element, element]);
             }
             Library::Searches => {
                 let (key, elements) = (self.value(function, arg(0)), self.value(function, arg(1)));
-                let element = self.solver.shifted(elements, None);
-                self.solver.copy(element, to);
+                let element = self.rules.shifted(elements, None);
+                self.rules.copy(element, to);
                 return self.pass(arg(4), [key, element]);
             }
             Library::Forgets => {}
             Library::ChangesString => {
                 let string = self.value(function, arg(0));
-                let text = self.made(function, id, None);
-                self.solver.shift(string, text, None);
-                self.solver.store(string, text);
-                self.solver.copy(text, to);
+                let (made, text) = (self.made(function, id, None), self.rules.node());
+                self.rules.copy(made, text);
+                self.rules.shift(string, text, None);
+                self.rules.store(string, text);
+                self.rules.copy(text, to);
             }
             Library::WalksNodes(links) => self.nodes(function, &inst.args[..1], to, links, false),
             Library::LinksNodes(links) => self.nodes(function, &inst.args, to, links, true),
@@ -112,63 +107,78 @@ impl Builder<'_> {
     }
 
     /// Somebody calls a function with these arguments; not if it is not known which function that is.
-    fn pass(&mut self, callee: Value, arguments: [Node; 2]) -> bool {
+    fn pass(&mut self, callee: Value, arguments: [R::Set; 2]) -> bool {
         let Value::Function(callee) = callee else { return false };
-        self.started.insert(callee);
+        self.rules.starts(callee);
         for (number, argument) in (0..).zip(arguments) {
             let param = self.value(callee, Value::Param(number));
-            self.solver.copy(argument, param);
+            self.rules.copy(argument, param);
         }
         true
     }
 
     /// Nodes that arguments point to, and all that are linked with these; whether they are then
     /// linked anew. `to` is where any of them may be.
-    fn nodes(&mut self, function: FunctionId, from: &[Value], to: Node, links: &[i64], anew: bool) {
+    fn nodes(
+        &mut self,
+        function: FunctionId,
+        from: &[Value],
+        to: R::Set,
+        links: &[i64],
+        anew: bool,
+    ) {
         for node in from {
             let node = self.value(function, *node);
-            self.solver.copy(node, to);
+            self.rules.copy(node, to);
         }
         for at in links {
-            let link = self.solver.shifted(to, Some(*at));
-            self.solver.load(link, to);
+            let link = self.rules.shifted(to, Some(*at));
+            self.rules.load(link, to);
             if anew {
-                self.solver.store(link, to);
+                self.rules.store(link, to);
             }
         }
     }
 
     /// MPI keeps no pointers, but makes handles and memory, and moves data that may be pointers.
-    pub(super) fn mpi(&mut self, function: FunctionId, id: InstId, inst: &Inst, mpi: &Mpi) {
+    pub fn mpi(&mut self, function: FunctionId, id: InstId, inst: &Inst, mpi: &Mpi) {
         let arg = |n: usize| inst.args.get(n).copied().unwrap_or(Value::Opaque);
         for index in handed_on(mpi) {
             let value = self.value(function, arg(*index));
-            let outside = self.outside;
-            self.solver.store(outside, value);
+            let outside = self.rules.outside();
+            self.rules.store(outside, value);
         }
         if let Some(index) = handed_back(mpi) {
-            let (address, known) = (self.value(function, arg(index)), self.solver.node());
-            let outside = self.outside;
-            self.solver.load(outside, known);
-            self.solver.store(address, known);
+            let (address, known) = (self.value(function, arg(index)), self.rules.node());
+            let outside = self.rules.outside();
+            self.rules.load(outside, known);
+            self.rules.store(address, known);
         }
         for (number, argument) in inst.args.iter().enumerate() {
             if makes_handle(mpi, number) {
                 let made = self.made(function, id, u8::try_from(number).ok());
                 let address = self.value(function, *argument);
-                self.solver.store(address, made);
+                self.rules.store(address, made);
             }
         }
     }
 
     /// Others may do anything with these, and return anything.
-    pub(super) fn give_away(&mut self, function: FunctionId, arguments: &[Value], result: Node) {
-        let outside = self.outside;
+    pub fn give_away(&mut self, function: FunctionId, arguments: &[Value], result: R::Set) {
+        let outside = self.rules.outside();
         for argument in arguments {
             let argument = self.value(function, *argument);
-            self.solver.store(outside, argument);
+            self.rules.store(outside, argument);
         }
-        self.solver.load(outside, result);
+        self.rules.load(outside, result);
+    }
+}
+
+/// So many bytes, if that is known.
+pub fn length(value: Value) -> Option<i64> {
+    match value {
+        Value::Int(length) => Some(length),
+        _ => None,
     }
 }
 
