@@ -213,8 +213,9 @@ unsafe fn remember(word: Data, task: Task) {
 /// # Safety
 /// As for [`known`].
 unsafe fn forget(word: Data) {
-    // SAFETY: as for `known`; nobody finds it afterwards.
+    // SAFETY: as for `known`.
     if let Some(known) = unsafe { known(word) } {
+        // SAFETY: the word that it was found by; nobody finds it afterwards.
         unsafe { *word = 0 };
         // SAFETY: `remember` has made the box.
         drop(unsafe { Box::from_raw(known) });
@@ -331,11 +332,8 @@ unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_i
     let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
     // SAFETY: the runtime's word for us.
     match unsafe { known(task) } {
-        _ if list[0].kind == SOURCE => {
-            if concerns() {
-                meet_all();
-            }
-        }
+        _ if list[0].kind == SOURCE && concerns() => meet_all(),
+        _ if list[0].kind == SOURCE => {}
         Some(known) => {
             known.task.depends = Dependences::default();
             list.iter()
