@@ -27,6 +27,23 @@ pub struct Plan {
 const FRAMES: &[&str] =
     &["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls"];
 
+/// Calls that differ in nothing but their lines stay what they are: a finding has to name one of them.
+const GNU_LINES: &[&str] = &["-fno-tree-tail-merge", "-fno-crossjumping"];
+const CLANG_LINES: &[&str] = &[
+    "-Xclang",
+    "-mllvm",
+    "-Xclang",
+    "-sink-common-insts=0",
+    "-Xclang",
+    "-mllvm",
+    "-Xclang",
+    "-hoist-common-insts=0",
+    "-Xclang",
+    "-mllvm",
+    "-Xclang",
+    "-enable-tail-merge=0",
+];
+
 /// Without the plugin, gcc expands these inline, when sizes are constant, after instrumentation.
 const KEPT_CALLS: &[&str] = &[
     "-fno-builtin-memcpy",
@@ -176,6 +193,7 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
         add(CLANG_THREAD);
         add(CLANG_ACCESSES);
         if plugin.is_some() {
+            add(CLANG_LINES); // others may be of an LLVM that does not know them
             return add(CLANG_PLUGIN);
         }
         add(CLANG_HOOKS);
@@ -185,6 +203,7 @@ fn compile(plan: &mut Plan, line: &CommandLine, family: Family, plugin: Option<&
         }
         return;
     }
+    add(GNU_LINES);
     if plugin.is_some() {
         return;
     }

@@ -3,7 +3,8 @@
 //! Only a parallel region that calls MPI can have a thread whose access is concurrent with an operation
 //! of another one. Where a module has such a region, what its regions and tasks do is noted, and what functions
 //! of the module do that these call: each access, or loop, sees to it that its pages are (`__commsan_share`).
-//! Elsewhere threads cost nothing.
+//! Threads of POSIX, C11 and C++ go on beside whatever their maker does: what a module does that makes some and calls
+//! MPI is noted as a whole. Elsewhere threads cost nothing.
 
 use crate::builder::Builder;
 use crate::hooks::SYNCHRONISE;
@@ -21,23 +22,31 @@ unsafe extern "C" {
 /// What OpenMP's runtime is given functions by.
 const STARTERS: &[&str] = &["__kmpc_fork_call", "__kmpc_fork_teams", "__kmpc_omp_task_alloc"];
 
+/// What makes threads that nothing but the program's own synchronisation ends; of `std::thread`, its library's part.
+const MAKERS: &[&str] = &["pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread"];
+
 /// The functions whose accesses are to be noted.
 pub fn sharing(module: Module) -> HashSet<Value> {
     let functions: Vec<_> = module.functions().filter(|f| !f.is_declaration()).collect();
     let mut outlined = HashSet::new();
     let mut callers: Vec<(Value, Value)> = Vec::new();
     let mut reaching: HashSet<Value> = HashSet::new();
+    let mut makes_threads = false;
     for function in &functions {
         for call in calls(*function) {
             let name = call.callee_name();
             if STARTERS.iter().any(|starter| name.starts_with(starter)) {
                 outlined.extend(call.operands().filter(|operand| functions.contains(operand)));
             }
+            makes_threads |= MAKERS.iter().any(|maker| name.starts_with(maker));
             if is_mpi(name) {
                 reaching.insert(*function);
             }
             callers.extend(call.callee().map(|callee| (callee, *function)));
         }
+    }
+    if makes_threads && !reaching.is_empty() {
+        return functions.into_iter().collect();
     }
     spread(&mut reaching, &callers);
     if outlined.is_disjoint(&reaching) {

@@ -3,7 +3,8 @@
  * Only a parallel region that calls MPI can have a thread whose access is concurrent with an
  * operation of another one. Where a unit has such a region, what its regions and tasks do is noted, and
  * what functions of the unit do that these call: each access, or loop, sees to it that its pages are.
- * Elsewhere threads cost nothing.
+ * Threads of POSIX, C11 and C++ go on beside whatever their maker does: what a unit does that makes some and
+ * calls MPI is noted as a whole. Elsewhere threads cost nothing.
  */
 #include "plugin.h"
 
@@ -13,6 +14,8 @@
 
 /* Functions that regions and tasks consist of, or call. */
 static hash_set<tree> sharing;
+/* All functions are. */
+static bool all_share;
 
 static bool starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
@@ -26,6 +29,20 @@ static bool is_outlined(tree function) {
 static bool is_mpi(tree function) {
   const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
   return starts_with(name, "MPI_") || starts_with(name, "PMPI_") || starts_with(name, "mpi_");
+}
+
+/* Makes threads that nothing but the program's own synchronisation ends; of std::thread, its library's part. */
+static bool makes_threads(tree function) {
+  const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
+  return !strcmp(name, "pthread_create") || !strcmp(name, "thrd_create") ||
+         starts_with(name, "_ZNSt6thread15_M_start_thread");
+}
+
+static bool unit_calls(bool (*is_wanted)(tree)) {
+  cgraph_node *node;
+  FOR_EACH_FUNCTION(node)
+  if (node->callers && is_wanted(node->decl)) return true;
+  return false;
 }
 
 static bool reaches_mpi(cgraph_node *node, hash_set<cgraph_node *> &seen) {
@@ -44,6 +61,8 @@ static void add_sharing(cgraph_node *node) {
 }
 
 void find_sharing(void *, void *) {
+  all_share = unit_calls(makes_threads) && unit_calls(is_mpi);
+  if (all_share) return;
   cgraph_node *node;
   bool unit_shares = false;
   FOR_EACH_DEFINED_FUNCTION(node) {
@@ -55,7 +74,7 @@ void find_sharing(void *, void *) {
   if (is_outlined(node->decl)) add_sharing(node);
 }
 
-bool shares_memory(tree function) { return sharing.contains(function); }
+bool shares_memory(tree function) { return all_share || sharing.contains(function); }
 
 /* Which memory, and what is to be told before and after; null memory is a fence. */
 struct synchronisation {

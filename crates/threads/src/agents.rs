@@ -54,10 +54,22 @@ pub enum Kind {
     Children,
     /// Where a task goes on that was interrupted.
     Resume,
+    /// The ends of tasks of a group.
+    Group,
     /// Tasks with dependences.
     Depend,
+    /// Those that every sibling depends on.
+    DependAll,
+    /// Those that name a variable as `in`.
+    DependIn,
+    /// As `inoutset`.
+    DependSet,
+    /// As `out` and the like.
+    DependOut,
     /// A lock or something like it.
     Lock,
+    /// Those who have shared a lock.
+    Readers,
     /// An atomic variable; 0 is all fences.
     Atomic,
     /// Other ranks.

@@ -3,7 +3,8 @@
 //! What is run by other threads is wrapped, so that they can be followed from its beginning to its
 //! end. Without a run that is checked everything is passed on as it is.
 
-use crate::agents::meet_all;
+use crate::agents::{expect, meet_all};
+use crate::depend::{Dependences, Way};
 use crate::tasks::{ATOMIC, CRITICAL, ORDERED, lock, nothing, unlock};
 use crate::work::{self, over, wait};
 use crate::{concerns, observer, tasks};
@@ -109,8 +110,9 @@ around! {
     GOMP_ordered_start(), wait(), lock(ORDERED);
     GOMP_ordered_end(), unlock(ORDERED), nothing();
     GOMP_taskwait(), wait(), tasks::wait_for_children();
-    GOMP_taskwait_depend(list), wait(), tasks::wait_for_children();
-    GOMP_taskgroup_end(), wait(), tasks::wait_for_group();
+    GOMP_taskwait_depend(list), wait(), wait_for(list);
+    GOMP_taskgroup_start(), nothing(), tasks::open_group();
+    GOMP_taskgroup_end(), wait(), tasks::close_group();
     omp_set_lock(lock_at), wait(), lock(lock_at as u64);
     omp_unset_lock(lock_at), unlock(lock_at as u64), nothing();
     omp_set_nest_lock(lock_at), wait(), lock(lock_at as u64);
@@ -155,13 +157,66 @@ pub unsafe extern "C" fn GOMP_single_copy_start() -> *mut c_void {
     copied
 }
 
+/// The dependences of a task, which the compiler has put into a list of words.
+///
+/// # Safety
+/// The list is one that libgomp is given.
+unsafe fn dependences(list: *const usize) -> Dependences {
+    // SAFETY: as the caller says, as are all below.
+    let word = |i: usize| unsafe { *list.add(i) };
+    let mut found = Dependences::default();
+    // The second form, with more kinds of dependences, has no total in front.
+    let (total, outs, ins, first) = match word(0) {
+        0 => (word(1), word(2) + word(3), word(4), 5),
+        total => (total, word(1), total - word(1), 2),
+    };
+    for i in 0..total {
+        match i {
+            _ if i < outs => found.add(word(first + i), Way::Out),
+            _ if i < outs + ins => found.add(word(first + i), Way::In),
+            _ => {
+                // SAFETY: an `omp_depend_t`: what it names, and how.
+                let [variable, way] = unsafe { *(word(first + i) as *const [usize; 2]) };
+                found.add(variable, [Way::In, Way::Out, Way::Set][depend_kind(way)]);
+            }
+        }
+    }
+    found
+}
+
+/// Which of in, out and inoutset one of the compiler's kinds counts as.
+fn depend_kind(way: usize) -> usize {
+    const IN: usize = 1;
+    const IN_OUT_SET: usize = 5;
+    match way {
+        IN => 0,
+        IN_OUT_SET => 2,
+        _ => 1,
+    }
+}
+
+/// This task has waited for those of its children that it would depend on as one of them.
+fn wait_for(list: usize) {
+    // SAFETY: what the program has given to libgomp.
+    unsafe { dependences(list as *const usize) }.wait(tasks::task());
+}
+
+/// Whether tasks that are made now run at once.
+fn is_final() -> bool {
+    let ask = next!(omp_in_final, fn() -> c_int);
+    // SAFETY: no arguments, no effects.
+    unsafe { ask() != 0 }
+}
+
 /// What is put in front of a task's data.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Wrapped {
-    /// The runtime writes the event of a task that is detached into the first word of the task's data.
-    event: *mut c_void,
-    is_detached: bool,
+    /// What the runtime writes into the first words of the task's data: the event of a task that is detached, or the bounds of
+    /// one of a loop. Where a loop's reductions are, it reads in the third.
+    head: [usize; 3],
+    /// How many of these are to be in the copy of the data: when it is made, and when the task begins.
+    heads: [usize; 2],
     work: Work,
     copy: Option<CopyData>,
     task: tasks::Task,
@@ -170,6 +225,7 @@ struct Wrapped {
     size: usize,
     /// From here to the copy of it.
     offset: usize,
+    align: usize,
 }
 
 unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
@@ -178,8 +234,13 @@ unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     unsafe {
         let wrapped = *from.cast::<Wrapped>();
         to.cast::<Wrapped>().write(wrapped);
-        if wrapped.is_detached {
-            wrapped.data.cast::<*mut c_void>().write(wrapped.event);
+        std::ptr::copy_nonoverlapping(
+            &raw const wrapped.head[0],
+            wrapped.data.cast(),
+            wrapped.heads[0],
+        );
+        if wrapped.heads[1] != 0 {
+            expect(1);
         }
         let inner = to.byte_add(wrapped.offset);
         match wrapped.copy {
@@ -194,9 +255,15 @@ unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
 unsafe extern "C" fn run(data: *mut c_void) {
     // SAFETY: what `copy` has made.
     let wrapped = unsafe { *data.cast::<Wrapped>() };
+    // SAFETY: the copy of the program's data, which begins with so many words.
+    let inner = unsafe {
+        let inner = data.byte_add(wrapped.offset);
+        std::ptr::copy_nonoverlapping(&raw const wrapped.head[0], inner.cast(), wrapped.heads[1]);
+        inner
+    };
     tasks::run(wrapped.task);
     // SAFETY: what the program wants to be run, with the copy of its data.
-    unsafe { (wrapped.work)(data.byte_add(wrapped.offset)) };
+    unsafe { (wrapped.work)(inner) };
     tasks::finish();
 }
 
@@ -249,25 +316,72 @@ pub unsafe extern "C" fn GOMP_task(
     if is_detached {
         work::doubt();
     }
-    let align = (align.max(1) as usize).max(align_of::<Wrapped>());
-    let mut wrapped = Wrapped {
-        event: std::ptr::null_mut(),
-        is_detached: is_detached && !data.is_null(),
-        work,
-        copy: copies,
-        task: tasks::create(flags & DEPEND != 0, !deferred),
-        data,
-        size: size as usize,
-        offset: size_of::<Wrapped>().next_multiple_of(align),
+    let depends = match flags & DEPEND != 0 {
+        // SAFETY: the program's list.
+        true => unsafe { dependences(depend.cast()) },
+        false => Dependences::default(),
     };
-    let size = (wrapped.offset + wrapped.size) as c_long;
-    call(run, (&raw mut wrapped).cast(), Some(copy), size, align as c_long);
+    let task = tasks::create(depends, !deferred || is_final());
+    let mut wrapped = Wrapped::new((work, data, copies), size, align, task);
+    wrapped.heads[0] = usize::from(is_detached && !data.is_null());
+    call(run, (&raw mut wrapped).cast(), Some(copy), wrapped.whole(), wrapped.align());
+}
+
+impl Wrapped {
+    fn new(
+        (work, data, copy): (Work, *mut c_void, Option<CopyData>),
+        size: c_long,
+        align: c_long,
+        task: tasks::Task,
+    ) -> Wrapped {
+        let align = (align.max(1) as usize).max(align_of::<Wrapped>());
+        let offset = size_of::<Wrapped>().next_multiple_of(align);
+        let (head, heads, size) = ([0; 3], [0; 2], size as usize);
+        Wrapped { head, heads, work, copy, task, data, size, offset, align }
+    }
+
+    /// The size of all, with the copy of the data.
+    fn whole(&self) -> c_long {
+        (self.offset + self.size) as c_long
+    }
+
+    fn align(&self) -> c_long {
+        self.align as c_long
+    }
+}
+
+const NO_GROUP: c_uint = 1 << 11;
+
+/// What each task of a loop begins with.
+///
+/// # Safety
+/// The data are those that libgomp is given with these flags.
+unsafe fn iterations(
+    work: (Work, *mut c_void, Option<CopyData>),
+    size: c_long,
+    align: c_long,
+    flags: c_uint,
+) -> Wrapped {
+    const DEFERRED: c_uint = 1 << 10;
+    const REDUCTION: c_uint = 1 << 12;
+    if flags & NO_GROUP == 0 {
+        tasks::open_group();
+    }
+    let task = tasks::create(Dependences::default(), flags & DEFERRED == 0 || is_final());
+    expect(-1); // each copy of the data is one
+    let mut wrapped = Wrapped::new(work, size, align, task);
+    wrapped.heads[1] = 2;
+    if flags & REDUCTION != 0 {
+        // SAFETY: as the caller says.
+        wrapped.head[2] = unsafe { *work.1.cast::<usize>().add(2) };
+    }
+    wrapped
 }
 
 macro_rules! taskloops {
     ($($name:ident: $number:ty;)*) => { $(
         /// Interposes the function of libgomp, which makes a copy of the data for each task and writes
-        /// bounds into it: the tasks cannot be told apart.
+        /// bounds into it.
         ///
         /// # Safety
         /// As for that.
@@ -290,17 +404,21 @@ macro_rules! taskloops {
                 Work, *mut c_void, Option<CopyData>, c_long, c_long, c_uint, std::ffi::c_ulong, c_int,
                 $number, $number, $number
             ));
-            const NO_GROUP: c_uint = 1 << 11;
             if flags & NO_GROUP != 0 {
-                crate::work::doubt();
+                work::doubt();
             }
-            if concerns() {
-                meet_all();
+            let call = |work, data, copies, size, align| {
+                // SAFETY: the program's arguments, or what stands for them.
+                unsafe { next(work, data, copies, size, align, flags, tasks, priority, from, to, by) };
+            };
+            if !concerns() {
+                return call(work, data, copies, size, align);
             }
-            // SAFETY: the program's arguments.
-            unsafe { next(work, data, copies, size, align, flags, tasks, priority, from, to, by) };
-            if concerns() {
-                meet_all();
+            // SAFETY: the program's data.
+            let mut wrapped = unsafe { iterations((work, data, copies), size, align, flags) };
+            call(run, (&raw mut wrapped).cast(), Some(copy), wrapped.whole(), wrapped.align());
+            if flags & NO_GROUP == 0 {
+                tasks::close_group();
             }
         }
     )* };

@@ -10,9 +10,9 @@
 //! **Soundness.** Two things are called concurrent only if no chain of these leads from one to the
 //! other. Whatever is not known for certain counts as ordered:
 //! - what threads do that commsan has not seen being created, or that are too many ([`AGENTS`]);
-//! - cells are shared by unrelated objects where their keys collide, readers of a lock are ordered
-//!   as writers are, and tasks with dependences as they run, whatever they depend on;
-//! - a taskloop of gcc and the event of a task that is detached order everything that runs.
+//! - cells are shared by unrelated objects where their keys collide, and a task with more dependences than
+//!   there is room for depends on all its siblings that have any;
+//! - the event of a task that is detached orders everything that runs.
 //!
 //! What this cannot see is synchronisation that nobody tells it of: by inline assembly, or atomics of
 //! code that was not compiled by commsan.
@@ -23,6 +23,7 @@
 mod interpose;
 
 pub mod agents;
+mod depend;
 mod gomp;
 mod here;
 mod kmp;

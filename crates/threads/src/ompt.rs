@@ -4,6 +4,7 @@
 //! [`kmp`]: crate::kmp
 
 use crate::agents::{Kind, cell, meet, meet_all};
+use crate::depend::{Dependences, Way};
 use crate::tasks::{self, Task, Team};
 use crate::{concerns, observer, work};
 use commsan_sense::next::Next;
@@ -63,6 +64,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
         (7, implicit_task as *const c_void),
         (18, dependences as *const c_void),
         (23, sync_region as *const c_void),
+        (24, sync_region_wait as *const c_void),
         (29, flush as *const c_void),
     ] {
         // SAFETY: a callback of the type that this event has.
@@ -139,6 +141,23 @@ unsafe extern "C" fn implicit_task(
     }
 }
 
+const TASKGROUP: c_int = 6;
+
+/// Within a construct, as far as its waiting goes; that of a group is only at its end.
+unsafe extern "C" fn sync_region_wait(
+    kind: c_int,
+    endpoint: c_int,
+    _parallel: Data,
+    _task: Data,
+    _code: *const c_void,
+) {
+    match (kind, endpoint) {
+        (TASKGROUP, BEGIN) => work::wait().lasts(),
+        (TASKGROUP, _) => _ = work::resume(),
+        _ => {}
+    }
+}
+
 unsafe extern "C" fn sync_region(
     kind: c_int,
     endpoint: c_int,
@@ -147,20 +166,17 @@ unsafe extern "C" fn sync_region(
     _code: *const c_void,
 ) {
     const TASKWAIT: c_int = 5;
-    const TASKGROUP: c_int = 6;
     const REDUCTION: c_int = 7;
     const END_OF_REGION: c_int = 9;
     match (kind, endpoint) {
         (REDUCTION, _) => {}
-        (TASKWAIT | TASKGROUP, BEGIN) => work::wait().lasts(),
+        (TASKWAIT, BEGIN) => work::wait().lasts(),
         (TASKWAIT, _) => {
             work::resume();
             tasks::wait_for_children();
         }
-        (TASKGROUP, _) => {
-            work::resume();
-            tasks::wait_for_group();
-        }
+        (TASKGROUP, BEGIN) => tasks::open_group(),
+        (TASKGROUP, _) => tasks::close_group(),
         // Those that did not open the region stay in this barrier until the next one.
         (END_OF_REGION, BEGIN) => tasks::leave(),
         (END_OF_REGION, _) => {}
@@ -172,33 +188,37 @@ unsafe extern "C" fn sync_region(
     }
 }
 
-/// How a task is written into the runtime's word for us.
-mod word {
-    use crate::tasks::Task;
+/// An explicit task, or a `taskwait` with dependences, which the runtime's word for us points at.
+struct Known {
+    task: Task,
+    has_begun: bool,
+}
 
-    const EXPLICIT: u64 = 1 << 63;
-    const DEPENDS: u64 = 1 << 62;
-    const UNDEFERRED: u64 = 1 << 61;
-    const BITS: u32 = 30;
-    const MASK: u64 = (1 << BITS) - 1;
+/// `None` for implicit tasks, and those that have ended.
+///
+/// # Safety
+/// The runtime passes null, or its word for us.
+unsafe fn known<'w>(word: Data) -> Option<&'w mut Known> {
+    // SAFETY: as the caller says; what is not 0 is what `remember` has put there.
+    unsafe { (*word.as_ref()? as *mut Known).as_mut() }
+}
 
-    pub fn of(task: Task) -> u64 {
-        let flag = |bit, set| if set { bit } else { 0 };
-        EXPLICIT
-            | flag(DEPENDS, task.depends)
-            | flag(UNDEFERRED, task.undeferred)
-            | (task.parent & MASK) << BITS
-            | task.id & MASK
-    }
+/// # Safety
+/// As for [`known`].
+unsafe fn remember(word: Data, task: Task) {
+    // SAFETY: as the caller says.
+    unsafe { *word = Box::into_raw(Box::new(Known { task, has_begun: false })) as u64 };
+}
 
-    /// `None` for implicit tasks.
-    pub fn task(word: u64) -> Option<Task> {
-        (word & EXPLICIT != 0).then_some(Task {
-            id: word & MASK,
-            parent: word >> BITS & MASK,
-            depends: word & DEPENDS != 0,
-            undeferred: word & UNDEFERRED != 0,
-        })
+/// # Safety
+/// As for [`known`].
+unsafe fn forget(word: Data) {
+    // SAFETY: as for `known`.
+    if let Some(known) = unsafe { known(word) } {
+        // SAFETY: the word that it was found by; nobody finds it afterwards.
+        unsafe { *word = 0 };
+        // SAFETY: `remember` has made the box.
+        drop(unsafe { Box::from_raw(known) });
     }
 }
 
@@ -212,11 +232,16 @@ unsafe extern "C" fn task_create(
 ) {
     const EXPLICIT: c_int = 4;
     const UNDEFERRED: c_int = 0x0800_0000;
-    if flags & EXPLICIT != 0 {
-        let task = tasks::create(depends != 0, flags & UNDEFERRED != 0);
-        // SAFETY: the runtime's word for us.
-        unsafe { *created = word::of(task) };
-    }
+    const TASKWAIT: c_int = 0x10;
+    // Which they are is told next.
+    let depends = if depends != 0 { Dependences::unknown() } else { Dependences::default() };
+    let task = match flags {
+        _ if flags & EXPLICIT != 0 => tasks::create(depends, flags & UNDEFERRED != 0),
+        _ if flags & TASKWAIT != 0 => Task { parent: tasks::task(), depends, ..Task::default() },
+        _ => return,
+    };
+    // SAFETY: the runtime's word for us.
+    unsafe { remember(created, task) };
 }
 
 unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
@@ -233,33 +258,47 @@ unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     }
     // A `taskwait` with dependences is a task that ends, but does not begin.
     if status == TASKWAIT {
-        return tasks::wait_for_children();
+        // SAFETY: the runtime's word for us.
+        return unsafe { end_of_wait(prior) };
     }
     // SAFETY: the runtime's words for us.
-    let word = |data: Data| unsafe { data.as_ref() }.copied().and_then(word::task);
-    let following = word(next).filter(|task| !tasks::has_begun_here(task.id));
-    if let Some(prior) = word(prior).filter(|task| tasks::innermost() == Some(task.id)) {
+    let task = |data: Data| unsafe { known(data) }.map(|known| known.task);
+    let following = task(next).filter(|task| !tasks::has_begun_here(task.id));
+    if let Some(task) = task(prior).filter(|task| tasks::innermost() == Some(task.id)) {
         match (status, following) {
             // Another task comes on top of it, or what is under it goes on: it may be elsewhere.
-            (YIELD | SWITCH, Some(_)) => tasks::interrupt(prior),
+            (YIELD | SWITCH, Some(_)) => tasks::interrupt(task),
             (YIELD | SWITCH, None) => tasks::suspend(),
-            _ => tasks::finish(),
+            _ => {
+                tasks::finish();
+                // SAFETY: the runtime's word for us.
+                unsafe { forget(prior) };
+            }
         }
     }
-    if let Some(task) = following {
-        begin_or_resume(task, next);
+    // SAFETY: the runtime's word for us.
+    if let (Some(_), Some(known)) = (following, unsafe { known(next) }) {
+        begin_or_resume(known);
     }
 }
 
-fn begin_or_resume(task: Task, word: Data) {
-    const BEGUN: u64 = 1 << 60;
-    // SAFETY: the runtime's word for us.
-    let word = unsafe { &mut *word };
-    match *word & BEGUN {
-        0 => tasks::run(task),
-        _ => tasks::resume(task),
+/// # Safety
+/// As for [`known`].
+unsafe fn end_of_wait(word: Data) {
+    // SAFETY: as the caller says.
+    match unsafe { known(word) } {
+        Some(known) => known.task.depends.wait(known.task.parent),
+        None => tasks::wait_for_children(),
     }
-    *word |= BEGUN;
+    // SAFETY: as above.
+    unsafe { forget(word) };
+}
+
+fn begin_or_resume(known: &mut Known) {
+    match std::mem::replace(&mut known.has_begun, true) {
+        false => tasks::run(known.task),
+        true => tasks::resume(known.task),
+    }
 }
 
 #[repr(C)]
@@ -268,13 +307,40 @@ struct Dependence {
     kind: c_int,
 }
 
-/// An iteration of an ordered loop is done: who waits for it is not told apart.
-unsafe extern "C" fn dependences(_task: Data, list: *const Dependence, count: c_int) {
+impl Dependence {
+    /// The variable and how it is named, null for all.
+    fn named(&self) -> (usize, Way) {
+        const IN: c_int = 1;
+        const IN_OUT_SET: c_int = 7;
+        const ALL_MEMORY: [c_int; 2] = [34, 35];
+        match self.kind {
+            IN => (self.variable as usize, Way::In),
+            IN_OUT_SET => (self.variable as usize, Way::Set),
+            kind if ALL_MEMORY.contains(&kind) => (0, Way::Out),
+            _ => (self.variable as usize, Way::Out),
+        }
+    }
+}
+
+/// What a task depends on; or an iteration of an ordered loop is done: who waits for it is not told apart.
+unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_int) {
     const SOURCE: c_int = 5;
+    if count <= 0 {
+        return;
+    }
     // SAFETY: the runtime passes as many as it says.
-    let source = count > 0 && unsafe { (*list).kind } == SOURCE;
-    if source && concerns() {
-        meet_all();
+    let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
+    // SAFETY: the runtime's word for us.
+    match unsafe { known(task) } {
+        _ if list[0].kind == SOURCE && concerns() => meet_all(),
+        _ if list[0].kind == SOURCE => {}
+        Some(known) => {
+            known.task.depends = Dependences::default();
+            list.iter()
+                .map(Dependence::named)
+                .for_each(|(at, way)| known.task.depends.add(at, way));
+        }
+        None => {}
     }
 }
 

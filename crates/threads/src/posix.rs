@@ -5,7 +5,7 @@
 //! unknown, and count as ordered.
 
 use crate::agents::{self, Kind, Suspended, acquire, begin, cell, end, release};
-use crate::tasks::{lock, nothing, unlock};
+use crate::tasks::{lock, lock_alone, nothing, unlock, unlock_shared};
 use crate::unjoined;
 use crate::work::{self, Wait, over};
 use crate::{concerns, from_program};
@@ -249,13 +249,15 @@ on_success! {
     pthread_mutex_timedlock(mutex, until), nothing(), lock(mutex as u64);
     pthread_mutex_clocklock(mutex, clock, until), nothing(), lock(mutex as u64);
     pthread_mutex_unlock(mutex), unlock(mutex as u64), nothing();
-    pthread_rwlock_rdlock(rwlock), nothing(), lock(rwlock as u64);
-    pthread_rwlock_tryrdlock(rwlock), nothing(), lock(rwlock as u64);
-    pthread_rwlock_timedrdlock(rwlock, until), nothing(), lock(rwlock as u64);
-    pthread_rwlock_wrlock(rwlock), nothing(), lock(rwlock as u64);
-    pthread_rwlock_trywrlock(rwlock), nothing(), lock(rwlock as u64);
-    pthread_rwlock_timedwrlock(rwlock, until), nothing(), lock(rwlock as u64);
-    pthread_rwlock_unlock(rwlock), unlock(rwlock as u64), nothing();
+    pthread_rwlock_rdlock(rwlock), nothing(), share(rwlock);
+    pthread_rwlock_tryrdlock(rwlock), nothing(), share(rwlock);
+    pthread_rwlock_timedrdlock(rwlock, until), nothing(), share(rwlock);
+    pthread_rwlock_clockrdlock(rwlock, clock, until), nothing(), share(rwlock);
+    pthread_rwlock_wrlock(rwlock), nothing(), lock_alone(rwlock as u64);
+    pthread_rwlock_trywrlock(rwlock), nothing(), lock_alone(rwlock as u64);
+    pthread_rwlock_timedwrlock(rwlock, until), nothing(), lock_alone(rwlock as u64);
+    pthread_rwlock_clockwrlock(rwlock, clock, until), nothing(), lock_alone(rwlock as u64);
+    pthread_rwlock_unlock(rwlock), unshare(rwlock), nothing();
     pthread_spin_lock(spinlock), nothing(), lock(spinlock as u64);
     pthread_spin_trylock(spinlock), nothing(), lock(spinlock as u64);
     pthread_spin_unlock(spinlock), unlock(spinlock as u64), nothing();
@@ -289,6 +291,32 @@ around! {
     // Static variables of C++ functions: who finds one ready reads a byte of its guard, atomically.
     __cxa_guard_acquire(guard) -> c_int, nothing(), lock(guard as u64);
     __cxa_guard_release(guard), ready(guard), nothing();
+}
+
+thread_local! {
+    /// Locks that this thread shares. What does not fit counts as its own alone when it is given up.
+    static SHARED: Local<[usize; 8]> = const { Local::new([0; 8]) };
+}
+
+/// Replaces an element of [`SHARED`]; whether it was there.
+fn replace_shared(from: usize, to: usize) -> bool {
+    let mut shared = SHARED.get();
+    let place = shared.iter_mut().find(|lock| **lock == from);
+    let found = place.map(|place| *place = to).is_some();
+    SHARED.set(shared);
+    found
+}
+
+fn share(rwlock: usize) {
+    replace_shared(0, rwlock);
+    lock(rwlock as u64);
+}
+
+fn unshare(rwlock: usize) {
+    match replace_shared(rwlock, 0) {
+        true => unlock_shared(rwlock as u64),
+        false => unlock(rwlock as u64),
+    }
 }
 
 /// Whether code is the program's, and what it waits for may come from its threads. Other processes may have the

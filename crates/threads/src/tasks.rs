@@ -1,6 +1,7 @@
 //! Parallel regions and tasks, as both OpenMP runtimes have them.
 
 use crate::agents::{self, Cell, Kind, Suspended, acquire, begin, cell, end, expect, release};
+use crate::depend::Dependences;
 use crate::work::{self, Doing, Wait};
 use commsan_sense::abi;
 use std::cell::{Cell as Local, RefCell};
@@ -24,8 +25,9 @@ pub struct Team {
 pub struct Task {
     pub id: u64,
     pub parent: u64,
-    /// Has dependences.
-    pub depends: bool,
+    /// The innermost group that it was made in.
+    pub group: u64,
+    pub depends: Dependences,
     /// The one that made it waits for it.
     pub undeferred: bool,
 }
@@ -35,6 +37,8 @@ thread_local! {
         Local::new(Team { region: 0, members: 0, barriers: 0, worker: None })
     };
     static TASK: Local<u64> = const { Local::new(0) };
+    /// Groups that are open, outermost first, and those of tasks that this thread is in the middle of.
+    static GROUPS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     static STACK: RefCell<Vec<Begun>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -44,6 +48,8 @@ struct Begun {
     suspended: Suspended,
     before: u64,
     doing: Doing,
+    /// How many groups were open: its own are above.
+    groups: usize,
 }
 
 /// More threads than a team can have: how many it will be, its first member tells.
@@ -139,9 +145,28 @@ pub fn wait_for_children() {
     acquire(cell(Kind::Children, task()));
 }
 
-/// All tasks of the region that have ended did so before.
-pub fn wait_for_group() {
-    acquire(cell(Kind::Tasks, region()));
+/// This thread opens a group of tasks.
+pub fn open_group() {
+    GROUPS.with_borrow_mut(|groups| groups.push(agents::new_id()));
+}
+
+/// All tasks of the innermost group have ended. One that was opened on another thread, by a task that has moved since, is
+/// not known here: then all tasks of the region that have ended count.
+pub fn close_group() {
+    let own = STACK.with_borrow(|stack| stack.last().map_or(0, |begun| begun.groups));
+    match GROUPS.with_borrow_mut(|groups| if groups.len() > own { groups.pop() } else { None }) {
+        Some(group) => acquire(cell(Kind::Group, group)),
+        None => acquire(cell(Kind::Tasks, region())),
+    }
+}
+
+/// The group that what is made now belongs to.
+fn group() -> u64 {
+    let own = STACK.with_borrow(|stack| stack.last().map(|begun| (begun.groups, begun.task.group)));
+    let (own, outer) = own.unwrap_or((0, 0));
+    GROUPS
+        .with_borrow(|groups| groups.get(own..).and_then(|open| open.last().copied()))
+        .unwrap_or(outer)
 }
 
 /// Locks without a name, by what they are for.
@@ -191,9 +216,26 @@ pub fn unlock(key: u64) {
 /// What there is to do before a lock is taken, and after it has been given up.
 pub fn nothing() {}
 
+/// This thread has a lock for itself alone that others might share.
+pub fn lock_alone(key: u64) {
+    lock(key);
+    if !is_foreign(key) {
+        acquire(cell(Kind::Readers, key));
+    }
+}
+
+/// This thread is about to give up its share: those that share the lock do not wait for it.
+pub fn unlock_shared(key: u64) {
+    if !is_foreign(key) {
+        tell(key, false);
+        release(cell(Kind::Readers, key));
+    }
+}
+
 /// A new task.
-pub fn create(depends: bool, undeferred: bool) -> Task {
-    let task = Task { id: agents::new_id(), parent: task(), depends, undeferred };
+pub fn create(depends: Dependences, undeferred: bool) -> Task {
+    let (id, parent, group) = (agents::new_id(), task(), group());
+    let task = Task { id, parent, group, depends, undeferred };
     expect(1);
     release(cell(Kind::Begin, task.id));
     task
@@ -202,11 +244,10 @@ pub fn create(depends: bool, undeferred: bool) -> Task {
 /// This thread begins to run a task.
 pub fn run(task: Task) {
     let suspended = begin(cell(Kind::Begin, task.id));
-    if task.depends {
-        acquire(cell(Kind::Depend, task.parent));
-    }
+    task.depends.wait(task.parent);
     let (before, doing) = (TASK.replace(task.id), work::resume());
-    STACK.with_borrow_mut(|stack| stack.push(Begun { task, suspended, before, doing }));
+    let groups = GROUPS.with_borrow(Vec::len);
+    STACK.with_borrow_mut(|stack| stack.push(Begun { task, suspended, before, doing, groups }));
 }
 
 /// The task that this thread runs now was begun by another one.
@@ -233,9 +274,11 @@ pub fn has_begun_here(id: u64) -> bool {
 
 /// This thread leaves the task it has begun last, which is not done.
 pub fn suspend() {
-    let Some(Begun { task, suspended, before, doing }) = STACK.with_borrow_mut(Vec::pop) else {
+    let Some(Begun { task, suspended, before, doing, groups }) = STACK.with_borrow_mut(Vec::pop)
+    else {
         return;
     };
+    GROUPS.with_borrow_mut(|open| open.truncate(groups));
     end(&[cell(Kind::Resume, task.id)], suspended);
     TASK.set(before);
     work::restore(doing);
@@ -243,14 +286,14 @@ pub fn suspend() {
 
 /// That task has ended.
 pub fn finish() {
-    let Some(Begun { task, suspended, before, doing }) = STACK.with_borrow_mut(Vec::pop) else {
+    let Some(Begun { task, suspended, before, doing, groups }) = STACK.with_borrow_mut(Vec::pop)
+    else {
         return;
     };
-    let mut told = vec![cell(Kind::Children, task.parent), cell(Kind::Tasks, region())];
-    if task.depends {
-        told.push(cell(Kind::Depend, task.parent));
-    }
-    end(&told, suspended);
+    GROUPS.with_borrow_mut(|open| open.truncate(groups));
+    task.depends.tell(task.parent);
+    let ends = [(Kind::Children, task.parent), (Kind::Tasks, region()), (Kind::Group, task.group)];
+    end(&ends.map(|(kind, key)| cell(kind, key)), suspended);
     TASK.set(before);
     work::restore(doing);
     crate::popped();

@@ -86,7 +86,9 @@ fn each_family_in_its_dialect() {
 #[test]
 fn a_pass_plugin_replaces_the_passes_of_llvm() {
     let clang = with_plugin(Some(PLUGIN), Family::Clang, "-c a.c -march=native");
-    for part in ["-fpass-plugin=/lib/plugin.so", "-Xclang -fsanitize=thread", "atomics=0"] {
+    for part in
+        ["-fpass-plugin=/lib/plugin.so", "-Xclang -fsanitize=thread", "atomics=0", "-tail-merge=0"]
+    {
         assert!(clang.contains(part), "{clang}");
     }
     for part in ["-coverage", "vector"] {
@@ -103,7 +105,7 @@ fn a_plugin_of_gcc_replaces_the_thread_pass() {
     assert_eq!(
         with_plugin("-c a.c"),
         "-g -c a.c -fplugin=/lib/plugin.so -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
-         -fno-optimize-sibling-calls"
+         -fno-optimize-sibling-calls -fno-tree-tail-merge -fno-crossjumping"
     );
     assert_eq!(
         with_plugin("a.o -o a"),

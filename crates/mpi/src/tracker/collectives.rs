@@ -1,8 +1,8 @@
 //! The collectives that this rank enters, compared with what other ranks enter; see
 //! [`crate::collective`].
 
+use super::Tracker;
 use super::makers::Making;
-use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::calls::{Call, Effect};
 use crate::collective::alike;
@@ -12,8 +12,8 @@ use crate::collective::reduction;
 use crate::collective::signature::Signature;
 use crate::rma::Group;
 use commsan_fabric::{Board, Posted};
-use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Place, Report, Site};
+use commsan_model::Code;
+use commsan_place::{About, Findings, Place, Site};
 
 /// What there is to know about collectives.
 #[derive(Default)]
@@ -339,20 +339,11 @@ impl Tracker {
 
     fn report_mismatch(&mut self, mismatch: Mismatch, out: &mut dyn Findings) {
         let Mismatch { code, sites: [offender, other], about } = mismatch;
-        if out.again(code, offender.pc, other.pc) {
+        if out.again(code, offender.pc, other.pc)
+            || !self.report_calls(code, offender, other, about, out)
+        {
             return;
         }
-        let Some(call) = other.call.and_then(crate::calls::named) else { return };
-        let report = Report {
-            code,
-            access: None,
-            operation: Operation::at(call, other).party(),
-            concerned: None,
-            sites: &[(Role::Access, offender), (Role::Operation, other)],
-            threads: false,
-            about: Some(about),
-        };
-        out.report(&report, &self.stacks);
         if let Some((board, _)) = &self.together.board {
             board.count_mismatch();
         }

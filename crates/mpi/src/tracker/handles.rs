@@ -121,7 +121,7 @@ impl Tracker {
             Kind::Win => "the window",
             _ => "the group",
         };
-        self.report_threads(Code::FreedWhileUsed, site, other, about(what), out);
+        self.report_calls(Code::FreedWhileUsed, site, other, about(what), out);
     }
 
     /// One of several threads has found a message, and not received it.
@@ -176,7 +176,7 @@ impl Tracker {
         if let Some((taker, prober)) = found
             && !out.again(Code::ProbedTwice, taker.pc, prober.pc)
         {
-            self.report_threads(Code::ProbedTwice, taker, prober, about("the message"), out);
+            self.report_calls(Code::ProbedTwice, taker, prober, about("the message"), out);
         }
     }
 }

@@ -143,7 +143,7 @@ impl Tracker {
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
             let site = place.site(Some(&call.name), &mut self.stacks);
-            self.report_threads(code, site, initialised.site, initialised.about(), out);
+            self.report_calls(code, site, initialised.site, initialised.about(), out);
         }
     }
 
@@ -164,7 +164,7 @@ impl Tracker {
         };
         if !out.again(code, place.pc(), initialised.site.pc) {
             let site = place.site(Some(&call.name), &mut self.stacks);
-            self.report_threads(code, site, initialised.site, initialised.about(), out);
+            self.report_calls(code, site, initialised.site, initialised.about(), out);
         }
     }
 
@@ -179,7 +179,7 @@ impl Tracker {
         let site = place.site(Some(&call.name), &mut self.stacks);
         if site.thread != initialised.site.thread {
             let (code, about) = (Code::FinalizedElsewhere, initialised.about());
-            self.report_threads(code, site, initialised.site, about, out);
+            self.report_calls(code, site, initialised.site, about, out);
         }
     }
 
@@ -198,7 +198,7 @@ impl Tracker {
             false => (Code::CallsConcurrent, before.site),
         };
         if !out.again(code, site.pc, other.pc) {
-            self.report_threads(code, site, other, initialised.about(), out);
+            self.report_calls(code, site, other, initialised.about(), out);
         }
     }
 
@@ -228,7 +228,7 @@ impl Tracker {
         if !out.again(code, site.pc, other.pc) {
             let on = self.words_for(on);
             let about = About::Collective { on, number: 0, passed: None };
-            self.report_threads(code, site, other, about, out);
+            self.report_calls(code, site, other, about, out);
         }
         true
     }
@@ -281,7 +281,7 @@ impl Tracker {
             {
                 let on = "the request".to_owned();
                 let about = About::Collective { on, number: 0, passed: None };
-                self.report_threads(Code::RequestShared, site, other, about, out);
+                self.report_calls(Code::RequestShared, site, other, about, out);
             }
             if active {
                 let variable = token.variable;
@@ -324,15 +324,16 @@ impl Tracker {
         self.levels.completions.retain(|completion| !bytes.contains(&completion.variable));
     }
 
-    pub(super) fn report_threads(
+    /// Reports two calls that do not go together; whether there was something to tell.
+    pub(super) fn report_calls(
         &mut self,
         code: Code,
         site: Site,
         other: Site,
         about: About,
         out: &mut dyn Findings,
-    ) {
-        let Some(call) = other.call.and_then(crate::calls::named) else { return };
+    ) -> bool {
+        let Some(call) = other.call.and_then(crate::calls::named) else { return false };
         let report = Report {
             code,
             access: None,
@@ -343,6 +344,7 @@ impl Tracker {
             about: Some(about),
         };
         out.report(&report, &self.stacks);
+        true
     }
 }
 

@@ -1,0 +1,128 @@
+//! What calls do besides touching buffers.
+
+/// What a call does besides touching buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Touches its buffers before it returns.
+    Block,
+    /// None.
+    Local,
+    /// Starts an operation that ends when its request completes.
+    Start,
+    /// Makes an inactive persistent request.
+    Init,
+    /// Makes an inactive partitioned request, for sending or receiving.
+    InitPartitioned,
+    /// `MPI_Pready`: hands over one partition.
+    Pready,
+    /// `MPI_Pready_range`.
+    PreadyRange,
+    /// `MPI_Pready_list`.
+    PreadyList,
+    /// `MPI_Parrived`: may hand back one partition.
+    Parrived,
+    /// Starts a persistent request.
+    Go,
+    /// Starts several.
+    GoAll,
+    /// Completes one request.
+    Wait,
+    /// Completes one if the flag comes back true.
+    Test,
+    /// Completes all.
+    WaitAll,
+    /// Completes all or none.
+    TestAll,
+    /// Completes the one at the index that comes back.
+    WaitAny,
+    /// Completes that one if the flag comes back true.
+    TestAny,
+    /// Completes those whose indices come back (`MPI_Waitsome`, `MPI_Testsome`).
+    Some,
+    /// Says whether an operation is complete and leaves the request alone.
+    GetStatus,
+    /// Gives a request up.
+    Free,
+    /// Asks for an operation to be cancelled.
+    Cancel,
+    /// `MPI_Pack`: writes the buffer between the two positions.
+    Pack,
+    /// `MPI_Unpack`: reads it there.
+    Unpack,
+    /// Initialises the library.
+    Begin,
+    /// `MPI_Finalize`.
+    Finalize,
+    /// `MPI_Abort`.
+    Abort,
+    /// Commits a datatype.
+    TypeCommit,
+    /// `MPI_Type_free`.
+    TypeFree,
+    /// Hands out datatypes that may have been made, and freed, before (`MPI_Type_get_contents`), or that nobody frees.
+    TypeContents,
+    /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
+    CommFree,
+    /// Starts a one-sided operation.
+    Rma,
+    /// Makes a window.
+    Window,
+    /// `MPI_Win_free`.
+    WindowFree,
+    /// `MPI_Win_attach`.
+    Attach,
+    /// `MPI_Win_detach`.
+    Detach,
+    /// `MPI_Win_set_info`.
+    WindowInfo,
+    /// `MPI_Win_fence`.
+    Fence,
+    /// `MPI_Win_start`: begins an access epoch.
+    EpochBegin,
+    /// `MPI_Win_complete`: ends it.
+    EpochEnd,
+    /// `MPI_Win_post`: begins an exposure epoch.
+    ExposureBegin,
+    /// `MPI_Win_wait`, or `MPI_Win_test` with a true flag: ends it.
+    ExposureEnd,
+    /// `MPI_Win_lock`, of all ranks where it names none.
+    Lock,
+    /// `MPI_Win_unlock`, of all ranks where it names none.
+    Unlock,
+    /// `MPI_Win_flush`, of all ranks where it names none.
+    Flush,
+    /// `MPI_Win_flush_local`, of all ranks where it names none.
+    FlushLocal,
+    /// `MPI_Win_sync`.
+    WindowSync,
+    /// `MPI_Alloc_mem`.
+    MemAlloc,
+    /// `MPI_Free_mem`.
+    MemFree,
+    /// `MPI_Session_init`.
+    Session,
+    /// `MPI_Session_finalize`.
+    SessionEnd,
+    /// Asks something that any thread may ask as far as anybody can tell.
+    Ask,
+    /// Makes a key of attributes.
+    KeyvalMake,
+    /// Frees one.
+    KeyvalFree,
+    /// `MPI_Grequest_complete`: the program says that its own operation is complete.
+    GrequestComplete,
+    /// Nothing is known of it, not even its parameters.
+    Bare,
+    /// `MPI_Buffer_attach`: lends memory to MPI.
+    BufferAttach,
+    /// `MPI_Buffer_detach`: takes it back.
+    BufferDetach,
+    /// Opens a file.
+    FileOpen,
+    /// `MPI_File_close`.
+    FileClose,
+    /// Begins a split collective: an operation that its file stands for.
+    SplitBegin,
+    /// Ends it.
+    SplitEnd,
+}
