@@ -83,6 +83,8 @@ pub enum Event<'a> {
     CaptureGoesOn { stream: StreamName, after: &'a [usize], added: bool },
     /// That graph is complete; 0 if there is none.
     CaptureEnds { stream: StreamName, graph: usize },
+    /// Work that is told of later wants its ticket now.
+    TicketTaken,
     /// An empty graph was made.
     GraphCreated { graph: usize },
     /// A node was added to a graph.
@@ -122,8 +124,8 @@ pub enum Event<'a> {
 pub enum Node<'a> {
     /// Nothing that is followed.
     Nothing,
-    /// A kernel.
-    Work(&'a Work),
+    /// A kernel, perhaps with a ticket that it has already.
+    Kernel(&'a Work, Option<Ticket>),
     /// A copy.
     Copy(&'a Copy),
     /// Sets bytes.
@@ -136,6 +138,12 @@ pub enum Node<'a> {
     Record(usize),
     /// Waits for an event.
     Wait(usize),
+    /// Allocates what begins at an address.
+    Alloc(usize),
+    /// Gives that back, by a call.
+    Free(usize, &'static str),
+    /// Those of some graphs that a condition says.
+    Choice(&'a [usize]),
 }
 
 impl Node<'_> {
@@ -146,11 +154,14 @@ impl Node<'_> {
             Node::Graph(graph) => return f(gpu, NodeKind::Graph(graph)),
             Node::Record(event) => return f(gpu, NodeKind::Record(event)),
             Node::Wait(event) => return f(gpu, NodeKind::Wait(event)),
-            Node::Work(work) => return f(gpu, NodeKind::Work(work)),
+            Node::Alloc(address) => return f(gpu, NodeKind::Alloc(address)),
+            Node::Free(address, call) => return f(gpu, NodeKind::Free(address, call)),
+            Node::Choice(graphs) => return f(gpu, NodeKind::Choice(graphs)),
+            Node::Kernel(work, ticket) => return f(gpu, NodeKind::Work(work, ticket)),
             Node::Copy(copy) => gpu.work_of_copy(copy),
             Node::Set(set) => gpu.work_of_set(set),
         };
-        f(gpu, NodeKind::Work(&work))
+        f(gpu, NodeKind::Work(&work, None))
     }
 }
 
@@ -186,9 +197,8 @@ impl Event<'_> {
                 tracker.memory_opened(*address, handle, call, place, out);
                 None
             }
-            // A node that gives memory back, for as long as the graph is not launched again.
-            Event::Freed { how: Release::Async(stream), .. }
-                if tracker.gpu().makes_graph(*stream) =>
+            Event::Freed { call, address, how: Release::Async(stream), .. }
+                if tracker.gpu().captured(*stream, NodeKind::Free(*address, call), place) =>
             {
                 None
             }
@@ -209,6 +219,7 @@ impl Event<'_> {
     ) -> Option<Ticket> {
         match *self {
             Event::HostFunction { stream } => return Some(gpu.host_function(stream)),
+            Event::TicketTaken => return Some(gpu.ticket()),
             Event::GraphNode { graph, node, after, does } => {
                 let add =
                     |gpu: &mut Gpu, kind: NodeKind| gpu.graph_node(graph, node, after, kind, place);

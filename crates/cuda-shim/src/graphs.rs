@@ -5,10 +5,12 @@ use crate::entry::{Call, In, Out, SUCCESS, quietly};
 use crate::event::{Event, Node};
 use crate::host::{self, Planting};
 use crate::launch::Kernel;
-use crate::symbols;
-use commsan_cuda::{Copy, Ticket};
+use crate::memory::allocated;
+use crate::{symbols, watch};
+use commsan_cuda::{Copy, MemoryKind, Ticket};
 use commsan_cuda_abi::{
-    Extent, HostNodeParams, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr,
+    Extent, HostNodeParams, KernelNodeParams, MemAllocNodeParams, Memcpy3DParms, MemsetParams,
+    PitchedPtr,
 };
 use std::ffi::{c_int, c_uint};
 
@@ -26,6 +28,16 @@ struct AnyNode {
     rest: [u8; 256 - HEADER - size_of::<HostNodeParams>()],
 }
 
+/// The beginning of `cudaConditionalNodeParams`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Conditional {
+    handle: u64,
+    which: c_int,
+    size: c_uint,
+    graphs: *const usize,
+}
+
 /// Kinds of nodes, `cudaGraphNodeType`.
 mod kind {
     use std::ffi::c_int;
@@ -36,6 +48,9 @@ mod kind {
     pub(super) const GRAPH: c_int = 4;
     pub(super) const WAIT: c_int = 6;
     pub(super) const RECORD: c_int = 7;
+    pub(super) const ALLOC: c_int = 10;
+    pub(super) const FREE: c_int = 11;
+    pub(super) const CONDITIONAL: c_int = 13;
 }
 
 /// A node that a call has to do with.
@@ -81,10 +96,48 @@ impl Target {
         self.tell(call, Node::Wait(event));
     }
 
-    /// It runs a kernel.
-    pub fn kernel(self, call: &Call, parameters: In<KernelNodeParams>) {
-        let work = Kernel::of_node(&parameters.get()).work(call, 0);
-        self.tell(call, Node::Work(&work));
+    /// It allocates memory, at the same address in each launch.
+    pub fn allocates(self, call: &Call, made: &MemAllocNodeParams) {
+        allocated(call, MemoryKind::Device, made.dptr, made.bytesize);
+        self.tell(call, Node::Alloc(made.dptr));
+    }
+
+    /// It gives memory back.
+    pub fn frees(self, call: &Call, pointer: usize) {
+        self.tell(call, Node::Free(pointer, call.name));
+    }
+
+    /// It chooses from graphs that have been made for it.
+    fn chooses(self, call: &Call, parameters: In<Conditional>) {
+        let Conditional { size, graphs, .. } = parameters.get();
+        let graphs = In::from(graphs).all(size as usize);
+        for graph in &graphs {
+            call.tell(Event::GraphCreated { graph: *graph });
+        }
+        self.tell(call, Node::Choice(&graphs));
+    }
+
+    /// It runs a kernel. The simulated device has the ticket before the node, as for launches.
+    pub fn kernel(
+        self,
+        call: Option<&Call>,
+        parameters: In<KernelNodeParams>,
+        real: impl FnOnce() -> c_int,
+    ) -> c_int {
+        let Some(call) = call.filter(|_| !parameters.is_null()) else { return real() };
+        let tag = if call.checks() { watch::tag(call) } else { None };
+        let ticket = tag.and_then(|_| quietly(|| call.tell(Event::TicketTaken)).flatten());
+        let code = match tag {
+            Some(tag) => watch::tagged(tag, ticket, real),
+            None => real(),
+        };
+        if code == SUCCESS {
+            quietly(|| {
+                let work = Kernel::of_node(&parameters.get()).work(call, 0);
+                self.tell(call, Node::Kernel(&work, ticket));
+            });
+        }
+        code
     }
 
     /// It copies.
@@ -155,15 +208,20 @@ impl Target {
                 real(In::from((&raw const changed).cast()))
             });
         }
+        if parameters.get() == kind::KERNEL {
+            return self.kernel(Some(call), body.after(0), || real(parameters));
+        }
         let code = real(parameters);
         if code == SUCCESS {
             quietly(|| match parameters.get() {
-                kind::KERNEL => self.kernel(call, body.after(0)),
                 kind::COPY => self.copy_slices(call, body.after(COPY_HEADER)),
                 kind::SET => self.set(call, body.after(0)),
                 kind::GRAPH => self.graph(call, body.after::<usize>(0).get()),
                 kind::WAIT => self.waits(call, body.after::<usize>(0).get()),
                 kind::RECORD => self.records(call, body.after::<usize>(0).get()),
+                kind::ALLOC => self.allocates(call, &body.after(0).get()),
+                kind::FREE => self.frees(call, body.after::<usize>(0).get()),
+                kind::CONDITIONAL => self.chooses(call, body.after(0)),
                 _ => self.nothing(call),
             });
         }

@@ -44,7 +44,9 @@ static GRAPHS: Mutex<Option<Graphs>> = Mutex::new(None);
 pub fn copies_of(event: &Event) -> Vec<Copy> {
     let captured = match event {
         // The library is asked with nothing locked.
-        Event::Copied(copy) => with_graphs(Graphs::is_capturing) && is_captured(copy.stream),
+        Event::Copied(Copy { stream, .. }) | Event::GraphLaunched { stream, .. } => {
+            with_graphs(Graphs::is_capturing) && is_captured(*stream)
+        }
         // The most frequent ones are about no graph.
         Event::Moved(_)
         | Event::Enqueued(_)
@@ -115,7 +117,11 @@ impl Graphs {
             Event::ExecDestroyed { exec } => drop(self.execs.remove(&exec)),
             Event::GraphLaunched { exec, .. } => {
                 let copies = self.execs.get(&exec).into_iter().flatten();
-                return copies.map(|(_, copy)| copy.clone()).collect();
+                let copies = copies.map(|(_, copy)| copy.clone());
+                match self.captures.last_mut().filter(|_| captured) {
+                    Some((_, all)) => all.extend(copies),
+                    None => return copies.collect(),
+                }
             }
             _ => {}
         }
@@ -436,7 +442,28 @@ impl Accesses {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::{Event, Graphs, Node, numbers};
+    use commsan_cuda::{Copy, Rows, StreamName};
+
+    #[test]
+    fn graphs_launched_into_captures_move_when_those_are_launched() {
+        let stream = StreamName::Created { handle: 9 };
+        let rows = Rows { start: 4096, pitch: 0, slice: 0 };
+        let (call, serialises) = ("cudaGraphAddMemcpyNode1D", Vec::new());
+        let (to, from, [width, height, depth]) = (rows, rows, [8, 1, 1]);
+        let copy =
+            Copy { call, stream, asynchronous: true, to, from, width, height, depth, serialises };
+        let mut graphs = Graphs::default();
+        let mut moved = |event: Event, captured| graphs.copies_of(&event, captured).len();
+        let does = Node::Copy(&copy);
+        moved(Event::GraphNode { graph: 1, node: 2, after: &[], does }, false);
+        moved(Event::GraphInstantiated { exec: 3, graph: 1 }, false);
+        moved(Event::CaptureBegins { stream }, false);
+        assert_eq!(moved(Event::GraphLaunched { exec: 3, stream }, true), 0);
+        moved(Event::CaptureEnds { stream, graph: 4 }, false);
+        moved(Event::GraphInstantiated { exec: 5, graph: 4 }, false);
+        assert_eq!(moved(Event::GraphLaunched { exec: 5, stream }, false), 1);
+    }
 
     #[test]
     fn visible_devices() {

@@ -504,7 +504,8 @@ impl Gpu {
         self.order.serialise(devices, &clock);
     }
 
-    fn ticket(&mut self) -> Ticket {
+    /// A ticket for what is put into a stream or a graph next, or told of later.
+    pub fn ticket(&mut self) -> Ticket {
         self.tickets += 1;
         Ticket(self.tickets)
     }

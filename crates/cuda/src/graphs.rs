@@ -6,7 +6,8 @@
 
 use crate::clock::Clock;
 use crate::gpu::Ticket;
-use crate::work::Work;
+use crate::memory::Block;
+use crate::work::{Touch, Work};
 use commsan_place::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -30,7 +31,16 @@ pub enum Act {
     Record(usize),
     /// Waits for one.
     Wait(usize),
+    /// Memory is there from now on.
+    Alloc(Arc<Block>),
+    /// Memory that begins at an address is given back by a call, where the program has made the node.
+    Free(usize, &'static str, Site),
+    /// None, one or several of these graphs, as they are when it is made ready.
+    Choice(Arc<[usize]>),
 }
+
+/// Graphs that nodes choose from, within each other, that are looked into.
+const DEEPEST: usize = 16;
 
 #[derive(Clone, Debug)]
 struct Node {
@@ -158,6 +168,15 @@ impl Graphs {
         }
     }
 
+    /// What is ready is launched into a stream that is captured: its nodes become part of that graph.
+    pub fn add_launch(&mut self, lane: u32, exec: usize) {
+        let Some(exec) = self.execs.get(&exec) else { return };
+        let nodes = exec.steps.iter();
+        let nodes = nodes.map(|step| Node { act: step.act.clone(), after: step.after.clone() });
+        let graph = Graph { nodes: nodes.collect(), handles: FxHashMap::default() };
+        self.add_captured(lane, Act::Graph(Arc::new(graph)));
+    }
+
     /// An event is recorded; false if that is no part of a capture.
     pub fn record(&mut self, event: usize, lane: u32) -> bool {
         let recorded =
@@ -282,15 +301,46 @@ impl Graphs {
         }
     }
 
-    /// A graph is no more.
+    /// A graph is no more, nor are those that its nodes choose from.
     pub fn destroy(&mut self, graph: usize) {
-        self.graphs.remove(&graph);
+        for node in self.graphs.remove(&graph).into_iter().flat_map(|graph| graph.nodes) {
+            if let Act::Choice(bodies) = node.act {
+                bodies.iter().for_each(|body| self.destroy(*body));
+            }
+        }
+    }
+
+    /// A graph, with what its nodes choose from in their place.
+    fn settled(&self, graph: &Graph, depth: usize) -> Graph {
+        let mut settled = graph.clone();
+        for node in &mut settled.nodes {
+            let inside = match &node.act {
+                _ if depth == DEEPEST => continue,
+                Act::Choice(bodies) => self.perhaps(bodies, depth + 1),
+                Act::Graph(graph) => self.settled(graph, depth + 1),
+                _ => continue,
+            };
+            node.act = Act::Graph(Arc::new(inside));
+        }
+        settled
+    }
+
+    /// Graphs of which it is open which are launched. They are never launched at once: each comes after the
+    /// one before.
+    fn perhaps(&self, bodies: &[usize], depth: usize) -> Graph {
+        let mut all = Graph::default();
+        let mut last = Nodes::new();
+        for body in bodies.iter().filter_map(|body| self.graphs.get(body)) {
+            let body = self.settled(body, depth).doubtful();
+            last = Nodes::from_slice(&[all.add(Act::Graph(Arc::new(body)), last)]);
+        }
+        all
     }
 
     /// A graph can be launched under a name, as it is now. Gives the places of what had that name.
     pub fn instantiate(&mut self, exec: usize, graph: usize) -> Vec<u32> {
         let Some(graph) = self.graphs.get(&graph) else { return Vec::new() };
-        let (steps, tracks) = graph.steps();
+        let (steps, tracks) = self.settled(graph, 0).steps();
         let handles = graph.handles.clone();
         let before = self.execs.remove(&exec).unwrap_or_default();
         let made =
@@ -336,6 +386,22 @@ impl Graph {
                 node.act = Act::Nothing;
             }
         }
+    }
+
+    /// The same, of which nothing is certain to be done.
+    fn doubtful(mut self) -> Graph {
+        for node in &mut self.nodes {
+            match &mut node.act {
+                Act::Work(work, ..) => {
+                    let doubtful = |touch: &Touch| Touch { certain: false, ..touch.clone() };
+                    let touches = work.touches.iter().map(doubtful).collect();
+                    *work = Arc::new(Work { touches, ..Work::clone(work) });
+                }
+                Act::Graph(graph) => *graph = Arc::new(Graph::clone(graph).doubtful()),
+                _ => {}
+            }
+        }
+        self
     }
 
     /// The nodes as steps, and how many tracks they need.

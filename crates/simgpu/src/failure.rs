@@ -87,7 +87,8 @@ fn fault_of_kernel(cause: &Cause) -> Option<String> {
         | Cause::Assertion(_)
         | Cause::NoFunction(_)
         | Cause::NoTexture(_)
-        | Cause::NoSurface(_) => cause.to_string(),
+        | Cause::NoSurface(_)
+        | Cause::NoCondition(_) => cause.to_string(),
         Cause::Unsupported(_) | Cause::Deadlock | Cause::StackOverflow | Cause::Barrier(_) => {
             return None;
         }

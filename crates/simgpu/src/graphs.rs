@@ -1,5 +1,6 @@
 //! Graphs: operations with edges, to be launched as one.
 
+use crate::conditional::Conditional;
 use crate::error::{Error, Result};
 use crate::order::OpId;
 use crate::task::Task;
@@ -17,6 +18,8 @@ pub enum Body {
     Task(Task),
     /// All of another graph, which belongs to the node.
     Child(usize),
+    /// Those of its graphs that a condition says, when it is reached.
+    Conditional(Conditional),
     /// Records an event, by its handle.
     Record(usize),
     /// Waits for an event, by its handle.
@@ -25,6 +28,17 @@ pub enum Body {
     Alloc(usize),
     /// Frees what another node allocates.
     Free(usize),
+}
+
+impl Body {
+    /// The graphs that belong to it.
+    fn graphs(&self) -> &[usize] {
+        match self {
+            Body::Child(graph) => std::slice::from_ref(graph),
+            Body::Conditional(conditional) => &conditional.graphs,
+            _ => &[],
+        }
+    }
 }
 
 /// A node.
@@ -174,6 +188,22 @@ pub struct ExecNode {
     pub after: Vec<usize>,
     /// Whether it does that when launched.
     pub enabled: bool,
+    /// The nodes of the graphs that it chooses from.
+    pub bodies: Vec<Vec<ExecNode>>,
+}
+
+/// Positions of nodes that no other comes after.
+pub fn leaves(nodes: &[ExecNode]) -> Vec<usize> {
+    let inner: FxHashSet<usize> = nodes.iter().flat_map(|node| node.after.clone()).collect();
+    (0..nodes.len()).filter(|at| !inner.contains(at)).collect()
+}
+
+/// The node that was made of a node of a graph.
+fn find(nodes: &mut [ExecNode], handle: usize) -> Option<&mut ExecNode> {
+    if let Some(at) = nodes.iter().position(|node| node.handle == handle) {
+        return Some(&mut nodes[at]);
+    }
+    nodes.iter_mut().flat_map(|node| &mut node.bodies).find_map(|body| find(body, handle))
 }
 
 impl ExecNode {
@@ -185,6 +215,9 @@ impl ExecNode {
         {
             let launch = &mut Arc::make_mut(kernel).launch;
             launch.tag = launch.tag.wrapping_add(tag);
+        }
+        for body in &mut self.bodies {
+            *body = std::mem::take(body).into_iter().map(|node| node.tagged(tag)).collect();
         }
         self
     }
@@ -206,14 +239,12 @@ pub struct Exec {
 impl Exec {
     /// The node that was made of a node of the graph.
     pub fn node_mut(&mut self, handle: usize) -> Result<&mut ExecNode> {
-        self.nodes.iter_mut().find(|node| node.handle == handle).ok_or(Error::INVALID_VALUE)
+        find(&mut self.nodes, handle).ok_or(Error::INVALID_VALUE)
     }
 
     /// Positions of nodes that no other comes after.
     pub fn leaves(&self) -> Vec<usize> {
-        let inner: FxHashSet<usize> =
-            self.nodes.iter().flat_map(|node| node.after.clone()).collect();
-        (0..self.nodes.len()).filter(|at| !inner.contains(at)).collect()
+        leaves(&self.nodes)
     }
 }
 
@@ -224,6 +255,8 @@ pub struct Graphs {
     /// The graph that each node is of.
     homes: FxHashMap<usize, usize>,
     execs: FxHashMap<usize, Exec>,
+    /// Values that conditions have at each launch.
+    pub(crate) defaults: FxHashMap<u64, u32>,
     pub(crate) captures: FxHashMap<u64, crate::capture::Capture>,
 }
 
@@ -249,8 +282,8 @@ impl Graphs {
         let mut memory = unshared(graph.memory);
         for (node, Node { body, .. }) in graph.nodes {
             self.homes.remove(&node);
-            if let Body::Child(child) = body {
-                memory.extend(self.destroy(child)?);
+            for child in body.graphs() {
+                memory.extend(self.destroy(*child)?);
             }
         }
         Ok(memory)
@@ -277,7 +310,11 @@ impl Graphs {
         }
         let home = self.homes.remove(&node).ok_or(Error::INVALID_VALUE)?;
         self.get_mut(home)?.remove(node);
-        if let Body::Child(child) = body { self.destroy(child) } else { Ok(Vec::new()) }
+        let mut memory = Vec::new();
+        for child in body.graphs() {
+            memory.extend(self.destroy(*child)?);
+        }
+        Ok(memory)
     }
 
     /// The graph that a node is of.
@@ -306,6 +343,12 @@ impl Graphs {
         for (&old, node) in &original.nodes {
             let body = match node.body {
                 Body::Child(child) => Body::Child(self.copy(child, handles)?),
+                Body::Conditional(ref conditional) => {
+                    let graphs = conditional.graphs.iter();
+                    let copies = graphs.map(|graph| self.copy(*graph, handles));
+                    let graphs = copies.collect::<Result<_>>()?;
+                    Body::Conditional(Conditional { graphs, ..*conditional })
+                }
                 ref body => body.clone(),
             };
             let new = handles();
@@ -343,8 +386,9 @@ impl Graphs {
             let end = if let Body::Child(child) = node.body {
                 self.flatten(child, &after, to)?
             } else {
-                let body = node.body.clone();
-                to.nodes.push(ExecNode { handle, body, after: after.clone(), enabled: true });
+                let (body, after) = (node.body.clone(), after.clone());
+                let bodies = self.bodies(&body, to)?;
+                to.nodes.push(ExecNode { handle, body, after, enabled: true, bodies });
                 vec![to.nodes.len() - 1]
             };
             // An empty child orders what is around it all the same.
@@ -352,6 +396,17 @@ impl Graphs {
         }
         let inner: FxHashSet<usize> = graph.edges().map(|(from, _)| from).collect();
         Ok(graph.handles().filter(|h| !inner.contains(h)).flat_map(|h| ends[&h].clone()).collect())
+    }
+
+    /// The nodes of what a node chooses from; their memory belongs to what is made ready.
+    fn bodies(&self, body: &Body, to: &mut Exec) -> Result<Vec<Vec<ExecNode>>> {
+        let Body::Conditional(Conditional { graphs, .. }) = body else { return Ok(Vec::new()) };
+        let ready = graphs.iter().map(|graph| {
+            let Exec { nodes, memory, .. } = self.instantiate(*graph)?;
+            to.memory.extend(memory);
+            Ok(nodes)
+        });
+        ready.collect()
     }
 
     /// Keeps what was made ready.

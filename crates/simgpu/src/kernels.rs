@@ -1,6 +1,7 @@
 //! Kernels from the PTX that compilers embed, executed by `commsan-simt`.
 
 use crate::account::{Account, Accounting, Both};
+use crate::conditional::CONDITIONS;
 use crate::error::{Error, Result};
 use crate::failure::Plaintiff;
 use crate::grid::{self, Addresses, Global, Launch, Loader, Progress, Unusable};
@@ -121,7 +122,8 @@ impl Kernels {
 
     fn services(&self, device: usize) -> Arc<Services> {
         let mut devices = self.devices.lock();
-        Arc::clone(devices.entry(device).or_insert_with(|| Arc::new(Services::new(print))))
+        let new = || Arc::new(Services::new(print).with_conditions(&CONDITIONS));
+        Arc::clone(devices.entry(device).or_insert_with(new))
     }
 }
 
@@ -284,7 +286,7 @@ fn error_of(fault: &Fault) -> Error {
         Cause::Deadlock => Error::LAUNCH_TIMEOUT,
         Cause::StackOverflow => Error::HARDWARE_STACK_ERROR,
         Cause::NoFunction(_) => Error::INVALID_PC,
-        Cause::Trap | Cause::Barrier(_) => Error::LAUNCH_FAILURE,
+        Cause::Trap | Cause::Barrier(_) | Cause::NoCondition(_) => Error::LAUNCH_FAILURE,
     }
 }
 

@@ -13,6 +13,7 @@ pub mod account;
 mod api;
 pub mod arena;
 pub mod capture;
+pub mod conditional;
 pub mod copy;
 pub mod device;
 pub mod error;

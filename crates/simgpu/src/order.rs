@@ -213,21 +213,38 @@ impl Order {
         self.streams.get_mut(&stream).expect("streams in use are not retired")
     }
 
-    fn insert(&mut self, mut before: SmallVec<[OpId; 4]>) -> OpId {
+    /// An operation that has started waits for others, and starts again when they are complete.
+    pub fn start_again(&mut self, op: OpId, before: &[OpId]) {
+        if let Some(entry) = self.ops.get_mut(&op) {
+            entry.started = false;
+        }
+        self.wait_for(op, SmallVec::from_slice(before));
+    }
+
+    fn insert(&mut self, before: SmallVec<[OpId; 4]>) -> OpId {
         let id = OpId(self.next_op);
         self.next_op += 1;
+        let (nothing, after) = (SmallVec::new(), SmallVec::new());
+        self.ops.insert(id, Op { before: nothing, after, started: false });
+        self.wait_for(id, before);
+        id
+    }
+
+    /// An operation that waits for nothing so far waits for these, as far as they are pending.
+    fn wait_for(&mut self, op: OpId, mut before: SmallVec<[OpId; 4]>) {
         before.sort_unstable();
         before.dedup();
         before.retain(|before| self.ops.contains_key(before));
         for earlier in &before {
-            if let Some(op) = self.ops.get_mut(earlier) {
-                op.after.push(id);
+            if let Some(earlier) = self.ops.get_mut(earlier) {
+                earlier.after.push(op);
             }
         }
         if before.is_empty() {
-            self.ready.insert(id);
+            self.ready.insert(op);
         }
-        self.ops.insert(id, Op { before, after: SmallVec::new(), started: false });
-        id
+        if let Some(entry) = self.ops.get_mut(&op) {
+            entry.before = before;
+        }
     }
 }

@@ -72,6 +72,8 @@ pub struct State {
     pub(crate) turn: u64,
     /// Pieces executed, or naps taken, since an operation last completed.
     pub(crate) barren: u64,
+    /// How often graphs have chosen what runs.
+    pub(crate) choices_made: u64,
     /// Threads in [`Session::wait`].
     pub(crate) waiting: usize,
     pub(crate) devices: Vec<Device>,
@@ -112,6 +114,7 @@ impl Runtime {
             now: 0,
             turn: 0,
             barren: 0,
+            choices_made: 0,
             waiting: 0,
             devices: Vec::new(),
             streams: Streams::default(),
@@ -223,9 +226,14 @@ impl Session {
 
     /// Executes until all of `goals` are complete; then tells whether a device is spoilt.
     pub fn wait(&mut self, goals: &[OpId]) -> Result {
-        let needed = self.order.needed(goals);
+        let mut needed = self.order.needed(goals);
+        let mut choices = self.choices_made;
         self.waiting += 1;
         while goals.iter().any(|&goal| self.state.order.is_pending(goal)) {
+            if choices != self.choices_made {
+                choices = self.choices_made;
+                needed = self.order.needed(goals);
+            }
             match self.piece(&needed) {
                 // Whom a kernel waits for may be another process, which needs the processor, too.
                 Step::Spinning if self.exported => {

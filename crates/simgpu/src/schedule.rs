@@ -5,6 +5,7 @@
 //! nothing has completed for long, everything that may run does, in turn.
 
 use crate::account::Account;
+use crate::conditional::CONDITIONS;
 use crate::device::Device;
 use crate::error::{Error, Result, SUCCESS};
 use crate::failure::Plaintiff;
@@ -152,6 +153,14 @@ impl State {
             Task::Set(set) => unsafe { set.run() },
             Task::Free(start) => self.release(*start),
             Task::Signal(mark) => mark.signal(),
+            Task::Assign(values) => {
+                values.iter().for_each(|(handle, value)| CONDITIONS.insert(*handle, *value));
+            }
+            Task::Choose(choice) => {
+                if self.choose(op, choice, pending.device, finish) {
+                    return;
+                }
+            }
             Task::Host(_) => {
                 self.functions -= 1;
                 self.host_calls.push_back((op, pending));

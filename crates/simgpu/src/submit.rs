@@ -213,12 +213,10 @@ impl Session {
             let exec = self.graphs.exec_mut(exec)?;
             (exec.nodes.clone(), exec.last, exec.leaves())
         };
-        let start = self.enqueue(stream, Task::Mark, last.as_slice());
-        let mut ops = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            let op = self.launch_node(stream, &node.tagged(tag), start, &ops)?;
-            ops.push(op);
-        }
+        let assignment = self.assignment(&nodes);
+        let start = self.enqueue(stream, assignment, last.as_slice());
+        let nodes: Vec<ExecNode> = nodes.into_iter().map(|node| node.tagged(tag)).collect();
+        let ops = self.launch_nodes(device, &nodes, &[start])?;
         let ends: Vec<OpId> = leaves.into_iter().map(|leaf| ops[leaf]).collect();
         let end = self.enqueue(stream, Task::Mark, &ends);
         self.graphs.exec_mut(exec)?.last = Some(end);
@@ -226,42 +224,11 @@ impl Session {
         Ok(())
     }
 
-    fn launch_node(
-        &mut self,
-        stream: StreamId,
-        node: &ExecNode,
-        start: OpId,
-        ops: &[OpId],
-    ) -> Result<OpId> {
-        let mut before: Vec<OpId> = node.after.iter().map(|&at| ops[at]).collect();
-        if before.is_empty() {
-            before.push(start);
-        }
-        let mut task = Task::Mark;
-        match &node.body {
-            _ if !node.enabled => {}
-            Body::Task(body) => task = body.clone(),
-            Body::Wait(event) => {
-                if let Record::Op(op) = self.events.get(*event)?.record {
-                    before.push(op);
-                }
-            }
-            Body::Empty | Body::Record(_) | Body::Child(_) | Body::Alloc(_) | Body::Free(_) => {}
-        }
-        let device = match &task {
-            Task::Kernel(kernel) => kernel.launch.device,
-            _ => self.streams.get(stream).device,
-        };
-        let op = self.order.enqueue_beside(&before);
-        self.expect(op, task, device);
-        if let (Body::Record(event), true) = (&node.body, node.enabled) {
-            self.events.record(*event, Record::Op(op))?;
-        }
-        Ok(op)
-    }
-
     fn capture_exec(&mut self, exec: usize, stream: StreamId) -> Result {
         let nodes = self.graphs.exec_mut(exec)?.nodes.clone();
+        if nodes.iter().any(|node| matches!(node.body, Body::Conditional(_))) {
+            return Err(Error::NOT_SUPPORTED);
+        }
         let leaves = self.graphs.exec_mut(exec)?.leaves();
         let Some(joined) = self.joined(stream)? else { return Ok(()) };
         let graph = self.graphs.captures[&joined.capture].graph;
@@ -300,8 +267,58 @@ impl State {
         op
     }
 
+    /// Has the nodes of a graph executed, the first after `start`.
+    pub(crate) fn launch_nodes(
+        &mut self,
+        device: usize,
+        nodes: &[ExecNode],
+        start: &[OpId],
+    ) -> Result<Vec<OpId>> {
+        let mut ops = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let op = self.launch_node(device, node, start, &ops)?;
+            ops.push(op);
+        }
+        Ok(ops)
+    }
+
+    fn launch_node(
+        &mut self,
+        device: usize,
+        node: &ExecNode,
+        start: &[OpId],
+        ops: &[OpId],
+    ) -> Result<OpId> {
+        let mut before: Vec<OpId> = node.after.iter().map(|&at| ops[at]).collect();
+        if before.is_empty() {
+            before.extend(start);
+        }
+        let mut task = Task::Mark;
+        match &node.body {
+            _ if !node.enabled => {}
+            Body::Task(body) => task = body.clone(),
+            Body::Conditional(conditional) => task = conditional.task(&node.bodies),
+            Body::Wait(event) => {
+                if let Record::Op(op) = self.events.get(*event)?.record {
+                    before.push(op);
+                }
+            }
+            Body::Empty | Body::Record(_) | Body::Child(_) | Body::Alloc(_) | Body::Free(_) => {}
+        }
+        let device = match &task {
+            Task::Kernel(kernel) => kernel.launch.device,
+            _ => device,
+        };
+        let op = self.order.enqueue_beside(&before);
+        self.expect(op, task, device);
+        if let (Body::Record(event), true) = (&node.body, node.enabled) {
+            self.events.record(*event, Record::Op(op))?;
+        }
+        Ok(op)
+    }
+
     /// Notes what an operation does.
-    fn expect(&mut self, op: OpId, task: Task, device: usize) {
+    pub(crate) fn expect(&mut self, op: OpId, task: Task, device: usize) {
         self.now += CALL;
         let start = self.now.max(self.devices[device].finished);
         self.functions += usize::from(matches!(task, Task::Host(_)));

@@ -1,5 +1,6 @@
 //! What operations do.
 
+use crate::conditional::Choice;
 use crate::copy::{Copy, Set};
 use crate::grid::{Addresses, Launch, Module};
 use crate::ipc::Mark;
@@ -68,6 +69,10 @@ pub enum Task {
     Signal(Mark),
     /// Waits for an event of another process.
     Await(Mark),
+    /// Gives conditions of graphs the values that they have at a launch.
+    Assign(Arc<[(u64, u32)]>),
+    /// Runs what a condition says.
+    Choose(Arc<Choice>),
 }
 
 impl Task {
@@ -86,7 +91,12 @@ impl Task {
             Task::Set(set) => LATENCY + set.extent.bytes() as u64 / SET_BYTES_PER_NS,
             Task::Host(_) => CALL,
             Task::Kernel(_) => LATENCY,
-            Task::Mark | Task::Free(_) | Task::Signal(_) | Task::Await(_) => 0,
+            Task::Mark
+            | Task::Free(_)
+            | Task::Signal(_)
+            | Task::Await(_)
+            | Task::Assign(_)
+            | Task::Choose(_) => 0,
         }
     }
 }

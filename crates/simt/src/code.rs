@@ -281,7 +281,7 @@ pub struct Passed {
 }
 
 /// Functions that the device provides (CUDA C++ Programming Guide, "Formatted Output", "Assertion",
-/// "Dynamic Global Memory Allocation").
+/// "Dynamic Global Memory Allocation", "Conditional Graph Nodes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "as CUDA calls them")]
 pub enum Provided {
@@ -289,6 +289,7 @@ pub enum Provided {
     AssertFail,
     Malloc,
     Free,
+    SetConditional,
 }
 
 impl Provided {
@@ -299,6 +300,7 @@ impl Provided {
             "__assertfail" => Some(Provided::AssertFail),
             "malloc" => Some(Provided::Malloc),
             "free" => Some(Provided::Free),
+            "cudaGraphSetConditional" => Some(Provided::SetConditional),
             _ => None,
         }
     }

@@ -36,6 +36,8 @@ pub enum Cause {
     NoTexture(u64),
     /// An access by a handle that stands for no surface.
     NoSurface(u64),
+    /// A value for a condition of graphs that there is not.
+    NoCondition(u64),
     /// A barrier's number or count that no block has.
     Barrier(u32),
 }
@@ -62,6 +64,9 @@ impl fmt::Display for Cause {
             }
             Cause::NoSurface(handle) => {
                 write!(f, "access by {handle:#x}, which is no surface object")
+            }
+            Cause::NoCondition(handle) => {
+                write!(f, "value for {handle:#x}, which is no condition of a graph")
             }
             Cause::Barrier(number) => write!(f, "no block has a barrier like this: {number}"),
         }

@@ -19,6 +19,7 @@ mod barrier;
 mod block;
 mod code;
 mod compute;
+mod condition;
 mod exchange;
 mod execute;
 mod fault;
@@ -37,6 +38,7 @@ mod stack;
 mod texture;
 mod warp;
 
+pub use condition::Conditions;
 pub use fault::{Cause, Fault, SourceLine, name_of};
 pub use grid::{Grid, Launch, Progress, Refused};
 pub use memory::{Access, Kind, Observer, Reach, Wrong};

@@ -1,7 +1,9 @@
-//! Functions that the device provides to kernels: `printf`, `assert`, `malloc`, `free`.
+//! Functions that the device provides to kernels: `printf`, `assert`, `malloc`, `free`, and what decides
+//! about graphs.
 
 use crate::access::Region;
 use crate::code::{Call, Passed, Provided};
+use crate::condition::Conditions;
 use crate::fault::Cause;
 use crate::memory::{ARGUMENT_WINDOW, Global, LOCAL_WINDOW, in_window};
 use crate::printf;
@@ -16,7 +18,12 @@ pub struct Services {
     heap: Mutex<Heap>,
     /// Where `printf` writes.
     output: Output,
+    /// What `cudaGraphSetConditional` sets.
+    conditions: &'static Conditions,
 }
+
+/// Of devices without graphs.
+static NO_CONDITIONS: Conditions = Conditions::new();
 
 type Output = Box<dyn Fn(&[u8]) + Send + Sync>;
 
@@ -53,7 +60,14 @@ pub struct Caller<'a, 'g> {
 impl Services {
     /// Services that write what kernels print by `output`.
     pub fn new(output: impl Fn(&[u8]) + Send + Sync + 'static) -> Services {
-        Services { heap: Mutex::default(), output: Box::new(output) }
+        let conditions = &NO_CONDITIONS;
+        Services { heap: Mutex::default(), output: Box::new(output), conditions }
+    }
+
+    /// The same, where kernels may set these.
+    pub fn with_conditions(mut self, conditions: &'static Conditions) -> Services {
+        self.conditions = conditions;
+        self
     }
 
     /// The part of the kernels' heap that an address is in.
@@ -101,6 +115,12 @@ impl Services {
             Provided::Malloc => self.malloc(a),
             Provided::Free => {
                 self.free(a);
+                0
+            }
+            Provided::SetConditional => {
+                if !self.conditions.set(a, b as u32) {
+                    return Err(Cause::NoCondition(a));
+                }
                 0
             }
         };

@@ -4,8 +4,6 @@
 use crate::copies::Copied;
 use crate::entry::{In, Out};
 use crate::graphs::{Target, host_parameters};
-use crate::memory::allocated;
-use commsan_cuda::MemoryKind;
 use commsan_cuda_abi::{
     HostNodeParams, KernelNodeParams, MemAllocNodeParams, Memcpy3DParms, MemsetParams,
 };
@@ -47,11 +45,6 @@ macro_rules! nodes {
 
 nodes! {
     kinds {
-    cudaGraphAddKernelNode, cudaGraphKernelNodeSetParams, cudaGraphExecKernelNodeSetParams
-    (parameters: In<KernelNodeParams>)(node, call) {
-        node.kernel(call, parameters);
-    }
-
     cudaGraphAddMemcpyNode, cudaGraphMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams
     (parameters: In<Memcpy3DParms>)(node, call) {
         node.copy_slices(call, parameters);
@@ -91,6 +84,36 @@ nodes! {
     }
 
     } others {
+        fn cudaGraphAddKernelNode(
+            node: Out<usize>,
+            graph: usize,
+            after: In<usize>,
+            count: usize,
+            parameters: In<KernelNodeParams>,
+        ) instead(call, real) {
+            Target::New { node, graph, after, count }.kernel(call, parameters, || {
+                // SAFETY: the program's arguments.
+                unsafe { real(node, graph, after, count, parameters) }
+            })
+        }
+
+        fn cudaGraphKernelNodeSetParams(node: usize, parameters: In<KernelNodeParams>)
+        instead(call, real) {
+            // SAFETY: the program's arguments.
+            Target::Old { node }.kernel(call, parameters, || unsafe { real(node, parameters) })
+        }
+
+        fn cudaGraphExecKernelNodeSetParams(
+            exec: usize,
+            node: usize,
+            parameters: In<KernelNodeParams>,
+        ) instead(call, real) {
+            Target::Ready { exec, node }.kernel(call, parameters, || {
+                // SAFETY: the program's arguments.
+                unsafe { real(exec, node, parameters) }
+            })
+        }
+
         fn cudaGraphAddEmptyNode(node: Out<usize>, graph: usize, after: In<usize>, count: usize)
         after(call) {
             Target::New { node, graph, after, count }.nothing(call);
@@ -106,7 +129,6 @@ nodes! {
             Target::New { node, graph, after, count }.graph(call, child);
         }
 
-        // Its address is good as long as the graph is, in whatever launch.
         fn cudaGraphAddMemAllocNode(
             node: Out<usize>,
             graph: usize,
@@ -114,9 +136,7 @@ nodes! {
             count: usize,
             parameters: Out<MemAllocNodeParams>,
         ) after(call) {
-            let made = parameters.get();
-            allocated(call, MemoryKind::Device, made.dptr, made.bytesize);
-            Target::New { node, graph, after, count }.nothing(call);
+            Target::New { node, graph, after, count }.allocates(call, &parameters.get());
         }
 
         fn cudaGraphAddMemFreeNode(
@@ -124,9 +144,9 @@ nodes! {
             graph: usize,
             after: In<usize>,
             count: usize,
-            _pointer: usize,
+            pointer: usize,
         ) after(call) {
-            Target::New { node, graph, after, count }.nothing(call);
+            Target::New { node, graph, after, count }.frees(call, pointer);
         }
 
         fn cudaGraphAddHostNode(

@@ -2,6 +2,7 @@
 
 use super::polling::{listens, strength};
 use super::{Flight, Gpu, Knowledge, MOST, Started};
+use crate::clock::Clock;
 use crate::memory::{Block, Freed};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_engine::{Access, Footprint, Mode, OpId};
@@ -373,6 +374,28 @@ impl Gpu {
         let what = (Mode::Write, &footprint, knows);
         let by = (call, Some(call));
         self.meets_as(Code::WorkMemoryReleased, Role::Release, by, what, place, out);
+    }
+
+    /// The same by a node of a graph, which comes after this, where the program has made it.
+    pub(super) fn released_by_node(
+        &mut self,
+        call: &'static str,
+        (bytes, site): (&Range<usize>, Site),
+        clock: &Clock,
+        out: &mut dyn Findings,
+    ) {
+        let code = Code::WorkMemoryReleased;
+        let footprint = Footprint::Dense(bytes.clone());
+        let found = self.conflicts(Mode::Write, &footprint, |flight, _| {
+            !clock.has_seen(flight.moment) && !self.may_wait(flight, code)
+        });
+        for conflict in found {
+            if self.is_new(code, site.pc, &conflict, out) {
+                let side = Side { by: call, mode: Mode::Write, bytes: conflict.bytes.clone() };
+                let now = Now { side, role: Role::Release, site, doing: None };
+                self.report(code, now, &conflict, out);
+            }
+        }
     }
 
     /// The conflicts of an access with work in flight that `concerns` it. Of work that comes after other

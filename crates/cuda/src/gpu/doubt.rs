@@ -17,7 +17,7 @@ use super::seen::Seen;
 use super::{Flight, Gpu, Knowledge, Started, Ticket};
 use crate::clock::Moment;
 use crate::order::Order;
-use crate::work::{Bytes, Line, Touch, Work};
+use crate::work::{Bytes, Line, StreamName, Touch, Work};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
@@ -312,11 +312,11 @@ impl Gpu {
     pub fn open_suspects(
         &mut self,
         work: &Work,
-        ticket: Ticket,
+        (stream, ticket): (StreamName, Ticket),
         stacks: &Stacks,
         site: Site,
     ) -> Vec<(Access, Suspect)> {
-        let (mut suspects, lane) = (Vec::new(), self.lane(work.stream));
+        let (mut suspects, lane) = (Vec::new(), self.lane(stream));
         if !self.doubts.are_resolved || self.graphs.captures(lane) {
             return suspects;
         }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub enum NodeKind<'a> {
     /// Nothing that is followed.
     Empty,
-    /// A kernel, a copy, a set.
-    Work(&'a Work),
+    /// A kernel, a copy, a set; perhaps with a ticket that it has already.
+    Work(&'a Work, Option<Ticket>),
     /// A function of the host.
     Host,
     /// Another graph, as it is now.
@@ -22,6 +22,12 @@ pub enum NodeKind<'a> {
     Record(usize),
     /// Waits for an event.
     Wait(usize),
+    /// Allocates what begins at an address.
+    Alloc(usize),
+    /// Gives that back, by a call.
+    Free(usize, &'static str),
+    /// Those of some graphs, as they are when its graph is made ready, that a condition says.
+    Choice(&'a [usize]),
 }
 
 impl Gpu {
@@ -61,16 +67,21 @@ impl Gpu {
         self.graphs.go_on_after(lane, after, added);
     }
 
-    /// Something of an event becomes a node where a stream's work makes a graph, rather than an edge
-    /// (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
+    /// Something becomes a node where a stream's work makes a graph: what gives memory back, and what of an
+    /// event is no edge (`cudaEventRecordExternal`, `cudaEventWaitExternal`); false if it does not.
     pub fn captured(&mut self, stream: StreamName, kind: NodeKind<'_>, place: &impl Place) -> bool {
-        let lane = self.lane(stream);
-        let captures = self.graphs.captures(lane);
+        let captures = self.makes_graph(stream);
         if captures {
             let (_, act) = self.act(kind, place);
-            self.graphs.add_captured(lane, act);
+            self.capture(stream, act);
         }
         captures
+    }
+
+    /// A node is captured from a stream.
+    pub(super) fn capture(&mut self, stream: StreamName, act: Act) {
+        let lane = self.lane(stream);
+        self.graphs.add_captured(lane, act);
     }
 
     /// An empty graph has been made.
@@ -115,10 +126,13 @@ impl Gpu {
     }
 
     fn act(&mut self, kind: NodeKind<'_>, place: &impl Place) -> (Ticket, Act) {
-        let ticket = self.ticket();
+        let ticket = match kind {
+            NodeKind::Work(_, Some(ticket)) => ticket,
+            _ => self.ticket(),
+        };
         let act = match kind {
             NodeKind::Empty => Act::Nothing,
-            NodeKind::Work(work) => {
+            NodeKind::Work(work, _) => {
                 let site = place.site(Some(work.call), &mut self.stacks);
                 Act::Work(Arc::new(work.clone()), site, ticket)
             }
@@ -126,8 +140,18 @@ impl Gpu {
             NodeKind::Graph(child) => self.graphs.get(child).map_or(Act::Nothing, Act::Graph),
             NodeKind::Record(event) => Act::Record(event),
             NodeKind::Wait(event) => Act::Wait(event),
+            NodeKind::Alloc(address) => self.allocation(address),
+            NodeKind::Free(address, call) => {
+                Act::Free(address, call, place.site(Some(call), &mut self.stacks))
+            }
+            NodeKind::Choice(graphs) => Act::Choice(graphs.into()),
         };
         (ticket, act)
+    }
+
+    /// What allocates memory at an address.
+    pub(super) fn allocation(&self, address: usize) -> Act {
+        self.memory.at(address).map_or(Act::Nothing, |block| Act::Alloc(Arc::new(block.clone())))
     }
 
     /// Edges have been added or taken away.
@@ -157,13 +181,13 @@ impl Gpu {
         lanes.into_iter().for_each(|lane| self.order.drop_lane(lane));
     }
 
-    /// The work that a launch does.
-    pub fn work_of_graph(&mut self, exec: usize) -> Vec<Arc<Work>> {
+    /// The work that a launch does, and what it is known by.
+    pub fn work_of_graph(&mut self, exec: usize) -> Vec<(Arc<Work>, Ticket)> {
         let steps = self.graphs.exec(exec).map(|exec| Arc::clone(&exec.steps));
         let steps = steps.iter().flat_map(|steps| steps.iter());
         steps
             .filter_map(|step| match &step.act {
-                Act::Work(work, ..) => Some(Arc::clone(work)),
+                Act::Work(work, _, ticket) => Some((Arc::clone(work), *ticket)),
                 _ => None,
             })
             .collect()
@@ -178,6 +202,9 @@ impl Gpu {
         out: &mut dyn Findings,
     ) {
         let lane = self.lane(stream);
+        if self.graphs.captures(lane) {
+            return self.graphs.add_launch(lane, exec);
+        }
         let device = self.order.device(lane);
         let (_, mut start) = self.order.enqueue(lane, self.actor.as_ref());
         let Some(Exec { steps, lanes, tracks, last, .. }) = self.graphs.exec(exec) else { return };
@@ -229,7 +256,11 @@ impl Gpu {
                     self.order.record_at(*event, clock.clone());
                     self.publish(*event);
                 }
-                Act::Nothing | Act::Wait(_) | Act::Graph(_) => {}
+                Act::Alloc(block) => self.allocated_in_graph(block, moment),
+                Act::Free(address, call, site) => {
+                    self.freed_in_graph(*address, (call, *site), &clock, place, out);
+                }
+                Act::Nothing | Act::Wait(_) | Act::Graph(_) | Act::Choice(_) => {}
             }
             clock.see(moment);
             end.join(&clock);

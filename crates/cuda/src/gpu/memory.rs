@@ -6,10 +6,11 @@
 //! for a large range than for a small one.
 
 use super::{Gpu, Knowledge, Ticket};
+use crate::clock::{Clock, Moment};
 use crate::memory::{Block, Freed};
 use crate::work::{Allocation, MemoryKind, Release};
 use commsan_engine::{Mode, OpId};
-use commsan_place::{Findings, Place};
+use commsan_place::{Findings, Place, Site};
 use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range};
 
@@ -20,8 +21,9 @@ impl Gpu {
         if bytes.is_empty() {
             return;
         }
-        // What a graph allocates is there whenever its nodes are.
-        let stream = stream.filter(|stream| !self.makes_graph(*stream));
+        // What a graph allocates is there when it is launched.
+        let captured = stream.filter(|stream| self.makes_graph(*stream));
+        let stream = stream.filter(|_| captured.is_none());
         let born = stream.map(|stream| {
             let lane = self.lane(stream);
             let (moment, _) = self.order.enqueue(lane, self.actor.as_ref());
@@ -34,8 +36,51 @@ impl Gpu {
         let replaced = self.memory.insert(block);
         replaced.iter().for_each(|block| self.unmark_block(block));
         if marked {
-            self.set_mark(bytes);
+            self.set_mark(bytes.clone());
         }
+        if let Some(stream) = captured {
+            let act = self.allocation(bytes.start);
+            self.capture(stream, act);
+        }
+    }
+
+    /// A launch of a graph allocates memory, at the address that it always has.
+    pub(super) fn allocated_in_graph(&mut self, block: &Block, moment: Moment) {
+        self.unmark_freed(&block.bytes);
+        if let Some(known) = self.memory.around_mut(block.bytes.start) {
+            known.born = Some(moment);
+            return;
+        }
+        if block.marked {
+            self.set_mark(block.bytes.clone());
+        }
+        self.memory.insert(Block { born: Some(moment), shared: None, ..block.clone() });
+    }
+
+    /// A launch of a graph gives memory back, after this.
+    pub(super) fn freed_in_graph(
+        &mut self,
+        address: usize,
+        (call, site): (&'static str, Site),
+        clock: &Clock,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(block) = self.memory.at(address).cloned() else { return };
+        self.released_by_node(call, (&block.bytes, site), clock, out);
+        self.memory.remove(address);
+        self.end_within(&block.bytes, place, out);
+        self.forget_block(block, site);
+    }
+
+    /// A block is gone; that is remembered.
+    fn forget_block(&mut self, block: Block, site: Site) {
+        if !block.marked {
+            self.set_mark(block.bytes.clone());
+        }
+        let freed = Freed { after: Ticket(self.tickets), bytes: block.bytes, site };
+        let forgotten = self.memory.release(freed);
+        forgotten.into_iter().for_each(|freed| self.clear_mark(freed.bytes));
     }
 
     /// The memory that begins at an address.
@@ -86,15 +131,7 @@ impl Gpu {
         self.released.insert(place.thread(), block.clone());
         if block.kind == MemoryKind::Device || how == Release::Device {
             let site = place.site(Some(call), &mut self.stacks);
-            if !block.marked {
-                self.set_mark(block.bytes.clone());
-            }
-            let forgotten = self.memory.release(Freed {
-                after: Ticket(self.tickets),
-                bytes: block.bytes,
-                site,
-            });
-            forgotten.into_iter().for_each(|freed| self.clear_mark(freed.bytes));
+            self.forget_block(block, site);
         } else {
             self.unmark_block(&block);
         }

@@ -142,7 +142,7 @@ impl Tracker {
         self.told(); // NCCL, and kernels with memory of others, may tell other ranks
         self.meets_operations(work, place, out);
         let ticket = self.gpu().enqueue(work, place, out);
-        self.suspect_operations(work, ticket, place);
+        self.suspect_operations(work, (work.stream, ticket), place);
         ticket
     }
 
@@ -172,11 +172,18 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
+        if self.gpu.makes_graph(stream) {
+            return self.gpu().graph_launched(exec, stream, place, out);
+        }
         self.told();
-        for work in self.gpu.work_of_graph(exec) {
-            self.meets_operations(&work, place, out);
+        let all = self.gpu.work_of_graph(exec);
+        for (work, _) in &all {
+            self.meets_operations(work, place, out);
         }
         self.gpu().graph_launched(exec, stream, place, out);
+        for (work, ticket) in &all {
+            self.suspect_operations(work, (stream, *ticket), place);
+        }
     }
 
     /// Work against MPI's pending operations.
@@ -252,13 +259,13 @@ impl Tracker {
     }
 
     /// What work may touch against MPI's pending operations.
-    fn suspect_operations(&mut self, work: &Work, ticket: Ticket, place: &impl Place) {
+    fn suspect_operations(&mut self, work: &Work, put: (StreamName, Ticket), place: &impl Place) {
         let doubtful = work.touches.iter().any(|touch| !touch.certain);
         if !doubtful || self.is_quiet() || self.gpu.may_wait_for_host(work) {
             return;
         }
         let site = place.site(Some(work.call), &mut self.stacks);
-        for (access, now) in self.gpu.open_suspects(work, ticket, &self.stacks, site) {
+        for (access, now) in self.gpu.open_suspects(work, put, &self.stacks, site) {
             self.settle_if_met(&access);
             let mut met = Vec::new();
             let _ = self.live.meeting::<()>(access.mode, &access.footprint, |id, other, _| {

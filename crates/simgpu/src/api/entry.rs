@@ -151,6 +151,11 @@ impl<T> In<T> {
         In(self.0.wrapping_byte_add(bytes).cast())
     }
 
+    /// The same place, of which the program wants something written, too.
+    pub(crate) fn written(self) -> Out<T> {
+        Out(self.0.cast_mut())
+    }
+
     /// The same place with another type.
     pub(crate) fn cast<U>(self) -> In<U> {
         In(self.0.cast())

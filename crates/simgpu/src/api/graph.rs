@@ -217,7 +217,7 @@ calls! {
         }
         // Its nodes are still known by those that it was made of.
         for (node, new) in old.nodes.iter_mut().zip(new.nodes) {
-            node.body = new.body;
+            (node.body, node.bodies) = (new.body, new.bodies);
         }
         Ok(())
     }

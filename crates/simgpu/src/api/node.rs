@@ -6,6 +6,7 @@ use crate::abi::{
 };
 use crate::api::entry::{In, Out};
 use crate::api::{copy, graph, set, symbol};
+use crate::conditional::{CONDITIONS, Conditional, Which};
 use crate::copy::{Copy, Place, Set};
 use crate::error::{Error, Result};
 use crate::graphs::Body;
@@ -15,6 +16,16 @@ use crate::runtime::Session;
 use crate::task::{HostCall, Task};
 use std::ffi::{c_int, c_void};
 use std::mem::discriminant;
+use std::sync::Arc;
+
+/// `cudaConditionalNodeParams`, but for where its graphs are told.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ConditionalParams {
+    handle: u64,
+    kind: c_int,
+    size: u32,
+}
 
 /// `cudaMemcpyDefault`.
 const BY_POINTER: c_int = 4;
@@ -199,6 +210,25 @@ calls! {
         add(session, node, graph, after.all(count)?, body)
     }
 
+    fn cudaGraphConditionalHandleCreate in (session)(
+        handle: Out<u64>,
+        graph: usize,
+        value: u32,
+        flags: u32,
+    ) {
+        handle.put(session.new_condition(graph, value, flags)?)
+    }
+
+    fn cudaGraphConditionalHandleCreate_v2 in (session)(
+        handle: Out<u64>,
+        graph: usize,
+        _context: usize,
+        value: u32,
+        flags: u32,
+    ) {
+        handle.put(session.new_condition(graph, value, flags)?)
+    }
+
     fn cudaGraphNodeGetType in (session)(node: usize, kind: Out<c_int>) {
         kind.put(number(&session.graphs.node(node)?.body))
     }
@@ -288,6 +318,7 @@ fn number(body: &Body) -> c_int {
         Body::Record(_) => 7,
         Body::Alloc(_) => 10,
         Body::Free(_) => 11,
+        Body::Conditional(_) => 13,
         // What only orders.
         Body::Empty | Body::Task(_) => 5,
     }
@@ -308,8 +339,23 @@ fn any_body(session: &mut Session, parameters: In<c_int>) -> Result<Body> {
             session.events.get(event)?;
             Ok(if kind == 6 { Body::Wait(event) } else { Body::Record(event) })
         }
+        13 => conditional_body(session, parameters.after(NODE_HEADER)),
         _ => Err(Error::NOT_SUPPORTED),
     }
+}
+
+/// Makes the graphs that a conditional node chooses from, and tells the program.
+fn conditional_body(session: &mut Session, parameters: In<ConditionalParams>) -> Result<Body> {
+    let ConditionalParams { handle, kind, size } = parameters.get()?;
+    let which = Which::from_number(kind, size).ok_or(Error::INVALID_VALUE)?;
+    if CONDITIONS.value(handle).is_none() {
+        return Err(Error::INVALID_VALUE);
+    }
+    let graphs: Arc<[usize]> = (0..size).map(|_| session.new_handle()).collect();
+    graphs.iter().for_each(|graph| session.graphs.create(*graph));
+    // The list lives as long as the node.
+    parameters.after(size_of::<ConditionalParams>()).written().put(graphs.as_ptr() as usize)?;
+    Ok(Body::Conditional(Conditional { condition: handle, which, graphs }))
 }
 
 fn copy_body(session: &Session, parameters: Memcpy3DParms) -> Result<Body> {

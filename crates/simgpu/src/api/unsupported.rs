@@ -71,8 +71,6 @@ unsupported! {
     cudaGetTextureObjectResourceViewDesc
     cudaGraphAddExternalSemaphoresSignalNode
     cudaGraphAddExternalSemaphoresWaitNode
-    cudaGraphConditionalHandleCreate
-    cudaGraphConditionalHandleCreate_v2
     cudaGraphDebugDotPrint
     cudaGraphExecChildGraphNodeSetParams
     cudaGraphExecExternalSemaphoresSignalNodeSetParams

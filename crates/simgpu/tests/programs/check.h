@@ -33,6 +33,7 @@
 #if CUDART_VERSION < 13000
 #define EDGES(graph, from, to, count) cudaGraphGetEdges(graph, from, to, count)
 #define CONNECT(graph, from, to, count) cudaGraphAddDependencies(graph, from, to, count)
+#define ADD_NODE(node, graph, after, count, params) cudaGraphAddNode(node, graph, after, count, params)
 #define PREFETCH(p, size, device) cudaMemPrefetchAsync(p, size, device, 0)
 #define ADVISE(p, size, advice, device) cudaMemAdvise(p, size, advice, device)
 #else
@@ -44,6 +45,7 @@
 }
 #define EDGES(graph, from, to, count) cudaGraphGetEdges(graph, from, to, nullptr, count)
 #define CONNECT(graph, from, to, count) cudaGraphAddDependencies(graph, from, to, nullptr, count)
+#define ADD_NODE(node, graph, after, count, params) cudaGraphAddNode(node, graph, after, nullptr, count, params)
 #define PREFETCH(p, size, device) cudaMemPrefetchAsync(p, size, on_device_(device), 0, 0)
 #define ADVISE(p, size, advice, device) cudaMemAdvise(p, size, advice, on_device_(device))
 #endif

@@ -213,6 +213,68 @@ static void memory() {
     OK(cudaStreamDestroy(s));
 }
 
+// Adds a node that chooses from graphs which set `a` to their number, counted from 1; gives its kind.
+static cudaGraphNodeType choice(cudaGraph_t graph, cudaGraphNode_t *node, cudaGraphConditionalNodeType type,
+                                unsigned size, unsigned value) {
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeConditional;
+    OK(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, value, cudaGraphCondAssignDefault));
+    params.conditional.type = type;
+    params.conditional.size = size;
+    OK(ADD_NODE(node, graph, nullptr, 0, &params));
+    for (unsigned i = 0; i < size; i++) {
+        cudaMemsetParams set = {};
+        set.dst = a;
+        set.value = i + 1;
+        set.elementSize = 4;
+        set.width = set.height = 1;
+        cudaGraphNode_t inner;
+        OK(cudaGraphAddMemsetNode(&inner, params.conditional.phGraph_out[i], nullptr, 0, &set));
+    }
+    cudaGraphNodeType kind;
+    OK(cudaGraphNodeGetType(*node, &kind));
+    return kind;
+}
+
+// What a graph leaves in `a` whose only node chooses by a value.
+static int chosen(cudaGraphConditionalNodeType type, unsigned size, unsigned value) {
+    cudaGraph_t graph, copy;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    OK(cudaMemset(a, 0, 4));
+    OK(cudaGraphCreate(&graph, 0));
+    CHECK(choice(graph, &node, type, size, value) == cudaGraphNodeTypeConditional);
+    OK(cudaGraphClone(&copy, graph));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaGraphInstantiate(&exec, copy, 0));
+    OK(cudaGraphDestroy(copy));
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaMemcpy(host, a, 4, cudaMemcpyDeviceToHost));
+    OK(cudaGraphExecDestroy(exec));
+    return *host;
+}
+
+static void conditional() {
+    CHECK(chosen(cudaGraphCondTypeIf, 1, 5) == 1);
+    CHECK(chosen(cudaGraphCondTypeIf, 1, 0) == 0);
+    CHECK(chosen(cudaGraphCondTypeIf, 2, 0) == 2);
+    CHECK(chosen(cudaGraphCondTypeWhile, 1, 0) == 0);
+    CHECK(chosen(cudaGraphCondTypeSwitch, 3, 2) == 3);
+    CHECK(chosen(cudaGraphCondTypeSwitch, 3, 3) == 0);
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.size = 1;
+    OK(cudaGraphCreate(&graph, 0));
+    EXPECT(ADD_NODE(&node, graph, nullptr, 0, &params), cudaErrorInvalidValue);
+    OK(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, 0, 0));
+    params.conditional.type = cudaGraphCondTypeWhile;
+    params.conditional.size = 2;
+    EXPECT(ADD_NODE(&node, graph, nullptr, 0, &params), cudaErrorInvalidValue);
+    OK(cudaGraphDestroy(graph));
+}
+
 int main() {
     OK(cudaMalloc(&a, 4));
     OK(cudaMalloc(&b, 4));
@@ -222,4 +284,5 @@ int main() {
     broken();
     made();
     memory();
+    conditional();
 }

@@ -115,7 +115,7 @@ fn work_may_meet_operations_that_are_pending() {
     let mut stacks = Stacks::new();
     let site = |at, stacks: &mut Stacks| At(at).site(Some("call"), stacks);
     let launch = site(90, &mut stacks);
-    let suspects = gpu.open_suspects(&work, ticket, &stacks, launch);
+    let suspects = gpu.open_suspects(&work, (work.stream, ticket), &stacks, launch);
     let [(reached, now)] = &suspects[..] else { panic!("{suspects:?}") };
     assert_eq!(reached.footprint.span(), MANAGED..MANAGED + 0x4000, "the whole block");
     let party = Party::at("MPI_Irecv", site(89, &mut stacks));

@@ -12,7 +12,8 @@ const MOST_CALLS: usize = 8;
 const MOST_ACTIVATIONS: u32 = 2000;
 
 /// Functions of the device's own that touch no memory but their arguments' and their own.
-const HARMLESS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+const HARMLESS: [&str; 5] =
+    ["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
 
 impl Walker<'_> {
     /// What the last call before an instruction has returned in a variable.
