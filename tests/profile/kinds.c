@@ -206,6 +206,28 @@ static void neighbours(void)
 	MPI_Neighbor_alltoallv(out, c, d, MPI_INT, in, c2, d, MPI_INT, cart);
 	for (int i = 0; i + 1 < size; i++) { m(COLL, i, i + 1, 1, 8); m(COLL, i + 1, i, 1, 4); }
 	MPI_Comm_free(&cart);
+	/* A ring, of which two ranks are each other's both neighbours; pairs as a graph, in another order of ranks. */
+	MPI_Comm rev;
+	int ends[MOST], edges[MOST], known = 0;
+	per[0] = 1;
+	MPI_Cart_create(MPI_COMM_WORLD, 1, dims, per, 0, &cart);
+	MPI_Neighbor_alltoall(out, 3, MPI_INT, in, 3, MPI_INT, cart);
+	MPI_Comm_free(&cart);
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &rev);
+	EACH(i) {
+		if ((i ^ 1) < size) { edges[known++] = i ^ 1; m(COLL, size - 1 - i, size - 1 - (i ^ 1), 1, 8); }
+		ends[i] = known;
+	}
+	MPI_Graph_create(rev, size, ends, edges, 0, &graph);
+	MPI_Neighbor_allgather(out, 2, MPI_INT, in, 2, MPI_INT, graph);
+	MPI_Bcast(out, 4, MPI_INT, 1, rev);
+	EACH(i) {
+		m(COLL, i, (i + 1) % size, 1, 12);
+		m(COLL, i, (i + size - 1) % size, 1, 12);
+		if (i != size - 2) m(COLL, size - 2, i, 1, 16);
+	}
+	MPI_Comm_free(&graph);
+	MPI_Comm_free(&rev);
 	/* Each sends to the next two. */
 	int from[2] = { (me + size - 1) % size, (me + 2 * size - 2) % size }, to[2] = { (me + 1) % size, (me + 2) % size };
 	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
@@ -218,6 +240,31 @@ static void neighbours(void)
 	MPI_Neighbor_alltoallw(out, one, wd, t, in, one, wd, t, graph);
 	EACH(i) { if (size > 1) m(COLL, i, (i + 1) % size, 1, 4); if ((i + 2) % size != i) m(COLL, i, (i + 2) % size, 1, 8); }
 	MPI_Comm_free(&graph);
+}
+
+/* What differs from rank to rank, to another group; its last rank is the root. */
+static void uneven(MPI_Comm both, int low, int first)
+{
+	int c[MOST], d[MOST], r[MOST], last = size - 1, others = low ? size - first : first, from = low ? first : 0;
+	int root = low ? last - first : me == last ? MPI_ROOT : MPI_PROC_NULL;
+	for (int j = 0; j < others; j++) { c[j] = from + j + 1; d[j] = 40 * j; }
+	MPI_Scatter(out, 3, MPI_INT, in, 3, MPI_INT, root, both);
+	MPI_Reduce(out, in, 5, MPI_INT, MPI_SUM, root, both);
+	MPI_Gatherv(out, me + 1, MPI_INT, in, c, d, MPI_INT, root, both);
+	MPI_Scatterv(out, c, d, MPI_INT, in, me + 1, MPI_INT, root, both);
+	for (int i = 0; i < first; i++) {
+		m(COLL, last, i, 2, 12 + 4 * (i + 1));
+		m(COLL, i, last, 2, 20 + 4 * (i + 1));
+	}
+	MPI_Allgatherv(out, me + 1, MPI_INT, in, c, d, MPI_INT, both);
+	/* i to j: i + 2 j + 1. */
+	for (int j = 0; j < others; j++) { c[j] = me + 2 * (from + j) + 1; r[j] = from + j + 2 * me + 1; d[j] = 200 * j; }
+	MPI_Alltoallv(out, c, d, MPI_SHORT, in, r, d, MPI_SHORT, both);
+	for (int i = 0; i < first; i++)
+		for (int j = first; j < size; j++) {
+			m(COLL, i, j, 2, 4 * (i + 1) + 2 * (i + 2 * j + 1));
+			m(COLL, j, i, 2, 4 * (j + 1) + 2 * (j + 2 * i + 1));
+		}
 }
 
 static void inter(void)
@@ -252,6 +299,7 @@ static void inter(void)
 			m(COLL, j, i, 3, 36 + 8 + 12);
 		}
 	}
+	uneven(both, low, first);
 	if (low && mine == 0) MPI_Send(out, 10, MPI_INT, 0, 1, both);
 	if (!low && mine == 0) MPI_Recv(in, 10, MPI_INT, 0, 1, both, MPI_STATUS_IGNORE);
 	m(PP, 0, first, 1, 40);

@@ -55,6 +55,7 @@ export function App({ answers, run, comparison }: AppProps) {
       else if (event.key === "f") go({ form: forms[(forms.indexOf(route.form) + 1) % forms.length]! });
       else if (event.key === "t") setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
       else if (event.key === "?") setHelp(true);
+      else if (route.view === "code" && LINE_KEYS.includes(event.key)) toSource(event);
       else if (event.key === "/") document.querySelector<HTMLInputElement>("input[type=search]")?.focus();
       else return;
       event.preventDefault();
@@ -79,6 +80,17 @@ export function App({ answers, run, comparison }: AppProps) {
 /** Whether keys pressed there are text. */
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input:not([type=range]), textarea, select, dialog") !== null;
+}
+
+/** Keys that go from line to line with traffic. */
+const LINE_KEYS = ["n", "p"];
+
+/** Hands a key to the source that is shown, wherever the focus was. */
+function toSource(event: KeyboardEvent): void {
+  const source = document.querySelector<HTMLElement>(".source");
+  if (source === null || (event.target instanceof Node && source.contains(event.target))) return;
+  source.focus();
+  source.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, cancelable: true }));
 }
 
 function Header({ theme, setTheme, onHelp }: { theme: Theme; setTheme: (theme: Theme) => void; onHelp: () => void }) {

@@ -143,7 +143,6 @@ test("from a finding to its line, object and call path in three clicks", async (
 
 test("source lines are walked by keys", async ({ page }) => {
   await open(page, `${served.address}#/code?file=0&line=31`);
-  await page.getByRole("listbox", { name: /Lines of/ }).focus();
   await page.keyboard.press("n");
   await expect(page).toHaveURL(new RegExp(`line=${LINES.reduce}`));
   await page.keyboard.press("ArrowDown");

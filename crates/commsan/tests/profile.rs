@@ -6,7 +6,7 @@ mod built;
 #[path = "support/profiled.rs"]
 mod profiled;
 
-use built::{Mpi, Work};
+use built::{Mpi, Run, Work};
 use profiled::{Row, number, nvcc, profile, profile_job, repository, table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -103,6 +103,25 @@ fn checking_changes_no_total() {
 #[test]
 fn files_are_read_as_far_as_they_go() {
     moves_what_it_says("files.c", 11);
+}
+
+/// `mpi_f08` of MPICH has another `MPI_STATUS_IGNORE` than the older modules.
+#[test]
+fn reads_without_status_count_in_fortran() {
+    for mpi in Mpi::ALL {
+        let work = Work::new("read", mpi);
+        let program = work.path("read");
+        let source = repository().join("tests/profile/read.f90");
+        let options = ["-g", "-o", program.to_str().unwrap(), source.to_str().unwrap()];
+        work.finish(&mut work.command(&work.mpi.tool("mpifort"), &options)).ends_with(0);
+        let run = profile(&work, &[], 1, &program, &[work.path("file").to_str().unwrap()]);
+        run.ends_with(0);
+        let rows = table(&work, &run, "transfers");
+        let read = rows.iter().filter(|row| row["kind"] == "file-read");
+        let mut bytes: Vec<_> = read.map(|row| number(row, "bytes")).collect();
+        bytes.sort_unstable();
+        assert_eq!(bytes, [5 * 4, 7 * 4], "{mpi:?}");
+    }
 }
 
 #[test]
@@ -288,19 +307,56 @@ fn jobs_of_one_run_are_kept_apart() {
 }
 
 #[test]
-fn spawned_ranks_are_a_job_of_their_own() {
+fn jobs_that_meet_know_each_other() {
     let work = Work::new("spawn", Mpi::OpenMpi);
     let program = work.path("spawn");
-    work.compile_plain(&program, "profile/spawn.c", &["-g"]);
+    work.compile_plain(&program, "profile/spawn.c", &["-g", "-fno-omit-frame-pointer"]);
     let launcher = work.mpi.tool("mpirun");
-    let job = [&*launcher, "--host", "localhost:8", "-n", "2", program.to_str().unwrap()];
-    let run = profile_job(&work, &[], &job);
+    for how in ["one", "several"] {
+        let job = [&*launcher, "--host", "localhost:8", "-n", "2", program.to_str().unwrap(), how];
+        two_and_three(&work, &profile_job(&work, &[], &job));
+    }
+    // Jobs that different launchers have started meet through a server of Open MPI's.
+    let [port, server] = ["port", "server"].map(|name| work.path(name));
+    for path in [&port, &server] {
+        let _ = fs::remove_file(path);
+    }
+    let [port, server, program] = [&port, &server, &program].map(|path| path.to_str().unwrap());
+    let launch = format!("{launcher} --ompi-server file:{server}");
+    let script = format!(
+        "ompi-server --no-daemonize -r {server} & own=$!
+        while [ ! -s {server} ]; do sleep 0.1; done
+        {launch} -n 2 {program} accept {port} & accepts=$!
+        {launch} -n 3 {program} connect {port}; code=$?
+        wait $accepts || code=$?
+        kill $own; exit $code"
+    );
+    two_and_three(&work, &profile_job(&work, &[], &["sh", "-c", &script]));
+}
+
+/// What `spawn.c` moves, whichever of its jobs began first.
+fn two_and_three(work: &Work, run: &Run) {
     run.ends_with(0).says("5 ranks of 2 jobs");
-    let rows = table(&work, &run, "transfers");
+    let rows = table(work, run, "transfers");
+    let places = table(work, run, "places");
+    // Arrays on the stack are one object for each rank, wherever they are used.
+    let objects = table(work, run, "objects");
+    let on_stack: Vec<_> = objects.iter().map(|row| (&*row["memory"], &*row["name"])).collect();
+    assert_eq!(on_stack, [("stack", "stack of main"); 5]);
+    let three_are_first = places.iter().any(|row| row["name"] == "rank 2");
     let of = |call: &str| {
         let rows = rows.iter().filter(|row| row["call"] == call);
         let ends = rows.map(|row| {
-            let short = |place: &str| row[place].replace("rank ", "").replace(" of job 2", "'");
+            let short = |place: &str| {
+                let rank = row[place].replace("rank ", "");
+                let plain = rank.strip_suffix(" of job 2");
+                match (plain, three_are_first) {
+                    (Some(rank), false) => format!("{rank}'"),
+                    (None, true) => format!("{rank}'"),
+                    (Some(rank), true) => rank.to_owned(),
+                    (None, false) => rank,
+                }
+            };
             (format!("{} > {}", short("source"), short("target")), number(row, "bytes"))
         });
         ends.collect::<BTreeMap<_, _>>()
@@ -500,15 +556,26 @@ fn copies_and_peer_accesses_are_exact() {
     }
 }
 
-/// Python's frames are known of CPython 3.11, Debian 12's.
+/// Whether there is such an interpreter.
+fn is_there(python: &str) -> bool {
+    let version = std::process::Command::new(python).arg("--version").output();
+    version.is_ok_and(|version| version.status.success())
+}
+
+/// Python's frames are known of CPython 3.11, Debian 12's, and of those after it that are there.
 #[test]
 fn python_has_lines() {
+    let others = ["python3.12", "python3.13"].into_iter().filter(|python| is_there(python));
+    ["python3"].into_iter().chain(others).for_each(lines_of);
+}
+
+fn lines_of(python: &str) {
     let script = repository().join("tests/profile/ring.py");
     let text = fs::read_to_string(&script).unwrap();
     let at = |mark: &str| text.lines().position(|line| line.ends_with(mark)).unwrap() as u64 + 1;
     for mpi in Mpi::ALL {
         let work = Work::new("python", mpi);
-        let job = [&mpi.tool("mpirun"), "-n", "3", "python3", script.to_str().unwrap(), "500"];
+        let job = [&mpi.tool("mpirun"), "-n", "3", python, script.to_str().unwrap(), "500"];
         let run = profile_job(&work, &[], &job);
         run.ends_with(0);
         let rows = table(&work, &run, "transfers");

@@ -114,36 +114,37 @@ unsafe fn canonical(role: Role, large: bool, raw: &usize) -> usize {
 struct Sentinels {
     in_place: [usize; 4],
     bottom: [usize; 4],
-    status_ignore: [usize; 4],
+    /// `mpi_f08` of MPICH has a variable of its own for what is no buffer.
+    status_ignore: [usize; 5],
 }
 
-static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| {
-    let find = |names: [&CStr; 4]| {
-        // An absent spelling gets an address no argument has.
-        // SAFETY: a lookup by name.
-        names.map(|name| match unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize {
-            0 => usize::MAX,
-            found => found,
-        })
-    };
-    Sentinels {
-        in_place: find([
-            c"mpi_fortran_in_place",
-            c"mpi_fortran_in_place_",
-            c"mpi_fortran_in_place__",
-            c"MPI_FORTRAN_IN_PLACE",
-        ]),
-        bottom: find([
-            c"mpi_fortran_bottom",
-            c"mpi_fortran_bottom_",
-            c"mpi_fortran_bottom__",
-            c"MPI_FORTRAN_BOTTOM",
-        ]),
-        status_ignore: find([
-            c"mpi_fortran_status_ignore",
-            c"mpi_fortran_status_ignore_",
-            c"mpi_fortran_status_ignore__",
-            c"MPI_FORTRAN_STATUS_IGNORE",
-        ]),
-    }
+static SENTINELS: LazyLock<Sentinels> = LazyLock::new(|| Sentinels {
+    in_place: find([
+        c"mpi_fortran_in_place",
+        c"mpi_fortran_in_place_",
+        c"mpi_fortran_in_place__",
+        c"MPI_FORTRAN_IN_PLACE",
+    ]),
+    bottom: find([
+        c"mpi_fortran_bottom",
+        c"mpi_fortran_bottom_",
+        c"mpi_fortran_bottom__",
+        c"MPI_FORTRAN_BOTTOM",
+    ]),
+    status_ignore: find([
+        c"mpi_fortran_status_ignore",
+        c"mpi_fortran_status_ignore_",
+        c"mpi_fortran_status_ignore__",
+        c"MPI_FORTRAN_STATUS_IGNORE",
+        c"MPIR_F08_MPI_STATUS_IGNORE_OBJ",
+    ]),
 });
+
+/// Where these variables are; one that is absent gets an address that no argument has.
+fn find<const N: usize>(names: [&CStr; N]) -> [usize; N] {
+    // SAFETY: a lookup by name.
+    names.map(|name| match unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize {
+        0 => usize::MAX,
+        found => found,
+    })
+}

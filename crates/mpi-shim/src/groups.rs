@@ -96,10 +96,30 @@ pub(crate) fn meet(comm: usize) -> Option<(Vec<u32>, u32)> {
         let mine = members(own.assume_init());
         sys::PMPI_Group_free(own.as_mut_ptr());
         sys::PMPI_Comm_remote_group(comm, other.as_mut_ptr());
-        let other: sys::MPI_Group = other.assume_init();
+        let mut other: sys::MPI_Group = other.assume_init();
+        if are_own(other) {
+            sys::PMPI_Group_free(&raw mut other);
+            return None;
+        }
         sys::PMPI_Group_size(other, &mut size);
         others.push(other.word());
         Some((mine, size.max(0) as u32))
+    }
+}
+
+/// Whether all members of a group are of this job, as where parts of it have met over a port.
+///
+/// # Safety
+/// A group of the library's.
+unsafe fn are_own(group: sys::MPI_Group) -> bool {
+    let mut world = everybody();
+    // SAFETY: by the caller; what is made here is freed.
+    unsafe {
+        let ranks = translated(group, world);
+        if let Some(world) = &mut world {
+            sys::PMPI_Group_free(world);
+        }
+        !ranks.is_empty() && ranks.iter().all(Option::is_some)
     }
 }
 

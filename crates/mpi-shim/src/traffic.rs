@@ -4,6 +4,11 @@
 //! told beside, by whoever receives, so that both ends' places and memory are known. What is read from a file counts
 //! when it has come (`files.rs`).
 
+mod counting;
+mod links;
+
+pub(crate) use links::begin;
+
 use crate::again::Sum;
 use crate::callbacks;
 use crate::datatypes;
@@ -11,22 +16,20 @@ use crate::effects::{arrived, by_reference, request_at, tokens};
 use crate::entry::checked;
 use crate::files::{self, Reads};
 use crate::groups::{self, Member};
-use crate::library::{Mpi, comm_from_fortran, envelope, handle_at};
+use crate::library::{Mpi, envelope};
 use crate::matched::{self, Found};
 use crate::rank::{Rank, mode};
 use crate::sessions;
-use crate::sys;
 use crate::windows;
 use commsan_engine::Footprint;
-use commsan_mpi::moves::{Means, Move, Moves, Peers, moves};
+use commsan_mpi::moves::{Means, Moves, moves};
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Args, Effect, Role};
 use commsan_place::StackId;
 use commsan_threads::Here;
-use commsan_trace::traffic::{End, Kind, Link, Memory, Place, Side};
-use commsan_traffic::{
-    Amount, HOST, Identity, Key, STEPS, Same, Step, Steps, Traffic, User, WORDS, ticks,
-};
+use commsan_trace::traffic::{Memory, Place};
+use commsan_traffic::{HOST, Identity, STEPS, Same, Steps, Traffic, WORDS, ticks};
+use counting::Counting;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -114,30 +117,6 @@ fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int
         _ => {}
     }
     callbacks::during(args.call, here.thread, call)
-}
-
-/// MPI is initialised: another job may have spawned this one.
-pub(crate) fn begin(rank: &dyn Rank, here: &Here) {
-    if !mode().counts() {
-        return;
-    }
-    let now = ticks();
-    met(rank, here, groups::parent(), Met { is_parent: true, times: (now, now) });
-}
-
-/// Which other job was met, and when.
-struct Met {
-    is_parent: bool,
-    times: (u64, u64),
-}
-
-#[cold]
-fn met(rank: &dyn Rank, here: &Here, comm: usize, met: Met) {
-    let Some((own, others)) = groups::meet(comm) else { return };
-    rank.count(here.thread, &mut |traffic, _| {
-        let span = (traffic.time_of(met.times.0), traffic.time_of(met.times.1));
-        traffic.add_link(Link { to_parent: met.is_parent, own: own.clone(), others, span });
-    });
 }
 
 /// What must be known of the arguments before the library changes them.
@@ -245,12 +224,10 @@ impl Done<'_> {
                 self.with(Traffic::forget_calls);
             }
             Effect::Block => matched::probed(self.args),
-            Effect::Local if self.args.call.name == "MPI_Comm_spawn" => {
-                let at = self.args.call.named("comm_out").map_or(0, |index| self.args.words[index]);
-                // SAFETY: the call has stored a handle there.
-                let made =
-                    unsafe { handle_at::<sys::MPI_Comm>(at, self.args.fortran, comm_from_fortran) };
-                met(self.rank, self.here, made, Met { is_parent: false, times: self.times });
+            Effect::Local => {
+                if let Some(tie) = links::tie(&self.args.call.name) {
+                    links::made(self.rank, self.here, self.args, tie, self.times);
+                }
             }
             Effect::Window => self.window_made(),
             Effect::FileOpen => files::opened(self.args),
@@ -517,158 +494,6 @@ impl Done<'_> {
             }
         });
         counted
-    }
-}
-
-/// With what is counted at hand.
-struct Counting<'a> {
-    traffic: &'a mut Traffic,
-    here: &'a Here<'a>,
-    me: u32,
-    call: u32,
-    stack: StackId,
-    time: u64,
-    /// What has been added, as far as that can be done again.
-    steps: Option<SmallVec<[Step; STEPS]>>,
-}
-
-impl Counting<'_> {
-    fn add(&mut self, described: &Described) {
-        let group = described.group.or_else(|| self.traffic.group_of(described.handle?));
-        for a_move in &described.moves {
-            self.add_move(described, a_move, group);
-        }
-    }
-
-    fn add_move(&mut self, described: &Described, a_move: &Move, group: Option<u32>) {
-        let (call, stack) = described.begun.unwrap_or((self.call, self.stack));
-        let here = Place::Rank(self.me);
-        let own = a_move.footprint.span().start;
-        let own = self.traffic.object_at(own, self.here);
-        let there = self.end(described, a_move, group);
-        let afar = self.window(described, there);
-        let (source, target) =
-            if a_move.sends { (End::At(here), there) } else { (there, End::At(here)) };
-        let side = match (described.means, a_move.sends) {
-            (Means::OneSided | Means::File, _) => Side::Both,
-            (_, true) => Side::Source,
-            (_, false) => Side::Target,
-        };
-        let own_part = own.map(|(object, base)| (object, (base, &a_move.footprint)));
-        // What one process sees of both ends is told from where to where.
-        let (first, second) = match side == Side::Both && !a_move.sends {
-            true => (afar, own_part),
-            false => (own_part, afar),
-        };
-        let key = Key {
-            kind: match described.means {
-                Means::PointToPoint => Kind::PointToPoint,
-                Means::Collective => Kind::Collective,
-                Means::OneSided => Kind::Rma,
-                Means::File if a_move.sends => Kind::FileWrite,
-                Means::File => Kind::FileRead,
-            },
-            call,
-            stack,
-            line: None,
-            side,
-            source,
-            target,
-            group,
-            tag: a_move.tag,
-            object: first.map(|(object, _)| object),
-            other: second.map(|(object, _)| object),
-            region: self.traffic.region(),
-        };
-        let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
-        let amount = Amount::one(a_move.bytes);
-        let row = self.traffic.moved(self.time, key, amount, parts.0, parts.1);
-        let channel = self.in_order(described.order, &key, row);
-        let step = match (row, &a_move.footprint, side) {
-            (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
-                // In memory that was allocated, or in a variable that is known by now.
-                let memory = (range.start, self.traffic.objects.at(range.start));
-                let size = range.len() as u64;
-                (memory.1 == own).then_some(Step {
-                    row,
-                    bytes: a_move.bytes,
-                    memory,
-                    size,
-                    channel,
-                })
-            }
-            _ => None,
-        };
-        match (step, &mut self.steps) {
-            (Some(step), Some(steps)) => steps.push(step),
-            _ => self.steps = None,
-        }
-    }
-
-    /// Gives a message its place among others, if that is known. Returns its channel and the communicator.
-    fn in_order(&mut self, order: InOrder, key: &Key, row: Option<u32>) -> Option<(u32, usize)> {
-        let comm = match order {
-            InOrder::Starts(comm) => comm.unwrap_or_default(),
-            InOrder::Taken => 0,
-            InOrder::Apart => return None,
-        };
-        let user = User { comm, thread: self.here.thread.number(), time: self.time };
-        let is_known = key.tag.is_some()
-            && matches!(
-                (key.source, key.target),
-                (End::At(Place::Rank(_)), End::At(Place::Rank(_)))
-            );
-        let channel = self.traffic.channel(key, user).filter(|_| is_known);
-        match (channel, key.side) {
-            (Some(channel), _) if order != InOrder::Taken => {
-                self.traffic.next_in(channel, row, user);
-                return Some((channel, comm));
-            }
-            (Some(channel), _) => self.traffic.out_of_order(channel),
-            // It may be anyone's.
-            (None, Side::Target) if !is_known => self.traffic.without_order(key.group),
-            (None, _) => {}
-        }
-        None
-    }
-
-    /// The other end.
-    fn end(&mut self, described: &Described, a_move: &Move, group: Option<u32>) -> End {
-        let unknown = End::At(Place::Unknown);
-        match (a_move.peers, group) {
-            (Peers::One(rank), Some(group)) => {
-                let members = self.traffic.members(group);
-                let member = usize::try_from(rank).ok().and_then(|rank| members.get(rank));
-                End::At(member.copied().unwrap_or(Place::Unknown))
-            }
-            (Peers::File, _) => {
-                let name = described.file.as_deref().unwrap_or("files");
-                End::At(Place::File(self.traffic.strings.number(name)))
-            }
-            (Peers::Others, Some(group)) => End::Others(group),
-            (Peers::Above, Some(group)) => End::Above(group),
-            (Peers::Below, Some(group)) => End::Below(group),
-            _ => unknown,
-        }
-    }
-
-    /// The memory at the target of a one-sided operation: the window, by who has made it.
-    fn window<'d>(
-        &mut self,
-        described: &'d Described,
-        there: End,
-    ) -> Option<(u32, (usize, &'d Footprint))> {
-        let (window, footprint) = described.window.as_ref()?;
-        let End::At(place) = there else { return None };
-        let identity = Identity {
-            memory: Memory::Window,
-            place,
-            stack: window.stack,
-            call: Some(window.call),
-            name: None,
-        };
-        let object = self.traffic.objects.number(identity)?;
-        Some((object, (0, footprint)))
     }
 }
 

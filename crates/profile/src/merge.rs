@@ -43,13 +43,13 @@ pub struct Job {
     known_groups: FxHashMap<Vec<traffic::Place>, u32>,
 }
 
-/// Where a job has spawned another, as one of them tells it.
+/// Where a job has met another, as one of them tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Link {
     /// Who tells it.
     pub job: u32,
-    /// Whether the other one has spawned it.
-    pub to_parent: bool,
+    /// What the other one is to it.
+    pub tie: traffic::Tie,
     /// Ranks of this job, in order.
     pub own: Vec<u32>,
     /// How many there are of the other.
@@ -140,7 +140,7 @@ pub struct Merged {
     pub stacks: Table<Vec<Frame>>,
     /// Places.
     pub places: Table<RawPlace>,
-    /// Where jobs have spawned others.
+    /// Where jobs have met others.
     pub links: Table<Link>,
     /// When that was, in nanoseconds since 1970, by number of the link.
     pub spans: FxHashMap<u32, (u64, u64)>,
@@ -279,9 +279,8 @@ impl Merged {
     fn links(&mut self, snapshot: &Snapshot, job: u32) -> Vec<u32> {
         let mut numbers: Vec<u32> = vec![];
         for of in &snapshot.links {
-            let traffic::Link { to_parent, own, others, span } = of;
-            let mut link =
-                Link { job, to_parent: *to_parent, own: own.clone(), others: *others, nth: 0 };
+            let traffic::Link { tie, own, others, span } = of;
+            let mut link = Link { job, tie: *tie, own: own.clone(), others: *others, nth: 0 };
             while let Some(known) = self.links.get_index_of(&link)
                 && numbers.contains(&(known as u32))
             {

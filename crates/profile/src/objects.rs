@@ -12,6 +12,7 @@ use commsan_report::names::is_fortran;
 use commsan_trace::traffic::Memory;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::BTreeSet;
 
 /// Objects of a run.
 pub struct Objects {
@@ -64,6 +65,7 @@ impl Objects {
                 named.entry(memory(raw, *part)).or_insert(name);
             }
         }
+        let functions = functions(merged, stacks);
         let mut names = Names { merged, stacks, sources, globals, texts: FxHashMap::default() };
         let of_object: Vec<u32> = (merged.objects.iter().zip(&parts).zip(0..))
             .map(|((raw, part), number)| {
@@ -71,6 +73,7 @@ impl Objects {
                 // One name given to any part of a variable is that of all of it.
                 let name = raw.name.or_else(|| named.get(&memory).copied());
                 let stack = stacks.of_raw[raw.stack as usize];
+                let stack = functions.get(&stack).copied().unwrap_or(stack);
                 let nth = stacks.nth.get(&number).copied();
                 let nth = nth.filter(|nth| names.one_of(stack, *nth).is_some());
                 let entry = known.entry(Identity { memory, stack, name, nth });
@@ -113,6 +116,25 @@ impl Objects {
         });
         Objects { instances: instances.collect(), objects, of_raw, offsets }
     }
+}
+
+/// Variables on the stack are their function's, wherever in it they are used: of call paths that differ in nothing but
+/// that line, the one with the first.
+fn functions(merged: &Merged, stacks: &Stacks) -> FxHashMap<u32, u32> {
+    let on_stack = merged.objects.iter().filter(|raw| raw.memory == Memory::Stack);
+    let used: BTreeSet<u32> = on_stack.map(|raw| stacks.of_raw[raw.stack as usize]).collect();
+    let mut alike: FxHashMap<_, Vec<(Option<u32>, u32)>> = FxHashMap::default();
+    for stack in used {
+        let Some((frame, callers)) = stacks.stacks[stack as usize].split_first() else { continue };
+        let path = (&frame.function, frame.file, callers);
+        alike.entry(path).or_default().push((frame.line, stack));
+    }
+    let each = alike.into_values().flat_map(|of_one| {
+        let known = |(line, stack): &&(Option<u32>, u32)| (line.is_none(), *line, *stack);
+        let first = of_one.iter().min_by_key(known).map_or(0, |(_, stack)| *stack);
+        of_one.into_iter().map(move |(_, stack)| (stack, first))
+    });
+    each.collect()
 }
 
 /// Where an address of a module is, if `raw` is one.

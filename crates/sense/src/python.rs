@@ -2,9 +2,12 @@
 //!
 //! Nothing of Python is called that needs its lock, for a library like mpi4py has given it up while MPI is
 //! called, and to wait for it could make two ranks wait for each other. A thread's own frames do not change
-//! while it is in a call, so they are read as they lie in memory. How they lie, versions differ in: those of
-//! CPython 3.11 are known here; with others there are no Python frames, and nothing is read.
+//! while it is in a call, so they are read as they lie in memory. How they lie, versions differ in: CPython 3.11 and
+//! 3.12 are known here, 3.13 says so itself; with others there are no Python frames, and nothing is read.
 
+mod layout;
+
+use layout::Layout;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{LazyLock, Mutex, OnceLock};
@@ -28,40 +31,11 @@ type LineOf = unsafe extern "C" fn(*const c_void, c_int) -> c_int;
 
 /// What the interpreter offers.
 struct Python {
+    layout: Layout,
     thread_state: ThreadState,
     line_of: LineOf,
     code_type: usize,
     text_type: usize,
-}
-
-/// Offsets of CPython 3.11 (Include/cpython/pystate.h, code.h, unicodeobject.h, internal/pycore_frame.h).
-mod layout {
-    /// In `PyThreadState`: `cframe`.
-    pub const CFRAME: usize = 56;
-    /// In `_PyCFrame`: `current_frame`.
-    pub const CURRENT: usize = 8;
-    /// In `_PyInterpreterFrame`: `f_code`, `previous`, `prev_instr`.
-    pub const CODE: usize = 32;
-    /// See `CODE`.
-    pub const PREVIOUS: usize = 48;
-    /// See `CODE`.
-    pub const INSTRUCTION: usize = 56;
-    /// In `PyCodeObject`: `co_filename`, `co_qualname`, `co_code_adaptive`.
-    pub const FILE: usize = 112;
-    /// See `FILE`.
-    pub const NAME: usize = 128;
-    /// See `FILE`.
-    pub const BEGIN: usize = 184;
-    /// In every object: its type.
-    pub const TYPE: usize = 8;
-    /// In `PyASCIIObject`: `length`, `state`.
-    pub const LENGTH: usize = 16;
-    /// See `LENGTH`.
-    pub const STATE: usize = 32;
-    /// Sizes of `PyASCIIObject` and `PyCompactUnicodeObject`, behind which the characters lie.
-    pub const ASCII: usize = 48;
-    /// See `ASCII`.
-    pub const COMPACT: usize = 72;
 }
 
 static PYTHON: OnceLock<Option<Python>> = OnceLock::new();
@@ -84,9 +58,7 @@ fn find() -> Option<Python> {
         let version: unsafe extern "C" fn() -> *const c_char = std::mem::transmute(version);
         CStr::from_ptr(version())
     };
-    if !version.to_bytes().starts_with(b"3.11.") {
-        return None;
-    }
+    let layout = Layout::of(version.to_bytes(), symbol(c"_PyRuntime"))?;
     let (thread_state, line_of) =
         (symbol(c"PyGILState_GetThisThreadState")?, symbol(c"PyCode_Addr2Line")?);
     // SAFETY: the functions of these names.
@@ -98,7 +70,7 @@ fn find() -> Option<Python> {
     };
     let (code_type, text_type) =
         (symbol(c"PyCode_Type")? as usize, symbol(c"PyUnicode_Type")? as usize);
-    Some(Python { thread_state, line_of, code_type, text_type })
+    Some(Python { layout, thread_state, line_of, code_type, text_type })
 }
 
 /// A line of a script.
@@ -163,7 +135,7 @@ pub fn lines(state: usize, pc: usize, most: usize) -> ([usize; MOST], usize) {
     for frame in &frames[..depth.min(most)] {
         // Only the innermost line calls code.
         let pc = if count == 0 { pc } else { 0 };
-        if let Some(number) = lines.number(*frame, pc) {
+        if let Some(number) = lines.number(python, *frame, pc) {
             numbers[count] = number;
             count += 1;
         }
@@ -172,10 +144,11 @@ pub fn lines(state: usize, pc: usize, most: usize) -> ([usize; MOST], usize) {
 }
 
 impl Lines {
-    fn number(&mut self, frame: Frame, pc: usize) -> Option<usize> {
+    fn number(&mut self, python: &Python, frame: Frame, pc: usize) -> Option<usize> {
+        let Layout { name, file, .. } = python.layout;
         // Another function may come to lie where one was, but hardly one that shares its names.
         // SAFETY: a code object that the frame keeps.
-        let names = unsafe { [word(frame.code + layout::NAME), word(frame.code + layout::FILE)] };
+        let names = unsafe { [word(frame.code + name), word(frame.code + file)] };
         let key = (frame, names, pc);
         if let Some(number) = self.numbers.get(&key) {
             return Some(*number);
@@ -205,20 +178,27 @@ impl Python {
         if state == 0 {
             return (frames, 0);
         }
+        let layout = &self.layout;
         // SAFETY: the thread's own state and frames, laid out as the version says; what is no code object ends
         // the walk.
         unsafe {
-            let cframe = word(state + layout::CFRAME);
-            let mut frame = if cframe == 0 { 0 } else { word(cframe + layout::CURRENT) };
+            let holder = match layout.holder {
+                Some(at) => word(state + at),
+                None => state,
+            };
+            let mut frame = if holder == 0 { 0 } else { word(holder + layout.current) };
             while frame != 0 && count < MOST {
-                let code = word(frame + layout::CODE);
+                let (this, code) = (frame, word(frame + layout.code));
+                frame = word(this + layout.previous);
+                if layout.is_of_interpreter(this) {
+                    continue;
+                }
                 if code == 0 || word(code + layout::TYPE) != self.code_type {
                     break;
                 }
-                let at = word(frame + layout::INSTRUCTION).wrapping_sub(code + layout::BEGIN);
+                let at = word(this + layout.instruction).wrapping_sub(code + layout.begin);
                 frames[count] = Frame { code, at };
                 count += 1;
-                frame = word(frame + layout::PREVIOUS);
             }
         }
         (frames, count)
@@ -237,7 +217,7 @@ impl Python {
             let (length, state) = (word(address + layout::LENGTH), word(address + layout::STATE));
             let (kind, is_compact, is_ascii) =
                 (state >> 2 & 7, state >> 5 & 1 != 0, state >> 6 & 1 != 0);
-            let start = address + if is_ascii { layout::ASCII } else { layout::COMPACT };
+            let start = address + if is_ascii { self.layout.ascii } else { self.layout.compact };
             let characters = |at: usize| match kind {
                 1 => u32::from(*((start + at) as *const u8)),
                 2 => u32::from(*((start + 2 * at) as *const u16)),
@@ -259,8 +239,8 @@ impl Frame {
                 self.code as *const c_void,
                 c_int::try_from(self.at).unwrap_or(-1),
             );
-            let name = python.text(word(self.code + layout::NAME))?;
-            let file = python.text(word(self.code + layout::FILE))?;
+            let name = python.text(word(self.code + python.layout.name))?;
+            let file = python.text(word(self.code + python.layout.file))?;
             Some((name, file, u32::try_from(line).ok()?))
         }
     }

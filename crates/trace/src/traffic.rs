@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Version of the format; readers refuse others.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"CSTRAFIC";
 const HEADER: usize = 32;
@@ -77,17 +77,43 @@ pub struct Snapshot {
     pub notes: Vec<String>,
 }
 
-/// Where one job has spawned another (`MPI_Comm_spawn`): both ends of the intercommunicator.
+/// Where one job has met another (MPI 4.1 chapter 11): both ends of the intercommunicator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Whether the other job is the one that has spawned this one.
-    pub to_parent: bool,
+    /// What the other job is to this one.
+    pub tie: Tie,
     /// Those of this job, in order.
     pub own: Vec<u32>,
     /// How many there are of the other.
     pub others: u32,
     /// When the call began and ended, in nanoseconds since 1970.
     pub span: (u64, u64),
+}
+
+/// What another job is to the one that tells of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Tie {
+    /// It has been spawned by this one.
+    #[default]
+    Child,
+    /// It has spawned this one.
+    Parent,
+    /// It has connected to a port of this one.
+    Client,
+    /// This one has connected to its port.
+    Server,
+}
+
+impl Tie {
+    /// What the job that tells of it is to the other.
+    pub fn reverse(self) -> Tie {
+        match self {
+            Tie::Child => Tie::Parent,
+            Tie::Parent => Tie::Child,
+            Tie::Client => Tie::Server,
+            Tie::Server => Tie::Client,
+        }
+    }
 }
 
 /// One frame of a call path.

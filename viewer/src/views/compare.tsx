@@ -112,7 +112,7 @@ function Changes({ comparison }: { comparison: Comparison }) {
     },
     ...changes,
   ];
-  const same = "Nothing differs.";
+  const same = "No amounts differ.";
   return (
     <div class="tables">
       <DataTable title="Kinds" columns={named("kind")} rows={comparison.kinds} empty={same} />
@@ -131,7 +131,7 @@ function Changes({ comparison }: { comparison: Comparison }) {
       {route.form === "table" ? <PairTable pairs={shown} /> : <PairFigure pairs={shown} />}
       <DataTable title="Lines" columns={named("line")} rows={comparison.lines} empty={same} />
       <More count={comparison.more[1]} of="lines" />
-      <DataTable title="Objects" columns={named("object")} rows={comparison.objects} empty={same} />
+      <DataTable title="Objects" columns={named("object")} rows={comparison.objects} empty={`${same} Which bytes are touched is not compared.`} />
       <More count={comparison.more[2]} of="objects" />
     </div>
   );
@@ -155,7 +155,7 @@ function PairTable({ pairs }: { pairs: readonly PairChange[] }) {
     ...useChanges<PairChange>(),
   ];
   return (
-    <DataTable title="Pairs of places" columns={columns} rows={pairs} empty="Nothing differs between any two places." />
+    <DataTable title="Pairs of places" columns={columns} rows={pairs} empty="No amounts differ between any two places." />
   );
 }
 
@@ -235,7 +235,7 @@ function PairFigure({ pairs }: { pairs: readonly PairChange[] }) {
     return (
       <div class="empty">
         {pairs.length === 0
-          ? "Nothing differs between any two places."
+          ? "No amounts differ between any two places."
           : `More than ${integer(MOST_PLACES)} places differ: the table lists the largest differences.`}
       </div>
     );

@@ -57,9 +57,9 @@ function MiniFigure({ title, matrix, larger }: { title: string; matrix: Matrix; 
   const grid = useGrid(matrix)!;
   const scale = useMemo(() => amountScale(grid.amounts, "log"), [grid]);
   const first = `${grid.rows[0]?.label ?? ""} … ${grid.rows.at(-1)?.label ?? ""}`;
-  const text = scale.most === 0 ? "no traffic" : `${first}, at most ${quantity(scale.most, route.unit)}`;
+  const text = scale.most === 0 ? "no traffic" : `at most ${quantity(scale.most, route.unit)}, ${first}`;
   const draw = useMemo(() => drawing(grid, scale, palette, text), [grid, scale, palette, text]);
-  const largest = useMemo(() => largestOf(grid), [grid]);
+  const largest = useMemo(() => largestOf(grid, route.unit), [grid, route.unit]);
   return (
     <>
       <Figure
@@ -83,12 +83,12 @@ function MiniFigure({ title, matrix, larger }: { title: string; matrix: Matrix; 
 }
 
 /** Which cell holds most, in words. */
-function largestOf(grid: Grid): string {
+function largestOf(grid: Grid, unit: Route["unit"]): string {
   let most = -1;
   grid.amounts.forEach((amount, index) => {
     if (amount > 0 && (most < 0 || amount > grid.amounts[most]!)) most = index;
   });
   if (most < 0) return "Nothing moved under this filter.";
   const [row, col] = [grid.rows[Math.floor(most / grid.cols.length)], grid.cols[most % grid.cols.length]];
-  return `Most: ${row?.label} → ${col?.label}.`;
+  return `Most: ${row?.label} → ${col?.label}, ${quantity(grid.amounts[most]!, unit)}.`;
 }

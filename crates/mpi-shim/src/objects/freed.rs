@@ -3,8 +3,8 @@
 //! **Soundness.** A handle counts as freed when the program has freed it as often as calls that commsan knows have handed
 //! it out, which may be several times for one object, until one of them hands it out again. Of handles that nobody
 //! was seen to hand out nothing is said. What could be told wrongly is a handle that a call has handed out again which
-//! commsan does not see: `MPI_Comm_spawn_multiple`, those that open ports or connect to them in Fortran, and libraries that
-//! call `PMPI` functions and give their handles to the program.
+//! commsan does not see: those that open ports or connect to them in Fortran, and libraries that call `PMPI` functions
+//! and give their handles to the program.
 
 use crate::again;
 use commsan_mpi::Object;

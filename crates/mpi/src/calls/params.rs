@@ -85,9 +85,8 @@ impl Role {
             | "direction" | "disp" | "comm_size" | "maxindex" | "maxedges" | "maxneighbors"
             | "maxindegree" | "maxoutdegree" | "whence" | "amode" | "max_integers"
             | "max_addresses" | "max_datatypes" | "local_leader" | "remote_leader" | "p" | "r"
-            | "typeclass" | "width" | "fd" | "maxprocs" | "max_counts" | "atomic" | "keyval" => {
-                Role::Int
-            }
+            | "typeclass" | "width" | "fd" | "maxprocs" | "commands" | "max_counts" | "atomic"
+            | "keyval" => Role::Int,
             "outsize_wide" | "insize_wide" => Role::Offset,
             "offset" | "size" | "target_disp" | "byte_stride" | "lb" | "extent" => Role::Offset,
             "sendcounts" | "recvcounts" | "blocklengths" => Role::Counts,
@@ -104,7 +103,8 @@ impl Role {
             "info" => Role::Info,
             "fh" => Role::File,
             "errhandler" | "session" => Role::Handle,
-            "text" | "key_text" | "value_text" | "name_text" | "argv_text" => Role::Text,
+            "text" | "key_text" | "value_text" | "name_text" | "names_text" | "argv_text"
+            | "argvs_text" => Role::Text,
             "request" => Role::Request,
             "request_in" => Role::RequestValue,
             "requests" => Role::Requests,
@@ -123,9 +123,9 @@ impl Role {
             | "outdegree_out" | "weighted_out" | "lb_out" | "extent_out" | "count_out"
             | "result_out" | "ranks_out" | "offset_out" | "info_out" | "fh_inout" | "fh_out"
             | "status_in" | "integers_out" | "addresses_out" | "types_out" | "newtype_out"
-            | "filetype_out" | "errcodes_out" | "index_in" | "parent_out" | "counts_out"
-            | "copy_fn" | "delete_fn" | "keyval_out" | "keyval_inout" | "attribute"
-            | "attribute_out" => Role::Pointer,
+            | "filetype_out" | "errcodes_out" | "infos" | "index_in" | "parent_out"
+            | "counts_out" | "copy_fn" | "delete_fn" | "keyval_out" | "keyval_inout"
+            | "attribute" | "attribute_out" => Role::Pointer,
             _ => return None,
         })
     }

@@ -4,8 +4,7 @@
 //! **Soundness.** Reported is what the program itself made by a call and has not freed when the last callback of
 //! `MPI_COMM_SELF`'s attributes has run. `MPI_Finalize` frees nothing of it (MPI 4.1 §11.2.2). But for files, that is no
 //! error: it costs memory, and a program that goes on making such objects runs out of them. Missed are objects of calls
-//! that commsan does not look at (`MPI_Comm_spawn_multiple`, what `MPI_Type_get_contents` hands out, keys, error handlers
-//! and infos), and, where a library hands out one handle for several objects,
+//! that commsan does not look at (what `MPI_Type_get_contents` hands out, keys, error handlers and infos), and, where a library hands out one handle for several objects,
 //! which of them is left. Windows are another matter (CS-WIN-05).
 //!
 //! Files that are closed while operations on them are pending are an error of their own (§14.2.2), told of operations

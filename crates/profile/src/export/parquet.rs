@@ -7,6 +7,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type as Schema, TypePtr};
+use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -28,9 +29,36 @@ struct Values {
 }
 
 enum Data {
-    Text(Vec<ByteArray>),
+    Text(Texts),
     Integer(Vec<i64>),
     Real(Vec<f64>),
+}
+
+/// Texts, of which most are there many times: those that are equal share their bytes.
+#[derive(Default)]
+struct Texts {
+    all: Vec<ByteArray>,
+    known: FxHashMap<String, ByteArray>,
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        let last = self.all.last().filter(|last| last.data() == text.as_bytes());
+        let text = match last.or_else(|| self.known.get(text)) {
+            Some(known) => known.clone(),
+            None => {
+                let new = ByteArray::from(text);
+                self.known.insert(text.to_owned(), new.clone());
+                new
+            }
+        };
+        self.all.push(text);
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        self.known.clear();
+    }
 }
 
 impl<W: Write + Send> Writer<W> {
@@ -83,7 +111,7 @@ impl<W: Write + Send> Sink for Writer<W> {
 impl Values {
     fn of(column: &Column) -> Values {
         let data = match column.kind {
-            Type::Text => Data::Text(vec![]),
+            Type::Text => Data::Text(Texts::default()),
             Type::Integer => Data::Integer(vec![]),
             Type::Real => Data::Real(vec![]),
         };
@@ -92,7 +120,7 @@ impl Values {
 
     fn push(&mut self, value: Value<'_>) {
         match (&mut self.data, value) {
-            (Data::Text(all), Value::Text(text)) => all.push(text.into()),
+            (Data::Text(texts), Value::Text(text)) => texts.push(text),
             (Data::Integer(all), Value::Integer(number)) => all.push(number),
             (Data::Real(all), Value::Real(number)) => all.push(number),
             (_, value) => {
@@ -110,9 +138,9 @@ impl Values {
     fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let there = self.optional.then_some(&*self.there);
         match &mut self.data {
-            Data::Text(all) => {
-                writer.typed::<ByteArrayType>().write_batch(all, there, None)?;
-                all.clear();
+            Data::Text(texts) => {
+                writer.typed::<ByteArrayType>().write_batch(&texts.all, there, None)?;
+                texts.clear();
             }
             Data::Integer(all) => {
                 writer.typed::<Int64Type>().write_batch(all, there, None)?;

@@ -1,0 +1,162 @@
+//! Adds up what a call has moved: which row of counts each move belongs to.
+
+use super::{Described, InOrder};
+use commsan_engine::Footprint;
+use commsan_mpi::moves::{Means, Move, Peers};
+use commsan_place::StackId;
+use commsan_threads::Here;
+use commsan_trace::traffic::{End, Kind, Memory, Place, Side};
+use commsan_traffic::{Amount, Identity, Key, STEPS, Step, Traffic, User};
+use smallvec::SmallVec;
+
+/// With what is counted at hand.
+pub(super) struct Counting<'a> {
+    pub(super) traffic: &'a mut Traffic,
+    pub(super) here: &'a Here<'a>,
+    pub(super) me: u32,
+    pub(super) call: u32,
+    pub(super) stack: StackId,
+    pub(super) time: u64,
+    /// What has been added, as far as that can be done again.
+    pub(super) steps: Option<SmallVec<[Step; STEPS]>>,
+}
+
+impl Counting<'_> {
+    pub(super) fn add(&mut self, described: &Described) {
+        let group = described.group.or_else(|| self.traffic.group_of(described.handle?));
+        for a_move in &described.moves {
+            self.add_move(described, a_move, group);
+        }
+    }
+
+    fn add_move(&mut self, described: &Described, a_move: &Move, group: Option<u32>) {
+        let (call, stack) = described.begun.unwrap_or((self.call, self.stack));
+        let here = Place::Rank(self.me);
+        let own = a_move.footprint.span().start;
+        let own = self.traffic.object_at(own, self.here);
+        let there = self.end(described, a_move, group);
+        let afar = self.window(described, there);
+        let (source, target) =
+            if a_move.sends { (End::At(here), there) } else { (there, End::At(here)) };
+        let side = match (described.means, a_move.sends) {
+            (Means::OneSided | Means::File, _) => Side::Both,
+            (_, true) => Side::Source,
+            (_, false) => Side::Target,
+        };
+        let own_part = own.map(|(object, base)| (object, (base, &a_move.footprint)));
+        // What one process sees of both ends is told from where to where.
+        let (first, second) = match side == Side::Both && !a_move.sends {
+            true => (afar, own_part),
+            false => (own_part, afar),
+        };
+        let key = Key {
+            kind: match described.means {
+                Means::PointToPoint => Kind::PointToPoint,
+                Means::Collective => Kind::Collective,
+                Means::OneSided => Kind::Rma,
+                Means::File if a_move.sends => Kind::FileWrite,
+                Means::File => Kind::FileRead,
+            },
+            call,
+            stack,
+            line: None,
+            side,
+            source,
+            target,
+            group,
+            tag: a_move.tag,
+            object: first.map(|(object, _)| object),
+            other: second.map(|(object, _)| object),
+            region: self.traffic.region(),
+        };
+        let parts = (first.map(|(_, part)| part), second.map(|(_, part)| part));
+        let amount = Amount::one(a_move.bytes);
+        let row = self.traffic.moved(self.time, key, amount, parts.0, parts.1);
+        let channel = self.in_order(described.order, &key, row);
+        let step = match (row, &a_move.footprint, side) {
+            (Some(row), Footprint::Dense(range), Side::Source | Side::Target) => {
+                // In memory that was allocated, or in a variable that is known by now.
+                let memory = (range.start, self.traffic.objects.at(range.start));
+                let size = range.len() as u64;
+                (memory.1 == own).then_some(Step {
+                    row,
+                    bytes: a_move.bytes,
+                    memory,
+                    size,
+                    channel,
+                })
+            }
+            _ => None,
+        };
+        match (step, &mut self.steps) {
+            (Some(step), Some(steps)) => steps.push(step),
+            _ => self.steps = None,
+        }
+    }
+
+    /// Gives a message its place among others, if that is known. Returns its channel and the communicator.
+    fn in_order(&mut self, order: InOrder, key: &Key, row: Option<u32>) -> Option<(u32, usize)> {
+        let comm = match order {
+            InOrder::Starts(comm) => comm.unwrap_or_default(),
+            InOrder::Taken => 0,
+            InOrder::Apart => return None,
+        };
+        let user = User { comm, thread: self.here.thread.number(), time: self.time };
+        let is_known = key.tag.is_some()
+            && matches!(
+                (key.source, key.target),
+                (End::At(Place::Rank(_)), End::At(Place::Rank(_)))
+            );
+        let channel = self.traffic.channel(key, user).filter(|_| is_known);
+        match (channel, key.side) {
+            (Some(channel), _) if order != InOrder::Taken => {
+                self.traffic.next_in(channel, row, user);
+                return Some((channel, comm));
+            }
+            (Some(channel), _) => self.traffic.out_of_order(channel),
+            // It may be anyone's.
+            (None, Side::Target) if !is_known => self.traffic.without_order(key.group),
+            (None, _) => {}
+        }
+        None
+    }
+
+    /// The other end.
+    fn end(&mut self, described: &Described, a_move: &Move, group: Option<u32>) -> End {
+        let unknown = End::At(Place::Unknown);
+        match (a_move.peers, group) {
+            (Peers::One(rank), Some(group)) => {
+                let members = self.traffic.members(group);
+                let member = usize::try_from(rank).ok().and_then(|rank| members.get(rank));
+                End::At(member.copied().unwrap_or(Place::Unknown))
+            }
+            (Peers::File, _) => {
+                let name = described.file.as_deref().unwrap_or("files");
+                End::At(Place::File(self.traffic.strings.number(name)))
+            }
+            (Peers::Others, Some(group)) => End::Others(group),
+            (Peers::Above, Some(group)) => End::Above(group),
+            (Peers::Below, Some(group)) => End::Below(group),
+            _ => unknown,
+        }
+    }
+
+    /// The memory at the target of a one-sided operation: the window, by who has made it.
+    fn window<'d>(
+        &mut self,
+        described: &'d Described,
+        there: End,
+    ) -> Option<(u32, (usize, &'d Footprint))> {
+        let (window, footprint) = described.window.as_ref()?;
+        let End::At(place) = there else { return None };
+        let identity = Identity {
+            memory: Memory::Window,
+            place,
+            stack: window.stack,
+            call: Some(window.call),
+            name: None,
+        };
+        let object = self.traffic.objects.number(identity)?;
+        Some((object, (0, footprint)))
+    }
+}
