@@ -139,6 +139,15 @@ impl<'p> Job<'_, 'p> {
             self.no_such_rank(asked, names[3], peer, size);
             return None;
         }
+        let negative =
+            [(names[1], count), (names[4], Some(tag).filter(|_| sends || tag != ANY_TAG))];
+        let nowhere = peer == self.numbers.proc_null;
+        for (parameter, number) in negative {
+            if let Some(number) = number.filter(|number| *number < 0 && !nowhere) {
+                self.negative(asked, parameter, number);
+                return None;
+            }
+        }
         let known = count.filter(|count| *count >= 0).zip(of.as_ref());
         Some(Template {
             sends,

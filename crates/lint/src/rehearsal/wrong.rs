@@ -71,6 +71,16 @@ impl<'p> Job<'_, 'p> {
         self.unfit = true;
     }
 
+    /// A count or a tag below zero.
+    pub fn negative(&mut self, asked: &Asked, parameter: &str, number: i64) {
+        let problem = format!("is {number} on rank {}", asked.rank);
+        let spots =
+            vec![(asked.rank, asked.place, Role::Operation, format!("`{parameter}` {problem}"))];
+        let message = format!("`{parameter}` of {} is negative", asked.mpi.name);
+        let why = format!("`{parameter}` {problem} {}", self.with());
+        self.add(Code::InvalidArgument, spots, message, why, "check how it is computed");
+    }
+
     /// Calls before `MPI_Init` or after `MPI_Finalize`.
     pub fn outside(&mut self, asked: &Asked) -> Option<()> {
         let rank = &self.ranks[asked.rank];
