@@ -264,7 +264,9 @@ impl<'t, 'p> Job<'t, 'p> {
             }
             _ => return false,
         }
-        match self.ranks[rank].machine.run() {
+        let stop = self.ranks[rank].machine.run();
+        self.touched(rank);
+        match stop {
             Stop::Mpi => self.call(rank),
             Stop::Lost => self.ranks[rank].state = State::Lost,
             Stop::Ended(status) => self.ended(rank, status),
@@ -324,7 +326,7 @@ impl<'t, 'p> Job<'t, 'p> {
             }
         }
         for request in &done {
-            self.ranks[rank].requests[*request].active = false;
+            self.complete(rank, *request);
         }
         self.empty(&asked, &emptied, &done);
         self.go_on(&asked);

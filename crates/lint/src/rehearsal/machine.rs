@@ -36,6 +36,26 @@ pub struct Frame {
     params: Vec<Datum>,
 }
 
+/// Memory that an operation uses which is not complete.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    pub object: ObjectId,
+    pub from: i64,
+    pub to: i64,
+    /// The number of its request.
+    pub request: usize,
+    /// Whether the operation writes.
+    pub writes: bool,
+}
+
+/// A load or store of such memory, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    pub pending: Pending,
+    pub stores: bool,
+    pub place: (FunctionId, InstId),
+}
+
 /// A rank.
 pub struct Machine<'t, 'p> {
     pub text: &'t Text<'p>,
@@ -43,6 +63,10 @@ pub struct Machine<'t, 'p> {
     pub frames: Vec<Frame>,
     pub(super) globals: FxHashMap<GlobalId, ObjectId>,
     rounds: FxHashMap<(FunctionId, BlockId), u32>,
+    /// Buffers of operations that are not complete.
+    pub pending: Vec<Pending>,
+    /// What the program does to them meanwhile.
+    pub touches: Vec<Touch>,
     /// Instructions that it may still run.
     pub steps: u32,
 }
@@ -56,6 +80,8 @@ impl<'t, 'p> Machine<'t, 'p> {
             frames: Vec::new(),
             globals: FxHashMap::default(),
             rounds: FxHashMap::default(),
+            pending: Vec::new(),
+            touches: Vec::new(),
             steps,
         };
         let name = machine.store.make(Origin::System, None, Datum::Unknown);
@@ -176,6 +202,21 @@ impl<'t, 'p> Machine<'t, 'p> {
         }
     }
 
+    /// Compares a load or store with what is pending: of what is sent a load is allowed.
+    fn touch(&mut self, address: Datum, size: i64, stores: bool) {
+        let Datum::Address(object, at) = address else { return };
+        let meets = |pending: &&Pending| {
+            pending.object == object
+                && at < pending.to
+                && pending.from < at.saturating_add(size)
+                && (stores || pending.writes)
+        };
+        if let Some(pending) = self.pending.iter().find(meets).copied() {
+            let place = (self.frame().function, self.here().0);
+            self.touches.push(Touch { pending, stores, place });
+        }
+    }
+
     fn step(&mut self) -> Result<(), Stop> {
         let (id, inst) = self.here();
         let value = match &inst.op {
@@ -187,6 +228,7 @@ impl<'t, 'p> Machine<'t, 'p> {
             }
             Op::Load(size) => {
                 let (address, size) = (self.value(inst.args[0]), i64::from(*size));
+                self.touch(address, size, false);
                 match address {
                     Datum::Address(object, at) if size > 8 => {
                         let pieces = self.store.copy_of((object, at), size);
@@ -198,6 +240,7 @@ impl<'t, 'p> Machine<'t, 'p> {
             }
             Op::Store(size) => {
                 let (stored, address) = (inst.args[0], self.value(inst.args[1]));
+                self.touch(address, i64::from(*size), true);
                 self.write(stored, address, i64::from(*size))?;
                 Datum::Unknown
             }
@@ -418,6 +461,8 @@ impl<'t, 'p> Machine<'t, 'p> {
                 _ => self.put(to, 0, Datum::Unknown),
             };
         };
+        self.touch(to, length, true);
+        self.touch(from, length, false);
         let pieces = match from {
             Datum::Address(object, at) if length < ENDLESS => {
                 self.store.copy_of((object, at), length)

@@ -1,6 +1,7 @@
 //! Messages between ranks: which receive gets which, whether they fit, and the requests that stand for them.
 
 use super::asked::{Asked, Place};
+use super::machine::Pending;
 use super::numbers::ANY_TAG;
 use super::store::{Datum, Kind};
 use super::types::{Elements, fits};
@@ -193,6 +194,13 @@ impl<'p> Job<'_, 'p> {
             own.got = Some((what.peer, Some(ANY_TAG), Some(0)));
             return;
         }
+        if let (Datum::Address(object, from), Some(bytes), true) =
+            (what.buffer, what.bytes, what.dense)
+        {
+            let (to, writes) = (from.saturating_add(bytes), !what.sends);
+            let machine = &mut self.ranks[rank].machine;
+            machine.pending.push(Pending { object, from, to, request, writes });
+        }
         let data = what.sends.then(|| self.data(rank, &what)).flatten();
         if what.sends && !what.synchronous {
             self.ranks[rank].requests[request].done = true;
@@ -345,7 +353,7 @@ impl<'p> Job<'_, 'p> {
             Effect::Free => {
                 let request = self.request_behind(asked, "request", 0)?;
                 if let Some(request) = request {
-                    self.ranks[rank].requests[request].active = false;
+                    self.complete(rank, request);
                 }
                 let null = self.null_request(asked);
                 self.answer(asked, "request", null);
@@ -354,6 +362,12 @@ impl<'p> Job<'_, 'p> {
             _ => return None,
         }
         Some(())
+    }
+
+    /// The program has its buffer back.
+    pub fn complete(&mut self, rank: usize, request: usize) {
+        self.ranks[rank].requests[request].active = false;
+        self.ranks[rank].machine.pending.retain(|pending| pending.request != request);
     }
 
     /// A receive that has no message is cancelled; what is sent goes its way.

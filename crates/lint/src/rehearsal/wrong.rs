@@ -71,6 +71,32 @@ impl<'p> Job<'_, 'p> {
         self.unfit = true;
     }
 
+    /// Loads and stores of buffers that are in use.
+    pub fn touched(&mut self, rank: usize) {
+        for touch in std::mem::take(&mut self.ranks[rank].machine.touches) {
+            let own = &self.ranks[rank].requests[touch.pending.request];
+            let (code, does) = match (touch.pending.writes, touch.stores) {
+                (false, _) => (Code::SendBufferWritten, "write to the buffer of a pending send"),
+                (true, false) => {
+                    (Code::ReceiveBufferRead, "read of the buffer of a pending receive")
+                }
+                (true, true) => {
+                    (Code::ReceiveBufferWritten, "write to the buffer of a pending receive")
+                }
+            };
+            let started = (rank, own.place, Role::Operation, "starts to use the buffer".to_owned());
+            let spots = vec![(rank, touch.place, Role::Access, does.to_owned()), started];
+            let why = format!("no call has completed the operation here {}", self.with());
+            self.add(
+                code,
+                spots,
+                does.to_owned(),
+                why,
+                "complete the request before the buffer is used",
+            );
+        }
+    }
+
     /// A count or a tag below zero.
     pub fn negative(&mut self, asked: &Asked, parameter: &str, number: i64) {
         let problem = format!("is {number} on rank {}", asked.rank);
@@ -438,11 +464,10 @@ fn counts(outcomes: &[Outcome], index: usize, wrong: &Wrong) -> bool {
             .iter()
             .any(|w| w.code == wrong.code && w.spots.iter().any(|spot| spot.1 == place))
     };
-    // Collectives of one rank always fit.
-    let of_messages = matches!(
-        wrong.code,
-        Code::Deadlock | Code::SendMayWait | Code::MessageLost | Code::InvalidArgument
-    );
+    // Collectives of one rank always fit, and it may have nobody to send to.
+    let of_rank = wrong.message.ends_with("is no rank of the communicator");
+    let of_messages =
+        matches!(wrong.code, Code::Deadlock | Code::SendMayWait | Code::MessageLost) || of_rank;
     let comparable = || {
         let same = outcomes.iter().filter(|other| other.strict == outcome.strict);
         same.filter(|other| other.ranks > 1 || of_messages)
