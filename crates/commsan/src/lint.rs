@@ -37,6 +37,10 @@ pub struct Arguments {
     /// Also tell of communicators, datatypes, groups, reductions and persistent requests that nobody frees
     #[arg(long)]
     leaks: bool,
+    /// With how many ranks to rehearse the program; 0 for none
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,2,3,4",
+          value_parser = clap::value_parser!(u8).range(0..=32))]
+    ranks: Vec<u8>,
     /// Fail for suspicions, too, not only for what is certain
     #[arg(long, value_enum, value_name = "WHAT", default_value = "suspected")]
     deny: Deny,
@@ -142,6 +146,7 @@ impl Arguments {
                 ContextName::Master => levels::Context::Master,
             },
             leaks: self.leaks,
+            ranks: self.ranks.iter().filter(|ranks| **ranks > 0).map(|n| usize::from(*n)).collect(),
         }
     }
 }

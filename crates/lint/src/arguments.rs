@@ -29,6 +29,7 @@ use commsan_model::{Code, Finding, Role};
 use commsan_mpi::calls::{Extent, Flow, Object, On, Rule};
 use commsan_mpi::{Call, Demand};
 use constant::{Constant, Constants};
+pub use constant::{DATATYPES, REDUCTIONS};
 use held::Held;
 use rustc_hash::FxHashSet;
 

@@ -7,6 +7,7 @@
 //! - `collectives`: whether all ranks call the same ones, in the same order.
 //! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
 //! - `objects`: datatypes that nobody commits, objects that nobody frees.
+//! - `rehearsal`: what goes wrong between a few ranks that are run on paper.
 //! - `pending`: uses of buffers and requests of operations that are not complete.
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
@@ -27,6 +28,7 @@ mod openmp;
 mod pending;
 mod places;
 mod pointers;
+mod rehearsal;
 
 pub use levels::Level;
 pub use mpi::{Calls, Mpi};
@@ -35,7 +37,7 @@ use commsan_ir::Program;
 use commsan_model::Finding;
 
 /// What the user knows better than the program tells.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The level that MPI is initialised with, instead of what the program asks for.
     pub level: Option<Level>,
@@ -43,6 +45,8 @@ pub struct Options {
     pub context: levels::Context,
     /// Whether to tell of objects that need not be freed, and are not.
     pub leaks: bool,
+    /// With how many ranks to rehearse the program.
+    pub ranks: Vec<usize>,
 }
 
 /// What the analyses say of a program.
@@ -70,8 +74,10 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     pending::check(program, &calls, &memory, &environment, &mut analysis);
     arguments::check(program, &calls, &environment, &mut analysis);
     objects::check(program, &calls, &memory, &environment, options.leaks, &mut analysis);
+    let rehearsed = rehearsal::findings(program, &calls, &environment, &options.ranks);
     // The last one: it changes the program.
     collectives::check(program, &calls, &memory, &environment, &mut analysis);
+    rehearsal::add(rehearsed, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
     };

@@ -132,11 +132,11 @@ enum Predefined<'p> {
 }
 
 /// MPICH's predefined reductions, from 0x58000001 on.
-const REDUCTIONS: [&str; 12] =
+pub const REDUCTIONS: [&str; 12] =
     ["MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MINLOC", "MAXLOC"];
 
 /// MPICH's predefined datatypes that programs reduce.
-const DATATYPES: [(u32, &str); 42] = [
+pub const DATATYPES: [(u32, &str); 42] = [
     (0x4c00_0101, "CHAR"),
     (0x4c00_0118, "SIGNED_CHAR"),
     (0x4c00_0102, "UNSIGNED_CHAR"),

@@ -16,6 +16,7 @@ impl<R: Rules> Code<'_, R> {
         let thread = match name {
             _ if of_cxx => Some((3, 0, 0)),
             "pthread_create" => Some((2, 0, 3)),
+            "thrd_create" => Some((1, 0, 2)),
             "__kmpc_fork_call" | "__kmpc_fork_teams" => Some((2, 2, 3)),
             _ => None,
         };
