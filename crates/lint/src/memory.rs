@@ -23,6 +23,8 @@
 mod build;
 mod calls;
 mod code;
+#[cfg(test)]
+mod executed;
 pub(crate) mod library;
 pub(crate) mod objects;
 pub(crate) mod pool;

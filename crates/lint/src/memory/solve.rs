@@ -9,6 +9,7 @@ use super::pool::{EMPTY, Pool, SetId};
 use super::set::Set;
 use super::{FIELDS, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// Places of one object that one set tells apart: who steps through it has none.
@@ -90,7 +91,7 @@ pub struct Solver {
     moved: FxHashMap<(SetId, Step), SetId>,
     holders: Vec<Holder>,
     /// By set: the one that it is part of now; itself if there is none.
-    parts: Vec<Node>,
+    parts: Vec<Cell<Node>>,
     /// Copies behind which a circle was looked for: from, to.
     looked: FxHashSet<(Node, Node)>,
     computed: FxHashMap<Computed, Node>,
@@ -129,16 +130,21 @@ impl Solver {
     pub fn node(&mut self) -> Node {
         let node = Node(self.holders.len() as u32);
         self.holders.push(Holder::default());
-        self.parts.push(node);
+        self.parts.push(Cell::new(node));
         node
     }
 
     /// The set that another is part of.
     fn root(&self, mut node: Node) -> Node {
-        while self.parts[node.0 as usize] != node {
-            node = self.parts[node.0 as usize];
+        loop {
+            let part = &self.parts[node.0 as usize];
+            if part.get() == node {
+                return node;
+            }
+            // The way is halved for whoever asks next (Tarjan and van Leeuwen 1984).
+            part.set(self.parts[part.get().0 as usize].get());
+            node = part.get();
         }
-        node
     }
 
     /// Puts a pointer into a set.
@@ -376,7 +382,7 @@ impl Solver {
             return;
         }
         let part = std::mem::take(&mut self.holders[node.0 as usize]);
-        self.parts[node.0 as usize] = into;
+        self.parts[node.0 as usize].set(into);
         let whole = &mut self.holders[into.0 as usize];
         // What either of them brings about has not seen all of the other's.
         whole.copies.extend(part.copies);

@@ -40,7 +40,7 @@ fn number(op: Binary, left: i64, right: i64) -> Option<i64> {
         Binary::Xor => left ^ right,
         Binary::ShiftLeft => left.checked_shl(u32::try_from(right).ok()?)?,
         Binary::ShiftRight if left >= 0 => left.checked_shr(u32::try_from(right).ok()?)?,
-        Binary::ShiftRight | Binary::Other => return None,
+        Binary::ShiftRight | Binary::Float => return None,
     };
     let small = |number: i64| i32::try_from(number).is_ok();
     (small(result) || !small(left) || !small(right)).then_some(result)

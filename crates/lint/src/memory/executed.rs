@@ -1,0 +1,271 @@
+//! Random programs, run: whatever a value is when they run is among what it may be.
+
+use super::{Memory, Object, Pointer};
+use crate::Calls;
+use commsan_ir::{
+    Block, Body, Callee, Function, FunctionId, Global, GlobalId, Inst, InstId, Op, Place, Program,
+    Value,
+};
+use proptest::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// An instruction to be: what it does, and numbers that choose with what.
+type Choice = (u8, [u16; 3]);
+
+const PARAMS: u32 = 2;
+/// How deep functions call each other when they run.
+const DEEPEST: usize = 8;
+/// Instructions that run, at most.
+const STEPS: usize = 4_000;
+
+fn function(name: &str, body: Option<Body>) -> Function {
+    Function {
+        name: name.into(),
+        shown: name.into(),
+        module: 0,
+        at: Place::default(),
+        params: if name == "main" { 0 } else { PARAMS },
+        param_names: FxHashMap::default(),
+        body,
+        address_taken: false,
+    }
+}
+
+/// The first function is `main`, the last one `malloc`.
+fn program(functions: &[Vec<Choice>]) -> Program {
+    let malloc = functions.len() as u32;
+    let bodies = functions.iter().enumerate().map(|(number, choices)| {
+        let name = if number == 0 { "main".into() } else { format!("f{number}") };
+        let params = if number == 0 { 0 } else { PARAMS };
+        function(&name, Some(body(params, malloc, choices)))
+    });
+    let functions = bodies.chain([function("malloc", None)]).collect();
+    let global = |name: &str| Global {
+        name: name.into(),
+        size: 24,
+        constant: false,
+        defined: true,
+        initial: Vec::new(),
+    };
+    Program { functions, globals: vec![global("g"), global("h")], ..Program::default() }
+}
+
+fn body(params: u32, malloc: u32, choices: &[Choice]) -> Body {
+    let mut values: Vec<_> = (0..2).map(|id| Value::Global(GlobalId(id), 0)).collect();
+    values.extend((0..params).map(Value::Param));
+    let mut code = Vec::new();
+    for (kind, numbers) in choices {
+        // The last ones more often, so that something comes of what is done.
+        let chosen = |number: u16| match number % 4 {
+            0 => number as usize / 4 % values.len(),
+            _ => values.len() - 1 - number as usize / 4 % values.len().min(4),
+        };
+        let [a, b, c] = numbers.map(|number| values[chosen(number)]);
+        let bytes = Value::Int(i64::from(numbers[2] % 4) * 8);
+        let callee = Callee::Direct(FunctionId(1 + u32::from(numbers[2]) % (malloc - 1).max(1)));
+        let (op, args) = match kind % 10 {
+            0 => (Op::Alloca(Some(24)), vec![]),
+            1 => (Op::Offset(i64::from(numbers[2] % 3) * 8 - 8, [].into()), vec![a]),
+            2 | 3 => (Op::Load(8), vec![a]),
+            4 | 5 => (Op::Store(8), vec![a, b]),
+            6 if malloc > 1 => (Op::Call(callee), vec![a, b]),
+            6 => (Op::Call(Callee::Direct(FunctionId(malloc))), vec![a, b]),
+            7 => (Op::Select, vec![Value::Opaque, a, b]),
+            8 => (Op::Copy, vec![a, b, if numbers[2] % 2 == 0 { bytes } else { c }]),
+            _ => match numbers[2] % 2 {
+                0 => (Op::Call(Callee::Direct(FunctionId(malloc))), vec![a, b]),
+                _ => (Op::Offset(0, [8].into()), vec![a, Value::Opaque]),
+            },
+        };
+        let has_result = !matches!(op, Op::Store(_) | Op::Copy);
+        if has_result {
+            values.push(Value::Inst(InstId(code.len() as u32)));
+        }
+        code.push(Inst { op, args: args.into_iter().collect(), at: Place::default() });
+    }
+    let result = values[values.len() - 1];
+    code.push(Inst { op: Op::Return, args: [result].into_iter().collect(), at: Place::default() });
+    let all = (0..code.len() as u32).map(InstId).collect();
+    let block = Block { code: all, ..Block::default() };
+    Body { blocks: vec![block], code, ..Body::default() }
+}
+
+/// An address when the program runs: of which piece of memory, and bytes from its begin.
+type Address = Option<(usize, i64)>;
+
+struct Run<'a> {
+    program: &'a Program,
+    memory: &'a Memory,
+    /// Pieces of memory: what they are instances of, and what is in them.
+    pieces: Vec<(Object, FxHashMap<i64, Address>)>,
+    steps: usize,
+    chance: u64,
+}
+
+impl Run<'_> {
+    fn chance(&mut self, below: u64) -> u64 {
+        self.chance = self.chance.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (self.chance >> 33) % below
+    }
+
+    fn pointer(&self, address: (usize, i64)) -> Pointer {
+        Pointer { object: self.pieces[address.0].0, at: Some(address.1) }
+    }
+
+    fn is_among(&self, all: &[Pointer], address: Address) -> bool {
+        let Some(address) = address else { return true };
+        let is = self.pointer(address);
+        all.iter().any(|may| may.object == is.object && (may.at.is_none() || may.at == is.at))
+    }
+
+    fn allocate(&mut self, object: Object) -> Address {
+        self.pieces.push((object, FxHashMap::default()));
+        Some((self.pieces.len() - 1, 0))
+    }
+
+    fn read(&self, address: Address) -> Address {
+        let (piece, at) = address?;
+        self.pieces[piece].1.get(&at).copied().flatten()
+    }
+
+    fn write(&mut self, address: Address, value: Address) {
+        let Some((piece, at)) = address else { return };
+        self.pieces[piece].1.insert(at, value);
+        let content = self.memory.content(self.pointer((piece, at)));
+        assert!(self.is_among(&content, value), "{:?} is not in memory", value);
+    }
+
+    fn call(&mut self, function: FunctionId, arguments: &[Address], depth: usize) -> Address {
+        let program = self.program;
+        let body = program[function].body.as_ref()?;
+        for (number, argument) in (0..program[function].params).zip(arguments) {
+            let may = self.memory.targets(function, Value::Param(number));
+            assert!(self.is_among(&may, *argument), "parameter {number} of {function:?}");
+        }
+        let mut results: Vec<Address> = vec![None; body.code.len()];
+        for (at, inst) in body.code.iter().enumerate() {
+            self.steps += 1;
+            if self.steps > STEPS {
+                return None;
+            }
+            let id = InstId(at as u32);
+            let of = |value: &Value| match *value {
+                Value::Global(id, at) => Some((id.0 as usize, at)),
+                Value::Param(number) => arguments[number as usize],
+                Value::Inst(id) => results[id.0 as usize],
+                _ => None,
+            };
+            let args: Vec<_> = inst.args.iter().map(of).collect();
+            let result = match &inst.op {
+                Op::Alloca(_) => self.allocate(Object::Local(function, id)),
+                Op::Offset(bytes, scales) => {
+                    let steps = if scales.is_empty() { 0 } else { self.chance(3) as i64 };
+                    args[0].map(|(piece, at)| (piece, at + bytes + 8 * steps))
+                }
+                Op::Load(_) => self.read(args[0]),
+                Op::Store(_) => {
+                    self.write(args[1], args[0]);
+                    None
+                }
+                Op::Select => args[1 + self.chance(2) as usize],
+                Op::Copy => {
+                    let bytes = match inst.args[2] {
+                        Value::Int(bytes) => bytes,
+                        _ => 8 * self.chance(4) as i64,
+                    };
+                    let (to, from) = (args[0], args[1]);
+                    let on = |address: Address, by| address.map(|(piece, at)| (piece, at + by));
+                    let parts: Vec<_> =
+                        (0..bytes / 8).map(|part| self.read(on(from, 8 * part))).collect();
+                    for (part, value) in (0..).zip(parts) {
+                        self.write(on(to, 8 * part), value);
+                    }
+                    None
+                }
+                Op::Call(Callee::Direct(callee)) if program[*callee].body.is_none() => {
+                    self.allocate(Object::Made(function, id, None))
+                }
+                Op::Call(Callee::Direct(callee)) if depth < DEEPEST => {
+                    self.call(*callee, &args, depth + 1)
+                }
+                Op::Return => return args[0],
+                _ => None,
+            };
+            let may = self.memory.targets(function, Value::Inst(id));
+            assert!(self.is_among(&may, result), "{function:?} {id:?}: {result:?} not in {may:?}");
+            results[at] = result;
+        }
+        None
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn what_programs_do_is_among_what_they_may_do(
+        functions in prop::collection::vec(
+            prop::collection::vec((any::<u8>(), any::<[u16; 3]>()), 1..18),
+            1..5,
+        ),
+        chance in any::<u64>(),
+    ) {
+        let program = program(&functions);
+        let memory = Memory::of(&program, &Calls::of(&program));
+        for chance in (0..4).map(|more| chance.wrapping_add(more)) {
+            let globals = (0..2).map(|id| (Object::Global(GlobalId(id)), FxHashMap::default()));
+            let pieces = globals.collect();
+            Run { program: &program, memory: &memory, pieces, steps: 0, chance }
+                .call(FunctionId(0), &[], 0);
+        }
+    }
+}
+
+/// `keep(box, p)` stores, `get(box)` loads: what one box keeps does not come out of another.
+#[test]
+fn calls_of_a_function_are_told_apart() {
+    let inst = |op, args: &[Value]| Inst {
+        op,
+        args: args.iter().copied().collect(),
+        at: Place::default(),
+    };
+    let code = |code: Vec<Inst>| {
+        let all = (0..code.len() as u32).map(InstId).collect();
+        let block = Block { code: all, ..Block::default() };
+        Some(Body { blocks: vec![block], code, ..Body::default() })
+    };
+    let [box_, kept] = [Value::Param(0), Value::Param(1)];
+    let result = |id| Value::Inst(InstId(id));
+    let call = |callee| Op::Call(Callee::Direct(FunctionId(callee)));
+    let alloca = || inst(Op::Alloca(Some(8)), &[]);
+    // As compilers write it without optimization: the parameter in a variable whose address another function has.
+    let keep = vec![
+        alloca(),
+        inst(Op::Store(8), &[box_, result(0)]),
+        inst(call(3), &[result(0)]),
+        inst(Op::Store(8), &[kept, result(2)]),
+        inst(Op::Return, &[]),
+    ];
+    let get = vec![inst(Op::Load(8), &[box_]), inst(Op::Return, &[result(0)])];
+    let inner = vec![inst(Op::Load(8), &[box_]), inst(Op::Return, &[result(0)])];
+    let main = vec![
+        alloca(),
+        alloca(),
+        alloca(),
+        alloca(),
+        inst(call(1), &[result(0), result(2)]),
+        inst(call(1), &[result(1), result(3)]),
+        inst(call(2), &[result(0)]),
+        inst(call(2), &[result(1)]),
+        inst(Op::Return, &[]),
+    ];
+    let bodies = [("main", main), ("keep", keep), ("get", get), ("inner", inner)];
+    let functions = bodies.map(|(name, body)| function(name, code(body))).into();
+    let program = Program { functions, ..Program::default() };
+    let memory = Memory::of(&program, &Calls::of(&program));
+    let local = |id| Pointer { object: Object::Local(FunctionId(0), InstId(id)), at: Some(0) };
+    assert_eq!(memory.targets(FunctionId(0), result(6)), [local(2)]);
+    assert_eq!(memory.targets(FunctionId(0), result(7)), [local(3)]);
+    assert_eq!(memory.content(local(0)), [local(2)]);
+    // Within, all calls are one.
+    assert_eq!(memory.targets(FunctionId(1), kept), [local(2), local(3)]);
+}
