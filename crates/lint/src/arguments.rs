@@ -99,8 +99,9 @@ fn report(
     analysis: &mut Analysis,
 ) {
     let parameter = given.call.params[index].shown();
-    let possible = given.constants.is_freed_sometimes(index);
-    let problem = if possible { "has been freed on some ways here" } else { problem };
+    let freed_sometimes = given.constants.is_freed_sometimes(index);
+    let possible = freed_sometimes || given.may_be_of_nothing(index);
+    let problem = if freed_sometimes { "has been freed on some ways here" } else { problem };
     let label = format!("`{parameter}` {problem}");
     let mut sites = vec![places::at(program, function, given.inst.at, Role::Operation, label)];
     if let Some((_, by)) = given.constants.freed(index) {
@@ -175,7 +176,21 @@ impl Given<'_, '_> {
             {
                 FREED.to_owned()
             }
+            Demand::Comm
+            | Demand::Win
+            | Demand::Group
+            | Demand::File
+            | Demand::Op
+            | Demand::Datatype
+                if handle()? == Constant::Nothing
+                    && (demand != Demand::Datatype || !nowhere && self.may_matter(index)) =>
+            {
+                "is zero, and no handle".to_owned()
+            }
             Demand::Comm if handle()? == Constant::NullComm => "is MPI_COMM_NULL".to_owned(),
+            Demand::Topology(_) if handle()? == Constant::BuiltInComm => {
+                "is predefined, and has no topology".to_owned()
+            }
             Demand::Win if handle()? == Constant::NullWin => "is MPI_WIN_NULL".to_owned(),
             Demand::Group if handle()? == Constant::NullGroup => "is MPI_GROUP_NULL".to_owned(),
             Demand::Info if handle()? == Constant::NullInfo => "is MPI_INFO_NULL".to_owned(),
@@ -190,7 +205,7 @@ impl Given<'_, '_> {
                 }
                 _ => return None,
             },
-            Demand::Datatype if !nowhere && self.matters(index) => match handle()? {
+            Demand::Datatype if !nowhere && self.may_matter(index) => match handle()? {
                 Constant::NullDatatype => "is MPI_DATATYPE_NULL".to_owned(),
                 _ => return None,
             },
@@ -250,6 +265,24 @@ impl Given<'_, '_> {
 
     /// Whether a count or datatype is used on every rank, and of something.
     fn matters(&self, index: usize) -> bool {
+        self.is_used(index, |rule| self.is_of_something(rule))
+    }
+
+    /// The same, as far as is known: counts may be of nothing.
+    fn may_matter(&self, index: usize) -> bool {
+        let may_be_of_something = |rule: &Rule| match rule.extent {
+            Extent::Blocks { count, .. } => self.number(count) != Some(0),
+            _ => self.call.flow != Flow::Neighbours,
+        };
+        self.is_used(index, may_be_of_something)
+    }
+
+    /// Whether nobody knows of how much this datatype is.
+    fn may_be_of_nothing(&self, index: usize) -> bool {
+        self.call.demands.contains(&(index, Demand::Datatype)) && !self.matters(index)
+    }
+
+    fn is_used(&self, index: usize, is_of_something: impl Fn(&Rule) -> bool) -> bool {
         let by = |rule: &&Rule| rule.datatype == index || count_of(rule) == Some(index);
         let rules: Vec<_> = self.call.accesses.iter().filter(by).collect();
         if rules.is_empty() {
@@ -260,7 +293,7 @@ impl Given<'_, '_> {
         let used = |on: On| {
             let mut rules = rules.iter().filter(|rule| rule.on == on);
             rules.any(|rule| {
-                let of_something = count_of(rule) == Some(index) || self.is_of_something(rule);
+                let of_something = count_of(rule) == Some(index) || is_of_something(rule);
                 of_something && !self.may_be_in_place(rule.buffer) && self.takes_place(rule)
             })
         };

@@ -24,6 +24,7 @@ mod meetings;
 mod messages;
 mod numbers;
 mod outside;
+mod room;
 mod skip;
 mod store;
 mod text;

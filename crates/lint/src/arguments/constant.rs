@@ -52,6 +52,10 @@ pub enum Constant {
     NoOp,
     /// Any datatype but the null handle.
     Datatype,
+    /// `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
+    BuiltInComm,
+    /// What no library has made, nor defined: a null pointer, or zero, in C.
+    Nothing,
 }
 
 impl Constant {
@@ -91,6 +95,7 @@ impl Constant {
             "ompi_mpi_group_null" => Constant::NullGroup,
             "ompi_mpi_info_null" => Constant::NullInfo,
             "ompi_mpi_file_null" => Constant::NullFile,
+            "ompi_mpi_comm_world" | "ompi_mpi_comm_self" => Constant::BuiltInComm,
             "ompi_mpi_op_replace" => Constant::Replace,
             "ompi_mpi_op_no_op" => Constant::NoOp,
             "ompi_mpi_char"
@@ -115,6 +120,7 @@ impl Constant {
             0x0c00_0000 => Constant::NullDatatype,
             0x0800_0000 => Constant::NullGroup,
             0x1c00_0000 => Constant::NullInfo,
+            0x4400_0000 | 0x4400_0001 => Constant::BuiltInComm,
             0x5800_000d => Constant::Replace,
             0x5800_000e => Constant::NoOp,
             built_in if built_in >> 24 == 0x4c => Constant::Datatype,
@@ -282,6 +288,7 @@ impl Constants<'_> {
                 let number = self.number_behind(inst, index)?;
                 self.environment.mpich.then(|| Constant::numbered(number))?
             }
+            Value::Int(0) => Some(Constant::Nothing),
             Value::Int(number) => self.environment.mpich.then(|| Constant::numbered(number))?,
             Value::Global(id, 0) => Constant::named(&self.program[id].name),
             _ => None,

@@ -424,6 +424,9 @@ impl<'p> Job<'_, 'p> {
         let periods: Option<Vec<_>> =
             (0..count).map(|n| asked.element(self, "periods", n, 4)).collect();
         let (dims, periods) = (dims?, periods?);
+        if let Some(dim) = dims.iter().find(|dim| **dim < 0) {
+            self.negative(asked, "dims", *dim);
+        }
         dims.iter().all(|dim| *dim > 0).then_some((dims, periods))
     }
 }

@@ -38,13 +38,13 @@ impl<'p> Job<'_, 'p> {
         Outcome { wrong, seen, unfit, complete, strict, ranks }
     }
 
-    fn add(&mut self, code: Code, spots: Vec<Spot>, message: String, why: String, help: &str) {
+    pub fn add(&mut self, code: Code, spots: Vec<Spot>, message: String, why: String, help: &str) {
         let possible = self.by_chance;
         let (help, too_few) = (help.to_owned(), false);
         self.wrong.push(Wrong { code, spots, message, why, help, possible, too_few });
     }
 
-    fn with(&self) -> String {
+    pub fn with(&self) -> String {
         format!("when {} ranks run the program", self.ranks.len())
     }
 

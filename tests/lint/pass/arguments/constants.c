@@ -16,8 +16,8 @@ static void two_sided(MPI_Comm comm, int next) {
                MPI_STATUS_IGNORE);
 }
 
-static void collective(MPI_Comm comm, MPI_Comm others, int rank) {
-  int root = 0;
+static void collective(MPI_Comm comm, MPI_Comm others, int rank, int *counts, int *displs) {
+  int root = 0, status;
   MPI_Bcast(data, 1, MPI_INT, root, comm);
   /* Of two groups, one says MPI_ROOT or MPI_PROC_NULL. */
   MPI_Bcast(data, 1, MPI_INT, MPI_ROOT, others);
@@ -25,6 +25,8 @@ static void collective(MPI_Comm comm, MPI_Comm others, int rank) {
   MPI_Bcast(NULL, 0, MPI_INT, 0, comm);
   MPI_Allreduce(MPI_IN_PLACE, all, 1, MPI_INT, MPI_SUM, comm);
   MPI_Allgather(MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, all, 1, MPI_INT, comm);
+  MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, all, counts, displs, MPI_INT, comm);
+  MPI_Topo_test(MPI_COMM_WORLD, &status);
   /* What is received matters on the root alone. */
   if (rank == 0)
     MPI_Gather(data, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
@@ -52,7 +54,8 @@ int main(int argc, char **argv) {
     MPI_Send(data, 1, MPI_INT, neighbour, 0, MPI_COMM_WORLD);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   two_sided(comm, (rank + 1) % size);
-  collective(comm, comm, rank);
+  int counts[64] = {0}, displs[64] = {0};
+  collective(comm, comm, rank, counts, displs);
   MPI_Win_create(all, sizeof all, 4, MPI_INFO_NULL, comm, &win);
   MPI_Win_fence(0, win);
   one_sided(win, (rank + 1) % size);
