@@ -220,52 +220,102 @@ proptest! {
     }
 }
 
+fn inst(op: Op, args: &[Value]) -> Inst {
+    Inst { op, args: args.iter().copied().collect(), at: Place::default() }
+}
+
+fn call(callee: u32, args: &[Value]) -> Inst {
+    inst(Op::Call(Callee::Direct(FunctionId(callee))), args)
+}
+
+fn alloca() -> Inst {
+    inst(Op::Alloca(Some(8)), &[])
+}
+
+fn store(value: Value, address: Value) -> Inst {
+    inst(Op::Store(8), &[value, address])
+}
+
+fn load(address: Value) -> Inst {
+    inst(Op::Load(8), &[address])
+}
+
+fn result(id: u32) -> Value {
+    Value::Inst(InstId(id))
+}
+
+/// What pointers point to in a program of these functions; without code they are somebody else's.
+fn memory_of(functions: &[(&str, &[Inst])]) -> Memory {
+    let body = |code: &[Inst]| {
+        let all = (0..code.len() as u32).map(InstId).collect();
+        let block = Block { code: all, ..Block::default() };
+        (!code.is_empty()).then(|| Body {
+            blocks: vec![block],
+            code: code.to_vec(),
+            ..Body::default()
+        })
+    };
+    let functions = functions.iter().map(|(name, code)| function(name, body(code))).collect();
+    let program = Program { functions, ..Program::default() };
+    Memory::of(&program, &Calls::of(&program))
+}
+
+const FIRST: Value = Value::Param(0);
+const SECOND: Value = Value::Param(1);
+
 /// `keep(box, p)` stores, `get(box)` loads: what one box keeps does not come out of another.
 #[test]
 fn calls_of_a_function_are_told_apart() {
-    let inst = |op, args: &[Value]| Inst {
-        op,
-        args: args.iter().copied().collect(),
-        at: Place::default(),
-    };
-    let code = |code: Vec<Inst>| {
-        let all = (0..code.len() as u32).map(InstId).collect();
-        let block = Block { code: all, ..Block::default() };
-        Some(Body { blocks: vec![block], code, ..Body::default() })
-    };
-    let [box_, kept] = [Value::Param(0), Value::Param(1)];
-    let result = |id| Value::Inst(InstId(id));
-    let call = |callee| Op::Call(Callee::Direct(FunctionId(callee)));
-    let alloca = || inst(Op::Alloca(Some(8)), &[]);
     // As compilers write it without optimization: the parameter in a variable whose address another function has.
-    let keep = vec![
+    let keep = [
         alloca(),
-        inst(Op::Store(8), &[box_, result(0)]),
-        inst(call(3), &[result(0)]),
-        inst(Op::Store(8), &[kept, result(2)]),
+        store(FIRST, result(0)),
+        call(3, &[result(0)]),
+        store(SECOND, result(2)),
         inst(Op::Return, &[]),
     ];
-    let get = vec![inst(Op::Load(8), &[box_]), inst(Op::Return, &[result(0)])];
-    let inner = vec![inst(Op::Load(8), &[box_]), inst(Op::Return, &[result(0)])];
-    let main = vec![
+    let get = [load(FIRST), inst(Op::Return, &[result(0)])];
+    let main = [
         alloca(),
         alloca(),
         alloca(),
         alloca(),
-        inst(call(1), &[result(0), result(2)]),
-        inst(call(1), &[result(1), result(3)]),
-        inst(call(2), &[result(0)]),
-        inst(call(2), &[result(1)]),
+        call(1, &[result(0), result(2)]),
+        call(1, &[result(1), result(3)]),
+        call(2, &[result(0)]),
+        call(2, &[result(1)]),
         inst(Op::Return, &[]),
     ];
-    let bodies = [("main", main), ("keep", keep), ("get", get), ("inner", inner)];
-    let functions = bodies.map(|(name, body)| function(name, code(body))).into();
-    let program = Program { functions, ..Program::default() };
-    let memory = Memory::of(&program, &Calls::of(&program));
+    let memory = memory_of(&[("main", &main), ("keep", &keep), ("get", &get), ("inner", &get)]);
     let local = |id| Pointer { object: Object::Local(FunctionId(0), InstId(id)), at: Some(0) };
     assert_eq!(memory.targets(FunctionId(0), result(6)), [local(2)]);
     assert_eq!(memory.targets(FunctionId(0), result(7)), [local(3)]);
     assert_eq!(memory.content(local(0)), [local(2)]);
     // Within, all calls are one.
-    assert_eq!(memory.targets(FunctionId(1), kept), [local(2), local(3)]);
+    assert_eq!(memory.targets(FunctionId(1), SECOND), [local(2), local(3)]);
+}
+
+/// A function's variable whose address it has stored, or given away by another one, is written by who finds it there.
+#[test]
+fn variables_that_others_know_are_no_terms() {
+    let written = [load(FIRST), store(SECOND, result(0)), inst(Op::Return, &[])];
+    let shows = [
+        alloca(),
+        store(result(0), FIRST),
+        call(2, &[FIRST, SECOND]),
+        load(result(0)),
+        inst(Op::Return, &[result(3)]),
+    ];
+    let main = [alloca(), alloca(), call(1, &[result(0), result(1)]), inst(Op::Return, &[])];
+    let memory = memory_of(&[("main", &main), ("shows", &shows), ("written", &written)]);
+    let local = Pointer { object: Object::Local(FunctionId(0), InstId(1)), at: Some(0) };
+    assert_eq!(memory.targets(FunctionId(0), result(2)), [local]);
+
+    let gives = [call(3, &[FIRST]), inst(Op::Return, &[])];
+    let given = [alloca(), call(2, &[result(0)]), load(result(0)), inst(Op::Return, &[result(2)])];
+    let main = [call(1, &[]), inst(Op::Return, &[])];
+    let memory =
+        memory_of(&[("main", &main), ("given", &given), ("gives", &gives), ("other", &[])]);
+    let found = memory.targets(FunctionId(0), result(0));
+    assert!(found.iter().any(|pointer| pointer.object == Object::Outside), "{found:?}");
 }
