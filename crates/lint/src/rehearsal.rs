@@ -19,6 +19,7 @@ mod arithmetic;
 mod asked;
 mod calls;
 mod comms;
+mod counted;
 mod machine;
 mod meetings;
 mod messages;
@@ -36,6 +37,7 @@ use crate::environment::Environment;
 use asked::{Asked, Place};
 use commsan_ir::{FORTRAN_PROGRAM, Program};
 use commsan_model::Finding;
+pub use counted::add;
 use machine::{Machine, Stop};
 use meetings::Meeting;
 use messages::{Open, Request};
@@ -45,7 +47,6 @@ use store::Datum;
 use text::Text;
 use types::Type;
 use wrong::Wrong;
-pub use wrong::add;
 
 /// Instructions that one rank may run.
 const STEPS: u32 = 60_000;
@@ -75,7 +76,7 @@ pub fn findings(
             outcomes.push(job.outcome());
         }
     }
-    wrong::findings(program, &outcomes)
+    counted::findings(program, &outcomes)
 }
 
 /// A communicator.

@@ -5,15 +5,15 @@
 //! Hardekopf and Lin 2007), so that all callers of a function share what it returns. Sets that hand on to each other in a
 //! circle become one, where they are seen to have become the same (lazy cycle detection, Hardekopf and Lin, PLDI 2007).
 
+mod circles;
+mod grow;
+
 use super::pool::{EMPTY, Pool, SetId};
 use super::set::Set;
 use super::{FIELDS, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::collections::VecDeque;
-
-/// Places of one object that one set tells apart: who steps through it has none.
-const PLACES: usize = 64;
 
 /// A set of pointers: those that a value, or a field of an object, may hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -61,16 +61,6 @@ enum Computed {
     Shifted(Node, Step),
     Loaded(Node),
 }
-
-/// Sets that are looked at for a circle.
-const LONGEST: usize = 1_000;
-
-/// How often a step is followed before a circle is looked for around it: if it lies on one, pointers walk through
-/// their objects (positive weight cycles, Pearce et al. 2007).
-const LOOKS: [u32; 3] = [4, 64, 1_024];
-
-/// Sets that are put together one by one; what more of them become is hardly met again.
-const FEW: usize = 3;
 
 /// Pairs of objects that are copied field by field.
 const PAIRS: usize = 64;
@@ -288,44 +278,6 @@ impl Solver {
         }
     }
 
-    /// Steps of a set that lead back to it can lead anywhere in the object.
-    fn widen_walks(&mut self, node: Node) {
-        let holder = &mut self.holders[node.0 as usize];
-        holder.followed += 1;
-        if !LOOKS.contains(&holder.followed) {
-            return;
-        }
-        for at in 0..self.holders[node.0 as usize].edges.len() {
-            let Edge::Shift(to, Some(_)) = self.holders[node.0 as usize].edges[at] else {
-                continue;
-            };
-            if self.leads(to, node) {
-                self.holders[node.0 as usize].edges[at] = Edge::Shift(to, None);
-            }
-        }
-    }
-
-    /// Whether what is in `from` comes to `to`, by copies and steps.
-    fn leads(&self, from: Node, to: Node) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut open = vec![self.root(from)];
-        while let Some(node) = open.pop() {
-            if node == to {
-                return true;
-            }
-            if seen.len() == LONGEST || !seen.insert(node) {
-                continue;
-            }
-            let holder = &self.holders[node.0 as usize];
-            let stepped = holder.edges.iter().filter_map(|edge| match edge {
-                Edge::Shift(to, _) => Some(to),
-                _ => None,
-            });
-            open.extend(holder.copies.iter().chain(stepped).map(|next| self.root(*next)));
-        }
-        false
-    }
-
     /// The number of what a set holds; for those that hold the same it is the same.
     pub fn held_by(&self, node: Node) -> SetId {
         self.holders[self.root(node).0 as usize].pointers
@@ -333,64 +285,6 @@ impl Solver {
 
     fn size(&self, node: Node) -> usize {
         self.pool[self.held_by(node)].len()
-    }
-
-    /// Sets that nobody holds any more make room.
-    fn forget_past(&mut self) {
-        let used = self.holders.iter().flat_map(|holder| {
-            [holder.pointers, holder.new].into_iter().chain(holder.arriving.iter().copied())
-        });
-        let used: FxHashSet<_> = used.collect();
-        self.pool.keep(&used);
-        self.added.retain(|(had, other), (has, new)| {
-            [*had, *other, *has, *new].iter().all(|id| *id == EMPTY || used.contains(id))
-        });
-        self.moved.retain(|(from, _), to| used.contains(from) && used.contains(to));
-    }
-
-    /// Makes one set of those on a way back from `to`, which has what `from` has.
-    fn join_circle(&mut self, from: Node, to: Node) {
-        let (from, to) = (self.root(from), self.root(to));
-        let held = self.held_by(from);
-        if from == to || held == EMPTY || !self.looked.insert((from, to)) {
-            return;
-        }
-        let mut seen = FxHashSet::from_iter([to]);
-        let mut way = vec![(to, 0)];
-        while let Some((node, at)) = way.last_mut() {
-            let Some(next) = self.holders[node.0 as usize].copies.get(*at) else {
-                way.pop();
-                continue;
-            };
-            *at += 1;
-            let next = self.root(*next);
-            if next == from {
-                let circle: Vec<_> = way.iter().map(|(node, _)| *node).collect();
-                circle.into_iter().for_each(|node| self.join(from, node));
-                return;
-            }
-            let is_same = self.held_by(next) == held && self.outside != Some(next);
-            if seen.len() < LONGEST && is_same && seen.insert(next) {
-                way.push((next, 0));
-            }
-        }
-    }
-
-    /// A set becomes part of another.
-    fn join(&mut self, into: Node, node: Node) {
-        if into == node || [into, node].into_iter().any(|one| self.outside == Some(one)) {
-            return;
-        }
-        let part = std::mem::take(&mut self.holders[node.0 as usize]);
-        self.parts[node.0 as usize].set(into);
-        let whole = &mut self.holders[into.0 as usize];
-        // What either of them brings about has not seen all of the other's.
-        whole.copies.extend(part.copies);
-        whole.edges.extend(part.edges);
-        whole.pointers = self.pool.union(whole.pointers, part.pointers);
-        whole.arriving.extend(part.arriving);
-        whole.new = whole.pointers;
-        self.open.push_back(into);
     }
 
     /// Whether a set holds a pointer like this.
@@ -493,107 +387,6 @@ impl Solver {
         self.follow(edge, pointers);
     }
 
-    /// Adds pointers to a set, and hands them on, later.
-    fn unite(&mut self, to: Node, pointers: SetId) {
-        let to = self.root(to);
-        let holder = &mut self.holders[to.0 as usize];
-        if pointers == EMPTY || pointers == holder.pointers {
-            return;
-        }
-        if holder.arriving.is_empty() {
-            self.open.push_back(to);
-        }
-        if holder.arriving.last() != Some(&pointers) {
-            holder.arriving.push(pointers);
-        }
-    }
-
-    /// What was added to a set comes into it, all at once: sets that grow step by step would be many. Returns what is
-    /// to be handed on.
-    fn arrive(&mut self, node: Node) -> SetId {
-        let holder = &mut self.holders[node.0 as usize];
-        let arriving = std::mem::take(&mut holder.arriving);
-        let unseen = std::mem::take(&mut holder.new);
-        let had = holder.pointers;
-        let arriving = self.all_of(arriving);
-        let (has, new) = self.together(had, arriving, self.outside == Some(node));
-        self.holders[node.0 as usize].pointers = has;
-        self.pool.union(unseen, new)
-    }
-
-    /// What is in any of these sets.
-    fn all_of(&mut self, mut sets: Vec<SetId>) -> SetId {
-        sets.sort_unstable();
-        sets.dedup();
-        if sets.len() <= FEW {
-            return sets.into_iter().fold(EMPTY, |all, set| self.pool.union(all, set));
-        }
-        let mut all = Set::default();
-        for set in sets {
-            all.absorb(&self.pool[set]);
-        }
-        self.pool.id(all)
-    }
-
-    /// What a set becomes when others are added to what it had, and what of it is new.
-    fn together(&mut self, had: SetId, others: SetId, is_outside: bool) -> (SetId, SetId) {
-        if had == others || others == EMPTY {
-            return (had, EMPTY);
-        }
-        let known = self.added.get(&(had, others));
-        if let (Some(known), false) = (known, is_outside) {
-            return *known;
-        }
-        let missing = self.pool[had].missing(&self.pool[others]);
-        let mut counts = FxHashMap::default();
-        let mut admit = |number| self.admitted(had, number, is_outside, &mut counts);
-        let all_are = missing.iter().all(|number| admit(number) == Some(number));
-        let new = match all_are {
-            true => missing,
-            false => {
-                let mut counts = FxHashMap::default();
-                let admit = |number| self.admitted(had, number, is_outside, &mut counts);
-                self.pool[had].missing(&missing.iter().filter_map(admit).collect())
-            }
-        };
-        let new = self.pool.id(new);
-        let has = self.pool.with(had, new);
-        if !is_outside {
-            self.added.insert((had, others), (has, new));
-        }
-        (has, new)
-    }
-
-    /// What a set takes a pointer for: nothing where it has the whole object already, and the whole
-    /// object where there are so many places that a loop must be at work. `counts` has how many places it tells
-    /// apart, of objects with many.
-    fn admitted(
-        &self,
-        had: SetId,
-        number: u32,
-        is_outside: bool,
-        counts: &mut FxHashMap<u32, usize>,
-    ) -> Option<u32> {
-        let whole = self.wholes[number as usize];
-        if whole == number {
-            return Some(number);
-        }
-        let had = &self.pool[had];
-        if had.contains(whole) {
-            return None;
-        }
-        let places = &self.places[whole as usize];
-        // Who knows a place outside knows the whole object.
-        if is_outside || places.len() <= PLACES {
-            return Some(if is_outside { whole } else { number });
-        }
-        let count = counts
-            .entry(whole)
-            .or_insert_with(|| places.iter().filter(|place| had.contains(**place)).count());
-        *count += 1;
-        Some(if *count > PLACES { whole } else { number })
-    }
-
     fn follow(&mut self, edge: Edge, pointers: SetId) {
         let numbers = |solver: &Solver| solver.pool[pointers].iter().collect::<Vec<_>>();
         match edge {
@@ -620,28 +413,6 @@ impl Solver {
                 }
             }
         }
-    }
-
-    /// Pointers so many bytes on.
-    fn moved(&mut self, by: Step, pointers: SetId) -> SetId {
-        if let Some(moved) = self.moved.get(&(pointers, by)) {
-            return *moved;
-        }
-        let mut moved: Vec<_> = self.pool[pointers].iter().collect();
-        for number in &mut moved {
-            let pointer = self.pointers[*number as usize];
-            // Handles and functions have no fields.
-            let at = match pointer.object {
-                Object::Function(_) | Object::Handle(_) => pointer.at,
-                _ => pointer.at.zip(by).map(|(at, by)| at.wrapping_add(by)),
-            };
-            let pointer = self.bounded(Pointer { at, ..pointer });
-            *number = self.number(pointer);
-        }
-        let moved = Set::from_iter(moved);
-        let moved = self.pool.id(moved);
-        self.moved.insert((pointers, by), moved);
-        moved
     }
 
     fn load_from(&mut self, pointer: Pointer, to: Node) {
@@ -673,98 +444,4 @@ impl Solver {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use commsan_ir::GlobalId;
-
-    fn object(number: u32) -> Object {
-        Object::Global(GlobalId(number))
-    }
-
-    fn at(number: u32, at: i64) -> Pointer {
-        Pointer { object: object(number), at: Some(at) }
-    }
-
-    #[test]
-    fn fields_are_told_apart_and_a_variable_index_is_all_of_them() {
-        let mut solver = Solver::default();
-        let [structure, first, second, loaded, any, all] = [(); 6].map(|()| solver.node());
-        solver.add(structure, at(0, 0));
-        let field = solver.node();
-        solver.shift(structure, field, Some(8));
-        solver.add(first, at(1, 0));
-        solver.add(second, at(2, 0));
-        solver.store(structure, first);
-        solver.store(field, second);
-        solver.load(field, loaded);
-        solver.shift(structure, any, None);
-        solver.load(any, all);
-        solver.run();
-        assert_eq!(solver.pointers(loaded), [at(2, 0)]);
-        assert_eq!(solver.pointers(all), [at(1, 0), at(2, 0)]);
-    }
-
-    #[test]
-    fn a_pointer_that_walks_in_a_loop_ends() {
-        let mut solver = Solver::default();
-        let [walking, next] = [(); 2].map(|()| solver.node());
-        solver.add(walking, at(0, 0));
-        solver.shift(walking, next, Some(8));
-        solver.copy(next, walking);
-        solver.run();
-        let found = solver.pointers(walking);
-        assert!(found.len() <= FIELDS + 2, "{}", found.len());
-        assert!(found.contains(&Pointer { object: object(0), at: None }));
-    }
-
-    #[test]
-    fn pointers_that_walk_through_many_objects_are_few() {
-        let mut solver = Solver::default();
-        let [walking, next] = [(); 2].map(|()| solver.node());
-        for number in 0..100 {
-            solver.add(walking, at(number, 0));
-        }
-        solver.shift(walking, next, Some(8));
-        solver.copy(next, walking);
-        solver.run();
-        let found = solver.pointers(walking);
-        assert!(found.len() <= 100 * 8, "{}", found.len());
-        assert!((0..100).all(|n| found.contains(&Pointer { object: object(n), at: None })));
-    }
-
-    #[test]
-    fn places_from_many_sets_become_the_whole_object() {
-        let mut solver = Solver::default();
-        let [base, all] = [(); 2].map(|()| solver.node());
-        solver.add(base, at(0, 0));
-        for field in 1..300 {
-            let stepped = solver.shifted(base, Some(8 * field));
-            solver.copy(stepped, all);
-        }
-        solver.run();
-        let found = solver.pointers(all);
-        assert!(found.len() < 150, "{}", found.len());
-        assert!(found.contains(&Pointer { object: object(0), at: None }));
-    }
-
-    #[test]
-    fn copied_objects_bring_their_fields() {
-        let mut solver = Solver::default();
-        let [from, to, held, loaded] = [(); 4].map(|()| solver.node());
-        solver.add(from, at(0, 0));
-        solver.add(to, at(1, 16));
-        solver.add(held, at(2, 4));
-        let field = solver.node();
-        solver.shift(from, field, Some(8));
-        solver.store(field, held);
-        solver.run();
-        while solver.copy_objects(to, from) {
-            solver.run();
-        }
-        let moved = solver.node();
-        solver.shift(to, moved, Some(8));
-        solver.load(moved, loaded);
-        solver.run();
-        assert_eq!(solver.pointers(loaded), [at(2, 4)]);
-    }
-}
+mod tests;
