@@ -158,8 +158,11 @@ impl Tools {
                 return Err(format!("missing: {}; run `scripts/cuda.sh`", self.nvcc.display()));
             }
             // PTX alone, since simulated devices execute nothing else; there is nothing to link then.
-            let ptx = ["-gencode", "arch=compute_90,code=compute_90", "-nodlink"];
+            let ptx = ["-gencode", "arch=compute_90,code=compute_90"];
             command.arg(&self.nvcc).arg("-ccbin").arg(wrapper).args(ptx);
+            if !case.flags.iter().any(|flag| flag == "-rdc=true") {
+                command.arg("-nodlink");
+            }
         } else {
             command.arg(wrapper);
         }
