@@ -91,14 +91,18 @@ fn allocated(line: &str) -> Option<Range<usize>> {
     Some(start.parse().ok()?..end.parse().ok()?)
 }
 
-/// What is told with names, what another thread tells after all others: when that runs is for the system
-/// to say.
+/// What is told with names; after all others what other threads tell, host functions and kernels: when these run is for
+/// the system to say.
 fn named(told: &str) -> String {
     let mut names = Names::default();
-    let begins = ["HostFunctionBegins", "HostFunctionEnds", "Touched"];
-    let of_others = |line: &str| begins.iter().any(|begin| line.starts_with(begin));
-    let (others, own): (Vec<_>, Vec<_>) = told.lines().partition(|line| of_others(line));
-    own.into_iter().chain(others).map(|line| names.line(line) + "\n").collect()
+    let teller = |line: &str| match line {
+        _ if line.starts_with("HostFunction") => 1,
+        _ if line.starts_with("Touched") => 2,
+        _ => 0,
+    };
+    let mut lines: Vec<_> = told.lines().collect();
+    lines.sort_by_key(|line| teller(line));
+    lines.into_iter().map(|line| names.line(line) + "\n").collect()
 }
 
 #[test]

@@ -447,10 +447,12 @@ impl Tracker {
         self.live.end(id);
     }
 
-    /// Notes what an operation that is about to end has done to window memory.
+    /// Notes what an operation that is about to end has done to memory that is exposed; not if perhaps another thread
+    /// than this one has completed it.
     fn note_use(&self, id: OpId) {
         if self.rma.exposed.is_some()
             && let Some(operation) = self.live.get(id)
+            && !operation.known_to_all
         {
             let (call, pc) = (operation.call, operation.site.pc);
             let when = self.rma.noted_as_of;
