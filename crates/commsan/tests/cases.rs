@@ -14,7 +14,7 @@ mod tools;
 
 use annotations::{Case, Kind};
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     };
     let root = repository.join("tests/cases");
     let mut names = BTreeSet::new();
-    for path in programs(&root) {
+    for path in mixed(programs(&root)) {
         let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
         match Case::read(&root, &path) {
             Ok(case) => trials.extend(trials_of(Arc::new(case), &tools)),
@@ -67,6 +67,21 @@ fn programs(root: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Programs of all areas in turn: some mostly compute, and others mostly wait.
+fn mixed(programs: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut areas = BTreeMap::<_, Vec<_>>::new();
+    for path in programs {
+        areas.entry(path.parent().map(Path::to_owned)).or_default().push(path);
+    }
+    let place = |area: Vec<PathBuf>| {
+        let all = area.len() as f64;
+        (0..).zip(area).map(move |(number, path)| (f64::from(number) / all, path))
+    };
+    let mut placed: Vec<_> = areas.into_values().flat_map(place).collect();
+    placed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    placed.into_iter().map(|(_, path)| path).collect()
 }
 
 fn trials_of(case: Arc<Case>, tools: &Arc<Tools>) -> Vec<Trial> {
@@ -98,6 +113,9 @@ fn check(case: &Case, tools: &Tools, mpi: Mpi) -> Result<(), Failed> {
         Some(code) if code == case.exit => {}
         Some(code) => problems.push(format!("exit code {code} instead of {}", case.exit)),
         None => problems.push("ended by a signal".to_owned()),
+    }
+    if let Some(text) = case.prints.as_ref().filter(|text| !run.output.contains(*text)) {
+        problems.push(format!("the program does not print `{text}`"));
     }
     match compare::Report::read(&run.directory.join("report.json")) {
         Ok(report) => problems.extend(compare::differences(case, &report)),

@@ -192,6 +192,7 @@ impl Job<'_> {
             devices: 1,
             seed: 0,
             exit: 0,
+            prints: None,
             marks: Vec::new(),
         };
         std::fs::write(&case.source, &program.text).map_err(|error| error.to_string())?;

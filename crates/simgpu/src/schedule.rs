@@ -19,6 +19,7 @@ use crate::task::{HostCall, KernelCall, Task};
 use crate::watch::Watch;
 use commsan_simt::{Surface, Texture};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -108,14 +109,17 @@ impl State {
             Some(Pending { task: Task::Await(mark), .. }) => mark.is_reached(),
             _ => true,
         });
-        if !startable.is_empty() {
-            let op = startable[self.choices.pick(startable.len())];
+        // Kernels that run, in turn: the oldest, unless the seed has another go on, or go on before others start.
+        let is_awake = |resident: &Resident| wanted(resident.op) && resident.wake <= self.turn;
+        let awake = (0..self.residents.len()).filter(|at| is_awake(&self.residents[*at]));
+        let awake: SmallVec<[usize; 4]> = awake.collect();
+        if !startable.is_empty() || !awake.is_empty() {
+            let chosen = self.choices.pick(startable.len() + awake.len());
+            let Some(&op) = startable.get(chosen) else {
+                return self.advance(awake[chosen - startable.len()]);
+            };
             self.begin(op);
             return Step::Progress;
-        }
-        let awake = |resident: &Resident| wanted(resident.op) && resident.wake <= self.turn;
-        if let Some(at) = self.residents.iter().position(awake) {
-            return self.advance(at);
         }
         if self.residents.iter().any(|resident| wanted(resident.op)) {
             self.residents.iter_mut().for_each(|resident| resident.wake = self.turn);

@@ -39,6 +39,8 @@ pub struct Case {
     pub seed: u32,
     /// Exit code of `commsan run`.
     pub exit: i32,
+    /// What the program prints itself: that its results are wrong.
+    pub prints: Option<String>,
     pub marks: Vec<Mark>,
 }
 
@@ -107,6 +109,7 @@ impl Case {
                 Kind::Fail => 66,
                 Kind::Pass => 0,
             },
+            prints: None,
             marks: Vec::new(),
         };
         let fortran = path.extension().is_some_and(|extension| extension == "f90");
@@ -135,6 +138,7 @@ impl Case {
             "exit" => self.exit = value.parse().map_err(|e| number(format!("{e}")))?,
             "gpu" => self.devices = value.parse().map_err(|e| number(format!("{e}")))?,
             "seed" => self.seed = value.parse().map_err(|e| number(format!("{e}")))?,
+            "prints" => self.prints = Some(value.to_owned()),
             "flags" => self.flags = words(),
             "args" => self.args = words(),
             "options" => self.options = words(),

@@ -1,4 +1,5 @@
 // Ranks reduce what their kernels may still be writing.
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

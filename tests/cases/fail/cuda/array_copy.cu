@@ -1,5 +1,6 @@
 // The host writes the rows that cudaMemcpy2DToArrayAsync may still be reading.
 //# np: 1
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // One kernel adds atomically to what another in a stream that nothing orders reads plainly.
 //# np: 1
 //# mpi: openmpi
+//# seed: 1
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

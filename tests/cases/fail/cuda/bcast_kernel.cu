@@ -1,5 +1,6 @@
 // The root broadcasts what its kernel may still be writing.
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // Two streams that wait for the default stream do not wait for each other.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // A cooperative kernel is not ordered with one in another stream.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,7 +1,8 @@
 // A copy between arrays and a kernel that reads its target are in streams that nothing orders.
 //# np: 1
-//# seed: 5
+//# seed: 12
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

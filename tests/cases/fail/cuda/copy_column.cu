@@ -1,6 +1,8 @@
 // A column is copied while a kernel in another stream writes all of the matrix.
 //# np: 1
 //# mpi: openmpi
+//# seed: 2
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

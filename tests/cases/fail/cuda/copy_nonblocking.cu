@@ -1,6 +1,7 @@
 // cudaMemcpy waits for the default stream, not for one made with cudaStreamNonBlocking.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

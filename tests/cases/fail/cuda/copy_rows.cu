@@ -1,6 +1,7 @@
 // The host writes a row that cudaMemcpy2DAsync may still be reading.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // Waiting for the default stream is not waiting for a stream made with cudaStreamNonBlocking.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

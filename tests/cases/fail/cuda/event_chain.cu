@@ -1,6 +1,8 @@
 // A third stream waits for the second one before that has waited for the first.
 //# np: 1
 //# mpi: openmpi
+//# seed: 12
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

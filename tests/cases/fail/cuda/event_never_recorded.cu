@@ -1,6 +1,8 @@
 // Waiting for an event that was never recorded is waiting for nothing.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

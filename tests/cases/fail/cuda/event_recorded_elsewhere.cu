@@ -1,6 +1,8 @@
 // An event is recorded again, in a stream where the kernel is not.
 //# np: 1
 //# mpi: openmpi
+//# seed: 10
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // The host waits for an event; the stream has got another kernel since that was recorded.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

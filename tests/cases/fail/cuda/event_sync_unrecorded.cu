@@ -1,6 +1,7 @@
 // Waiting for an event that was never recorded returns at once.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // An event covers what was in the stream when it was recorded, not what comes later.
 //# np: 1
 //# mpi: mpich
+//# seed: 6
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // A stream waits for an event that is recorded only afterwards.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

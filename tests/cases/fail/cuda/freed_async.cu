@@ -1,6 +1,7 @@
 // Memory is used after cudaFreeAsync in one stream.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

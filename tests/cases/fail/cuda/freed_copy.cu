@@ -1,6 +1,7 @@
 // Memory is copied from after cudaFree.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // cudaFreeAsync is in a stream that does not wait for the kernel.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -2,6 +2,7 @@
 // having waited.
 //# mpi: mpich
 //# flags: -rdc=true
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

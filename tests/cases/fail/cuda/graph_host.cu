@@ -1,6 +1,7 @@
 // The host reads what a graph may still be writing.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // Two nodes of a graph use one array; nothing says which is first.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A graph with memory of its own copies a result out; the host sends that without having waited.
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // A graph is launched in another stream than the kernel that it goes on from.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // Two ranks write the same elements of one memory, at any time.
 //# mpi: mpich
+//# prints: the last elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

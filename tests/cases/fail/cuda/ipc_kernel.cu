@@ -1,5 +1,6 @@
 // A barrier tells another rank that a kernel was launched, not that it is over.
 //# mpi: openmpi
+//# prints: the last element is wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // A rank receives into device memory that another rank's kernel still reads.
 //# mpi: openmpi
+//# prints: the sum is wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,7 @@
 // Pinned memory is copied from while a receive into it is pending.
 //# mpi: mpich
+//# seed: 1
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

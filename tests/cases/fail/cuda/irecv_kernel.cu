@@ -1,4 +1,6 @@
 // A kernel reads the buffer of a pending receive.
+//# seed: 2
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

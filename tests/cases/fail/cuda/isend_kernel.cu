@@ -1,4 +1,5 @@
 // MPI_Isend starts while a kernel may still be writing the buffer.
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

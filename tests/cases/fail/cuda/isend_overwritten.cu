@@ -1,5 +1,6 @@
 // A kernel writes the buffer of a pending send.
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

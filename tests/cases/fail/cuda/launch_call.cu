@@ -1,6 +1,8 @@
 // Kernels are launched by cudaLaunchKernel in streams that nothing orders.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // A kernel launched by cudaLaunchKernelEx is not ordered with one in another stream.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

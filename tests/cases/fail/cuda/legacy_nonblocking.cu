@@ -1,6 +1,8 @@
 // The default stream does not wait for a stream made with cudaStreamNonBlocking.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // An event that the default stream waits for orders no stream made with cudaStreamNonBlocking.
 //# np: 1
 //# mpi: openmpi
+//# seed: 8
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

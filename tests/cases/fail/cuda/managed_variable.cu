@@ -1,6 +1,7 @@
 // The host reads a managed variable that a kernel may still be adding to.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // The host reads pinned memory that a kernel may still be writing through its mapping.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // A stream made with cudaStreamNonBlocking does not wait for the default stream.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

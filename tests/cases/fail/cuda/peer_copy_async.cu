@@ -2,6 +2,7 @@
 //# np: 1
 //# gpu: 2
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -2,6 +2,7 @@
 //# np: 1
 //# gpu: 2
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

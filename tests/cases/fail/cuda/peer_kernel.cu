@@ -2,6 +2,8 @@
 //# np: 1
 //# gpu: 2
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -2,6 +2,8 @@
 //# np: 1
 //# mpi: mpich
 //# flags: --default-stream per-thread
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 #include <thread>

@@ -2,6 +2,8 @@
 // cudaStreamNonBlocking.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

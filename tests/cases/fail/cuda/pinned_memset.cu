@@ -1,6 +1,7 @@
 // memset writes what cudaMemcpyAsync may still be reading.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,7 @@
 // The host reads what cudaMemcpyAsync may still be writing.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // The host writes what cudaMemcpyAsync may still be reading.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // A kernel finds its array by a pointer in memory; another stream writes the array.
 //# np: 1
 //# mpi: mpich
+//# seed: 2
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

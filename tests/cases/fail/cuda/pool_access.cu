@@ -2,6 +2,7 @@
 //# np: 1
 //# mpi: mpich
 //# gpu: 2
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 #include <cstring>

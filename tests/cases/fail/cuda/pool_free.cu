@@ -1,6 +1,7 @@
 // cudaFree of a pool's memory does not wait for the kernel.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

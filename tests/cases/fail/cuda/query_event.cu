@@ -1,6 +1,7 @@
 // The host asks for an event that was recorded before the kernel.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // The host asks another stream whether it is done.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

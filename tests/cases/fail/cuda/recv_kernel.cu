@@ -1,5 +1,6 @@
 // A rank receives into memory that a kernel may still be reading.
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // A rank receives into pinned memory that cudaMemcpyAsync may still be reading.
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

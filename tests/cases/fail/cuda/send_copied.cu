@@ -1,5 +1,6 @@
 // cudaMemcpy between memories of the device returns before it is done.
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

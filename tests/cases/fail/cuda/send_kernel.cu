@@ -1,4 +1,5 @@
 // A rank sends what a kernel may still be writing.
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // A rank sends managed memory that a kernel may still be writing.
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // cudaMemcpyPeer returns before it is done.
 //# gpu: 2
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

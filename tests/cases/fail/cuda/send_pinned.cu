@@ -1,5 +1,6 @@
 // A rank sends pinned memory that cudaMemcpyAsync may still be writing.
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // cudaMemset of a device's memory returns before it is done.
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,7 @@
 // A rank sends a column that a kernel may still be writing.
 //# mpi: mpich
+//# seed: 2
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

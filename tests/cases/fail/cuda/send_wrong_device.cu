@@ -1,6 +1,7 @@
 // A rank waits for another device than the one whose memory it sends.
 //# gpu: 2
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // cudaMemsetAsync and a kernel are in streams that nothing orders.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

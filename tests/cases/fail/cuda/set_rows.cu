@@ -1,6 +1,8 @@
 // cudaMemset2DAsync sets the columns that a kernel in another stream writes, too.
 //# np: 1
 //# mpi: mpich
+//# seed: 1
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // cudaMemset is in the default stream, which the kernel does not wait for.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

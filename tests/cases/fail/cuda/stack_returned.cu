@@ -1,6 +1,7 @@
 // A function returns while a copy reads its array.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

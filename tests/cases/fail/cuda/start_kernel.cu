@@ -1,5 +1,6 @@
 // MPI_Start sends again what a kernel may still be writing.
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,5 +1,7 @@
 // A kernel reads the buffer of a persistent receive that is under way.
 //# mpi: openmpi
+//# seed: 2
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // cudaStreamDestroy returns while the stream still has work.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // Two kernels write one array in two streams that nothing orders.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // A constant is set in one stream while a kernel reads it in another.
 //# np: 1
 //# mpi: mpich
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

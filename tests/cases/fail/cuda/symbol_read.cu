@@ -1,6 +1,7 @@
 // A variable of the device is read by cudaMemcpyFromSymbolAsync while a kernel writes it.
 //# np: 1
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // A thread starts a kernel and ends; the main thread reads the result.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 #include <thread>

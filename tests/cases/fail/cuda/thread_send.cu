@@ -1,5 +1,6 @@
 // A thread starts a kernel and ends; the main thread sends the result.
 //# mpi: openmpi
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 #include <thread>

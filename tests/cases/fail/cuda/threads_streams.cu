@@ -1,6 +1,8 @@
 // Two host threads use one array in a stream each; that the threads are ordered orders no streams.
 //# np: 1
 //# mpi: openmpi
+//# seed: 3
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 #include <thread>

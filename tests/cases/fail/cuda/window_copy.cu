@@ -1,5 +1,6 @@
 // cudaMemcpyAsync reads window memory that another rank accumulates to.
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

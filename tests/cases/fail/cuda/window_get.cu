@@ -1,4 +1,5 @@
 // Another rank gets what a kernel of the owner may still be writing.
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

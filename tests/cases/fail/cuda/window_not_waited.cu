@@ -1,4 +1,5 @@
 // A fence does not wait for a kernel that writes the window memory.
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 

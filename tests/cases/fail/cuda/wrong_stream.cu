@@ -1,6 +1,7 @@
 // The host waits for another stream than the one that its data come from.
 //# np: 1
 //# mpi: mpich
+//# prints: elements are wrong
 #include <mpi.h>
 #include <cstdio>
 
