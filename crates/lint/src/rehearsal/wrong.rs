@@ -12,6 +12,9 @@ const SHOWN: usize = 4;
 /// A place where something is wrong: the rank, the place, its part in it, what it does there.
 type Spot = (usize, Place, Role, String);
 
+/// A rank, and how it enters a collective.
+type Party<'a> = (usize, &'a Entry);
+
 /// Something wrong.
 #[derive(Clone, Debug)]
 pub struct Wrong {
@@ -193,107 +196,64 @@ impl<'p> Job<'_, 'p> {
         }
     }
 
-    pub fn kinds_differ(&mut self, one: (usize, &Entry), two: (usize, &Entry)) {
+    pub fn kinds_differ(&mut self, one: Party, two: Party) {
         let message = format!(
             "rank {} enters {} while rank {} enters {}",
             one.0, one.1.name, two.0, two.1.name
         );
-        let why =
-            "all ranks of a communicator must call its collectives in the same order".to_owned();
-        self.disagree(
-            Code::CollectivesDiffer,
-            one,
-            two,
-            message,
-            why,
-            "let all ranks call the same collectives in the same order",
-        );
+        let why = "all ranks of a communicator must call its collectives in the same order";
+        let help = "let all ranks call the same collectives in the same order";
+        self.disagree(Code::CollectivesDiffer, one, two, message, why, help);
     }
 
-    pub fn roots_differ(&mut self, one: (usize, &Entry), two: (usize, &Entry)) {
+    pub fn roots_differ(&mut self, one: Party, two: Party) {
         let message =
             format!("ranks {} and {} name different roots in {}", one.0, two.0, one.1.name);
-        let why = "all ranks must name the same root".to_owned();
-        self.disagree(
-            Code::RootsDiffer,
-            one,
-            two,
-            message,
-            why,
-            "let all ranks name the same root",
-        );
+        let (why, help) = ("all ranks must name the same root", "let all ranks name the same root");
+        self.disagree(Code::RootsDiffer, one, two, message, why, help);
     }
 
-    pub fn ops_differ(&mut self, one: (usize, &Entry), two: (usize, &Entry)) {
+    pub fn ops_differ(&mut self, one: Party, two: Party) {
         let message =
             format!("ranks {} and {} name different operations in {}", one.0, two.0, one.1.name);
-        let why = "all ranks must reduce by the same operation".to_owned();
-        self.disagree(
-            Code::ReductionsDiffer,
-            one,
-            two,
-            message,
-            why,
-            "let all ranks name the same operation",
-        );
+        let why = "all ranks must reduce by the same operation";
+        let help = "let all ranks name the same operation";
+        self.disagree(Code::ReductionsDiffer, one, two, message, why, help);
     }
 
-    pub fn arguments_differ(
-        &mut self,
-        one: (usize, &Entry),
-        two: (usize, &Entry),
-        parameter: &str,
-    ) {
+    pub fn arguments_differ(&mut self, one: Party, two: Party, parameter: &str) {
         let message =
             format!("ranks {} and {} pass another `{parameter}` to {}", one.0, two.0, one.1.name);
-        let why = "all ranks must pass the same value".to_owned();
-        self.disagree(
-            Code::ArgumentsDiffer,
-            one,
-            two,
-            message,
-            why,
-            "let all ranks pass the same value",
-        );
+        let (why, help) =
+            ("all ranks must pass the same value", "let all ranks pass the same value");
+        self.disagree(Code::ArgumentsDiffer, one, two, message, why, help);
     }
 
-    pub fn amounts_differ(
-        &mut self,
-        one: (usize, &Entry),
-        two: (usize, &Entry),
-        first: &str,
-        second: &str,
-    ) {
+    pub fn amounts_differ(&mut self, one: Party, two: Party, first: &str, second: &str) {
         let message = format!(
             "in {} rank {} has {first}, and rank {} has {second}",
             one.1.name, one.0, two.0
         );
-        let why = "what ranks pass to each other in a collective must be the same on both sides"
-            .to_owned();
-        self.disagree(
-            Code::SignaturesDiffer,
-            one,
-            two,
-            message,
-            why,
-            "let counts and datatypes match on all ranks",
-        );
+        let why = "what ranks pass to each other in a collective must be the same on both sides";
+        let help = "let counts and datatypes match on all ranks";
+        self.disagree(Code::SignaturesDiffer, one, two, message, why, help);
     }
 
+    /// Two ranks that enter a collective differently.
     fn disagree(
         &mut self,
         code: Code,
-        one: (usize, &Entry),
-        two: (usize, &Entry),
+        one: Party,
+        two: Party,
         message: String,
-        why: String,
+        why: &str,
         help: &str,
     ) {
-        let spot = |(rank, entry): (usize, &Entry), role| {
+        let spot = |(rank, entry): Party, role| {
             (rank, entry.place, role, format!("rank {rank} calls {}", entry.name))
         };
         let spots = vec![spot(one, Role::Access), spot(two, Role::Operation)];
-        self.add(code, spots, message, why, help);
+        self.add(code, spots, message, why.to_owned(), help);
     }
 
     /// When no rank can go on: who waits, and what is left.
