@@ -5,14 +5,14 @@ PREFIX ?= /usr/local
 DIST := target/dist
 LIB := $(DIST)/lib/commsan
 export CARGO_TERM_COLOR ?= auto
-# What runs outside the program. Tests build it together with themselves, for what both need has the same
-# features then, and is compiled once.
+# What runs outside the program.
 PROFILE := release
 BUILT = target/$(PROFILE:dev=debug)
+OUTSIDE = $(CARGO) build --profile $(PROFILE)
 # What runs within it.
 RUNTIME := runtime
 LOADED = target/$(RUNTIME:dev=debug)
-COMMAND = $(CARGO) build --profile $(PROFILE) -p commsan
+WITHIN = $(CARGO) build --profile $(RUNTIME)
 
 .PHONY: all build viewer cuda setup test demo bench fmt lint clean install
 all: build
@@ -29,21 +29,21 @@ viewer: setup
 # compilers, a runtime per MPI and one for programs without, and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
 build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
-	$(COMMAND)
-	$(CARGO) build --profile $(PROFILE) -p commsan-inject -p commsan-pass
+	$(OUTSIDE) -p commsan
+	$(OUTSIDE) -p commsan-inject -p commsan-pass
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
 	@install -m755 $(BUILT)/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
-	$(CARGO) build --profile $(RUNTIME) -p commsan-runtime --features openmpi
+	$(WITHIN) -p commsan-runtime --features commsan-runtime/openmpi
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
-	$(CARGO) build --profile $(RUNTIME) -p commsan-runtime --features mpich
+	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpich
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_mpich.so
-	$(CARGO) build --profile $(RUNTIME) -p commsan-runtime --features serial
+	$(WITHIN) -p commsan-runtime --features commsan-runtime/serial
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_serial.so
-	$(CARGO) build --profile $(RUNTIME) -p commsan-simgpu
+	$(WITHIN) -p commsan-simgpu
 	@crates/simgpu/link.sh $(LOADED)/libcommsan_simgpu.a $(LIB)/simgpu
-	$(CARGO) build --profile $(RUNTIME) -p commsan-simnccl
+	$(WITHIN) -p commsan-simnccl
 	@install -m755 $(LOADED)/libcommsan_simnccl.so $(LIB)/simgpu/libnccl.so.2
 	@ln -sf libnccl.so.2 $(LIB)/simgpu/libnccl.so
 	@crates/simnccl/link.sh $(LOADED)/libcommsan_simnccl.a $(LIB)/simgpu
@@ -54,9 +54,12 @@ build: setup viewer
 cuda: setup
 	@./scripts/cuda.sh >/dev/null
 
+# All is built as one then, whatever `-p` says: what several need has the same features, and is compiled once.
+TESTED = $(CARGO) build --workspace --lib --bins --tests --examples
 test: PROFILE := dev
 test: RUNTIME := dev
-test: COMMAND = $(CARGO) build --workspace --bins --tests
+test: OUTSIDE = $(TESTED)
+test: WITHIN = $(TESTED)
 test: cuda build
 	@./scripts/viewer.sh test
 	$(CARGO) test --workspace --no-fail-fast

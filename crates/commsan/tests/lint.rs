@@ -1,5 +1,5 @@
 //! Runs `commsan lint` on the programs under `tests/lint`, with both MPI libraries: as objects that
-//! `commsan cc` has made, with and without optimization, and as sources.
+//! `commsan cc` has made, with and without optimization, and as sources (`tools::ways`).
 //!
 //! A program says in comments what has to be found where, as those under `tests/cases` do, see
 //! `docs/test-cases.md`; nothing else may be found. A directory is one program of several files.
@@ -133,16 +133,14 @@ impl Program {
 }
 
 fn trials_of(program: Arc<Program>, tools: &Arc<Tools>) -> Vec<Trial> {
-    let fits = |way: &&Way| {
-        let mut wanted = program.files.iter().filter_map(|file| file.mpi.as_deref());
-        // The module exists while sources are compiled for lint.
-        wanted.all(|mpi| mpi == way.mpi) && (way.is_source() || !program.uses_f08())
-    };
+    let mpi = program.files.iter().find_map(|file| file.mpi.as_deref());
+    // The module of Fortran 2008 exists while sources are compiled for lint.
+    let ways = tools::ways(&program.name, mpi, program.uses_f08());
     let trial = |way: &'static Way| {
         let (program, tools) = (Arc::clone(&program), Arc::clone(tools));
         Trial::test(format!("{} [{way}]", program.name), move || check(&program, &tools, way))
     };
-    tools::WAYS.iter().filter(fits).map(trial).collect()
+    ways.into_iter().map(trial).collect()
 }
 
 fn check(program: &Program, tools: &Tools, way: &Way) -> Result<(), Failed> {

@@ -10,24 +10,44 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use support::{Library, Toolkit, run};
 
-/// Compiles a program, runs it with the printer preloaded, and gives what it prints and what is told.
-fn told(source: &Path, flags: &[String], environment: &[(&str, &str)]) -> (String, String) {
+/// The simulation.
+struct Environment {
+    devices: u32,
+    seed: u32,
+}
+
+/// Compiles a program, runs it in each environment with the printer preloaded, and gives what it prints and what is
+/// told each time.
+fn told(source: &Path, flags: &[String], environments: &[Environment]) -> Vec<(String, String)> {
     let directory = tempfile::tempdir().expect("a directory");
     let (program, told) = (directory.path().join("program"), directory.path().join("told"));
     let toolkit = Toolkit::find().expect("a toolkit");
     toolkit.compile(source, &program, flags).expect("a program that compiles");
-    let mut command = Command::new("timeout");
-    command
-        .arg("30")
-        .arg(program)
-        .env("LD_LIBRARY_PATH", Library::get().expect("the simulated runtime").directory())
-        .env("LD_PRELOAD", printer())
-        .env("COMMSAN_TOLD", &told)
-        .envs(environment.iter().copied());
-    let printed = run(&mut command).expect("it checks itself");
-    (printed, fs::read_to_string(told).expect("the printer has written it"))
+    let run = |environment: &Environment| {
+        let mut command = Command::new("timeout");
+        command
+            .arg("30")
+            .arg(&program)
+            .env("LD_LIBRARY_PATH", Library::get().expect("the simulated runtime").directory())
+            .env("LD_PRELOAD", printer())
+            .env("COMMSAN_TOLD", &told)
+            .env("COMMSAN_GPU", format!("sim:{}", environment.devices))
+            .env("COMMSAN_GPU_SEED", environment.seed.to_string());
+        let printed = run(&mut command).expect("it checks itself");
+        (printed, fs::read_to_string(&told).expect("the printer has written it"))
+    };
+    environments.iter().map(run).collect()
+}
+
+/// What is told of a program in one environment, with names.
+fn names_of(source: &str, flags: &[String], environment: Environment) -> String {
+    let mut runs = told(&programs("").join(source), flags, &[environment]);
+    let (printed, told) = runs.pop().expect("one run");
+    assert_eq!(printed, "done\n");
+    named(&told)
 }
 
 /// The library that cargo has made of the example, beside the tests.
@@ -107,50 +127,50 @@ fn named(told: &str) -> String {
 
 #[test]
 fn every_family_of_calls() {
-    let source = programs("").join("everything.cu");
-    let (printed, told) = told(&source, &[], &[("COMMSAN_GPU", "sim:2")]);
-    assert_eq!(printed, "done\n");
-    insta::assert_snapshot!(named(&told));
+    insta::assert_snapshot!(names_of("everything.cu", &[], Environment { devices: 2, seed: 0 }));
 }
 
 #[test]
 fn default_streams_of_threads() {
-    let source = programs("").join("per_thread.cu");
     let flags = ["--default-stream=per-thread".to_owned()];
-    let (printed, told) = told(&source, &flags, &[("COMMSAN_GPU", "sim:1")]);
-    assert_eq!(printed, "done\n");
-    insta::assert_snapshot!(named(&told));
+    insta::assert_snapshot!(names_of("per_thread.cu", &flags, Environment { devices: 1, seed: 0 }));
 }
 
 /// The simulated runtime's own programs notice nothing, whatever is run when.
 #[test]
 fn programs_do_not_notice() {
-    let mut checked = 0;
-    for entry in fs::read_dir(programs("../simgpu")).expect("programs") {
-        let source = entry.expect("a readable directory").path();
-        // Directories have parts of programs, headers what they share.
-        if source.extension().is_none_or(|extension| extension == "h") {
-            continue;
+    let entries = fs::read_dir(programs("../simgpu")).expect("programs");
+    let sources = entries.map(|entry| entry.expect("a readable directory").path());
+    let sources: Vec<_> = sources.filter(|source| is_watched(source)).collect();
+    assert!(sources.len() > 10);
+    // Most of it is the compiler's time.
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    thread::scope(|scope| {
+        for part in sources.chunks(sources.len().div_ceil(cores)) {
+            scope.spawn(|| part.iter().for_each(|source| does_not_notice(source)));
         }
-        let text = fs::read_to_string(&source).expect("a readable program");
-        let of = |name: &str| {
-            let values = text.lines().filter_map(|line| line.strip_prefix("//# "));
-            values.filter_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).next()
-        };
-        // The device has one watcher; who is one itself is not to be watched.
-        let watches = text.contains("commsan_simgpu_watch");
-        // The toolkit's library, which programs are linked with here, does not answer for MPI.
-        let asks = text.contains("MPIX_");
-        if watches || asks {
-            continue;
-        }
-        let flags: Vec<String> =
-            of("nvcc").unwrap_or("").split_whitespace().map(str::to_owned).collect();
-        let devices = format!("sim:{}", of("devices").unwrap_or("1"));
-        for seed in ["0", "1"] {
-            told(&source, &flags, &[("COMMSAN_GPU", &devices), ("COMMSAN_GPU_SEED", seed)]);
-        }
-        checked += 1;
+    });
+}
+
+/// Whether a program can be run with a watcher.
+fn is_watched(source: &Path) -> bool {
+    // Directories have parts of programs, headers what they share.
+    if source.extension().is_none_or(|extension| extension == "h") {
+        return false;
     }
-    assert!(checked > 10);
+    let text = fs::read_to_string(source).expect("a readable program");
+    // The device has one watcher; who is one itself is not to be watched. And the toolkit's library, which programs
+    // are linked with here, does not answer for MPI.
+    !text.contains("commsan_simgpu_watch") && !text.contains("MPIX_")
+}
+
+fn does_not_notice(source: &Path) {
+    let text = fs::read_to_string(source).expect("a readable program");
+    let of = |name: &str| {
+        let values = text.lines().filter_map(|line| line.strip_prefix("//# "));
+        values.filter_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).next()
+    };
+    let flags: Vec<_> = of("nvcc").unwrap_or("").split_whitespace().map(str::to_owned).collect();
+    let devices = of("devices").map_or(1, |devices| devices.parse().expect("a number"));
+    told(source, &flags, &[0, 1].map(|seed| Environment { devices, seed }));
 }

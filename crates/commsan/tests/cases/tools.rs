@@ -262,6 +262,8 @@ fn finish(command: &mut Command, directory: &Path) -> Result<(Option<ExitStatus>
     command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
     command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
     command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+    // What it chooses within a node anyway, a fifth of a second later.
+    command.env("OMPI_MCA_pml", "ob1");
     let mut child = command
         .process_group(0)
         .spawn()

@@ -19,7 +19,8 @@ const fn way(mpi: &'static str, optimization: Option<&'static str>) -> Way {
     Way { mpi, optimization }
 }
 
-pub const WAYS: [Way; 6] = [
+/// All ways.
+const WAYS: [Way; 6] = [
     way("openmpi", Some("-O0")),
     way("openmpi", Some("-O2")),
     way("openmpi", None),
@@ -27,6 +28,21 @@ pub const WAYS: [Way; 6] = [
     way("mpich", Some("-O2")),
     way("mpich", None),
 ];
+
+/// How a program is seen: all ways of the only library that it is for, or those of sources; else with one library without
+/// optimization, with the other with it, and its source with one of them, which are others for half of the programs.
+/// `COMMSAN_WAYS=all` in the environment: all ways.
+pub fn ways(program: &str, mpi: Option<&str>, sources: bool) -> Vec<&'static Way> {
+    let all = std::env::var_os("COMMSAN_WAYS").is_some_and(|ways| ways == "all");
+    let is_even = program.bytes().map(usize::from).sum::<usize>() % 2 == 0;
+    let chosen = |way: &&Way| match mpi {
+        Some(mpi) => way.mpi == mpi && (way.is_source() || !sources),
+        None if sources => way.is_source(),
+        None if all => true,
+        None => is_even == ((way.optimization == Some("-O2")) == (way.mpi == "mpich")),
+    };
+    WAYS.iter().filter(chosen).collect()
+}
 
 /// How programs are seen of which nothing is to be said.
 pub const SILENT: Way = way("openmpi", None);
