@@ -2,7 +2,8 @@
 //!
 //! Ranges are kept by length class, each class sorted by address: a query looks at one short
 //! stretch of each class in use and allocates nothing. A class holds lengths from 2^k to 2^(k+1),
-//! so at most a few neighbours are looked at in vain.
+//! so at most a few neighbours are looked at in vain. Those that are read are apart from those that are written: a read
+//! passes however many operations read the same bytes.
 
 use crate::sorted::{Entry, Sorted};
 use crate::{Footprint, Pages};
@@ -44,14 +45,19 @@ pub struct OpId {
 pub struct Live<T> {
     ops: Vec<Slot<T>>,
     free: Vec<u32>,
-    classes: [Sorted; CLASSES],
-    /// Bit k is set while class k is not empty.
-    in_use: u64,
+    read: Classes,
+    written: Classes,
     entries: usize,
     pages: Option<Pages>,
 }
 
 const CLASSES: usize = usize::BITS as usize;
+
+struct Classes {
+    sorted: [Sorted; CLASSES],
+    /// Bit k is set while class k is not empty.
+    in_use: u64,
+}
 
 struct Slot<T> {
     generation: u32,
@@ -68,8 +74,8 @@ impl<T> Live<T> {
 
     /// No operations, and no marks for any access to notice them.
     pub fn unmarked() -> Live<T> {
-        let classes = std::array::from_fn(|_| Sorted::default());
-        Live { ops: Vec::new(), free: Vec::new(), classes, in_use: 0, entries: 0, pages: None }
+        let (read, written) = (Classes::default(), Classes::default());
+        Live { ops: Vec::new(), free: Vec::new(), read, written, entries: 0, pages: None }
     }
 
     /// Number of live ranges.
@@ -90,7 +96,8 @@ impl<T> Live<T> {
                 continue;
             }
             let Range { start, end } = access.footprint.span();
-            self.insert(Entry { start, end, slot, access: list.len() as u32 });
+            let entry = Entry { start, end, slot, access: list.len() as u32 };
+            self.insert(access.mode, entry);
             if let Some(pages) = &self.pages {
                 mark(pages, &access, true);
             }
@@ -107,7 +114,7 @@ impl<T> Live<T> {
         let Some(cell) = self.slot(id) else { return };
         let Range { start, end } = access.footprint.span();
         let access_number = cell.accesses.len() as u32;
-        self.insert(Entry { start, end, slot: id.slot, access: access_number });
+        self.insert(access.mode, Entry { start, end, slot: id.slot, access: access_number });
         if let Some(pages) = &self.pages {
             mark(pages, &access, true);
         }
@@ -137,13 +144,15 @@ impl<T> Live<T> {
         mut f: impl FnMut(&T, &[Access], usize) -> bool,
     ) {
         let mut out: SmallVec<[(u32, u32); 8]> = SmallVec::new();
-        let _ = self.entries::<()>(range, |entry, cell, _| {
-            let index = entry.access as usize;
-            if cell.info.as_ref().is_some_and(|info| f(info, &cell.accesses, index)) {
-                out.push((entry.slot, entry.access));
-            }
-            ControlFlow::Continue(())
-        });
+        for classes in [&self.read, &self.written] {
+            let _ = self.entries::<()>(classes, range, |entry, cell, _| {
+                let index = entry.access as usize;
+                if cell.info.as_ref().is_some_and(|info| f(info, &cell.accesses, index)) {
+                    out.push((entry.slot, entry.access));
+                }
+                ControlFlow::Continue(())
+            });
+        }
         for (slot, index) in out {
             let cell = &mut self.ops[slot as usize];
             let gone = Footprint::Dense(0..0);
@@ -166,7 +175,7 @@ impl<T> Live<T> {
             return; // withdrawn before
         }
         let Range { start, end } = access.footprint.span();
-        self.remove(&Entry { start, end, slot, access: index as u32 });
+        self.remove(access.mode, &Entry { start, end, slot, access: index as u32 });
         if let Some(pages) = &self.pages {
             mark(pages, access, false);
         }
@@ -207,7 +216,17 @@ impl<T> Live<T> {
         range: &Range<usize>,
         mut f: impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.entries(range, |entry, cell, bytes| {
+        self.touching_in(&self.written, range, &mut f)?;
+        self.touching_in(&self.read, range, &mut f)
+    }
+
+    fn touching_in<B>(
+        &self,
+        classes: &Classes,
+        range: &Range<usize>,
+        f: &mut impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.entries(classes, range, |entry, cell, bytes| {
             let id = OpId { slot: entry.slot, generation: cell.generation };
             f(id, &cell.accesses[entry.access as usize], bytes)
         })
@@ -215,15 +234,16 @@ impl<T> Live<T> {
 
     fn entries<B>(
         &self,
+        classes: &Classes,
         range: &Range<usize>,
         mut f: impl FnMut(&Entry, &Slot<T>, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let mut classes = self.in_use;
-        while classes != 0 {
-            let class = classes.trailing_zeros() as usize;
-            classes &= classes - 1;
+        let mut in_use = classes.in_use;
+        while in_use != 0 {
+            let class = in_use.trailing_zeros() as usize;
+            in_use &= in_use - 1;
             let longest = 2usize.checked_shl(class as u32).unwrap_or(usize::MAX);
-            let entries = self.classes[class].from(range.start.saturating_sub(longest));
+            let entries = classes.sorted[class].from(range.start.saturating_sub(longest));
             for entry in entries.take_while(|e| e.start < range.end) {
                 let cell = &self.ops[entry.slot as usize];
                 if entry.end <= range.start {
@@ -277,27 +297,51 @@ impl<T> Live<T> {
         run: &Range<usize>,
         f: &mut impl FnMut(OpId, &Access, Range<usize>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.touching(run, |id, access, bytes| {
-            if mode == Mode::Read && access.mode == Mode::Read {
-                return ControlFlow::Continue(());
-            }
-            f(id, access, bytes)
-        })
+        self.touching_in(&self.written, run, f)?;
+        match mode {
+            Mode::Read => ControlFlow::Continue(()),
+            Mode::Write => self.touching_in(&self.read, run, f),
+        }
     }
 
-    fn insert(&mut self, entry: Entry) {
-        let class = class_of(&entry);
-        self.classes[class].insert(entry);
-        self.in_use |= 1 << class;
+    fn classes(&mut self, mode: Mode) -> &mut Classes {
+        match mode {
+            Mode::Read => &mut self.read,
+            Mode::Write => &mut self.written,
+        }
+    }
+
+    fn insert(&mut self, mode: Mode, entry: Entry) {
+        self.classes(mode).insert(entry);
         self.entries += 1;
     }
 
-    fn remove(&mut self, entry: &Entry) {
+    fn remove(&mut self, mode: Mode, entry: &Entry) {
+        self.entries -= usize::from(self.classes(mode).remove(entry));
+    }
+}
+
+impl Default for Classes {
+    fn default() -> Classes {
+        Classes { sorted: std::array::from_fn(|_| Sorted::default()), in_use: 0 }
+    }
+}
+
+impl Classes {
+    fn insert(&mut self, entry: Entry) {
+        let class = class_of(&entry);
+        self.sorted[class].insert(entry);
+        self.in_use |= 1 << class;
+    }
+
+    /// Says whether it was there.
+    fn remove(&mut self, entry: &Entry) -> bool {
         let class = class_of(entry);
-        self.entries -= usize::from(self.classes[class].remove(entry));
-        if self.classes[class].is_empty() {
+        let was_there = self.sorted[class].remove(entry);
+        if self.sorted[class].is_empty() {
             self.in_use &= !(1 << class);
         }
+        was_there
     }
 }
 

@@ -29,6 +29,7 @@ mod matched;
 mod memory;
 mod messages;
 mod objects;
+mod on_stack;
 mod onesided;
 mod operation;
 mod order;
@@ -83,6 +84,7 @@ use levels::Levels;
 use matched::Matched;
 pub(crate) use messages::Repeated;
 use objects::Objects;
+use on_stack::OnStack;
 use operation::envelope;
 use refused::Refused;
 use room::Uses;
@@ -99,8 +101,7 @@ pub struct Tracker {
     informed: u64,
     /// Freed but perhaps not complete; see the module's soundness note.
     detached: Vec<OpId>,
-    /// Operations with a buffer on some stack.
-    on_stack: Vec<OpId>,
+    on_stack: OnStack,
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: FxHashMap<usize, usize>,
     rma: OneSided,
@@ -133,7 +134,7 @@ impl Tracker {
             nursery: Nursery::new(),
             informed: 0,
             detached: Vec::new(),
-            on_stack: Vec::new(),
+            on_stack: OnStack::default(),
             allocations: FxHashMap::default(),
             rma: OneSided::new(pages),
             together: Together::default(),
@@ -407,12 +408,18 @@ impl Tracker {
                 operation.on_stack = start;
             }
         }
-        let on_stack = operation.frame.is_some();
         let id = self.live.begin(accesses, operation);
-        if on_stack {
-            self.on_stack.push(id);
-        }
+        self.know_frame(id);
         id
+    }
+
+    /// An operation has begun, or another frame is known of it: it is looked for when that function returns.
+    fn know_frame(&mut self, id: OpId) {
+        if let Some(operation) = self.live.get_mut(id)
+            && let Some(frame) = operation.frame
+        {
+            operation.position = self.on_stack.enter(id, frame, operation.on_stack);
+        }
     }
 
     /// Ends an operation, telling the findings that wait for it.
@@ -463,8 +470,17 @@ impl Tracker {
     /// The function whose variables an operation uses may return, and its arrays be used.
     fn forget_frame(&mut self, id: OpId) {
         self.arrays.forget(id);
-        if self.live.get(id).is_some_and(|operation| operation.frame.is_some()) {
-            self.on_stack.retain(|other| *other != id);
+        self.leave_stack(id);
+    }
+
+    fn leave_stack(&mut self, id: OpId) {
+        if let Some(operation) = self.live.get_mut(id)
+            && let Some(frame) = operation.frame.take()
+            && let position = operation.position
+            && let Some(moved) = self.on_stack.leave(frame, position)
+            && let Some(moved) = self.live.get_mut(moved)
+        {
+            moved.position = position;
         }
     }
 }

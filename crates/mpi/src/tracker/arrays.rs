@@ -80,14 +80,15 @@ impl Tracker {
 
     /// Of several functions whose variables an operation uses, the innermost returns first.
     fn lies_on_stack(&mut self, id: OpId, frame: usize, address: usize) {
-        let Some(operation) = self.live.get_mut(id) else { return };
-        let known = operation.frame;
-        if known.is_none_or(|known| frame < known) {
+        let Some(operation) = self.live.get(id) else { return };
+        if operation.frame.is_some_and(|known| known <= frame) {
+            return;
+        }
+        self.leave_stack(id);
+        if let Some(operation) = self.live.get_mut(id) {
             operation.frame = Some(frame);
             operation.on_stack = address;
         }
-        if known.is_none() {
-            self.on_stack.push(id);
-        }
+        self.know_frame(id);
     }
 }

@@ -5,7 +5,7 @@ use super::concurrent::code;
 use super::conflicts::{CONFLICTS, Conflict};
 use super::{Operation, Tracker};
 use crate::nursery::Young;
-use commsan_engine::{Access, Footprint, Mode};
+use commsan_engine::{Access, Footprint, Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Side};
 use std::ops::Range;
@@ -101,7 +101,7 @@ impl Tracker {
             self.settle();
         }
         let gone = |op: &Operation| op.frame == Some(frame);
-        self.leave_where(gone, None, place, out);
+        self.leave_where(|pointer, _| pointer == frame, gone, None, place, out);
         self.gpu.leave(frame, place, out);
     }
 
@@ -113,25 +113,39 @@ impl Tracker {
         if self.nursery.on_stack().any(popped) {
             self.settle();
         }
-        if !self.on_stack.is_empty() {
+        if self.on_stack.len() > 0 {
             let thread = place.thread();
             let gone = |op: &Operation| op.site.thread == thread && place.is_popped(op.on_stack);
-            self.leave_where(gone, Some(call), place, out);
+            let may = |_, lowest| place.is_popped(lowest);
+            self.leave_where(may, gone, Some(call), place, out);
         }
     }
 
     fn leave_where(
         &mut self,
+        may: impl Fn(usize, usize) -> bool,
         gone: impl Fn(&Operation) -> bool,
         call: Option<&'static str>,
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let live = &self.live;
-        let Some(id) = self.on_stack.iter().copied().find(|id| live.get(*id).is_some_and(&gone))
-        else {
-            return;
-        };
+        // One return can leave several behind.
+        loop {
+            let live = &self.live;
+            let is_gone = |id| live.get(id).is_some_and(&gone);
+            let Some(id) = self.on_stack.find(&may, is_gone) else { return };
+            self.left_behind(id, call, place, out);
+        }
+    }
+
+    /// The variable that an operation uses is gone.
+    fn left_behind(
+        &mut self,
+        id: OpId,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
         let (address, op) = match self.live.get(id) {
             Some(op) => (op.on_stack, op),
             None => return,
@@ -157,7 +171,5 @@ impl Tracker {
             self.subscribe(id, number);
         }
         self.end(id);
-        // One return can leave several behind.
-        self.leave_where(gone, call, place, out);
     }
 }

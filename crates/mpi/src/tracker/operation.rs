@@ -40,6 +40,8 @@ pub struct Operation {
     pub(super) frame: Option<usize>,
     /// An address of the buffer on the stack.
     pub(super) on_stack: usize,
+    /// Among those of the same frame.
+    pub(super) position: u32,
 }
 
 impl Operation {
@@ -72,6 +74,7 @@ impl Operation {
             findings: [None; 4],
             frame: None,
             on_stack: 0,
+            position: 0,
         }
     }
 
@@ -92,6 +95,7 @@ impl Operation {
             findings: [None; 4],
             frame: None,
             on_stack: 0,
+            position: 0,
         }
     }
 

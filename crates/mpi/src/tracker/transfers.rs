@@ -342,8 +342,8 @@ impl Tracker {
                 window.young.pop();
             }
         } else if let Some(pending) = window.pending.pop() {
+            self.forget_frame(pending.id);
             self.live.end(pending.id);
-            self.on_stack.retain(|id| *id != pending.id);
         }
         if let Some(clock) = &mut self.rma.clock {
             clock.drafts.clear();

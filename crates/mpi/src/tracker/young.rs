@@ -70,9 +70,7 @@ impl Tracker {
                 self.live.begin(&mut [Some(Access { mode: young.mode, footprint })], operation);
             // The engine has marked them again.
             self.pages.unmark(young.bytes, young.mode);
-            if young.frame.is_some() {
-                self.on_stack.push(id);
-            }
+            self.know_frame(id);
             let request = Request::new(young.key, young.variable, young.call, State::Active(id));
             self.requests.insert_as(request, young.sequence);
         }

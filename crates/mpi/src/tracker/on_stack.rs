@@ -1,0 +1,65 @@
+//! Operations with a buffer on some stack, by the frame of the function whose variable it is: what returns or
+//! completes asks of one frame, however many operations it has.
+
+use commsan_engine::OpId;
+
+#[derive(Default)]
+pub(super) struct OnStack {
+    frames: Vec<Frame>,
+    len: usize,
+}
+
+/// Empty, but for its capacity, until a frame needs it.
+struct Frame {
+    pointer: usize,
+    /// No buffer in the frame begins below.
+    lowest: usize,
+    ids: Vec<OpId>,
+}
+
+impl OnStack {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// An operation uses a variable at an address; returns its position among those of the frame.
+    pub fn enter(&mut self, id: OpId, pointer: usize, address: usize) -> u32 {
+        let known = |frame: &Frame| frame.pointer == pointer && !frame.ids.is_empty();
+        let at = self.frames.iter().position(known);
+        let at = at.or_else(|| self.frames.iter().position(|frame| frame.ids.is_empty()));
+        let at = at.unwrap_or_else(|| {
+            self.frames.push(Frame { pointer, lowest: address, ids: Vec::new() });
+            self.frames.len() - 1
+        });
+        let frame = &mut self.frames[at];
+        if frame.ids.is_empty() {
+            (frame.pointer, frame.lowest) = (pointer, address);
+        }
+        frame.lowest = frame.lowest.min(address);
+        frame.ids.push(id);
+        self.len += 1;
+        (frame.ids.len() - 1) as u32
+    }
+
+    /// The operation at a position of a frame does so no longer; returns the one that is there from now on.
+    pub fn leave(&mut self, pointer: usize, position: u32) -> Option<OpId> {
+        let here = |frame: &&mut Frame| frame.pointer == pointer && !frame.ids.is_empty();
+        let frame = self.frames.iter_mut().find(here)?;
+        frame.ids.swap_remove(position as usize);
+        self.len -= 1;
+        frame.ids.get(position as usize).copied()
+    }
+
+    /// The first operation that is meant, of the frames that may have one by their pointer and where they begin.
+    pub fn find(
+        &self,
+        may: impl Fn(usize, usize) -> bool,
+        mut meant: impl FnMut(OpId) -> bool,
+    ) -> Option<OpId> {
+        let frames = self.frames.iter().filter(|frame| !frame.ids.is_empty());
+        let mut ids = frames
+            .filter(|frame| may(frame.pointer, frame.lowest))
+            .flat_map(|frame| frame.ids.iter().copied());
+        ids.find(|id| meant(*id))
+    }
+}
