@@ -50,6 +50,7 @@ class Size:
     heat: tuple = (2000, 2000, 50)  # nx, ny, steps
     window: tuple = (1000, 1000)  # 16 MB
     gups: tuple = (65536, 20000)  # words and updates of each rank
+    pending: tuple = (100, 1000, 10_000)  # operations in an epoch
     shared: tuple = (1000, 500)  # 8 MB a rank
     windows: tuple = (1, 16, 256)  # open at once
     ranks: tuple = (4, 16, 64)
@@ -62,7 +63,7 @@ class Size:
 FULL = Size(rounds=9, seconds=1.0)
 QUICK = Size(rounds=1, seconds=0.02, large=(1000, 1000), heat=(200, 200, 10),
              window=(200, 200), gups=(256, 1000), shared=(200, 100), windows=(4,), ranks=(4,),
-             steps=5,
+             pending=(10,), steps=5,
              jacobi=(64, 64, 5), edge=(128, 128, 10), peers=(128, 8, 5))
 
 
@@ -309,6 +310,19 @@ def gups(shop, size):
             yield Comparison("gups", f"{mpi}, {mode}", "ns/update", 1e9 / updates, variants)
 
 
+def pending(shop, size):
+    """More and more operations that read the same bytes, and are complete all at once."""
+    for mpi in MPIS:
+        native = shop.build("pending", mpi)
+        for count in size.pending:
+            arguments = (native, count, size.seconds)
+            variants = [
+                Variant("native", shop.run(mpi, 2, *arguments)),
+                Variant("commsan", shop.run(mpi, 2, *arguments, checked=True)),
+            ]
+            yield Comparison("pending", f"{mpi}, {count} pending", "ns/operation", 1e9 / count, variants)
+
+
 def windows(shop, size):
     """One-sided synchronisation while more and more windows are open."""
     for mpi in MPIS:
@@ -477,6 +491,7 @@ BENCHMARKS = {
     "halo": halo,
     "traffic": traffic,
     "gups": gups,
+    "pending": pending,
     "windows": windows,
     "nodes": nodes,
     "window": window,
