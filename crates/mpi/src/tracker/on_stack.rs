@@ -63,3 +63,39 @@ impl OnStack {
         ids.find(|id| meant(*id))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commsan_engine::Live;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list of all: operations enter in some frame, and leave in any order.
+        #[test]
+        fn frames_keep_their_operations(steps in prop::collection::vec((0usize..4, any::<prop::sample::Index>(), any::<bool>()), 0..200)) {
+            let mut live = Live::<()>::unmarked();
+            let (mut on_stack, mut model) = (OnStack::default(), Vec::<(OpId, usize, u32)>::new());
+            for (number, (frame, index, enters)) in steps.into_iter().enumerate() {
+                let pointer = 1000 * (frame + 1);
+                if enters || model.is_empty() {
+                    let id = live.begin(&mut [], ());
+                    let position = on_stack.enter(id, pointer, pointer - number);
+                    model.push((id, pointer, position));
+                } else {
+                    let (_, pointer, position) = model.swap_remove(index.index(model.len()));
+                    if let Some(moved) = on_stack.leave(pointer, position) {
+                        model.iter_mut().filter(|(id, ..)| *id == moved).for_each(|m| m.2 = position);
+                    }
+                }
+                prop_assert_eq!(on_stack.len(), model.len());
+                for frame in (1..5).map(|frame| 1000 * frame) {
+                    for (id, pointer, _) in &model {
+                        let found = on_stack.find(|known, _| known == frame, |other| other == *id);
+                        prop_assert_eq!(found.is_some(), *pointer == frame);
+                    }
+                }
+            }
+        }
+    }
+}
