@@ -310,30 +310,29 @@ def gups(shop, size):
             yield Comparison("gups", f"{mpi}, {mode}", "ns/update", 1e9 / updates, variants)
 
 
-def pending(shop, size):
-    """More and more operations that read the same bytes, and are complete all at once."""
+def growing(shop, program, counts, seconds, what, measure):
+    """A program that is told how many there are of something; `measure` gives the unit for a number."""
     for mpi in MPIS:
-        native = shop.build("pending", mpi)
-        for count in size.pending:
-            arguments = (native, count, size.seconds)
+        native = shop.build(program, mpi)
+        for count in counts:
+            arguments = (native, count, seconds)
             variants = [
                 Variant("native", shop.run(mpi, 2, *arguments)),
                 Variant("commsan", shop.run(mpi, 2, *arguments, checked=True)),
             ]
-            yield Comparison("pending", f"{mpi}, {count} pending", "ns/operation", 1e9 / count, variants)
+            yield Comparison(program, f"{mpi}, {count} {what}", *measure(count), variants)
+
+
+def pending(shop, size):
+    """More and more operations that read the same bytes, and are complete all at once."""
+    each = lambda count: ("ns/operation", 1e9 / count)
+    yield from growing(shop, "pending", size.pending, size.seconds, "pending", each)
 
 
 def windows(shop, size):
     """One-sided synchronisation while more and more windows are open."""
-    for mpi in MPIS:
-        native = shop.build("windows", mpi)
-        for count in size.windows:
-            arguments = (native, count, size.seconds)
-            variants = [
-                Variant("native", shop.run(mpi, 2, *arguments)),
-                Variant("commsan", shop.run(mpi, 2, *arguments, checked=True)),
-            ]
-            yield Comparison("windows", f"{mpi}, {count} open", "µs/fence", 1e6, variants)
+    each = lambda _: ("µs/fence", 1e6)
+    yield from growing(shop, "windows", size.windows, size.seconds, "open", each)
 
 
 def nodes(shop, size):
