@@ -40,8 +40,20 @@ pub struct Tools {
     clangxx: PathBuf,
     /// That of `NVCC`, or the one that `scripts/cuda.sh` installs.
     nvcc: PathBuf,
+    wrappers: Vec<Wrapper>,
     /// Executables and run directories, one directory for each trial.
     work: PathBuf,
+}
+
+/// What a library's compiler wrapper tells the compiler. It is asked once, for that of MPICH is a script that runs
+/// a command for each option; tests of `commsan cc` go through it.
+struct Wrapper {
+    mpi: Mpi,
+    language: Language,
+    /// Before those of the program.
+    options: Vec<String>,
+    /// Behind what is linked.
+    libraries: Vec<String>,
 }
 
 /// A program that ran.
@@ -74,35 +86,30 @@ impl Mpi {
             Mpi::None => "none",
         }
     }
+}
 
-    /// The compiler wrapper, or what takes its place.
-    fn wrapper(self, language: Language) -> String {
-        let (wrapper, plain) = match language {
-            Language::C => ("mpicc", "gcc"),
-            Language::Cxx | Language::Cuda => ("mpicxx", "g++"),
-            Language::Fortran => ("mpifort", "gfortran"),
+impl Wrapper {
+    fn ask(mpi: Mpi, language: Language) -> Result<Wrapper, String> {
+        let name = match language {
+            Language::C => "mpicc",
+            Language::Cxx | Language::Cuda => "mpicxx",
+            Language::Fortran => "mpifort",
         };
-        match self {
-            Mpi::None => plain.to_owned(),
-            _ => format!("{wrapper}.{}", self.name()),
-        }
+        let name = format!("{name}.{}", mpi.name());
+        let failed = |error: &dyn std::fmt::Display| format!("{name} -show: {error}");
+        let shown = Command::new(&name).arg("-show").output().map_err(|error| failed(&error))?;
+        let words = String::from_utf8(shown.stdout).map_err(|error| failed(&error))?;
+        let words = words.split_whitespace().skip(1).map(str::to_owned);
+        // nvcc has options of its own for all others.
+        let words =
+            words.filter(|word| language != Language::Cuda || has(word, &["-I", "-L", "-l"]));
+        let (libraries, options) = words.partition(|word| has(word, &["-L", "-l", "-Wl,"]));
+        Ok(Wrapper { mpi, language, options, libraries })
     }
+}
 
-    /// The variable with which its compiler wrappers let users choose a compiler.
-    fn compiler_variable(self, language: Language) -> String {
-        let library = match self {
-            Mpi::OpenMpi => "OMPI",
-            Mpi::Mpich => "MPICH",
-            Mpi::None => "NO",
-        };
-        let language = match language {
-            Language::C => "CC",
-            // nvcc compiles host code as C++.
-            Language::Cxx | Language::Cuda => "CXX",
-            Language::Fortran => "FC",
-        };
-        format!("{library}_{language}")
-    }
+fn has(word: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| word.starts_with(prefix))
 }
 
 impl Tools {
@@ -133,7 +140,12 @@ impl Tools {
         let commsan = commsan.canonicalize().unwrap_or(commsan);
         let installed = repository.join("target/cuda/bin/nvcc");
         let nvcc = std::env::var_os("NVCC").map_or(installed, PathBuf::from);
-        Ok(Tools { commsan, clang, clangxx, nvcc, work: repository.join("target/cases") })
+        let languages = [Language::C, Language::Cxx, Language::Fortran, Language::Cuda];
+        let all = Mpi::ALL.into_iter().flat_map(|mpi| languages.map(|language| (mpi, language)));
+        let wrappers = all.map(|(mpi, language)| Wrapper::ask(mpi, language));
+        let wrappers = wrappers.collect::<Result<_, _>>()?;
+        let work = repository.join("target/cases");
+        Ok(Tools { commsan, clang, clangxx, nvcc, wrappers, work })
     }
 
     /// Compiles the program, unless it is up to date.
@@ -152,27 +164,29 @@ impl Tools {
             Language::Fortran => "fc",
             Language::Cuda => "nvcc",
         });
-        let wrapper = mpi.wrapper(language);
+        let compiler = self.compiler(case, mpi, language);
         if language == Language::Cuda {
             if !self.nvcc.is_file() {
                 return Err(format!("missing: {}; run `scripts/cuda.sh`", self.nvcc.display()));
             }
             // PTX alone, since simulated devices execute nothing else; there is nothing to link then.
             let ptx = ["-gencode", "arch=compute_90,code=compute_90"];
-            command.arg(&self.nvcc).arg("-ccbin").arg(wrapper).args(ptx);
+            command.arg(&self.nvcc).arg("-ccbin").arg(compiler).args(ptx);
             if !case.flags.iter().any(|flag| flag == "-rdc=true") {
                 command.arg("-nodlink");
             }
         } else {
-            command.arg(wrapper);
+            command.arg(compiler);
         }
-        command.args(["-O1", "-g"]);
+        let of = |wrapper: &&Wrapper| wrapper.mpi == mpi && wrapper.language == language;
+        let wrapper = self.wrappers.iter().find(of);
+        command.args(wrapper.iter().flat_map(|wrapper| &wrapper.options)).args(["-O1", "-g"]);
         if matches!(language, Language::Cxx | Language::Cuda) {
             // The C++ bindings of old take half of the time to compile a kernel.
             command.args(["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]);
         }
         command.args(&case.flags).arg(&case.source).arg("-o").arg(&program);
-        command.env(mpi.compiler_variable(language), self.compiler(case, mpi, language));
+        command.args(wrapper.iter().flat_map(|wrapper| &wrapper.libraries));
         let (status, output) = finish(&mut command, &directory)?;
         match status {
             Some(status) if status.success() => Ok(program),
@@ -303,11 +317,7 @@ fn in_path(name: &str) -> Option<PathBuf> {
 }
 
 fn shown(command: &Command) -> String {
-    let set = command.get_envs().filter_map(|(name, value)| {
-        let choice = ["_CC", "_CXX", "_FC"].iter().any(|end| name.to_string_lossy().ends_with(end));
-        Some(format!("{}={}", name.display(), value.filter(|_| choice)?.display()))
-    });
     let words =
         std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::display);
-    set.chain(words.map(|word| word.to_string())).collect::<Vec<_>>().join(" ")
+    words.map(|word| word.to_string()).collect::<Vec<_>>().join(" ")
 }

@@ -82,6 +82,8 @@ impl Language {
 /// Where everything is.
 pub struct Tools {
     commsan: PathBuf,
+    /// Of each library.
+    includes: Vec<(&'static str, Vec<String>)>,
     /// Objects and reports, one directory for each trial.
     work: PathBuf,
 }
@@ -103,11 +105,17 @@ impl Tools {
             return Err(format!("missing: {}; run `make build`", commsan.display()));
         }
         let work = repository.join("target/lint");
+        let mut includes = Vec::new();
         for mpi in ["openmpi", "mpich"] {
             wrappers(&work.join(mpi), mpi)
                 .map_err(|error| format!("{}: {error}", work.display()))?;
+            includes.push((mpi, include_options(mpi)?));
         }
-        Ok(Tools { commsan, work })
+        Ok(Tools { commsan, includes, work })
+    }
+
+    fn includes(&self, mpi: &str) -> &[String] {
+        self.includes.iter().find(|(name, _)| *name == mpi).map_or(&[], |(_, options)| options)
     }
 
     /// Runs lint on a program.
@@ -154,13 +162,16 @@ impl Tools {
             Language::Cxx => self.command(way, "cxx", directory),
             Language::Fortran => self.command(way, "fc", directory),
         };
-        match language {
-            Language::C => command.arg("mpicc"),
-            Language::Cxx => command.arg("mpicxx"),
-            // Not behind the wrapper, which passes options for gfortran.
-            Language::Fortran => command.arg("flang-new-19").arg(include_option(way.mpi)?),
-        };
-        command.args([optimization, "-g", "-fopenmp", "-c"]).args(&file.flags);
+        // Not behind wrappers: that for Fortran passes options for gfortran, MPICH's run a command for each option.
+        command.arg(match language {
+            Language::C => "clang-19",
+            Language::Cxx => "clang++-19",
+            Language::Fortran => "flang-new-19",
+        });
+        command
+            .args(self.includes(way.mpi))
+            .args([optimization, "-g", "-fopenmp", "-c"])
+            .args(&file.flags);
         command.arg(&file.source).arg("-o").arg(&object);
         match finish(&mut command)? {
             (Some(0), _) => Ok(object),
@@ -197,14 +208,17 @@ fn wrappers(directory: &Path, mpi: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where `mpif.h` is.
-fn include_option(mpi: &str) -> Result<String, String> {
+/// Where `mpi.h` and `mpif.h` are.
+fn include_options(mpi: &str) -> Result<Vec<String>, String> {
     let wrapper = format!("mpicc.{mpi}");
     let (_, text) = finish(Command::new(&wrapper).arg("-show"))?;
-    let mut options = text.split_whitespace().filter(|word| word.starts_with("-I"));
-    let has_header = |option: &&str| Path::new(&option[2..]).join("mpif.h").is_file();
-    let found = options.find(has_header).map(str::to_owned);
-    found.ok_or_else(|| format!("`{wrapper} -show` names no directory with mpif.h"))
+    let options = text.split_whitespace().filter(|word| word.starts_with("-I"));
+    let options = options.map(str::to_owned).collect::<Vec<_>>();
+    let has_headers = |option: &String| Path::new(&option[2..]).join("mpif.h").is_file();
+    match options.iter().any(has_headers) {
+        true => Ok(options),
+        false => Err(format!("`{wrapper} -show` names no directory with mpif.h")),
+    }
 }
 
 fn finish(command: &mut Command) -> Result<(Option<i32>, String), String> {

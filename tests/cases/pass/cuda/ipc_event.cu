@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
     MPI_Recv(nullptr, 0, MPI_INT, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     cudaStreamWaitEvent(other, theirs);
     increment<<<1, N, 0, other>>>(own);
+    MPI_Recv(nullptr, 0, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     cudaDeviceSynchronize();
     int last;
     cudaMemcpy(&last, own + N - 1, sizeof last, cudaMemcpyDeviceToHost);
@@ -53,6 +54,7 @@ int main(int argc, char **argv) {
     cudaEventRecord(mine, stream);
     MPI_Send(nullptr, 0, MPI_INT, peer, 2, MPI_COMM_WORLD);
     cudaDeviceSynchronize();
+    MPI_Send(nullptr, 0, MPI_INT, peer, 3, MPI_COMM_WORLD);
     cudaIpcCloseMemHandle(p);
   }
   MPI_Barrier(MPI_COMM_WORLD);
