@@ -56,13 +56,14 @@ cuda: setup
 
 # All is built as one then, whatever `-p` says: what several need has the same features, and is compiled once.
 TESTED = $(CARGO) build --workspace --lib --bins --tests --examples
+# The runtime, which is empty without a feature, has tests of its own.
 test: PROFILE := dev
 test: RUNTIME := dev
 test: OUTSIDE = $(TESTED)
 test: WITHIN = $(TESTED)
 test: cuda build
 	@./scripts/viewer.sh test
-	$(CARGO) test --workspace --no-fail-fast
+	$(CARGO) test --workspace --features commsan-runtime/serial --no-fail-fast
 	@echo
 
 # The demo has a tree of its own, which takes a minute and a half to build instead of ten: what it runs
