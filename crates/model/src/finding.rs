@@ -117,4 +117,8 @@ pub enum NeedKind {
     Window,
     /// Otherwise.
     Other,
+    /// None of them holds a lock of a window that excludes the one that is meant.
+    Lock,
+    /// They have exposed their parts of a window.
+    Exposure,
 }

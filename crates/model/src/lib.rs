@@ -5,8 +5,10 @@
 
 pub mod code;
 mod finding;
+mod held;
 mod step;
 
 pub use code::{Code, Severity};
 pub use finding::{Finding, Frame, NeedKind, Role, Site};
+pub use held::Held;
 pub use step::{Message, Step};

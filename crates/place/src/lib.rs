@@ -344,7 +344,8 @@ pub struct Waiting {
     pub needs: Vec<Need>,
     /// Operations that it has started and does not wait for now.
     pub pending: Vec<Need>,
-    /// How many collectives it has entered on each communicator or window, by name.
+    /// How many collectives it has entered on each communicator or window, by name. Also locks it holds, by their
+    /// numbers ([`commsan_model::Held`]), and exposed parts, on windows by other names of theirs.
     pub entered: Vec<(u64, u32)>,
 }
 
@@ -365,7 +366,7 @@ pub struct Need {
     pub on: String,
     /// Its name, the same in all ranks; 0 for none.
     pub name: u64,
-    /// Which collective of that, counted from 1.
+    /// Which collective of that, counted from 1, or which lock.
     pub number: u32,
 }
 

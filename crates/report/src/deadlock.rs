@@ -1,8 +1,8 @@
 //! Deadlocks, as the launcher has found them: who waits for whom.
 //!
 //! That all ranks wait for each other's calls, and none has made one for long, is certain before anything
-//! comes here. If some are in a collective that all have come to, which may take its time, that is no
-//! deadlock; otherwise no rank can go on, and what ranks say they wait for explains it: a circle of ranks
+//! comes here. If some are in a collective that all have come to, or wait for one-sided operations whose targets are in
+//! MPI and hold up none by a lock or an epoch, which may take their time, that is no deadlock; otherwise no rank can go on, and what ranks say they wait for explains it: a circle of ranks
 //! each of which waits for the next, or a rank that waits for one that has ended. Operations of requests
 //! may be complete without their rank knowing: those that meet their counterpart explain nothing, and are
 //! left out where anything else does.
@@ -12,7 +12,7 @@ use crate::facts::at;
 use crate::merge;
 use crate::ranks;
 use crate::symbols::Symbols;
-use commsan_model::{Code, Finding, Frame, NeedKind, Site};
+use commsan_model::{Code, Finding, Frame, Held, NeedKind, Site};
 use commsan_trace::record::{RawNeed, RawWaiting};
 use commsan_trace::{Deadlock, RankLog};
 use std::collections::BTreeMap;
@@ -133,9 +133,9 @@ impl<'r> Job<'r> {
         let others = need.ranks.iter().copied();
         let is_missing = |other: u32| {
             let Some(stuck) = self.stuck(other as usize) else { return true };
+            let mut entered = stuck.calls.iter().flat_map(|(_, waiting)| &*waiting.entered);
             match need.kind {
                 NeedKind::Collective => {
-                    let mut entered = stuck.calls.iter().flat_map(|(_, waiting)| &*waiting.entered);
                     let has_come =
                         |(name, number): &(u64, u32)| *name == need.name && *number >= need.number;
                     need.name == 0 || !entered.any(has_come)
@@ -143,6 +143,10 @@ impl<'r> Job<'r> {
                 NeedKind::Send | NeedKind::Receive => {
                     !stuck.operations().any(|theirs| meets(rank, need, theirs))
                 }
+                NeedKind::Lock => entered.any(|(name, number)| {
+                    *name == need.name && Held::of(*number).excludes(Held::of(need.number))
+                }),
+                NeedKind::Exposure => !entered.any(|(name, _)| *name == need.name),
                 NeedKind::Window | NeedKind::Other => true,
             }
         };
@@ -190,14 +194,17 @@ impl<'r> Job<'r> {
         to_ended.into_iter().collect()
     }
 
-    /// Whether some call waits for nothing but collectives that all have come to: these take their time.
+    /// Whether some call waits for nothing but collectives that all have come to, and one-sided operations whose targets
+    /// let them go on: these take their time.
     fn may_go_on(&self) -> bool {
         let all = self.ranks.iter().enumerate();
         let mut calls =
             all.flat_map(|(rank, stuck)| stuck.calls.iter().map(move |call| (rank, call)));
         calls.any(|(rank, (_, waiting))| {
             let is_complete = |need: &RawNeed| {
-                need.kind == NeedKind::Collective && self.missing(rank, need).is_empty()
+                let may =
+                    matches!(need.kind, NeedKind::Collective | NeedKind::Lock | NeedKind::Exposure);
+                may && self.missing(rank, need).is_empty()
             };
             !waiting.needs.is_empty() && waiting.needs.iter().all(is_complete)
         })
@@ -338,6 +345,8 @@ impl<'r> Job<'r> {
                     }
                     NeedKind::Send => format!("let rank {next} receive the message"),
                     NeedKind::Collective => format!("let rank {next} call {}, too", need.call),
+                    NeedKind::Lock => format!("let rank {next} unlock the window"),
+                    NeedKind::Exposure => format!("let rank {next} call MPI_Win_post, too"),
                     NeedKind::Window | NeedKind::Other => format!("let rank {next} do its part"),
                 };
                 return format!("{part} before it ends, or rank {rank} not wait for that");
@@ -457,6 +466,8 @@ fn what(need: &RawNeed, of: Option<usize>) -> String {
             return format!("{} to enter the same {} on {}", others(), need.call, need.on);
         }
         NeedKind::Window => format!("{rank} to synchronise {}", need.on),
+        NeedKind::Lock => format!("{rank} to give up its lock of {}", need.on),
+        NeedKind::Exposure => format!("{rank} to expose its part of {}", need.on),
         NeedKind::Other => rank,
     };
     match &need.site {

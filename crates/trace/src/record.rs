@@ -410,7 +410,8 @@ pub struct RawWaiting<'a> {
     /// Operations that it has started and does not wait for now, as far as they fit.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub pending: Cow<'a, [RawNeed<'a>]>,
-    /// Collectives entered on each communicator or window, by its name.
+    /// Collectives entered on each communicator or window, by its name. Also locks held, by their numbers
+    /// ([`Held`](commsan_model::Held)), and exposed parts, on windows by other names of theirs.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub entered: Cow<'a, [(u64, u32)]>,
 }
@@ -439,7 +440,7 @@ pub struct RawNeed<'a> {
     /// Its name, the same in all ranks; 0 for none.
     #[serde(default)]
     pub name: u64,
-    /// Which collective of that, counted from 1; 0 for none.
+    /// Which collective of that, counted from 1, or which lock; 0 for none.
     #[serde(default)]
     pub number: u32,
 }

@@ -59,6 +59,9 @@ pub enum Key {
     Barrier,
     /// What a bulletin is published by.
     Bulletin,
+    /// Who holds a lock, and who has exposed its part.
+    Held,
+    Exposed,
 }
 
 impl Key {

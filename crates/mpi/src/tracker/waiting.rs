@@ -6,18 +6,24 @@
 //! program's, which MPI runs within the call, or a call beside work of a device that nobody has waited
 //! for, which MPI's own copies may queue behind.
 //!
+//! One-sided operations are carried out while their target is in MPI: they wait for others only where a lock excludes
+//! theirs or their target has not exposed its part. A lock counts as held from the call that asks for it, so that ranks
+//! which ask for excluding ones at once count as waiting for each other.
+//!
 //! A need says what others must do, not whether they have done it: an operation of a request may be
 //! complete without anybody having looked.
 
 use super::Tracker;
+use super::onesided::target;
 use super::operation::Operation;
 use crate::buffers::Args;
 use crate::calls::{Call, Effect, Extent, Times};
 use crate::collective::communicators::On;
 use crate::nursery::Of;
 use crate::requests::{Request, State, Token};
+use crate::rma::windows::{Active, Key, Lock};
 use commsan_fabric::Answer;
-use commsan_model::NeedKind;
+use commsan_model::{Held, NeedKind};
 use commsan_place::{Findings, Need, Place, Site, Waiting};
 use std::sync::Arc;
 
@@ -104,6 +110,7 @@ impl Tracker {
         let mut entered: Vec<_> = self.meetings().collect();
         entered.extend(self.name_between(asked.args).map(|name| (name, 0)));
         entered.extend(self.together.on.entered().take(ENTERED));
+        entered.extend(self.holds().take(ENTERED));
         if call.ends() {
             entered.push((FINALIZE.0, 1));
         }
@@ -215,7 +222,7 @@ impl Tracker {
             return Ok(vec![self.need_of_group(call, thread)?]);
         }
         if let Some(win) = at.win {
-            return Ok(vec![self.window(call, args.words[win])?]);
+            return self.needs_of_window(args, args.words[win]);
         }
         // A matched message needs but time.
         let comm = at.comm.map(|index| args.words[index]).ok_or(Unsure)?;
@@ -278,6 +285,58 @@ impl Tracker {
             on: on.to_owned(),
             name,
             number: 1,
+        })
+    }
+
+    /// What a call needs that synchronises a window or starts an operation on one. What has been started is
+    /// carried out while its target is in any call of MPI (MPI 4.1 §12.7.3): it may take its time, but waits for no other
+    /// call once its lock is granted or the target's part exposed.
+    fn needs_of_window(&self, args: &Args, handle: usize) -> Result<Vec<Need>, Unsure> {
+        let call = args.call;
+        let all = self.window(call, handle)?;
+        let window = self.rma.windows.get(handle).ok_or(Unsure)?;
+        let target = target(args);
+        let is_meant =
+            |lock: &&Lock| lock.target.is_none() || target.is_none() || lock.target == target;
+        let locks = window.locks.iter().filter(is_meant).map(|lock| held(lock).number());
+        let by_lock = locks.map(|number| Need {
+            kind: NeedKind::Lock,
+            name: Key::Held.of(window.name),
+            number,
+            ..all.clone()
+        });
+        let by_lock: Vec<_> = by_lock.collect();
+        let of_access = |ranks: Vec<u32>| Need {
+            kind: NeedKind::Exposure,
+            name: Key::Exposed.of(window.name),
+            ranks,
+            ..all.clone()
+        };
+        let others = |access: &Active| {
+            access.ranks.iter().copied().filter(|rank| all.ranks.contains(rank)).collect()
+        };
+        match (call.effect, &window.access) {
+            (
+                Effect::Lock | Effect::Unlock | Effect::Flush | Effect::FlushLocal | Effect::Rma,
+                _,
+            ) if !by_lock.is_empty() => Ok(by_lock),
+            (Effect::EpochEnd, Some(access)) => Ok(vec![of_access(others(access))]),
+            (Effect::Rma, Some(_)) => {
+                let target = target.and_then(|target| window.world(target)).ok_or(Unsure)?;
+                Ok(vec![of_access(vec![target])])
+            }
+            // Between fences.
+            (Effect::Rma, None) => Err(Unsure),
+            _ => Ok(vec![all]),
+        }
+    }
+
+    /// Locks and exposed parts that others may wait for, or that let them go on.
+    fn holds(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.rma.windows.iter().flat_map(|window| {
+            let locks = window.locks.iter();
+            let locks = locks.map(|lock| (Key::Held.of(window.name), held(lock).number()));
+            locks.chain(window.exposure.iter().map(|_| (Key::Exposed.of(window.name), 1)))
         })
     }
 
@@ -356,6 +415,13 @@ impl Tracker {
             elements.saturating_mul(size)
         };
         args.call.accesses.iter().map(of).fold(0, u64::saturating_add)
+    }
+}
+
+fn held(lock: &Lock) -> Held {
+    Held {
+        target: lock.target.and_then(|target| target.try_into().ok()),
+        exclusive: lock.exclusive,
     }
 }
 

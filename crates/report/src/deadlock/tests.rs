@@ -174,6 +174,42 @@ fn collectives_that_all_have_come_to_take_their_time() {
     assert!(all("MPI_Barrier", [&[1], &[0]]).is_empty());
 }
 
+/// Rank 1 flushes, or completes an epoch, while rank 0 is in a barrier.
+#[test]
+fn one_sided_operations_take_their_time_unless_somebody_is_in_their_way() {
+    const WINDOW: u64 = 9;
+    let held = |target, exclusive| Held { target, exclusive }.number();
+    let of_window = |kind, call, number| {
+        let all = need(kind, call, &[0], None);
+        RawNeed { name: WINDOW, number, on: "a window of 2 ranks".into(), ..all }
+    };
+    let beside = |need: &RawNeed<'static>, holds: &[(u64, u32)]| {
+        let first = alone(barrier(&[1])).map(|waiting| {
+            let entered = waiting.entered.iter().chain(holds).copied().collect();
+            RawWaiting { entered, ..waiting }
+        });
+        let logs = [log(0, first), log(1, alone(need.clone()))];
+        let deadlock = Deadlock { ranks: seen(&logs), seconds: 10 };
+        findings(&[deadlock], &logs, &Symbols::default())
+    };
+    let flush = of_window(NeedKind::Lock, "MPI_Win_flush", held(Some(0), false));
+    assert!(beside(&flush, &[]).is_empty());
+    assert!(beside(&flush, &[(WINDOW, held(None, false))]).is_empty());
+    assert!(beside(&flush, &[(WINDOW, held(Some(1), true))]).is_empty());
+    assert!(beside(&flush, &[(WINDOW + 1, held(Some(0), true))]).is_empty());
+    let [finding] = &*beside(&flush, &[(WINDOW, held(Some(0), true))]) else { panic!() };
+    let said =
+        "rank 1 waits in MPI_Win_flush for rank 0 to give up its lock of a window of 2 ranks";
+    assert!(finding.why.contains(said), "{}", finding.why);
+
+    let complete = of_window(NeedKind::Exposure, "MPI_Win_complete", 0);
+    assert!(beside(&complete, &[(WINDOW, 1)]).is_empty());
+    let [finding] = &*beside(&complete, &[]) else { panic!() };
+    let said =
+        "rank 1 waits in MPI_Win_complete for rank 0 to expose its part of a window of 2 ranks";
+    assert!(finding.why.contains(said), "{}", finding.why);
+}
+
 /// Only what a rank said of this wait counts, and of this process.
 #[test]
 fn who_went_on_since_is_not_believed() {
