@@ -22,6 +22,7 @@ use crate::collective::communicators::On;
 use crate::nursery::Of;
 use crate::requests::{Request, State, Token};
 use crate::rma::windows::{Active, Key, Lock};
+use commsan_engine::Access;
 use commsan_fabric::Answer;
 use commsan_model::{Held, NeedKind};
 use commsan_place::{Findings, Need, Place, Site, Waiting};
@@ -36,6 +37,9 @@ const ENTERED: usize = 100;
 
 /// What stands for an element whose size is not known.
 const LARGE: u64 = 1 << 20;
+
+/// Bytes that could be moved while an operation is carried out, whatever its size.
+const EACH: u64 = 50_000;
 
 /// `MPI_Finalize` is a collective of all, on what has this name.
 const FINALIZE: (u64, &str) = (1, "all ranks");
@@ -380,10 +384,11 @@ impl Tracker {
         Ok(Some(Need { kind, call: &call.name, site, ranks, tag, on, name, number: 0 }))
     }
 
-    /// Bytes of all operations that have been started.
+    /// Bytes of all operations that have been started, and what stands for their number.
     fn bytes_pending(&self) -> u64 {
-        let accesses = self.live.iter().flat_map(|(id, _)| self.live.accesses(id));
-        accesses.map(|access| access.footprint.bytes() as u64).sum()
+        let bytes = |access: &Access| access.footprint.bytes() as u64;
+        let of = |id| EACH + self.live.accesses(id).iter().map(bytes).sum::<u64>();
+        self.live.iter().map(|(id, _)| of(id)).sum()
     }
 
     /// Bytes that the call itself moves, or more.
