@@ -1,11 +1,12 @@
 //! Deadlocks, as the launcher has found them: who waits for whom.
 //!
 //! That all ranks wait for each other's calls, and none has made one for long, is certain before anything
-//! comes here. If some are in a collective that all have come to, or wait for one-sided operations whose targets are in
-//! MPI and hold up none by a lock or an epoch, which may take their time, that is no deadlock; otherwise no rank can go on, and what ranks say they wait for explains it: a circle of ranks
-//! each of which waits for the next, or a rank that waits for one that has ended. Operations of requests
-//! may be complete without their rank knowing: those that meet their counterpart explain nothing, and are
-//! left out where anything else does.
+//! comes here. If some are in a collective that all have come to, or wait for one-sided operations that no
+//! lock or epoch of another rank holds up, these may take their time, and that is no deadlock; otherwise no
+//! rank can go on, and what ranks say they wait for explains it: a circle of ranks each of which waits for
+//! the next, or a rank that waits for one that has ended. Operations of requests may be complete without
+//! their rank knowing: those that meet their counterpart explain nothing, and are left out where anything
+//! else does.
 
 use crate::circle::{self, WaitFor, envelope};
 use crate::facts::at;
