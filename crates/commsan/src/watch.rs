@@ -6,9 +6,9 @@
 //! says that only calls of other ranks can end its wait. Then nobody is left who could make one: a slow
 //! program is none of this, for somebody in it computes. Two things could still move, and get time
 //! for it. A message that has been sent already may be under way: its bytes count as slowly as no machine
-//! moves them within a node; one-sided operations, which may be many, as long as they take while nothing but time is
-//! in their way. And a rank may be held up, stopped by a debugger or waiting for a disk: only
-//! the time when it is not counts. Wrongly ended would be a job in which MPI calls back a function
+//! moves them within a node, and each of thousands counts. One-sided operations may take as long as they like
+//! while no lock or epoch of another rank holds them up. And a rank may be held up, stopped by a debugger or
+//! waiting for a disk: only the time when it is not counts. Wrongly ended would be a job in which MPI calls back a function
 //! of the program's that takes longer than that (of an attribute or an error handler: user-defined
 //! reductions are known, and leave a job alone, and `MPI_Finalize` waits when its callbacks have run).
 //!

@@ -2,6 +2,8 @@
 
 #[path = "../support/launchers.rs"]
 mod launchers;
+#[path = "../support/wrappers.rs"]
+mod wrappers;
 
 use crate::annotations::Case;
 use std::ffi::OsStr;
@@ -45,8 +47,7 @@ pub struct Tools {
     work: PathBuf,
 }
 
-/// What a library's compiler wrapper tells the compiler. It is asked once, for that of MPICH is a script that runs
-/// a command for each option; tests of `commsan cc` go through it.
+/// What a library's compiler wrapper tells the compiler.
 struct Wrapper {
     mpi: Mpi,
     language: Language,
@@ -95,11 +96,7 @@ impl Wrapper {
             Language::Cxx | Language::Cuda => "mpicxx",
             Language::Fortran => "mpifort",
         };
-        let name = format!("{name}.{}", mpi.name());
-        let failed = |error: &dyn std::fmt::Display| format!("{name} -show: {error}");
-        let shown = Command::new(&name).arg("-show").output().map_err(|error| failed(&error))?;
-        let words = String::from_utf8(shown.stdout).map_err(|error| failed(&error))?;
-        let words = words.split_whitespace().skip(1).map(str::to_owned);
+        let words = wrappers::options(&format!("{name}.{}", mpi.name()))?.into_iter();
         // nvcc has options of its own for all others.
         let words =
             words.filter(|word| language != Language::Cuda || has(word, &["-I", "-L", "-l"]));

@@ -1,5 +1,8 @@
 //! Compiling a program and running lint on it.
 
+#[path = "../support/wrappers.rs"]
+mod wrappers;
+
 use crate::Program;
 use crate::annotations::Case;
 use std::ffi::OsStr;
@@ -211,9 +214,8 @@ fn wrappers(directory: &Path, mpi: &str) -> std::io::Result<()> {
 /// Where `mpi.h` and `mpif.h` are.
 fn include_options(mpi: &str) -> Result<Vec<String>, String> {
     let wrapper = format!("mpicc.{mpi}");
-    let (_, text) = finish(Command::new(&wrapper).arg("-show"))?;
-    let options = text.split_whitespace().filter(|word| word.starts_with("-I"));
-    let options = options.map(str::to_owned).collect::<Vec<_>>();
+    let mut options = wrappers::options(&wrapper)?;
+    options.retain(|word| word.starts_with("-I"));
     let has_headers = |option: &String| Path::new(&option[2..]).join("mpif.h").is_file();
     match options.iter().any(has_headers) {
         true => Ok(options),
