@@ -2,10 +2,11 @@
 
 use crate::annotations::{Case, Mark, role_name};
 use commsan_model::{Code, Finding, Role, Site};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What `report.json` has to say here.
+/// What tests need of a `report.json`.
 pub struct Report {
     findings: Vec<Finding>,
     ranks: u64,
@@ -13,24 +14,34 @@ pub struct Report {
 
 /// Who saw a site, and how often.
 #[derive(Default)]
-struct Observers {
-    ranks: BTreeSet<u32>,
-    count: u64,
+pub struct Observers {
+    /// Ranks that observed it.
+    pub ranks: BTreeSet<u32>,
+    /// How often, over all ranks.
+    pub count: u64,
 }
 
 /// A site of a finding, as far as marks describe it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
-    code: Code,
-    role: String,
-    /// Base name of the source file.
-    file: String,
-    line: u32,
-    function: String,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Seen {
+    /// Code of the finding.
+    pub code: Code,
+    /// The site's role in it, as reports write it.
+    pub role: String,
+    /// Base name of the source file; `?` if unknown.
+    pub file: String,
+    /// 0 if unknown.
+    pub line: u32,
+    /// The function's own name; `?` if unknown.
+    pub function: String,
 }
 
 impl Report {
     /// Reads the report of a run.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no report.
     pub fn read(path: &Path) -> Result<Report, String> {
         let at = |problem: String| format!("{}: {problem}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| at(error.to_string()))?;
@@ -39,6 +50,26 @@ impl Report {
         let ranks = json["run"]["ranks"].as_u64().unwrap_or(0);
         let findings = serde_json::from_value(json["findings"].take());
         Ok(Report { findings: findings.map_err(|error| at(error.to_string()))?, ranks })
+    }
+
+    /// Ranks that were checked.
+    pub fn ranks(&self) -> u64 {
+        self.ranks
+    }
+
+    /// The sites of all findings but those that only explain; places are those in the source `file` (a base name)
+    /// where a call path has one.
+    pub fn sites(&self, file: &str) -> BTreeMap<Seen, Observers> {
+        let mut seen: BTreeMap<Seen, Observers> = BTreeMap::new();
+        for finding in &self.findings {
+            let explains = |role| matches!(role, Role::Completion | Role::Cause);
+            for site in finding.sites.iter().filter(|site| !explains(site.role)) {
+                let observers = seen.entry(Seen::new(finding.code, site, file)).or_default();
+                observers.ranks.extend(&finding.ranks);
+                observers.count += finding.count;
+            }
+        }
+        seen
     }
 }
 
@@ -49,15 +80,7 @@ pub fn differences(case: &Case, report: &Report) -> Vec<String> {
         problems.push(format!("{} of {} ranks were checked", report.ranks, case.ranks));
     }
     let file = base_name(&case.source.to_string_lossy());
-    let mut seen: BTreeMap<Seen, Observers> = BTreeMap::new();
-    for finding in &report.findings {
-        let explains = |role| matches!(role, Role::Completion | Role::Cause);
-        for site in finding.sites.iter().filter(|site| !explains(site.role)) {
-            let observers = seen.entry(Seen::new(finding.code, site, &file)).or_default();
-            observers.ranks.extend(&finding.ranks);
-            observers.count += finding.count;
-        }
-    }
+    let seen = report.sites(&file);
     for mark in &case.marks {
         let mut all = Observers::default();
         for (_, observers) in seen.iter().filter(|(site, _)| site.file == file && site.is(mark)) {
@@ -116,7 +139,8 @@ impl Seen {
     }
 }
 
-fn base_name(path: &str) -> String {
+/// The last component of a path.
+pub fn base_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 /// Whether the program has findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Each of its findings is marked.
     Fail,
+    /// It has none.
     Pass,
 }
 
@@ -17,7 +19,9 @@ pub enum Kind {
 pub struct Case {
     /// `fail/p2p/isend_write`.
     pub name: String,
+    /// Its source file.
     pub source: PathBuf,
+    /// MPI ranks.
     pub ranks: u32,
     /// Nodes that the ranks are on: of `COMMSAN_NODES` if it does not say.
     pub nodes: u32,
@@ -41,14 +45,18 @@ pub struct Case {
     pub exit: i32,
     /// What the program prints itself: that its results are wrong.
     pub prints: Option<String>,
+    /// Sites of the findings it has.
     pub marks: Vec<Mark>,
 }
 
 /// One site of an expected finding: `//~ CS-BUF-01 access ranks=0,2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
+    /// Code of the finding.
     pub code: Code,
+    /// The site's role in it.
     pub role: Role,
+    /// The line that the mark is on.
     pub line: u32,
     /// Compared instead of the line.
     pub function: Option<String>,
@@ -75,6 +83,10 @@ fn is_about_devices_only(path: &Path, text: &str) -> bool {
 
 impl Case {
     /// Reads a program below `root`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, has a directive or mark that does not exist, or is in the wrong place.
     pub fn read(root: &Path, path: &Path) -> Result<Case, String> {
         let case = Case::read_part(root, path)?;
         if case.marks.is_empty() == case.name.starts_with(&Kind::Fail.to_string()) {
@@ -85,6 +97,10 @@ impl Case {
     }
 
     /// Reads a program, or one file of several.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has a directive or mark that does not exist.
     pub fn read_part(root: &Path, path: &Path) -> Result<Case, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         let name = path.strip_prefix(root).unwrap_or(path).with_extension("");
