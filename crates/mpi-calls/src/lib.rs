@@ -1,5 +1,4 @@
-//! What is known of MPI without any program: the table of its calls, its predefined reductions, and
-//! what each family of libraries fixes in its ABI.
+//! What is known of MPI without any program: the table of its calls and its predefined reductions.
 //!
 //! `calls.txt` is the table; [`CALLS`] holds its rows, read once. The shim's generator uses it for
 //! names and parameters, the run-time checker for effects and accesses, lint for both.
