@@ -48,7 +48,7 @@ use crate::{Analysis, Calls, levels, places};
 use comm::{Comm, Comms, Labels, OTHER};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value, copies};
 use commsan_model::{Code, Finding, Role, Site};
-use commsan_mpi::{Call, Effect};
+use commsan_mpi_calls::{Call, Effect};
 use fork::Fork;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};

@@ -1,7 +1,7 @@
 //! Which functions are MPI's, in C and in Fortran.
 
 use commsan_ir::{Body, FunctionId, Inst, Op, Program, Value};
-use commsan_mpi::{CALLS, Call, Effect};
+use commsan_mpi_calls::{CALLS, Call, Effect};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 

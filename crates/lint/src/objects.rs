@@ -15,8 +15,7 @@ use crate::memory::{Memory, Object, Pointer};
 use crate::{Analysis, Calls, Mpi, places};
 use commsan_ir::{FunctionId, Inst, InstId, Program, Value};
 use commsan_model::{Code, Role, Site};
-use commsan_mpi::calls::Object as Kind;
-use commsan_mpi::{Call, Demand, Effect};
+use commsan_mpi_calls::{Call, Demand, Effect, Object as Kind};
 use rustc_hash::FxHashSet;
 
 /// Checks; of objects that need not be freed only where `leaks` says so.

@@ -41,7 +41,7 @@ use crate::environment::Environment;
 use crate::memory::Memory;
 use crate::{Analysis, Calls};
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 use effects::View;
 use effort::Effort;
 use flat::Flat;

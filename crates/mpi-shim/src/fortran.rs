@@ -11,7 +11,7 @@ use crate::library::{
     info_from_fortran, op_from_fortran, request_from_fortran, win_from_fortran,
 };
 use crate::sys;
-use commsan_mpi::{CALLS, Effect, Role};
+use commsan_mpi_calls::{CALLS, Effect, Role};
 use commsan_sense::stack::Caller;
 use std::ffi::{CStr, CString, c_int};
 use std::sync::LazyLock;

@@ -4,12 +4,12 @@
 use commsan_engine::{GRANULE_WORDS, Pages, Stamp};
 use commsan_fabric::Memory;
 use commsan_model::Code;
-use commsan_mpi::calls::named;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
+use commsan_mpi_calls::named;
 use commsan_place::{
     Counted, DEPTH, Findings, Parted, Place, Raced, Report, Site, Stacks, Use, Waiting,
 };

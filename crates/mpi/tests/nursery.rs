@@ -8,7 +8,8 @@ use commsan_engine::{GRANULE_WORDS, Mode, Pages, Pattern};
 use commsan_model::Code;
 use commsan_mpi::buffers::resolve;
 use commsan_mpi::collective::signature::Signature;
-use commsan_mpi::{Args, CALLS, Call, Datatype, Library, Token, Tracker};
+use commsan_mpi::{Args, Datatype, Library, Token, Tracker};
+use commsan_mpi_calls::{CALLS, Call};
 use commsan_place::{
     Counted, DEPTH, Findings, Parted, Place, Raced, Report, Site, Stacks, Use, Waiting,
 };

@@ -8,7 +8,7 @@ use crate::places;
 use commsan_engine::Mode;
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
 use commsan_model::{Code, Finding, Role};
-use commsan_mpi::calls::{Extent, On, Rule};
+use commsan_mpi_calls::{Extent, On, Rule};
 
 use super::constant::Constant;
 

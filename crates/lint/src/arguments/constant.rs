@@ -5,8 +5,8 @@ use crate::Mpi;
 use crate::environment::Environment;
 use crate::mpi::stored;
 use commsan_ir::{Body, Inst, InstId, Op, Program, Value};
-use commsan_mpi::calls::Object;
-use commsan_mpi::collective::reduction;
+use commsan_mpi_calls::Object;
+use commsan_mpi_calls::reduction;
 
 /// `MPI_ANY_TAG`, of both.
 pub const ANY_TAG: i64 = -1;

@@ -2,7 +2,7 @@
 //! predefined ones. At run time, `mpi-shim/arguments/fit.rs` does the same.
 
 use super::Given;
-use commsan_mpi::collective::reduction::{can_be_swapped, is_defined, name};
+use commsan_mpi_calls::reduction::{can_be_swapped, is_defined, name};
 
 /// The parameter that is wrong, and what is wrong with it.
 pub fn wrong(given: &Given) -> Option<(usize, String)> {

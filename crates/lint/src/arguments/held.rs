@@ -17,8 +17,7 @@ use commsan_ir::graph::Flow;
 use commsan_ir::{
     BlockId, Body, Callee, Compare, FunctionId, GlobalId, Inst, InstId, Op, Program, Value,
 };
-use commsan_mpi::calls::Object;
-use commsan_mpi::{Call, Effect, Role};
+use commsan_mpi_calls::{Call, Effect, Object, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a variable holds.
@@ -405,7 +404,7 @@ fn done_by_mpi(mpi: &Mpi, place: usize) -> Done {
             false => Done::Kept,
         };
     };
-    let is_param = |param: &&commsan_mpi::calls::Param| !mpi.by_reference || param.in_fortran();
+    let is_param = |param: &&commsan_mpi_calls::Param| !mpi.by_reference || param.in_fortran();
     let Some(param) = call.params.iter().filter(is_param).nth(place) else {
         // The error code of Fortran.
         return Done::Written;

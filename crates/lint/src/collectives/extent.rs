@@ -5,8 +5,7 @@ use crate::mpi::stored;
 use crate::{Mpi, datatypes};
 use commsan_engine::Mode;
 use commsan_ir::{Body, Inst, Value};
-use commsan_mpi::calls::{Extent, Rule, Times};
-use commsan_mpi::{Call, Role};
+use commsan_mpi_calls::{Call, Extent, Role, Rule, Times};
 
 /// Bytes of an integer.
 const INTEGER: u64 = 4;

@@ -10,8 +10,7 @@ use super::terms::{Event, named};
 use crate::datatypes::{Basic, basic_of_name, basic_of_number};
 use commsan_ir::graph::dominators;
 use commsan_ir::{BlockId, Body, FunctionId, Op, Value};
-use commsan_mpi::calls::{Extent, Fit, Flow, On};
-use commsan_mpi::{Call, Role};
+use commsan_mpi_calls::{Call, Extent, Fit, Flow, On, Role};
 
 /// What the standard says.
 pub const RULE: &str =

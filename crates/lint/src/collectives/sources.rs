@@ -2,7 +2,7 @@
 
 use super::absent;
 use commsan_engine::Mode;
-use commsan_mpi::{Call, Role};
+use commsan_mpi_calls::{Call, Role};
 
 /// Calls that tell the rank or what follows from it, with the first and last argument that they store it
 /// to.

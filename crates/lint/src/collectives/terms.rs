@@ -11,7 +11,7 @@ mod read;
 use super::comm::{Comm, Comms, Labels};
 use crate::callgraph;
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 use fatal::Failures;
 use read::Reader;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};

@@ -6,7 +6,7 @@ use super::rules::Rules;
 use crate::Mpi;
 use crate::openmp::{CREATED_BY, START_OF_CXX};
 use commsan_ir::{FunctionId, Inst, InstId, Value};
-use commsan_mpi::{Effect, Role};
+use commsan_mpi_calls::{Effect, Role};
 
 impl<R: Rules> Code<'_, R> {
     pub fn library(&mut self, function: FunctionId, id: InstId, inst: &Inst, name: &str) -> bool {

@@ -10,8 +10,7 @@ use crate::memory::objects::ObjectsId;
 use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
-use commsan_mpi::calls::{Extent, On, Rule, Times};
-use commsan_mpi::{Call, Effect, Role};
+use commsan_mpi_calls::{Call, Effect, Extent, On, Role, Rule, Times};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Read or written memory.

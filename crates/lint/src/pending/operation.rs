@@ -5,7 +5,7 @@ use super::linear::{Known, Linear};
 use super::uses;
 use crate::memory::Object;
 use commsan_ir::{Callee, InstId, Op, Value};
-use commsan_mpi::{Call, Effect};
+use commsan_mpi_calls::{Call, Effect};
 
 /// An operation that a call starts.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use super::walk::Walker;
 use crate::places;
 use commsan_ir::{BlockId, InstId, Op, Place, Value};
 use commsan_model::{Code, Finding, Role, Site};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 use rustc_hash::FxHashSet;
 
 /// Findings about an operation.

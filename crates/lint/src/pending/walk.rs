@@ -19,7 +19,7 @@ use super::operation::{Operation, Outcome, Places};
 use super::state::{State, by_how_much, shifts};
 use crate::library::Library;
 use commsan_ir::{BlockId, Compare, InstId, Op, Value};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
@@ -480,7 +480,7 @@ impl Run<'_, '_, '_> {
     }
 
     /// Whether a call stores or starts the request of the operation.
-    fn is_request(&self, id: InstId, call: &commsan_mpi::Call, facts: &Facts) -> bool {
+    fn is_request(&self, id: InstId, call: &commsan_mpi_calls::Call, facts: &Facts) -> bool {
         let at = self.walker.view.request_at(&facts.state.known, id, call);
         let places = facts.places.as_ref();
         let own = places.and_then(|places| places.request.as_ref());

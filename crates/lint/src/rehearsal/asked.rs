@@ -4,8 +4,7 @@ use super::Job;
 use super::store::Datum;
 use crate::Mpi;
 use commsan_ir::{FunctionId, Inst, InstId};
-use commsan_mpi::Call;
-use commsan_mpi::calls::Role;
+use commsan_mpi_calls::{Call, Role};
 
 /// Where a call is.
 pub type Place = (FunctionId, InstId);
@@ -24,7 +23,7 @@ impl Asked<'_> {
     /// The argument that a parameter is passed as, and the parameter's role.
     fn position(&self, name: &str) -> Option<(usize, Role)> {
         let in_binding =
-            |param: &&commsan_mpi::calls::Param| !self.mpi.by_reference || param.in_fortran();
+            |param: &&commsan_mpi_calls::Param| !self.mpi.by_reference || param.in_fortran();
         let params = self.call.params.iter().filter(in_binding);
         params.enumerate().find(|(_, param)| param.name == name).map(|(at, param)| (at, param.role))
     }

@@ -4,8 +4,7 @@ use super::asked::Asked;
 use super::store::Datum;
 use super::{Job, State};
 use commsan_engine::Mode;
-use commsan_mpi::Effect;
-use commsan_mpi::calls::Role;
+use commsan_mpi_calls::{Effect, Role};
 
 impl<'p> Job<'_, 'p> {
     /// The call that a rank has come to.

@@ -5,8 +5,7 @@ use super::messages::{Request, shown};
 use super::store::{Datum, Kind};
 use super::types::{Elements, fits};
 use super::{After, Comm, Job, Need};
-use commsan_mpi::Effect;
-use commsan_mpi::calls::{Flow, Role};
+use commsan_mpi_calls::{Effect, Flow, Role};
 use std::collections::BTreeMap;
 
 /// Ranks that enter the same collective of a communicator together.

@@ -6,7 +6,7 @@ use super::numbers::ANY_TAG;
 use super::store::{Datum, Kind};
 use super::types::{Elements, fits};
 use super::{After, Job, Need, State};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 
 /// Bytes of a message that are carried over, at most.
 const LARGEST: i64 = 1 << 16;

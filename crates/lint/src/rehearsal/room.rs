@@ -8,7 +8,7 @@ use super::Job;
 use super::asked::Asked;
 use super::store::{Datum, ENDLESS, Origin};
 use commsan_model::{Code, Role};
-use commsan_mpi::calls::{Extent, On, Rule, Times};
+use commsan_mpi_calls::{Extent, On, Rule, Times};
 
 impl<'p> Job<'_, 'p> {
     /// Compares what a call uses with what is there.

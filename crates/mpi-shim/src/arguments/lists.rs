@@ -5,7 +5,8 @@ use crate::groups;
 use crate::library::{Mpi, handle, null};
 use crate::objects;
 use crate::sys;
-use commsan_mpi::{Args, Library, Object};
+use commsan_mpi::{Args, Library};
+use commsan_mpi_calls::Object;
 use std::ffi::c_int;
 use std::ops::Range;
 

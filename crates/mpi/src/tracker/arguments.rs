@@ -2,8 +2,8 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use crate::calls::Call;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Call;
 use commsan_place::{About, Findings, Place, Report, Site};
 use std::ops::Range;
 

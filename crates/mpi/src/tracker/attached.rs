@@ -6,7 +6,7 @@
 
 use super::{Tracker, Wrong};
 use crate::buffers::Args;
-use crate::calls::Effect;
+use commsan_mpi_calls::Effect;
 use commsan_place::{Findings, Place};
 use std::ops::Range;
 

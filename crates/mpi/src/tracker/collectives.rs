@@ -4,15 +4,15 @@
 use super::Tracker;
 use super::makers::Making;
 use crate::buffers::Args;
-use crate::calls::{Call, Effect};
 use crate::collective::alike;
 use crate::collective::communicators::{Communicators, Known, On};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
-use crate::collective::reduction;
 use crate::collective::signature::Signature;
 use crate::rma::Group;
 use commsan_fabric::{Board, Posted};
 use commsan_model::Code;
+use commsan_mpi_calls::reduction;
+use commsan_mpi_calls::{Call, Effect};
 use commsan_place::{About, Findings, Place, Site};
 
 /// What there is to know about collectives.
@@ -192,7 +192,7 @@ impl Tracker {
     /// The call that ends what this process has of MPI.
     pub(super) fn last_call(&self) -> Option<&'static Call> {
         let began = self.levels.began.map(|(call, _)| call.effect);
-        crate::calls::named(match began {
+        commsan_mpi_calls::named(match began {
             Some(Effect::Session) => "MPI_Session_finalize",
             _ => "MPI_Finalize",
         })

@@ -13,9 +13,9 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
-use crate::calls::CALLS;
 use commsan_engine::{Access, Actor, Clock, Mode, OpId, Past, Stamp, When};
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::CALLS;
 use commsan_place::{Findings, Place, Report, Side, Site};
 use smallvec::SmallVec;
 use std::collections::VecDeque;

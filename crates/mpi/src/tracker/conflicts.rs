@@ -1,9 +1,9 @@
 //! What an access conflicts with, and how that is told.
 
 use super::Tracker;
-use crate::calls::Effect;
 use commsan_engine::{Access, Mode, OpId};
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Effect;
 use commsan_place::{Findings, Place, Report, Side};
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};

@@ -7,7 +7,6 @@
 //! the host stores a flag.
 
 use super::Tracker;
-use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
 use commsan_cuda::{
@@ -16,6 +15,7 @@ use commsan_cuda::{
 use commsan_engine::{Access, OpId, Past, When};
 use commsan_fabric::ENTRY;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Call;
 use commsan_place::{About, Findings, Place, Report, Side};
 use rustc_hash::FxHasher;
 use std::ffi::CStr;

@@ -13,8 +13,8 @@
 
 use super::Tracker;
 use super::levels::Calling;
-use crate::calls::{Call, Role as Kind};
 use commsan_model::Code;
+use commsan_mpi_calls::{Call, Role as Kind};
 use commsan_place::{About, Findings, Place, Site};
 use std::collections::VecDeque;
 

@@ -11,11 +11,11 @@
 use super::Tracker;
 use super::waiting::Unsure;
 use crate::buffers::Args;
-use crate::calls::Call;
 use crate::collective::communicators::On;
 use crate::rma::Group;
 use crate::rma::windows::mixed;
 use commsan_model::NeedKind;
+use commsan_mpi_calls::Call;
 use commsan_place::Need;
 use std::sync::Arc;
 

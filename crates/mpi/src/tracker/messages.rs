@@ -8,10 +8,10 @@
 
 use super::Tracker;
 use crate::buffers::{Args, Library};
-use crate::calls::Message;
 use crate::collective::communicators::On;
 use crate::ledger::{Entry, Key, Sort};
 use crate::requests::{State, Token};
+use commsan_mpi_calls::Message;
 use commsan_place::{Counted, Findings, Place};
 use smallvec::SmallVec;
 

@@ -3,9 +3,9 @@
 use super::concurrent::Retired;
 use super::targets::There;
 use crate::buffers::Args;
-use crate::calls::Call;
 use crate::nursery::Of;
 use commsan_engine::Stamp;
+use commsan_mpi_calls::Call;
 use commsan_place::{Party, Place, Site, Stacks};
 use std::num::NonZeroU32;
 

@@ -7,11 +7,11 @@
 
 use super::Tracker;
 use crate::buffers::{Args, Library, takes_place};
-use crate::calls::{Extent, Flow, Role, Rule};
 use crate::collective::communicators::On;
 use crate::collective::signature::Signature;
 use crate::parts::{Amount, Entry, Sort};
 use commsan_engine::Mode;
+use commsan_mpi_calls::{Extent, Flow, Role, Rule};
 use commsan_place::{Findings, Parted, Place};
 use smallvec::SmallVec;
 

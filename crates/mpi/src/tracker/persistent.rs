@@ -2,11 +2,11 @@
 
 use super::{Operation, Tracker, Wrong, envelope};
 use crate::buffers::{Accesses, Args, Library};
-use crate::calls::Effect;
 use crate::partitioned::partitions;
 use crate::requests::{Persistent, Request, State, Token};
 use commsan_engine::Mode;
 use commsan_model::Code;
+use commsan_mpi_calls::Effect;
 use commsan_place::{Findings, Place};
 
 impl Tracker {

@@ -2,12 +2,12 @@
 
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
-use crate::calls::CALLS;
 use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
 use crate::rma::windows::Key;
 use commsan_engine::{Mode, Past};
 use commsan_fabric::sheets::{Name, Sheets};
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::CALLS;
 use commsan_place::{Findings, Party, Place, Report, Side, Site};
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -2,11 +2,11 @@
 
 use super::{Repeated, Tracker};
 use crate::buffers::{Args, Library};
-use crate::calls::{Call, Effect, Flow};
 use crate::collective::communicators::On;
 use crate::requests::Token;
 use crate::steps::{Begun, Comm, sends};
 use commsan_model::{Message, Step};
+use commsan_mpi_calls::{Call, Effect, Flow};
 use commsan_place::{Findings, Place};
 
 /// What a call that has succeeded may mean to those who wait for this process.

@@ -4,7 +4,6 @@ use super::afar::{CALL, FAR};
 use super::onesided::target;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
-use crate::calls::Call;
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::cells::Cells;
@@ -13,6 +12,7 @@ use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
 use commsan_engine::{Access, Footprint, Mode, OpId, Pattern, Runs};
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Call;
 use commsan_place::{Findings, Place, Report, Side, Site};
 use std::ops::Range;
 
@@ -178,7 +178,7 @@ impl Tracker {
         let (number, made, span) = (window.number, window.site, transfer.span(window));
         let part = window.part(transfer.target).filter(|_| !window.made.dynamic);
         let size = part.map_or(0, |part| part.size as usize);
-        let Some(call) = made.call.and_then(crate::calls::named) else { return };
+        let Some(call) = made.call.and_then(commsan_mpi_calls::named) else { return };
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         if out.again(Code::OutsideWindow, site.pc, made.pc) {
             return;
@@ -452,7 +452,7 @@ impl Tracker {
 }
 
 /// How an accumulate combines, from its call and reduction.
-pub fn combine(call: &crate::calls::Call, no_op: bool, op: i32) -> Combine {
+pub fn combine(call: &commsan_mpi_calls::Call, no_op: bool, op: i32) -> Combine {
     match (call.at.compared.is_some(), no_op) {
         (true, _) => Combine::Swap,
         (false, true) => Combine::Nothing,

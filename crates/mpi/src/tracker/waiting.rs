@@ -17,7 +17,6 @@ use super::Tracker;
 use super::onesided::target;
 use super::operation::Operation;
 use crate::buffers::Args;
-use crate::calls::{Call, Effect, Extent, Times};
 use crate::collective::communicators::On;
 use crate::nursery::Of;
 use crate::requests::{Request, State, Token};
@@ -25,6 +24,7 @@ use crate::rma::windows::{Active, Key, Lock};
 use commsan_engine::Access;
 use commsan_fabric::Answer;
 use commsan_model::{Held, NeedKind};
+use commsan_mpi_calls::{Call, Effect, Extent, Times};
 use commsan_place::{Findings, Need, Place, Site, Waiting};
 use std::sync::Arc;
 
@@ -396,7 +396,7 @@ impl Tracker {
         let args = asked.args;
         let comm = args.call.at.comm.map(|index| On::Comm(args.words[index]));
         let members = comm.and_then(|comm| self.members(comm).ok()).map_or(1, |all| all.len());
-        let of = |rule: &crate::calls::Rule| {
+        let of = |rule: &commsan_mpi_calls::Rule| {
             let elements = match rule.extent {
                 Extent::Blocks { count, times } => {
                     let times = match times {
@@ -407,7 +407,7 @@ impl Tracker {
                     args.count(count) as u64 * times as u64
                 }
                 Extent::Placed { counts, .. } | Extent::Sum(counts) | Extent::Own(counts)
-                    if rule.on == crate::calls::On::All && args.words[counts] != 0 =>
+                    if rule.on == commsan_mpi_calls::On::All && args.words[counts] != 0 =>
                 {
                     let count = |n| (facts.count_at)(args.words[counts], n, args.call.large);
                     (0..members).map(|n| count(n).max(0) as u64).sum()

@@ -7,8 +7,7 @@
 use super::{Content, Done, Tracked, Variable};
 use commsan_ir::graph::post_dominators;
 use commsan_ir::{BlockId, Body, Callee, Inst, InstId, Op, Value};
-use commsan_mpi::Effect;
-use commsan_mpi::calls::Object;
+use commsan_mpi_calls::{Effect, Object};
 use rustc_hash::FxHashSet;
 
 /// A variable whose handle is used after it may have been freed.

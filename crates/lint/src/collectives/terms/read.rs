@@ -7,7 +7,7 @@ use crate::collectives::comm::{Comm, named_at};
 use crate::openmp::{self, Runtime, runtime};
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Value};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A function that is being read.

@@ -10,7 +10,7 @@ use crate::collectives::sources::{rank_results, uniform, writes};
 use crate::collectives::stored::Stored;
 use crate::mpi::stored;
 use commsan_ir::{FunctionId, Inst, InstId, Value};
-use commsan_mpi::{Demand, Object, Role};
+use commsan_mpi_calls::{Demand, Object, Role};
 
 impl Analysis<'_, '_> {
     /// What a call of MPI does to labels.

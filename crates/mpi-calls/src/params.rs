@@ -68,7 +68,7 @@ pub enum Role {
 
 impl Role {
     /// The role of a parameter with this name.
-    pub(super) fn of(name: &str) -> Option<Role> {
+    pub(crate) fn of(name: &str) -> Option<Role> {
         Some(match name {
             "buf" | "buffer" | "sendbuf" | "recvbuf" | "inbuf" | "inoutbuf" | "outbuf"
             | "origin_addr" | "result_addr" | "compare_addr" => Role::Buffer,

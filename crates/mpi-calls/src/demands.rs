@@ -1,6 +1,6 @@
 //! What calls demand of single arguments, by the parameters' names.
 
-use super::{Object, Param, Role};
+use crate::{Object, Param, Role};
 
 /// What must hold of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What follows from a call's name and parameters: messages, objects, and of collectives the flow and the fit of data.
 
-use super::{Effect, Extent, Param, Rule};
+use crate::{Effect, Extent, Param, Rule};
 
 /// Where a call says what message it sends or receives: indices of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Message {
 impl Message {
     /// One that is sent from, or received into, the first buffer that is accessed so. Those that a request
     /// stands for part by part are no such message.
-    pub(super) fn of(
+    pub(crate) fn of(
         comm: Option<usize>,
         peer: Option<usize>,
         buffer: Option<&Rule>,
@@ -51,7 +51,7 @@ pub enum Object {
 
 impl Object {
     /// What is made by a call with such parameters, and where its handle is stored.
-    pub(super) fn made(effect: Effect, params: &[Param]) -> Option<(Object, usize)> {
+    pub(crate) fn made(effect: Effect, params: &[Param]) -> Option<(Object, usize)> {
         let lasts = matches!(effect, Effect::Init | Effect::InitPartitioned);
         (0..).zip(params).find_map(|(index, param)| {
             let object = match &*param.name {
@@ -69,7 +69,7 @@ impl Object {
     }
 
     /// What is freed by a call with such parameters.
-    pub(super) fn freed(effect: Effect, params: &[Param]) -> Option<Object> {
+    pub(crate) fn freed(effect: Effect, params: &[Param]) -> Option<Object> {
         Some(match &*params.first()?.name {
             "comm_inout" => Object::Comm,
             "datatype_inout" if effect == Effect::TypeFree => Object::Datatype,
@@ -103,7 +103,7 @@ pub enum Flow {
 
 impl Flow {
     /// Of the family of collectives with this name.
-    pub(super) fn of(name: &str) -> Flow {
+    pub(crate) fn of(name: &str) -> Flow {
         match name {
             "Bcast" | "Scatter" | "Scatterv" => Flow::FromRoot,
             "Gather" | "Gatherv" | "Reduce" => Flow::ToRoot,
@@ -127,7 +127,7 @@ pub enum Fit {
 
 impl Fit {
     /// Of the family of collectives with this name.
-    pub(super) fn of(name: &str) -> Fit {
+    pub(crate) fn of(name: &str) -> Fit {
         match name {
             "Bcast"
             | "Gather"

@@ -1,6 +1,6 @@
 //! Where a call has the parameters that many look for.
 
-use super::{Param, Role};
+use crate::{Param, Role};
 
 /// Indices of parameters.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub struct Positions {
 }
 
 impl Positions {
-    pub(super) fn of(params: &[Param]) -> Positions {
+    pub(crate) fn of(params: &[Param]) -> Positions {
         let role = |role: Role| params.iter().position(|p| p.role == role);
         let name = |name: &str| params.iter().position(|p| p.name == name);
         Positions {

@@ -1,13 +1,13 @@
 //! From a line of the table to the calls that it stands for.
 
-use super::{
+use crate::{
     Call, Demand, Effect, Extent, Fit, Flow, Message, Object, On, Param, Positions, Role, Rule,
     Times,
 };
 use commsan_engine::Mode;
 
 /// Reads the table.
-pub(super) fn parse(text: &str) -> Result<Vec<Call>, String> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Call>, String> {
     let mut calls = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
