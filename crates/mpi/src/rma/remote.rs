@@ -4,7 +4,7 @@ use crate::calls::Call;
 use crate::rma::accumulate::Atomic;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Which};
-use crate::tracker::Threads;
+use crate::threads::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

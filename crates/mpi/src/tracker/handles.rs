@@ -12,8 +12,8 @@
 //! What the schedule kept apart is reported only where all that orders threads is seen, as in `levels.rs`.
 
 use super::Tracker;
-use super::levels::Calling;
 use crate::calls::{Call, Role as Kind};
+use crate::threads::Calling;
 use commsan_model::Code;
 use commsan_place::{About, Findings, Place, Site};
 use std::collections::VecDeque;

@@ -12,7 +12,7 @@
 
 use super::Tracker;
 use crate::calls::{Call, Object};
-use crate::collective::communicators::On;
+use crate::ids::On;
 use crate::requests::State;
 use commsan_engine::OpId;
 use commsan_model::{Code, Role};

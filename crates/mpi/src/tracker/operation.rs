@@ -1,10 +1,10 @@
 //! Operations in flight, as findings tell of them.
 
-use super::concurrent::Retired;
 use super::targets::There;
 use crate::buffers::Args;
 use crate::calls::Call;
-use crate::nursery::Of;
+use crate::ids::Of;
+use crate::threads::Retired;
 use commsan_engine::Stamp;
 use commsan_place::{Party, Place, Site, Stacks};
 use std::num::NonZeroU32;

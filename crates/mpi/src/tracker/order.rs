@@ -2,10 +2,10 @@
 
 use super::Tracker;
 use crate::calls::Flow;
-use crate::requests::Token;
+use crate::ids::{Group, Token};
 use crate::rma::notice::Notice;
 use crate::rma::order::{Collective, Envelope, Expected};
-use crate::rma::windows::{Group, Window};
+use crate::rma::windows::Window;
 use commsan_place::{Findings, Place};
 use rustc_hash::FxHashMap;
 

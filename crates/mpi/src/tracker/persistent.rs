@@ -3,8 +3,9 @@
 use super::{Operation, Tracker, Wrong, envelope};
 use crate::buffers::{Accesses, Args, Library};
 use crate::calls::Effect;
+use crate::ids::Token;
 use crate::partitioned::partitions;
-use crate::requests::{Persistent, Request, State, Token};
+use crate::requests::{Persistent, Request, State};
 use commsan_engine::Mode;
 use commsan_model::Code;
 use commsan_place::{Findings, Place};
