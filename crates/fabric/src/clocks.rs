@@ -2,7 +2,7 @@
 
 use crate::Fabric;
 use crate::memory::{ENTERED, ENTRIES, NEWEST, PARTS, WINDOWS};
-use crate::wire;
+use crate::wire::{self, Question};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, fence};
@@ -40,7 +40,7 @@ impl Fabric {
     pub fn join_newest(&self, rank: usize, into: &mut [u32]) {
         if self.is_here(rank) {
             self.join_newest_here(rank, into);
-        } else if let Some(row) = self.ask(rank, wire::NEWEST, &[rank as u64]) {
+        } else if let Some(row) = self.ask(rank, Question::Newest, &[rank as u64]) {
             wire::join(&row, into);
         }
     }
@@ -118,7 +118,7 @@ impl Fabric {
         for rank in here {
             tell(rank, self.gather_here(rank as usize, key, into));
         }
-        self.ask_all((wire::GATHER, key), there, |ranks, words| {
+        self.ask_all((Question::Gather, key), there, |ranks, words| {
             let (segments, row) = words.split_at(ranks.len().min(words.len()));
             wire::join(row, into);
             ranks.iter().zip(segments).for_each(|(rank, segment)| tell(*rank, *segment as u32));
@@ -174,7 +174,7 @@ impl Fabric {
         let mut known = HashMap::new();
         let (here, there) = self.part_by_place(ranks);
         known.extend(here.map(|rank| (rank, self.part_here(rank as usize, window))));
-        self.ask_all((wire::PARTS, window), there, |ranks, words| {
+        self.ask_all((Question::Parts, window), there, |ranks, words| {
             for (rank, part) in ranks.iter().zip(words.as_chunks().0) {
                 let [is_known, size, unit] = *part;
                 known.insert(*rank, (is_known == 1).then_some((size, unit)));
@@ -198,7 +198,7 @@ impl Fabric {
             false => {
                 let cell = [rank as u64, key].into_iter();
                 let words: Vec<u64> = cell.chain(wire::pack(row)).collect();
-                self.ask(rank, wire::RELEASE, &words);
+                self.ask(rank, Question::Release, &words);
             }
         }
     }
@@ -216,7 +216,7 @@ impl Fabric {
         match self.is_here(rank) {
             true => self.acquire_here(rank, key, into),
             false => {
-                let row = self.ask(rank, wire::ACQUIRE, &[rank as u64, key]);
+                let row = self.ask(rank, Question::Acquire, &[rank as u64, key]);
                 row.is_some_and(|row| wire::join(&row, into))
             }
         }

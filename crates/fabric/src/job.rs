@@ -1,9 +1,10 @@
 //! A job as its launcher sees it: on this node through the memory of its ranks, on several through their relays.
 
-use crate::far::Node;
 use crate::meeting::read;
+use crate::node::Node;
 use crate::process::{AT_ONCE, Process, Seen, Status, ancestors, launcher};
-use crate::{Answer, Board, Memory, nodes, wire};
+use crate::wire::{self, Question};
+use crate::{Board, Memory, nodes};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -124,8 +125,10 @@ impl Job {
         match &mut self.ranks {
             Ranks::Here(_) => self.board.ask(),
             Ranks::Afar(afar) => {
-                let asked =
-                    afar.nodes.iter_mut().try_for_each(|node| node.ask(wire::ASK, &[]).map(drop));
+                let asked = afar
+                    .nodes
+                    .iter_mut()
+                    .try_for_each(|node| node.ask(Question::Ask, &[]).map(drop));
                 afar.is_blind |= asked.is_err();
             }
         }
@@ -194,7 +197,7 @@ impl Afar {
         let (home, mut mismatches) = (crate::process::home(), 0);
         self.here.clear();
         for node in &mut self.nodes {
-            let answer = node.ask(wire::LOOK, &[])?;
+            let answer = node.ask(Question::Look, &[])?;
             let [of, more, rest @ ..] = &answer[..] else {
                 return Err(ErrorKind::InvalidData.into());
             };
@@ -213,22 +216,4 @@ impl Afar {
         board.set_mismatches(mismatches);
         Ok(())
     }
-}
-
-/// What a relay tells of the ranks of its node.
-pub(crate) fn looked(board: Board) -> Vec<u64> {
-    let mut words = vec![crate::process::home(), board.mismatches()];
-    let ranks = board.processes().zip(board.moves()).zip(board.answers());
-    for (rank, ((process, moves), (answered, answer))) in (0..).zip(ranks) {
-        if process == 0 {
-            continue;
-        }
-        // Who computes need not be looked at.
-        let seen =
-            if moves % 2 == 1 { Seen::of(process) } else { Some(Seen { state: 'R', ran: None }) };
-        let state = seen.map_or(0, |seen| seen.state.into());
-        let ran = seen.and_then(|seen| seen.ran).map_or(0, |ran| ran + 1);
-        words.extend([rank, process.into(), moves, answered, Answer::to_word(answer), state, ran]);
-    }
-    words
 }

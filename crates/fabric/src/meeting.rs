@@ -6,9 +6,11 @@
 //! while. Whether all have come is decided once, when it first matters, and for all.
 
 use crate::far::Far;
+use crate::handle::Fabric;
 use crate::memory::{PRESENT, STATE};
 use crate::process::{Status, ancestors, hash, home};
-use crate::{Fabric, Memory, Relay, identity, nodes};
+use crate::relay::Relay;
+use crate::{Memory, identity, nodes};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
@@ -49,7 +51,7 @@ pub fn meet_afar(
     let (memory, relay) = match is_first {
         true => {
             let memory = create(&place, ranks)?;
-            let relay = nodes::announce(&directory.join(&own), memory, rank);
+            let relay = Relay::announce(&directory.join(&own), memory, rank);
             (memory, Some(relay.map_err(|_| NotMet::Refused)?))
         }
         false => (look_for(&place, ranks)?, None),

@@ -1,6 +1,6 @@
 //! The mapping and how it is divided.
 
-use crate::board::{self, Board};
+use crate::local_board::{self, LocalBoard};
 use crate::sheets;
 use std::fs::File;
 use std::io;
@@ -20,6 +20,8 @@ const CELLS: usize = 256;
 const ROOM: [usize; 2] = [1 << 20, 1 << 18];
 /// Words of a ring of notices.
 pub(crate) const RING: usize = 1 << 19;
+/// Words of payload a notice can have.
+pub const LONGEST: usize = RING / 8;
 
 /// Words at the start of a region, a cache line for each that another rank writes.
 pub(crate) const NEWEST: usize = 0;
@@ -92,7 +94,7 @@ impl Memory {
 
     /// Whether the process of a rank is on this node, and has come.
     pub(crate) fn is_here(self, rank: usize) -> bool {
-        self.board().process_of(rank) != 0
+        self.local_board().process_of(rank) != 0
     }
 
     /// Whether a rank of this node has come, which tells others of its order.
@@ -100,9 +102,9 @@ impl Memory {
         self.words[rank * region_words(self.ranks) + PRESENT].load(Acquire) != 0
     }
 
-    /// The board, behind all regions.
-    pub fn board(self) -> Board {
-        Board::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
+    /// The board of this node, behind all regions.
+    pub(crate) fn local_board(self) -> LocalBoard {
+        LocalBoard::new(&self.words[region_words(self.ranks) * self.ranks..], self.ranks)
     }
 
     pub(crate) fn region(self, rank: usize) -> Region {
@@ -121,7 +123,7 @@ impl Memory {
 }
 
 fn words(ranks: usize) -> usize {
-    region_words(ranks) * ranks + board::words(ranks)
+    region_words(ranks) * ranks + local_board::words(ranks)
 }
 
 fn region_words(ranks: usize) -> usize {

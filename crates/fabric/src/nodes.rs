@@ -3,9 +3,8 @@
 //! The name says which job and which node; the file, that only the user can read, where the node's relay listens, and
 //! the token that it wants to see.
 
-use crate::far::Node;
-use crate::relay::{Relay, Token};
-use crate::{Memory, wire};
+use crate::node::Node;
+use crate::wire::Question;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -13,6 +12,9 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
+
+/// The secret of a job's node.
+pub(crate) type Token = [u64; 2];
 
 /// How long to try an address.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,11 +39,8 @@ pub(crate) fn name(job: &str, node: &str) -> String {
     prefix(job) + node
 }
 
-/// Leaves the file of this node, by the rank that answers for it.
-pub(crate) fn announce(place: &Path, memory: Memory, rank: usize) -> io::Result<Relay> {
-    let token = token()?;
-    let relay = Relay::new(memory, rank, token)?;
-    let (port, ranks) = (relay.port()?, memory.ranks());
+/// Leaves the file of this node, whose relay listens at this port and wants to see this token.
+pub(crate) fn leave(place: &Path, token: Token, port: u16, ranks: usize) -> io::Result<()> {
     let mut text = format!("{:x} {:x} {port} {ranks}", token[0], token[1]);
     for host in addresses().iter().map(IpAddr::to_string).chain(host_name()) {
         let _ = write!(text, " {host}");
@@ -51,8 +50,7 @@ pub(crate) fn announce(place: &Path, memory: Memory, rank: usize) -> io::Result<
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
     writeln!(file, "{text}")?;
     drop(file);
-    fs::rename(&draft, place)?;
-    Ok(relay)
+    fs::rename(&draft, place)
 }
 
 /// Connects to the nodes of a job that have not been seen yet, and whose relays can be reached.
@@ -86,11 +84,12 @@ fn connect(place: &Path, ranks: usize) -> Option<Node> {
 /// Addresses may be those of others, or of this node.
 fn greet(address: SocketAddr, token: Token, ranks: usize) -> Option<Node> {
     let mut node = Node::new(TcpStream::connect_timeout(&address, PATIENCE).ok()?).ok()?;
-    node.ask(wire::HELLO, &[token[0], token[1], ranks as u64]).ok()?;
+    node.ask(Question::Hello, &[token[0], token[1], ranks as u64]).ok()?;
     Some(node)
 }
 
-fn token() -> io::Result<Token> {
+/// A new secret.
+pub(crate) fn token() -> io::Result<Token> {
     let mut token = [0; 2];
     // SAFETY: memory of that size.
     let got = unsafe { libc::getrandom(token.as_mut_ptr().cast(), size_of::<Token>(), 0) };

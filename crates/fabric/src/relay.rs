@@ -4,14 +4,15 @@
 //! answer depends on what the rank, or any other, does. Who does not show the token, which is in a file that only
 //! the user can read, gets no answer.
 
-use crate::wire::{self, HELLO};
-use crate::{Fabric, Memory};
+use crate::answers::answer;
+use crate::handle::Fabric;
+use crate::memory::Memory;
+use crate::nodes::{self, Token};
+use crate::wire::{self, Question, Reply};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-
-/// The secret of a job's node.
-pub(crate) type Token = [u64; 2];
+use std::path::Path;
 
 /// How much of an answer a rank may leave unread.
 const UNREAD: usize = 64 << 20;
@@ -31,8 +32,16 @@ struct Peer {
 }
 
 impl Relay {
-    /// A relay that is yet to [serve](Self::serve).
-    pub(crate) fn new(memory: Memory, rank: usize, token: Token) -> io::Result<Relay> {
+    /// A relay that is yet to [serve](Self::serve), by the rank that answers for the node, and the file by which others
+    /// find it.
+    pub(crate) fn announce(place: &Path, memory: Memory, rank: usize) -> io::Result<Relay> {
+        let token = nodes::token()?;
+        let relay = Relay::new(memory, rank, token)?;
+        nodes::leave(place, token, relay.port()?, memory.ranks())?;
+        Ok(relay)
+    }
+
+    fn new(memory: Memory, rank: usize, token: Token) -> io::Result<Relay> {
         let any = TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0));
         let listener = any.or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
         listener.set_nonblocking(true)?;
@@ -40,7 +49,7 @@ impl Relay {
     }
 
     /// The port at which it listens.
-    pub(crate) fn port(&self) -> io::Result<u16> {
+    fn port(&self) -> io::Result<u16> {
         Ok(self.listener.local_addr()?.port())
     }
 
@@ -107,18 +116,19 @@ impl Relay {
         let mut done = 0;
         while let Some((header, rest)) = peer.arrived[done..].split_first_chunk() {
             let (kind, count) = wire::header(*header)?;
-            if !peer.has_shown_token && (kind, count) != (HELLO, 3) {
+            let question = Question::of(kind)?;
+            if !peer.has_shown_token && (question, count) != (Question::Hello, 3) {
                 return None;
             }
             let Some(bytes) = rest.get(..8 * count) else { break };
             let words: Vec<u64> = wire::words(bytes).collect();
             match peer.has_shown_token {
-                true => wire::answer(&self.fabric, kind, &words, &mut peer.answers)?,
+                true => answer(&self.fabric, question, &words, &mut peer.answers)?,
                 false => {
                     let [first, second] = self.token;
                     peer.has_shown_token = words == [first, second, self.fabric.ranks() as u64];
                     peer.has_shown_token.then_some(())?;
-                    wire::put(&mut peer.answers, wire::FINE, []);
+                    wire::put(&mut peer.answers, Reply::Fine, []);
                 }
             }
             done += 8 + 8 * count;

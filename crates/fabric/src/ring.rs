@@ -14,9 +14,6 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const COMMITTED: u64 = 1 << 63;
 
-/// Words of payload a notice can have.
-pub const LONGEST: usize = RING / 8;
-
 impl Fabric {
     /// Appends a notice to the ring of `rank`; false if there is no room, and it is lost. Whether there is on another
     /// node, [`settle`](Self::settle) says.

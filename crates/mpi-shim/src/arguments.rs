@@ -22,12 +22,13 @@ pub(crate) mod keyvals;
 mod lists;
 
 use crate::datatypes;
-use crate::entry::{Word, from_fortran_layer};
-use crate::library::{Mpi, comm_self, comm_world, handle, largest_tag, null, reduction};
+use crate::handles::{handle, null};
+use crate::library::{Mpi, comm_self, comm_world, largest_tag, reduction};
 use crate::objects;
+use crate::phase;
 use crate::rank::Rank;
-use crate::sessions;
 use crate::sys;
+use crate::word::{Word, from_fortran_layer};
 use commsan_engine::{Access, Mode};
 use commsan_mpi::buffers::{resolve, takes_place};
 use commsan_mpi::{Args, Library, Wrong};
@@ -78,7 +79,7 @@ pub(crate) fn are_wrong(rank: &dyn Rank, args: &Args, here: &Here) -> bool {
 #[inline]
 pub(crate) fn has_no_comm(args: &Args) -> bool {
     let comm = args.words[0];
-    let is_missing = comm == null::comm() || sessions::are_alone() && is_of_world(comm);
+    let is_missing = comm == null::comm() || phase::are_alone() && is_of_world(comm);
     is_missing || objects::is_freed(Object::Comm, comm)
 }
 
@@ -91,7 +92,7 @@ fn is_suspicious(job: &Job, args: &Args, index: usize, demand: Demand) -> bool {
         return true;
     }
     match demand {
-        Demand::Comm => word == null::comm() || sessions::are_alone() && is_of_world(word),
+        Demand::Comm => word == null::comm() || phase::are_alone() && is_of_world(word),
         Demand::Topology(_) | Demand::Inter | Demand::Freeable(_) => true,
         Demand::Dims | Demand::Parts | Demand::Starts | Demand::Members | Demand::Neighbours(_) => {
             true

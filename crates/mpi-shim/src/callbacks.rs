@@ -2,8 +2,8 @@
 //! are how libraries clean up (MPI 4.1 §7.7.1): their calls are looked at like any other. Those of reductions,
 //! error handlers and generalised requests are not: they work on the library's behalf, on its buffers.
 
-use crate::entry::table;
 use crate::waiting;
+use crate::word::table;
 use commsan_mpi_calls::Call;
 use commsan_sense::inside::outside;
 use commsan_sense::thread::{self, Thread};

@@ -1,10 +1,11 @@
 //! What collectives pass, for the comparison between ranks.
 
 use crate::datatypes;
-use crate::effects::by_reference;
 use crate::groups;
-use crate::library::{Mpi, comm_from_fortran, handle, handle_at, reduction};
+use crate::handles::{comm_from_fortran, handle, handle_at};
+use crate::library::{Mpi, reduction};
 use crate::objects;
+use crate::outcome::by_reference;
 use crate::rank::{Rank, Shared};
 use crate::sys;
 use crate::windows::{self, New};

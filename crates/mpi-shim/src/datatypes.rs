@@ -5,9 +5,9 @@
 //! until the type is freed; against handles that are freed where commsan does not see it, size
 //! and extent are compared at each use.
 
-use crate::entry::{Word, from_fortran_layer};
-use crate::library::{handle, null};
+use crate::handles::{handle, null};
 use crate::sys;
+use crate::word::{Word, from_fortran_layer};
 use commsan_engine::Pattern;
 use commsan_mpi::Datatype;
 use commsan_mpi::collective::signature::Signature;

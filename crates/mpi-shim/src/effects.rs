@@ -6,24 +6,24 @@ use crate::calling;
 use crate::collectives;
 use crate::datatypes;
 use crate::ending;
-use crate::entry;
 use crate::groups;
-use crate::library::{
-    Mpi, comm_from_fortran, datatype_from_fortran, envelope, file_from_fortran, handle_at,
-    received, request_from_fortran, request_size, win_from_fortran,
-};
+use crate::library::{Mpi, envelope};
 use crate::order;
+use crate::outcome::{
+    self, After, Tokens, arrived, by_reference, flag_of, push_tokens, request_at, tokens,
+};
+use crate::phase;
 use crate::races;
 use crate::rank::{Rank, mode};
 use crate::sessions;
+use crate::startup;
 use crate::sys;
 use crate::windows;
 use commsan_engine::{Access, Footprint, Mode};
 use commsan_mpi::buffers::{contiguous, resolve};
 use commsan_mpi::collective::communicators::On;
-use commsan_mpi::{Args, Did, Learning, Passed, Synchronisation, Token, Tracker, Wrong};
-use commsan_mpi_calls::{Effect, Extent};
-use commsan_place::Findings;
+use commsan_mpi::{Args, Did, Learning, Passed, Synchronisation, Token, Wrong};
+use commsan_mpi_calls::Effect;
 use commsan_threads::{Here, agents};
 use smallvec::SmallVec;
 use std::ffi::c_int;
@@ -42,8 +42,6 @@ pub(crate) struct Before {
     /// What a call that synchronises a window says.
     sync: Synchronisation,
 }
-
-pub(crate) type Tokens = SmallVec<[Token; 4]>;
 
 impl Before {
     /// What the call has done, by what it was to do.
@@ -151,29 +149,6 @@ impl Before {
     }
 }
 
-/// The handle whose variable the call is given, to free or commit what it stands for; zero for others.
-pub(crate) fn by_reference(args: &Args) -> usize {
-    let pointer = args.words.first().copied().unwrap_or(0);
-    // SAFETY: the first argument of each of these calls is a pointer to a handle of its kind.
-    unsafe {
-        match args.call.effect {
-            Effect::CommFree => {
-                handle_at::<sys::MPI_Comm>(pointer, args.fortran, comm_from_fortran)
-            }
-            Effect::TypeFree | Effect::TypeCommit => {
-                handle_at::<sys::MPI_Datatype>(pointer, args.fortran, datatype_from_fortran)
-            }
-            Effect::WindowFree => {
-                handle_at::<sys::MPI_Win>(pointer, args.fortran, win_from_fortran)
-            }
-            Effect::FileClose => {
-                handle_at::<sys::MPI_File>(pointer, args.fortran, file_from_fortran)
-            }
-            _ => 0,
-        }
-    }
-}
-
 /// Whether the call begins, ends or completes something about a window.
 fn synchronises(effect: Effect) -> bool {
     use Effect::*;
@@ -201,14 +176,6 @@ pub(crate) fn look_at_aliases(rank: &dyn Rank, args: &Args, here: &Here) {
             tracker.check_itself(args, &accesses, here, out);
         });
     }
-}
-
-/// A call that has returned.
-pub(crate) struct After<'a> {
-    pub rank: &'a dyn Rank,
-    pub args: &'a Args<'a>,
-    pub here: &'a Here<'a>,
-    pub ok: bool,
 }
 
 impl After<'_> {
@@ -240,7 +207,7 @@ impl After<'_> {
                 });
             }
             Effect::Go | Effect::GoAll => {
-                let handles = self::tokens(self.args, 0);
+                let handles = outcome::tokens(self.args, 0);
                 for (token, handle) in before.started.iter().zip(&handles) {
                     if token.key != handle.key {
                         self.with(|tracker, _| tracker.renamed(*token, handle.key));
@@ -300,17 +267,12 @@ impl After<'_> {
             Effect::Pack | Effect::Unpack if self.ok => self.packed(before.word),
             Effect::Finalize => ending::after(self.rank, self.here),
             Effect::Session if self.ok => sessions::follow(self.rank, self.args, self.here),
-            Effect::Begin if self.ok && sessions::are_alone() => {
-                entry::join(self.rank, self.args, self.here);
+            Effect::Begin if self.ok && phase::are_alone() => {
+                startup::join(self.rank, self.args, self.here);
             }
             _ if !tokens.is_empty() => self.completed(tokens),
             _ => {}
         }
-    }
-
-    #[inline]
-    pub(crate) fn with(&self, mut f: impl FnMut(&mut Tracker, &mut dyn Findings)) {
-        self.rank.with(self.here.thread, &mut f);
     }
 
     /// An operation has started: all there is to say of a call that does nothing else.
@@ -539,63 +501,11 @@ impl After<'_> {
     fn gone(&self, tokens: &[Token]) -> Tokens {
         let mut gone = SmallVec::new();
         self.with(|tracker, _| {
-            let now = self::tokens(self.args, tracker.now());
+            let now = outcome::tokens(self.args, tracker.now());
             let pairs = tokens.iter().zip(now);
             gone.extend(pairs.filter(|(_, now)| !tracker.knows(*now)).map(|(token, _)| *token));
         });
         gone
-    }
-}
-
-/// The arguments of a call that has received, with the count of what has arrived: the rest of the buffer is
-/// untouched (MPI 4.1 §3.2.4).
-pub(crate) fn arrived(args: &Args) -> SmallVec<[usize; 16]> {
-    let mut words: SmallVec<[usize; 16]> = args.words.into();
-    let Some(status) = args.call.at.status.map(|index| words[index]) else { return words };
-    for rule in args.call.accesses.iter().filter(|rule| rule.mode == Mode::Write) {
-        let Extent::Blocks { count, .. } = rule.extent else { continue };
-        if args.count(count) == 0 {
-            continue; // with any datatype, MPI_DATATYPE_NULL included
-        }
-        // SAFETY: the entry points see to it that a blocking call has a status, which the library has
-        // just filled.
-        if let Some(n) = unsafe { received(status, words[rule.datatype]) }
-            && (n as usize) < args.count(count)
-        {
-            words[count] = n as usize;
-        }
-    }
-    words
-}
-
-/// Each request argument.
-pub(crate) fn tokens(args: &Args, before: u64) -> Tokens {
-    let mut tokens = Tokens::new();
-    push_tokens(args, before, &mut tokens);
-    tokens
-}
-
-fn push_tokens(args: &Args, before: u64, tokens: &mut Tokens) {
-    let at = &args.call.at;
-    let token = |variable: usize| {
-        // SAFETY: the call's own request, or one of its own array of them.
-        let key = unsafe { request_at(variable, args.fortran) };
-        Token { key, variable, before }
-    };
-    match (at.requests, at.request, at.request_value) {
-        (Some(array), _, _) => {
-            let count = at.count.map_or(0, |i| args.int(i).max(0) as usize);
-            let size = request_size(args.fortran);
-            (0..count).for_each(|i| tokens.push(token(args.words[array] + i * size)));
-        }
-        (None, Some(one), _) => tokens.push(token(args.words[one])),
-        (None, None, Some(value)) => {
-            tokens.push(Token { key: args.words[value], variable: 0, before });
-        }
-        (None, None, None) => {
-            let file = at.file.map(|index| args.words[index]);
-            tokens.extend(file.map(|file| Token { key: file, variable: file, before }));
-        }
     }
 }
 
@@ -627,21 +537,4 @@ fn ready(args: &Args) -> Vec<usize> {
         }
         _ => vec![int("partition")],
     }
-}
-
-/// Whether a call that has returned says that something has happened; those without a flag do by returning.
-pub(crate) fn flag_of(args: &Args) -> bool {
-    let flag = args.call.at.flag.map(|index| args.words[index]);
-    // SAFETY: a result of the call, which has set it.
-    flag.is_none_or(|pointer| unsafe { *(pointer as *const c_int) } != 0)
-}
-
-/// The request handle at an address.
-///
-/// # Safety
-/// As of [`handle_at`].
-#[inline]
-pub(crate) unsafe fn request_at(address: usize, fortran: bool) -> usize {
-    // SAFETY: by the caller.
-    unsafe { handle_at::<sys::MPI_Request>(address, fortran, request_from_fortran) }
 }

@@ -3,79 +3,37 @@
 use crate::again::{Again, Sum};
 use crate::arguments;
 use crate::callbacks;
-use crate::calling::{self, Calling};
+use crate::calling::Calling;
 use crate::collectives;
-use crate::crash;
-use crate::effects::{After, Before, look_at_aliases};
+use crate::effects::{Before, look_at_aliases};
 use crate::ending;
 use crate::levels;
-use crate::library::{comm_self, comm_world, world};
 use crate::matched;
-use crate::node;
 use crate::objects;
 use crate::order;
+use crate::outcome::After;
 use crate::outside;
+use crate::phase;
 use crate::races;
-use crate::rank::{Rank, Shared, mode, rank};
+use crate::rank::{Rank, mode, rank};
 use crate::refused;
 use crate::room;
 use crate::sessions;
+use crate::startup;
 use crate::steps;
-use crate::traffic::{self, counted};
+use crate::traffic;
 use crate::waiting;
 use crate::windows;
+use crate::word::{Language, table};
 use commsan_mpi::Args;
-use commsan_mpi_calls::{CALLS, Call, Effect};
+use commsan_mpi_calls::Effect;
 use commsan_sense::inside::Inside;
-use commsan_sense::modules;
 use commsan_sense::stack::Caller;
 use commsan_sense::thread;
 use commsan_threads::{Here, agents};
 use std::ffi::c_int;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// Whose binding a call came through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
-    C,
-    Fortran,
-}
-
-/// An argument as one machine word.
-pub(crate) trait Word {
-    fn word(self) -> usize;
-}
-
-impl<T> Word for *const T {
-    fn word(self) -> usize {
-        self as usize
-    }
-}
-
-impl<T> Word for *mut T {
-    fn word(self) -> usize {
-        self as usize
-    }
-}
-
-impl Word for i32 {
-    fn word(self) -> usize {
-        self as isize as usize
-    }
-}
-
-impl Word for isize {
-    fn word(self) -> usize {
-        self as usize
-    }
-}
-
-impl Word for i64 {
-    fn word(self) -> usize {
-        self as usize
-    }
-}
 
 static STRICT: AtomicBool = AtomicBool::new(false);
 
@@ -123,10 +81,10 @@ pub(crate) fn around(
         let code = call();
         match args.call.effect {
             Effect::Begin if code == 0 => {
-                begin(rank, &args, &here);
+                startup::begin(rank, &args, &here);
                 traffic::begin(rank, &here);
             }
-            Effect::Session if code == 0 => sessions::made(rank, &args, &here),
+            Effect::Session if code == 0 => startup::session_made(rank, &args, &here),
             _ => {}
         }
         return code;
@@ -148,9 +106,42 @@ pub(crate) fn around(
     }
 }
 
+/// Runs a call, and counts what it does.
+fn counted(
+    rank: &dyn Rank,
+    args: &Args,
+    sum: Sum,
+    here: &Here,
+    call: impl FnOnce() -> c_int,
+) -> c_int {
+    let ahead = traffic::before(rank, args, here);
+    let code = match rank.checks() {
+        true => checked(rank, args, sum, here, call),
+        false => plain(rank, args, here, call),
+    };
+    traffic::after(rank, args, here, &ahead, code == 0);
+    code
+}
+
+/// A call of a process that is not checked.
+fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
+    match args.call.effect {
+        Effect::Begin => phase::has_world(),
+        Effect::Finalize | Effect::SessionEnd => {
+            if sessions::ends_all(args) {
+                rank.finalize(here);
+            }
+            sessions::ends(args);
+        }
+        Effect::Abort => rank.abort(here.thread),
+        _ => {}
+    }
+    callbacks::during(args.call, here.thread, call)
+}
+
 /// Runs a call, and looks at what it does.
 #[inline]
-pub(crate) fn checked(
+fn checked(
     rank: &dyn Rank,
     args: &Args,
     sum: Sum,
@@ -222,45 +213,6 @@ fn watched(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_i
         Effect::Rma => transfer(rank, args, here, call),
         _ => pass(rank, args, here, call),
     }
-}
-
-/// MPI has been initialised.
-#[cold]
-fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
-    let world = world();
-    let size = world.size as usize;
-    if !rank.checks() {
-        return rank.begin(here.thread, world, Shared::Unneeded);
-    }
-    arguments::begin(world.size);
-    calling::begin();
-    crash::begin();
-    ending::begin();
-    outside::begin();
-    commsan_threads::ignore_locks_in(modules::communication_data());
-    let (me, own) = (world.rank, comm_self().word());
-    let shared = node::share(rank, me as usize, size);
-    collectives::begin(&shared);
-    rank.begin(here.thread, world, shared);
-    steps::begin();
-    rank.with(here.thread, &mut |tracker, _| {
-        tracker.name_world(comm_world().word(), size, (own, me));
-    });
-    levels::begin(rank, args, here);
-}
-
-/// MPI has been initialised in a process that has sessions, and is followed since.
-#[cold]
-pub(crate) fn join(rank: &dyn Rank, args: &Args, here: &Here) {
-    sessions::has_world();
-    let world = world();
-    arguments::begin(world.size);
-    ending::begin();
-    let (size, own) = (world.size as usize, comm_self().word());
-    rank.with(here.thread, &mut |tracker, _| {
-        tracker.name_world(comm_world().word(), size, (own, world.rank));
-    });
-    levels::begin(rank, args, here);
 }
 
 /// A call that does nothing but start an operation.
@@ -358,15 +310,6 @@ fn lose_count(rank: &dyn Rank, here: &Here) {
         tracker.lose_count();
         steps::failed(tracker);
     });
-}
-
-pub(crate) fn table() -> &'static [Call] {
-    &CALLS
-}
-
-/// Whether the library's Fortran layer is calling.
-pub(crate) fn from_fortran_layer() -> bool {
-    thread::with(|thread| thread.outer.get().is_some())
 }
 
 /// Runs the library's Fortran function `call`, which will come back to a C entry point: that one

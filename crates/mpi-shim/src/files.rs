@@ -4,8 +4,9 @@
 //! [`OWN_STATUSES`](crate::races::OWN_STATUSES) requests in it, a read counts as whole. One that is never completed does not
 //! count.
 
-use crate::effects::{request_at, tokens};
-use crate::library::{file_from_fortran, handle_at, is_wanted, read_bytes};
+use crate::handles::{file_from_fortran, handle_at};
+use crate::library::{is_wanted, read_bytes};
+use crate::outcome::{request_at, tokens};
 use crate::sys;
 use crate::traffic::Described;
 use commsan_engine::Mode;

@@ -5,12 +5,13 @@
 //! work.
 
 use crate::again::Sum;
-use crate::entry::{Language, around};
-use crate::library::{
+use crate::entry::around;
+use crate::handles::{
     comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran,
     info_from_fortran, op_from_fortran, request_from_fortran, win_from_fortran,
 };
 use crate::sys;
+use crate::word::Language;
 use commsan_mpi_calls::{CALLS, Effect, Role};
 use commsan_sense::stack::Caller;
 use std::ffi::{CStr, CString, c_int};

@@ -1,9 +1,11 @@
 //! Who the members of communicators and groups are, as ranks of the job.
 
-use crate::entry::Word;
-use crate::library::{comm_world, handle, null};
+use crate::handles::{handle, null};
+use crate::library::comm_world;
+use crate::phase;
 use crate::sessions;
 use crate::sys;
+use crate::word::Word;
 use commsan_mpi::rma::Group;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -171,7 +173,7 @@ pub(crate) fn with_others(comm: usize) -> Vec<Member> {
 
 /// All processes of the job, as a group to be freed.
 fn everybody() -> Option<sys::MPI_Group> {
-    if sessions::are_alone() {
+    if phase::are_alone() {
         return sessions::group();
     }
     let mut world = std::mem::MaybeUninit::uninit();

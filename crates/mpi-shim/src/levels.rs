@@ -2,13 +2,15 @@
 
 use crate::collectives;
 use crate::datatypes;
-use crate::effects::{self, After, Tokens};
-use crate::entry::Word;
-use crate::library::{Mpi, comm_self, comm_world, null};
+use crate::outcome::{self, After, Tokens};
+
+use crate::handles::null;
+use crate::library::{Mpi, comm_self, comm_world};
 use crate::objects;
 use crate::rank::Rank;
 use crate::sys;
 use crate::waiting;
+use crate::word::Word;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::{Args, Library, Sought, ThreadLevel};
 use commsan_mpi_calls::{Effect, Object, Role};
@@ -111,7 +113,7 @@ pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Called {
         });
     }
     if completes(args.call.effect) {
-        called.tokens = effects::tokens(args, rank.now());
+        called.tokens = outcome::tokens(args, rank.now());
         rank.with(here.thread, &mut |tracker, out| {
             tracker.completing(args.call, &called.tokens, here, out);
         });
@@ -154,7 +156,7 @@ fn freed(args: &Args) -> Option<(Role, usize)> {
         }
         _ => return None,
     };
-    Some((kind, effects::by_reference(args)))
+    Some((kind, outcome::by_reference(args)))
 }
 
 /// Which message a call looks for.

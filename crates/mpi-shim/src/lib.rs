@@ -35,6 +35,8 @@ mod fortran;
 #[cfg(has_mpi)]
 mod groups;
 #[cfg(has_mpi)]
+mod handles;
+#[cfg(has_mpi)]
 mod levels;
 #[cfg(has_mpi)]
 mod library;
@@ -47,7 +49,11 @@ mod objects;
 #[cfg(has_mpi)]
 mod order;
 #[cfg(has_mpi)]
+mod outcome;
+#[cfg(has_mpi)]
 mod outside;
+#[cfg(has_mpi)]
+mod phase;
 #[cfg(has_mpi)]
 mod races;
 mod rank;
@@ -58,6 +64,8 @@ mod room;
 #[cfg(has_mpi)]
 mod sessions;
 #[cfg(has_mpi)]
+mod startup;
+#[cfg(has_mpi)]
 mod steps;
 #[cfg(has_mpi)]
 mod traffic;
@@ -65,6 +73,8 @@ mod traffic;
 mod waiting;
 #[cfg(has_mpi)]
 mod windows;
+#[cfg(has_mpi)]
+mod word;
 
 pub use rank::{Rank, Shared, World, connect, set_mode};
 
@@ -107,10 +117,11 @@ mod sys {
 #[cfg(has_mpi)]
 mod entries {
     use crate::again::Sum;
-    use crate::entry::{Language, Word, around, calling, is_strict};
+    use crate::entry::{around, calling, is_strict};
     use crate::fortran::fortran;
     use crate::races::{OWN_STATUSES, needs_statuses};
     use crate::sys::*;
+    use crate::word::{Language, Word};
     use commsan_sense::next::Next;
     use std::ffi::{c_char, c_int, c_void};
     include!(concat!(env!("OUT_DIR"), "/entries.rs"));

@@ -1,7 +1,8 @@
 //! Messages that `MPI_Mprobe` has found: `MPI_Mrecv` says neither on which communicator nor from whom (MPI 4.1 §3.8.2).
 
-use crate::effects::{After, flag_of};
-use crate::library::{Mpi, envelope, handle_at, message_from_fortran};
+use crate::handles::{handle_at, message_from_fortran};
+use crate::library::{Mpi, envelope};
+use crate::outcome::{After, flag_of};
 use crate::rank::Rank;
 use crate::sys;
 use commsan_mpi::{Args, Library};

@@ -1,8 +1,8 @@
 //! Memory shared by the ranks of a job.
 
 use crate::library::is_spawned;
+use crate::phase;
 use crate::rank::{Rank, Shared};
-use crate::sessions;
 use crate::waiting;
 use commsan_fabric::{Fabric, NotMet, meet, meet_afar};
 use commsan_sense::inside::Inside;
@@ -21,7 +21,7 @@ pub(crate) fn share(state: &'static dyn Rank, rank: usize, ranks: usize) -> Shar
         return Shared::Unneeded;
     }
     let impossible = |why| Shared::Impossible { why, windows };
-    if !sessions::are_alone() && is_spawned() {
+    if !phase::are_alone() && is_spawned() {
         return impossible("it was spawned by another");
     }
     let met = match has_several_nodes(ranks) {

@@ -4,7 +4,7 @@ mod freed;
 
 pub(crate) use freed::{is_freed, is_own, is_shared, look_up};
 
-use crate::library::{
+use crate::handles::{
     comm_from_fortran, datatype_from_fortran, file_from_fortran, group_from_fortran, handle_at,
     null, op_from_fortran, request_from_fortran, win_from_fortran,
 };

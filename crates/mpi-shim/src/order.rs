@@ -1,9 +1,9 @@
 //! What calls tell about order between ranks: messages and collectives. Only in jobs that use
 //! windows.
 
-use crate::effects::After;
 use crate::groups;
 use crate::library::Mpi;
+use crate::outcome::After;
 use crate::rank::Rank;
 use commsan_mpi::rma::Envelope;
 use commsan_mpi::{Args, Learning, Library, Template};

@@ -8,8 +8,8 @@
 
 use crate::calling::{has_owner, is_owner};
 use crate::library;
+use crate::phase;
 use crate::rank::{Rank, mode, rank};
-use crate::sessions;
 use crate::sys;
 use commsan_mpi::Args;
 use commsan_mpi_calls::Effect;
@@ -30,7 +30,7 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
             .iter()
             .any(|name| args.call.name.starts_with(name));
     let is_other = has_owner() && !is_owner();
-    if may_always || is_other || !rank.checks() || sessions::are_live() {
+    if may_always || is_other || !rank.checks() || phase::are_live() {
         return;
     }
     let (mut initialized, mut finalized) = (0, 0);
@@ -39,7 +39,7 @@ pub(crate) fn called(rank: &dyn Rank, args: &Args, here: &Here) {
         sys::PMPI_Initialized(&mut initialized);
         sys::PMPI_Finalized(&mut finalized);
     }
-    if initialized == 0 && args.call.effect != Begin && sessions::were_made() {
+    if initialized == 0 && args.call.effect != Begin && phase::were_made() {
         rank.look(here.thread, &mut |tracker, out| {
             tracker.outside(args, "after MPI_Session_finalize", here, out);
         });
@@ -72,10 +72,10 @@ pub(crate) fn begin() {
 /// The process exits, and nothing of the program will run any more.
 pub fn left() {
     let Some(rank) = rank().filter(|_| is_owner() && STATUS.load(Relaxed) == 1) else { return };
-    let sessions = sessions::left();
+    let sessions = phase::left();
     thread::with(|thread| {
         rank.look(thread, &mut |tracker, out| {
-            if mode().is_active() && !sessions::are_alone() {
+            if mode().is_active() && !phase::are_alone() {
                 tracker.never_finalized(out);
             }
             for (call, site) in &sessions {

@@ -1,9 +1,9 @@
 //! Receives from anybody, and later ones that may miss a message for them: what `commsan_mpi` needs to know of calls.
 
-use crate::effects::{After, arrived};
 use crate::files;
 use crate::library::{Mpi, envelope};
 use crate::order;
+use crate::outcome::{After, arrived};
 use crate::rank::Rank;
 use crate::refused;
 use crate::sys;

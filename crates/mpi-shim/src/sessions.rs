@@ -5,72 +5,21 @@
 //! `mpi://WORLD`, as there is no `MPI_COMM_WORLD`. Not followed are sessions that begin after all earlier ones
 //! have ended, and thread levels of sessions.
 
-use crate::arguments;
-use crate::calling;
-use crate::collectives;
-use crate::crash;
-use crate::ending;
-use crate::entry::Word;
-use crate::library::{handle_at, version};
-use crate::node;
-use crate::outside;
-use crate::rank::{Rank, Shared, World};
-use crate::steps;
+use crate::handles::handle_at;
+use crate::phase::{self, are_alone};
+use crate::rank::Rank;
 use crate::sys;
-use crate::waiting;
+use crate::word::Word;
 use commsan_mpi::Args;
-use commsan_mpi_calls::{Call, Effect};
-use commsan_place::Site;
-use commsan_sense::modules;
+use commsan_mpi_calls::Effect;
 use commsan_threads::Here;
 use std::ffi::c_int;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The sessions that have not ended, and where they were made.
-static LIVE: Mutex<Vec<Session>> = Mutex::new(Vec::new());
-/// There was one.
-static MADE: AtomicBool = AtomicBool::new(false);
-/// There is nothing but sessions: `MPI_Init` was not called.
-static ALONE: AtomicBool = AtomicBool::new(false);
-
-/// A session, and what has made it.
-struct Session {
-    handle: usize,
-    made: (&'static Call, Site),
-}
-
-fn live() -> MutexGuard<'static, Vec<Session>> {
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether there is a session.
-pub(crate) fn are_live() -> bool {
-    were_made() && !live().is_empty()
-}
-
-/// Whether there ever was one.
-pub(crate) fn were_made() -> bool {
-    MADE.load(Relaxed)
-}
-
-/// Whether there is no `MPI_COMM_WORLD`, though something of MPI is followed.
-#[inline]
-pub(crate) fn are_alone() -> bool {
-    ALONE.load(Relaxed)
-}
-
-/// What has made the sessions that have not ended.
-pub(crate) fn left() -> Vec<(&'static Call, Site)> {
-    live().iter().map(|session| session.made).collect()
-}
 
 /// Whether a call ends all that is followed.
 pub(crate) fn ends_all(args: &Args) -> bool {
     match args.call.effect {
         Effect::Finalize => true,
-        Effect::SessionEnd => are_alone() && live().iter().all(|last| last.handle == session(args)),
+        Effect::SessionEnd => are_alone() && phase::is_last(session(args)),
         _ => false,
     }
 }
@@ -80,68 +29,21 @@ pub(crate) fn ends(args: &Args) {
     if args.call.effect != Effect::SessionEnd {
         return;
     }
-    let ended = session(args);
-    live().retain(|session| session.handle != ended);
-}
-
-/// A call has made one while nothing was followed.
-#[cold]
-pub(crate) fn made(rank: &'static dyn Rank, args: &Args, here: &Here) {
-    if !were_made() && !is_initialised() {
-        begin(rank, args, here);
-    }
-    follow(rank, args, here);
+    phase::ended(session(args));
 }
 
 /// A call has made one.
 #[cold]
 pub(crate) fn follow(rank: &dyn Rank, args: &Args, here: &Here) {
-    MADE.store(true, Relaxed);
+    phase::has_session();
     rank.look(here.thread, &mut |tracker, _| {
         let made = (args.call, tracker.site_of(args.call, here));
-        live().push(Session { handle: session(args), made });
+        phase::made(session(args), made);
     });
-}
-
-/// `MPI_Init` has been called besides.
-pub(crate) fn has_world() {
-    ALONE.store(false, Relaxed);
-}
-
-/// There is something to follow now.
-fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
-    let Some((me, size)) = world(session(args)) else { return };
-    let world = World { rank: me, size, library: version() };
-    ALONE.store(true, Relaxed);
-    if !rank.checks() {
-        return rank.begin(here.thread, world, Shared::Unneeded);
-    }
-    calling::begin();
-    crash::begin();
-    ending::has_no_attributes();
-    outside::begin();
-    commsan_threads::ignore_locks_in(modules::communication_data());
-    let shared = node::share(rank, me as usize, size as usize);
-    collectives::begin(&shared);
-    rank.begin(here.thread, world, shared);
-    steps::begin();
-    arguments::begin(size);
-    rank.with(here.thread, &mut |tracker, _| {
-        tracker.name_process(me);
-        tracker.began(args.call, here);
-    });
-    waiting::follow_threads();
-}
-
-fn is_initialised() -> bool {
-    let mut initialised = 0;
-    // SAFETY: may be called at any time, and stores an integer.
-    unsafe { sys::PMPI_Initialized(&mut initialised) };
-    initialised != 0
 }
 
 /// The session whose variable a call is given: the last argument of that which makes it, the first of that which ends it.
-fn session(args: &Args) -> usize {
+pub(crate) fn session(args: &Args) -> usize {
     let variable = match args.call.effect {
         Effect::Session => args.words[2],
         _ => args.words[0],
@@ -170,7 +72,7 @@ fn from_fortran(session: c_int) -> usize {
 /// All processes, as a group that the caller frees.
 #[cfg(has_sessions)]
 fn everybody(session: usize) -> Option<sys::MPI_Group> {
-    use crate::library::handle;
+    use crate::handles::handle;
     let mut group = std::mem::MaybeUninit::uninit();
     // SAFETY: a live session; its error handler does not come to pass, as this set of processes always exists.
     unsafe {
@@ -188,12 +90,11 @@ fn everybody(_: usize) -> Option<sys::MPI_Group> {
 
 /// All processes, by the session that was made last.
 pub(crate) fn group() -> Option<sys::MPI_Group> {
-    let latest = live().last()?.handle;
-    everybody(latest)
+    everybody(phase::latest()?)
 }
 
 /// This process's rank among all, and how many they are.
-fn world(session: usize) -> Option<(u32, u32)> {
+pub(crate) fn world(session: usize) -> Option<(u32, u32)> {
     let (mut group, mut rank, mut size) = (everybody(session)?, -1, 0);
     // SAFETY: a group, which is freed after use.
     unsafe {

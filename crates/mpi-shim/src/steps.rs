@@ -1,8 +1,8 @@
 //! What others may wait for: which calls `commsan_mpi` follows for it, and where it must stop.
 
-use crate::effects::After;
 use crate::levels;
 use crate::library::Mpi;
+use crate::outcome::After;
 use crate::rank::Rank;
 use commsan_mpi::{Args, Did, Tracker};
 use commsan_mpi_calls::{Call, Effect};

@@ -9,17 +9,13 @@ mod links;
 
 pub(crate) use links::begin;
 
-use crate::again::Sum;
-use crate::callbacks;
 use crate::datatypes;
-use crate::effects::{arrived, by_reference, request_at, tokens};
-use crate::entry::checked;
 use crate::files::{self, Reads};
 use crate::groups::{self, Member};
 use crate::library::{Mpi, envelope};
 use crate::matched::{self, Found};
+use crate::outcome::{arrived, by_reference, request_at, tokens};
 use crate::rank::{Rank, mode};
-use crate::sessions;
 use crate::windows;
 use commsan_engine::Footprint;
 use commsan_mpi::Args;
@@ -33,7 +29,6 @@ use commsan_traffic::{HOST, Identity, STEPS, Same, Steps, Traffic, WORDS, ticks}
 use counting::Counting;
 use smallvec::SmallVec;
 use std::collections::HashMap;
-use std::ffi::c_int;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -82,47 +77,28 @@ static TEMPLATES: LazyLock<Mutex<HashMap<usize, Described>>> = LazyLock::new(Mut
 
 static WINDOWS: LazyLock<Mutex<HashMap<usize, Window>>> = LazyLock::new(Mutex::default);
 
-/// Runs a call, and counts what it does.
-pub(crate) fn counted(
-    rank: &dyn Rank,
-    args: &Args,
-    sum: Sum,
-    here: &Here,
-    call: impl FnOnce() -> c_int,
-) -> c_int {
-    let ahead = Ahead::of(args);
-    let begin = rank.keep(here.thread, ticks());
-    let code = match rank.checks() {
-        true => checked(rank, args, sum, here, call),
-        false => plain(rank, args, here, call),
-    };
-    let end = ticks();
-    if mode().counts() {
-        let done = Done { rank, args, here, times: (begin, end) };
-        done.tell(&ahead, code == 0);
-    }
-    code
+/// A call is about to be made whose effect will be counted [`after`] it.
+#[inline]
+pub(crate) fn before(rank: &dyn Rank, args: &Args, here: &Here) -> Ahead {
+    let mut ahead = Ahead::of(args);
+    ahead.begin = rank.keep(here.thread, ticks());
+    ahead
 }
 
-/// A call of a process that is not checked.
-fn plain(rank: &dyn Rank, args: &Args, here: &Here, call: impl FnOnce() -> c_int) -> c_int {
-    match args.call.effect {
-        Effect::Begin => sessions::has_world(),
-        Effect::Finalize | Effect::SessionEnd => {
-            if sessions::ends_all(args) {
-                rank.finalize(here);
-            }
-            sessions::ends(args);
-        }
-        Effect::Abort => rank.abort(here.thread),
-        _ => {}
+/// The call has returned: counts what it has done.
+#[inline]
+pub(crate) fn after(rank: &dyn Rank, args: &Args, here: &Here, ahead: &Ahead, ok: bool) {
+    let end = ticks();
+    if mode().counts() {
+        Done { rank, args, here, times: (ahead.begin, end) }.tell(ahead, ok);
     }
-    callbacks::during(args.call, here.thread, call)
 }
 
 /// What must be known of the arguments before the library changes them.
 #[derive(Default)]
-struct Ahead {
+pub(crate) struct Ahead {
+    /// When the call began.
+    begin: u64,
     /// A handle that is about to be freed.
     gone: usize,
     /// Requests that are about to be started or freed.
@@ -142,7 +118,13 @@ impl Ahead {
             _ => SmallVec::new(),
         };
         let reads = files::that_may_end(args);
-        Ahead { gone: by_reference(args), requests, reads, found: matched::received(args) }
+        Ahead {
+            begin: 0,
+            gone: by_reference(args),
+            requests,
+            reads,
+            found: matched::received(args),
+        }
     }
 }
 

@@ -13,11 +13,11 @@
 use crate::calling::{Calling, is_owner};
 use crate::collectives;
 use crate::datatypes;
-use crate::effects::{Tokens, tokens};
-use crate::entry::table;
 use crate::levels;
 use crate::library::{Mpi, reduction};
+use crate::outcome::{Tokens, tokens};
 use crate::rank::Rank;
+use crate::word::table;
 use commsan_fabric::{Answer, Board};
 use commsan_mpi::{Args, Asked, Facts, Library};
 use commsan_mpi_calls::Effect;

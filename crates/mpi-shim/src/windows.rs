@@ -1,11 +1,10 @@
 //! Windows and one-sided operations: from handles and arguments to what they mean.
 
 use crate::datatypes;
-use crate::effects::After;
 use crate::groups;
-use crate::library::{
-    Mpi, handle_at, info_value, is_separate, op_number, shared_part, type_number, win_from_fortran,
-};
+use crate::handles::{handle_at, win_from_fortran};
+use crate::library::{Mpi, info_value, is_separate, op_number, shared_part, type_number};
+use crate::outcome::After;
 use crate::rank::Rank;
 use crate::sys;
 use commsan_engine::{Access, Footprint, Mode};

@@ -7,6 +7,7 @@
 use crate::collective::signature::Signature;
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// A message as the call describes it. Handles may come to mean something else: see [`Ledger::forget`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +152,9 @@ fn slot(key: &Key) -> usize {
     let what = key.pc ^ (key.peer as usize) << 32 ^ usize::from(key.sends) << 31;
     what.wrapping_mul(MIX) >> (usize::BITS - SLOTS.ilog2())
 }
+
+/// Messages of a persistent request, which each start counts: their sorts, communicators in words, and tags.
+pub(crate) type Repeated = SmallVec<[(Sort, String, Option<i32>); 2]>;
 
 #[cfg(test)]
 mod tests {

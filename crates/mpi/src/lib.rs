@@ -15,20 +15,23 @@
 
 pub mod buffers;
 pub mod collective;
+mod ids;
 mod ledger;
 pub mod moves;
 mod nursery;
+mod overlap;
 mod partitioned;
 mod parts;
 mod races;
 mod requests;
 pub mod rma;
 mod steps;
+mod threads;
 mod tracker;
 pub mod typemap;
 
 pub use buffers::{Args, Library};
-pub use requests::Token;
+pub use ids::Token;
 pub use tracker::{
     Asked, AtomicUse, Did, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,
     Sought, Standing, Synchronisation, Template, ThreadLevel, Tracker, Transfer, Used, Wrong,

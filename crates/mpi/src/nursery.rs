@@ -5,23 +5,12 @@
 //! The moment anything needs a closer look (an access that hits the filter, a shared handle, an
 //! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
 
-use crate::collective::communicators::On;
-use crate::requests::Token;
+use crate::ids::{Of, Token};
+use crate::overlap::conflict;
 use commsan_engine::{Access, Mode};
 use commsan_mpi_calls::Call;
 use commsan_place::StackId;
 use std::ops::Range;
-
-/// What an operation is one of.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Of {
-    /// The communicator or file, if it is of one.
-    pub on: Option<On>,
-    /// Which of its collectives, counted from 1; 0 for none.
-    pub number: u32,
-    /// The first other rank that the call names, as it names it.
-    pub peer: i32,
-}
 
 /// A simple pending operation.
 pub(crate) struct Young {
@@ -41,11 +30,6 @@ pub(crate) struct Young {
     pub bytes: Range<usize>,
     /// Frame pointer of the function on whose stack the buffer lies.
     pub frame: Option<usize>,
-}
-
-/// Whether an access conflicts with another to contiguous memory.
-pub(crate) fn conflict(access: &Access, mode: Mode, bytes: &Range<usize>) -> bool {
-    (access.mode, mode) != (Mode::Read, Mode::Read) && access.footprint.within(bytes).is_some()
 }
 
 pub(crate) struct Nursery {

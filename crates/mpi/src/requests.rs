@@ -8,8 +8,8 @@
 //! handles are watched for that, as buffers are, where the program's stores are seen; where they are not, a program that
 //! has overwritten one of them is taken to have moved handles.
 
-use crate::nursery::Of;
-use crate::tracker::Repeated;
+use crate::ids::{Of, Token};
+use crate::ledger::Repeated;
 use commsan_engine::{Access, Mode, OpId, Pages};
 use commsan_mpi_calls::Call;
 use commsan_place::Site;
@@ -93,18 +93,6 @@ impl Request {
     pub fn is_active(&self) -> bool {
         matches!(self.state, State::Active(_) | State::Partitions(_))
     }
-}
-
-/// A request argument as it was before the call that may complete it: another thread may get the
-/// same handle for a new operation before that call returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// The handle.
-    pub key: usize,
-    /// Where it was stored.
-    pub variable: usize,
-    /// Requests made later are not meant; see [`crate::Tracker::now`].
-    pub before: u64,
 }
 
 /// Which requests a token stands for.

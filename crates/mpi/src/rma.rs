@@ -34,6 +34,7 @@ pub(crate) mod segments;
 pub(crate) mod shared;
 pub(crate) mod windows;
 
+pub use crate::ids::Group;
 pub use accumulate::{Atomic, Combine, Rules};
 pub use order::{Collective, Envelope, Expected};
-pub use windows::{Group, Made, Part};
+pub use windows::{Made, Part};

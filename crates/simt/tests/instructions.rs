@@ -655,7 +655,8 @@ fn export() {
         let output = apply(&program(&ptx), name, THREADS as u32, &mut input).expect("no fault");
         all.push(serde_json::json!({ "name": name, "ptx": ptx, "input": given, "output": output }));
     }
-    std::fs::write(path, serde_json::Value::from(all).to_string()).expect("a file that can be written");
+    std::fs::write(path, serde_json::Value::from(all).to_string())
+        .expect("a file that can be written");
 }
 
 /// Numbers of all sizes, and those at which arithmetic changes.

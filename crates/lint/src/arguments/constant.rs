@@ -5,8 +5,7 @@ use crate::Mpi;
 use crate::environment::Environment;
 use crate::mpi::stored;
 use commsan_ir::{Body, Inst, InstId, Op, Program, Value};
-use commsan_mpi_calls::Object;
-use commsan_mpi_calls::reduction;
+use commsan_mpi_calls::{Object, reduction};
 
 /// `MPI_ANY_TAG`, of both.
 pub const ANY_TAG: i64 = -1;

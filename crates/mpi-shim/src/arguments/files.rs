@@ -3,7 +3,7 @@
 
 use super::is_of_something;
 use crate::datatypes;
-use crate::library::handle;
+use crate::handles::handle;
 use crate::sys;
 use commsan_engine::Mode;
 use commsan_mpi::Args;

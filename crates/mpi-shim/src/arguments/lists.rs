@@ -2,7 +2,8 @@
 
 use super::{NULL_POINTER, array_times, blocks};
 use crate::groups;
-use crate::library::{Mpi, handle, null};
+use crate::handles::{handle, null};
+use crate::library::Mpi;
 use crate::objects;
 use crate::sys;
 use commsan_mpi::{Args, Library};

@@ -1,7 +1,7 @@
 //! Other jobs that this one meets: by spawning them, being spawned, or over a port.
 
 use crate::groups;
-use crate::library::{comm_from_fortran, handle_at};
+use crate::handles::{comm_from_fortran, handle_at};
 use crate::rank::{Rank, mode};
 use crate::sys;
 use commsan_mpi::Args;

@@ -1,6 +1,7 @@
 //! Values of arguments that all ranks must pass alike, as words that other ranks can compare and put into words
 //! (MPI 4.1 §8.5, §14.2.1, §14.3, §14.4.4, §14.6.1).
 
+use crate::ids::mixed;
 use commsan_mpi_calls::{Call, Role};
 
 /// Of so many parameters of a call.
@@ -24,7 +25,7 @@ pub fn array(elements: impl ExactSizeIterator<Item = i64> + Clone) -> u64 {
         let length = (elements.len() as u64) << LENGTH;
         return elements.fold(0, |word, one| word << BITS | one as u64) | length;
     }
-    elements.fold(0, |word, one| crate::rma::windows::mixed(word, one as u64)) | HASHED
+    elements.fold(0, |word, one| mixed(word, one as u64)) | HASHED
 }
 
 /// In which of the parameters two ranks differ.

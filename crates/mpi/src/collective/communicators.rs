@@ -5,9 +5,9 @@
 //! one tag (`MPI_Comm_create_group`).
 
 use super::entry::{Progress, TOLD};
-use crate::rma::Group;
-use crate::rma::windows::mixed;
-use crate::tracker::Calling;
+pub use crate::ids::On;
+use crate::ids::{Group, mixed};
+use crate::threads::Calling;
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -18,17 +18,6 @@ const OF_WINDOWS: u64 = 0x77_1d05;
 const OF_FILES: u64 = 0x0f_11e5;
 const OF_GROUPS: u64 = 0x6_2009;
 const OF_SESSIONS: u64 = 0x5e_5510;
-
-/// A handle on which collectives are called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum On {
-    /// A communicator.
-    Comm(usize),
-    /// A window.
-    Window(usize),
-    /// A file.
-    File(usize),
-}
 
 /// A communicator, window or file, and what this rank has entered on it.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@
 //! **Soundness.** A read is taken to have seen all earlier writes to the same 8 bytes, or where one of the two has
 //! many elements, to the whole part: what is in order by that can hide a race, and cannot make one.
 
-use crate::rma::windows::{Key, mixed};
+use crate::ids::{Key, mixed};
 use commsan_engine::Pattern;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;

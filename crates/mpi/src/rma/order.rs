@@ -1,6 +1,6 @@
 //! What orders ranks besides windows: messages and collectives.
 
-use crate::rma::windows::{Group, mixed};
+use crate::ids::{Group, mixed};
 use commsan_mpi_calls::Flow;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;

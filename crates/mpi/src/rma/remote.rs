@@ -3,7 +3,7 @@
 use crate::rma::accumulate::Atomic;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Which};
-use crate::tracker::Threads;
+use crate::threads::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
 use commsan_mpi_calls::Call;
 use rustc_hash::FxHashMap;

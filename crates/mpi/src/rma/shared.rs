@@ -24,7 +24,7 @@
 //! first came there may be lost if it accesses the same bytes again at once. Synchronisation by inline assembly, or
 //! through memory outside the window that ranks share in another way, is not seen either: what it orders is reported.
 
-use crate::rma::windows::mixed;
+use crate::ids::mixed;
 use commsan_engine::{
     Access, Bulletin, Exposed, Footprint, Mode, PAGE_SHIFT, Past, Pattern, Stamp, When,
 };

@@ -1,6 +1,7 @@
 //! The windows of a process, and in which epochs it is (MPI 4.1 §12.5).
 
-use crate::nursery::conflict;
+use crate::ids::{Group, mixed};
+use crate::overlap::conflict;
 use crate::rma::accumulate::Rules;
 use crate::rma::cells::Cells;
 use crate::rma::notice::Epoch;
@@ -11,65 +12,6 @@ use commsan_mpi_calls::Call;
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
-
-/// A group of processes, by their ranks in the job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// The same number for the same members in each of them.
-    pub name: u64,
-    /// Rank in the job of each member.
-    pub members: Arc<[u32]>,
-}
-
-impl Group {
-    /// The group of these members.
-    pub fn new(members: Vec<u32>) -> Group {
-        let mix = |name: u64, member: &u32| mixed(name, u64::from(*member) + 1);
-        Group { name: members.iter().fold(members.len() as u64, mix), members: members.into() }
-    }
-
-    /// The members but for one.
-    pub fn others(&self, me: u32) -> Vec<u32> {
-        self.members.iter().copied().filter(|rank| *rank != me).collect()
-    }
-
-    /// Rank in the job of a member; `None` for no rank of the group, such as `MPI_PROC_NULL`.
-    pub fn member(&self, rank: i32) -> Option<u32> {
-        self.members.get(usize::try_from(rank).ok()?).copied()
-    }
-}
-
-/// A number that depends on two.
-pub fn mixed(a: u64, b: u64) -> u64 {
-    (a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31)
-}
-
-/// What ranks know by the name of a window, apart from its words, which have small numbers.
-#[derive(Clone, Copy, Debug)]
-pub enum Key {
-    /// Who has given up an exclusive lock, and a shared one.
-    ExclusiveLock,
-    SharedLock,
-    /// Who has written any word atomically, and who many at once.
-    AnyWord,
-    ManyWords,
-    /// Who has written to a volatile variable, and who has called `MPI_Win_sync`.
-    Volatile,
-    Barrier,
-    /// What a bulletin is published by.
-    Bulletin,
-    /// Who holds a lock, and who has exposed its part.
-    Held,
-    Exposed,
-}
-
-impl Key {
-    /// Of a window.
-    pub fn of(self, window: u64) -> u64 {
-        mixed(window, u64::MAX - self as u64)
-    }
-}
 
 /// What a process contributes to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use crate::requests::{State, Token};
+use crate::ids::Token;
+use crate::requests::State;
 use commsan_engine::{Access, Footprint, Mode, OpId};
 use commsan_place::{About, Place};
 use std::ops::Range;

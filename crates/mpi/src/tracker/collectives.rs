@@ -5,14 +5,13 @@ use super::Tracker;
 use super::makers::Making;
 use crate::buffers::Args;
 use crate::collective::alike;
-use crate::collective::communicators::{Communicators, Known, On};
+use crate::collective::communicators::{Communicators, Known};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
 use crate::collective::signature::Signature;
-use crate::rma::Group;
+use crate::ids::{Group, On};
 use commsan_fabric::{Board, Posted};
 use commsan_model::Code;
-use commsan_mpi_calls::reduction;
-use commsan_mpi_calls::{Call, Effect};
+use commsan_mpi_calls::{Call, Effect, reduction};
 use commsan_place::{About, Findings, Place, Site};
 
 /// What there is to know about collectives.

@@ -8,97 +8,22 @@
 //! **Soundness.** Both sides of a finding were performed by agents of which neither had come after
 //! the other ([`Actor`]). Missed is what another thread did, before an operation started, to memory
 //! that is neither in a window nor among the pages that are shared (see `docs/threads.md`), what was
-//! completed before the last [`MOST`] operations, and what has memory that was used [`TOUCHES`] times since
+//! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`TOUCHES`] times since
 //! by threads that knew of its completion.
 
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
-use commsan_engine::{Access, Actor, Clock, Mode, OpId, Past, Stamp, When};
+use crate::threads::Retired;
+use commsan_engine::{Access, Actor, Mode, OpId, Past, Stamp};
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::CALLS;
 use commsan_place::{Findings, Place, Report, Side, Site};
-use smallvec::SmallVec;
-use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
-/// Completed operations that are kept.
-const MOST: usize = 64;
 /// Accesses by threads that know of its completion, after which an operation is forgotten.
 const TOUCHES: u8 = 4;
-/// Ends of segments that are remembered.
-const SEGMENTS: usize = 256;
 /// Accesses that are told of one operation.
 const TOLD: usize = 4;
-
-/// What there is to know about threads.
-#[derive(Default)]
-pub(crate) struct Threads {
-    /// Who acts, if there are several and it is known.
-    pub actor: Option<Actor>,
-    /// Operations that are complete, but not for everybody.
-    retired: VecDeque<(OpId, Stamp)>,
-    /// What the threads that ended segments knew.
-    ends: VecDeque<(u32, Clock)>,
-}
-
-/// A completion that some threads have not heard of.
-#[derive(Clone, Debug)]
-pub(super) struct Retired {
-    pub when: Stamp,
-    /// The same of calls that would have completed it, had it not been complete.
-    pub again: SmallVec<[Stamp; 2]>,
-    /// The completing call.
-    pub site: Site,
-    /// How often its memory has been used since by threads that know of it.
-    pub touched: u8,
-}
-
-impl Retired {
-    fn new(when: Stamp, site: Site) -> Retired {
-        Retired { when, again: SmallVec::new(), site, touched: 0 }
-    }
-
-    /// Whether the acting thread knows.
-    fn is_known(&self, threads: &Threads) -> bool {
-        self.again.iter().chain([&self.when]).any(|when| threads.has_seen(*when))
-    }
-}
-
-impl Threads {
-    /// Whether what happened then is ordered before what the acting thread does.
-    pub fn has_seen(&self, stamp: Stamp) -> bool {
-        self.actor.as_ref().is_none_or(|actor| actor.clock.has_seen(stamp))
-    }
-
-    /// The acting thread's present.
-    pub fn stamp(&self) -> Stamp {
-        self.actor.as_ref().map_or(Stamp::default(), |actor| actor.stamp)
-    }
-
-    /// Operations that are complete, but not for everybody.
-    pub fn retired(&self) -> impl Iterator<Item = OpId> {
-        self.retired.iter().map(|(id, _)| *id)
-    }
-
-    /// The acting thread ends a segment.
-    pub fn end_segment(&mut self, segment: u32) {
-        if let Some(actor) = &self.actor {
-            if self.ends.len() == SEGMENTS {
-                self.ends.pop_front();
-            }
-            self.ends.push_back((segment, actor.clock.clone()));
-        }
-    }
-
-    /// Whether something was told to whoever knows of all segments up to one.
-    pub fn was_told(&self, when: When, until: u32) -> bool {
-        let end = |segment| self.ends.iter().find(|(ended, _)| *ended == segment);
-        // What is not remembered ended when there were no threads, or long ago.
-        let told = |segment| end(segment).is_none_or(|(_, clock)| clock.has_seen(when.stamp));
-        let many = until.saturating_sub(when.segment) as usize >= self.ends.len();
-        when.segment <= until && (many || (when.segment..=until).rev().any(told))
-    }
-}
 
 impl Tracker {
     /// The thread that acts from now on. `None` if there is only one, or it is not known which it
@@ -107,7 +32,7 @@ impl Tracker {
         self.threads.actor = actor;
         self.gpu.act_as(self.threads.actor.as_ref(), alone);
         if alone {
-            while let Some((id, _)) = self.threads.retired.pop_front() {
+            while let Some(id) = self.threads.take_oldest() {
                 self.live.end(id);
             }
             self.rma.remotes.release(|_| true);
@@ -116,19 +41,16 @@ impl Tracker {
         self.settle();
         self.settle_transfers();
         let Some(actor) = &self.threads.actor else { return };
-        while let Some((id, when)) = self.threads.retired.front().copied()
-            && (self.threads.retired.len() > MOST || (actor.all_have_seen)(when))
-        {
-            self.threads.retired.pop_front();
+        let all_have_seen = actor.all_have_seen;
+        while let Some(id) = self.threads.take_known(all_have_seen) {
             self.live.end(id);
         }
-        self.rma.remotes.release(actor.all_have_seen);
+        self.rma.remotes.release(all_have_seen);
     }
 
     /// Whether it matters who acts: something is known of several threads.
     pub fn knows_threads(&self) -> bool {
-        let Threads { actor, retired, .. } = &self.threads;
-        actor.is_some() || !retired.is_empty() || self.rma.remotes.has_retired()
+        self.threads.are_known() || self.rma.remotes.has_retired()
     }
 
     /// Whether the acting thread knows that the operation is complete, if it is.
@@ -144,8 +66,8 @@ impl Tracker {
             return;
         }
         let Some(number) = self.rma.windows.get(window).map(|window| window.number) else { return };
-        for (id, _) in &self.threads.retired {
-            let Some(operation) = self.live.get_mut(*id) else { continue };
+        for id in self.threads.retired() {
+            let Some(operation) = self.live.get_mut(id) else { continue };
             let concerned = operation.window == Some(number)
                 && (target.is_none() || operation.peer == target)
                 && self.threads.has_seen(operation.since);
@@ -186,7 +108,7 @@ impl Tracker {
         let retired = Some(Retired::new(when, site));
         let operation = Operation { retired, ..operation };
         let id = self.live.begin(accesses, operation);
-        self.threads.retired.push_back((id, when));
+        self.threads.retire(id, when);
     }
 
     /// Perhaps not this operation is complete but another one of the same handle: if another thread
@@ -205,7 +127,7 @@ impl Tracker {
         };
         retired.touched += 1;
         if retired.touched == TOUCHES {
-            self.threads.retired.retain(|(other, _)| *other != id);
+            self.threads.forget(|other| other == id);
             self.live.end(id);
         }
     }
@@ -222,24 +144,23 @@ impl Tracker {
             return false;
         };
         operation.retired = Some(Retired::new(when, site));
-        self.threads.retired.push_back((id, when));
+        self.threads.retire(id, when);
         true
     }
 
     /// What is done to these bytes from now on has nothing to do with what was.
     pub fn forget(&mut self, bytes: &Range<usize>) {
         self.forget_completions(bytes);
-        let Threads { retired, .. } = &mut self.threads;
         let live = &mut self.live;
-        retired.retain(|(id, _)| {
-            let inside = live.accesses(*id).iter().any(|access| {
+        self.threads.forget(|id| {
+            let inside = live.accesses(id).iter().any(|access| {
                 let span = access.footprint.span();
                 span.start < bytes.end && bytes.start < span.end
             });
             if inside {
-                live.end(*id);
+                live.end(id);
             }
-            !inside
+            inside
         });
         if let Some(exposed) = &self.rma.exposed {
             exposed.forget_bytes(bytes);
@@ -345,44 +266,5 @@ pub(super) fn code(one_sided: bool, operation: Mode, access: Mode) -> Code {
         (Mode::Read, _) => Code::SendBufferWritten,
         (Mode::Write, Mode::Read) => Code::ReceiveBufferRead,
         (Mode::Write, Mode::Write) => Code::ReceiveBufferWritten,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn clock(agent: usize, epoch: u32) -> Clock {
-        let mut epochs = [0; commsan_engine::AGENTS];
-        epochs[agent] = epoch;
-        Clock::new(epochs)
-    }
-
-    #[test]
-    fn what_was_told_is_what_the_teller_knew() {
-        let all_have_seen = |_| false;
-        let teller = |epoch| Actor {
-            stamp: Stamp { agent: 1, epoch: 1 },
-            clock: clock(2, epoch),
-            all_have_seen,
-        };
-        let mut threads = Threads::default();
-        // Segments 5 and 6 end in a thread that knows agent 2 up to its epochs 0 and 3.
-        for (segment, epoch) in [(5, 0), (6, 3)] {
-            threads.actor = Some(teller(epoch));
-            threads.end_segment(segment);
-        }
-        let when = |segment, epoch| When { segment, stamp: Stamp { agent: 2, epoch } };
-        assert!(!threads.was_told(when(6, 3), 5), "it came after the segment");
-        assert!(!threads.was_told(when(5, 3), 5), "nobody knew of it");
-        assert!(threads.was_told(when(5, 3), 6), "but somebody did when the next one ended");
-        assert!(!threads.was_told(when(5, 4), 6));
-        assert!(threads.was_told(when(5, 4), 7), "that one ended when there were no threads");
-        assert!(threads.was_told(when(1, 9), 6), "as earlier ones did");
-
-        assert!(threads.has_seen(Stamp { agent: 2, epoch: 3 }));
-        assert!(!threads.has_seen(Stamp { agent: 2, epoch: 4 }));
-        threads.actor = None;
-        assert!(threads.has_seen(Stamp { agent: 2, epoch: 4 }), "who acts is not known");
     }
 }

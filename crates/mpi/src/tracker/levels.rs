@@ -19,8 +19,8 @@
 //! of calls with `MPI_THREAD_SERIALIZED` all but the last before each.
 
 use super::{Operation, Tracker};
-use crate::collective::communicators::On;
-use crate::requests::Token;
+use crate::ids::{On, Token};
+use crate::threads::Calling;
 use commsan_engine::Stamp;
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::{Call, Effect};
@@ -85,15 +85,6 @@ struct Initialised {
     required: ThreadLevel,
     provided: ThreadLevel,
     site: Site,
-}
-
-/// A call by one of several threads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Calling {
-    pub stamp: Stamp,
-    pub site: Site,
-    /// Whether it has not returned.
-    pub lasts: bool,
 }
 
 /// A thread waits for a request, or has completed it.

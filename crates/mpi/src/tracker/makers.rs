@@ -11,9 +11,7 @@
 use super::Tracker;
 use super::waiting::Unsure;
 use crate::buffers::Args;
-use crate::collective::communicators::On;
-use crate::rma::Group;
-use crate::rma::windows::mixed;
+use crate::ids::{Group, On, mixed};
 use commsan_model::NeedKind;
 use commsan_mpi_calls::Call;
 use commsan_place::Need;

@@ -3,7 +3,7 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::{Args, Library};
-use crate::collective::communicators::On;
+use crate::ids::On;
 use crate::ledger::Key;
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Party, Place, Report};

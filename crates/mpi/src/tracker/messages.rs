@@ -8,15 +8,11 @@
 
 use super::Tracker;
 use crate::buffers::{Args, Library};
-use crate::collective::communicators::On;
-use crate::ledger::{Entry, Key, Sort};
-use crate::requests::{State, Token};
+use crate::ids::{On, Token};
+use crate::ledger::{Entry, Key, Repeated, Sort};
+use crate::requests::State;
 use commsan_mpi_calls::Message;
 use commsan_place::{Counted, Findings, Place};
-use smallvec::SmallVec;
-
-/// Messages of a persistent request, which each start counts: their sorts, communicators in words, and tags.
-pub(crate) type Repeated = SmallVec<[(Sort, String, Option<i32>); 2]>;
 
 impl Tracker {
     /// A call has sent, received, or started to.

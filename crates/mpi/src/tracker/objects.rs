@@ -11,7 +11,7 @@
 //! whose requests have neither been completed nor freed.
 
 use super::Tracker;
-use crate::collective::communicators::On;
+use crate::ids::On;
 use crate::requests::State;
 use commsan_engine::OpId;
 use commsan_model::{Code, Role};

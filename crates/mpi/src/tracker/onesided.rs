@@ -2,9 +2,10 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
+use crate::ids::Group;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Notice, Which};
-use crate::rma::windows::{Active, Fetch, Group, Lock, Made, Part, Released, Window, Young};
+use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, Young};
 use commsan_engine::{Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::Effect;

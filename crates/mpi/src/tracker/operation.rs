@@ -1,9 +1,9 @@
 //! Operations in flight, as findings tell of them.
 
-use super::concurrent::Retired;
 use super::targets::There;
 use crate::buffers::Args;
-use crate::nursery::Of;
+use crate::ids::Of;
+use crate::threads::Retired;
 use commsan_engine::Stamp;
 use commsan_mpi_calls::Call;
 use commsan_place::{Party, Place, Site, Stacks};

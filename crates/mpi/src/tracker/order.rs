@@ -1,10 +1,10 @@
 //! What messages and collectives teach this rank about others.
 
 use super::Tracker;
-use crate::requests::Token;
+use crate::ids::{Group, Token};
 use crate::rma::notice::Notice;
 use crate::rma::order::{Collective, Envelope, Expected};
-use crate::rma::windows::{Group, Window};
+use crate::rma::windows::Window;
 use commsan_mpi_calls::Flow;
 use commsan_place::{Findings, Place};
 use rustc_hash::FxHashMap;

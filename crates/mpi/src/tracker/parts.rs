@@ -7,8 +7,8 @@
 
 use super::Tracker;
 use crate::buffers::{Args, Library, takes_place};
-use crate::collective::communicators::On;
 use crate::collective::signature::Signature;
+use crate::ids::On;
 use crate::parts::{Amount, Entry, Sort};
 use commsan_engine::Mode;
 use commsan_mpi_calls::{Extent, Flow, Role, Rule};

@@ -2,8 +2,9 @@
 
 use super::{Operation, Tracker, Wrong, envelope};
 use crate::buffers::{Accesses, Args, Library};
+use crate::ids::Token;
 use crate::partitioned::partitions;
-use crate::requests::{Persistent, Request, State, Token};
+use crate::requests::{Persistent, Request, State};
 use commsan_engine::Mode;
 use commsan_model::Code;
 use commsan_mpi_calls::Effect;

@@ -6,9 +6,8 @@
 
 use super::Tracker;
 use crate::buffers::{Accesses, Args, Library};
-use crate::collective::communicators::On;
+use crate::ids::{On, Token};
 use crate::races::{Content, KEPT, Replacing, Wanted};
-use crate::requests::Token;
 use commsan_engine::{Access, Mode};
 use commsan_place::{Findings, Place, Raced};
 use std::ops::Range;

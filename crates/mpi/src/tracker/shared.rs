@@ -2,8 +2,8 @@
 
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
+use crate::ids::Key;
 use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
-use crate::rma::windows::Key;
 use commsan_engine::{Mode, Past};
 use commsan_fabric::sheets::{Name, Sheets};
 use commsan_model::{Code, Role};

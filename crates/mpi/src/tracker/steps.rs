@@ -1,9 +1,9 @@
 //! From calls to the steps that others may wait for; see [`crate::steps`].
 
-use super::{Repeated, Tracker};
+use super::Tracker;
 use crate::buffers::{Args, Library};
-use crate::collective::communicators::On;
-use crate::requests::Token;
+use crate::ids::{On, Token};
+use crate::ledger::Repeated;
 use crate::steps::{Begun, Comm, sends};
 use commsan_model::{Message, Step};
 use commsan_mpi_calls::{Call, Effect, Flow};

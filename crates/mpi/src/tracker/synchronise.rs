@@ -1,9 +1,10 @@
 //! How fences, exposures, locks and atomic reads order this rank and others.
 
 use super::Tracker;
+use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Epoch, Notice, Which};
-use crate::rma::windows::{Active, Fetch, Granted, Held, Key, Window, mixed};
+use crate::rma::windows::{Active, Fetch, Granted, Held, Window};
 use commsan_place::{Findings, Place, Site};
 
 impl Tracker {

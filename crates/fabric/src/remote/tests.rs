@@ -1,5 +1,12 @@
 use super::*;
+use crate::answers::answer;
 use crate::memory::RING;
+use crate::node::Node;
+use crate::wire::Reply;
+use crate::{ENTRY, Memory, Posted, Relay, nodes};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
 
 /// Two nodes of one job: ranks 0 and 2 on the first, 1 and 3 on the second, where rank 3 does not always come.
 struct Nodes {
@@ -16,7 +23,7 @@ impl Nodes {
             let (memory, file, _) = Memory::create(4).unwrap();
             std::mem::forget(file);
             let own = nodes::name("job", &node.to_string());
-            let relay = nodes::announce(&directory.join(&own), memory, node).unwrap();
+            let relay = Relay::announce(&directory.join(&own), memory, node).unwrap();
             std::thread::spawn(move || relay.serve());
             for rank in [node, node + 2] {
                 let far = Far::new(directory.clone(), "job".to_owned(), own.clone());
@@ -168,9 +175,9 @@ fn mortal(directory: &std::path::Path, mut questions: usize) {
             let mut bytes = vec![0; 8 * count];
             stream.read_exact(&mut bytes).unwrap();
             let words: Vec<u64> = wire::words(&bytes).collect();
-            match kind {
-                wire::HELLO => wire::put(&mut out, FINE, []),
-                _ => wire::answer(&fabric, kind, &words, &mut out).unwrap(),
+            match Question::of(kind).unwrap() {
+                Question::Hello => wire::put(&mut out, Reply::Fine, []),
+                question => answer(&fabric, question, &words, &mut out).unwrap(),
             }
             stream.write_all(&out).unwrap();
             questions -= 1;
@@ -220,14 +227,23 @@ fn strangers_get_no_answer() {
     let token = words[..2].iter().map(|word| u64::from_str_radix(word, 16).unwrap());
     let token: Vec<u64> = token.collect();
     let node = || Node::new(TcpStream::connect(("localhost", port)).unwrap()).unwrap();
-    assert!(node().ask(wire::HELLO, &[token[0], token[1] ^ 1, 4]).is_err());
-    assert!(node().ask(wire::HELLO, &[token[0], token[1], 5]).is_err());
-    assert!(node().ask(wire::MEMBERS, &[]).is_err());
+    assert!(node().ask(Question::Hello, &[token[0], token[1] ^ 1, 4]).is_err());
+    assert!(node().ask(Question::Hello, &[token[0], token[1], 5]).is_err());
+    assert!(node().ask(Question::Members, &[]).is_err());
     let mut friend = node();
-    friend.ask(wire::HELLO, &[token[0], token[1], 4]).unwrap();
-    assert_eq!(friend.ask(wire::MEMBERS, &[]).unwrap(), [0, 2]);
-    assert!(friend.ask(99, &[]).is_err(), "no such question");
-    assert_eq!(node().ask(wire::HELLO, &[token[0], token[1], 4]).unwrap(), []);
+    friend.ask(Question::Hello, &[token[0], token[1], 4]).unwrap();
+    assert_eq!(friend.ask(Question::Members, &[]).unwrap(), [0, 2]);
+    let mut stream = TcpStream::connect(("localhost", port)).unwrap();
+    let mut send = |kind: u32, words: &[u64]| {
+        let mut frame = Vec::new();
+        wire::put(&mut frame, kind, words.iter().copied());
+        stream.write_all(&frame).unwrap();
+        let mut answer = [0; 8];
+        stream.read_exact(&mut answer).map(|()| answer)
+    };
+    assert_eq!(send(Question::Hello.into(), &[token[0], token[1], 4]).unwrap(), [0; 8]);
+    assert!(send(99, &[]).is_err(), "no such question");
+    assert_eq!(node().ask(Question::Hello, &[token[0], token[1], 4]).unwrap(), []);
 }
 
 #[test]

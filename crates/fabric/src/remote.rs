@@ -1,0 +1,177 @@
+//! The memory of other nodes, asked for through their [relays](crate::Relay).
+//!
+//! What is asked is answered by a thread that waits for nobody, so that a rank waits as long as a message takes
+//! there and back. Notices are sent without waiting for their answers, which [`Fabric::settle`] does before
+//! anybody can learn of what they tell. Where a node does not answer, nothing can be relied upon any more.
+
+use crate::far::{Dated, Far, HERE, Nodes, PATIENCE, PAUSE, lock};
+use crate::handle::Fabric;
+use crate::node::is_over;
+use crate::wire::{self, Question};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+impl Fabric {
+    /// Whether the memory of a rank is on this node.
+    #[inline]
+    pub(crate) fn is_here(&self, rank: usize) -> bool {
+        let Some(far) = &self.far else { return true };
+        self.memory.is_here(rank)
+            || far.nodes(self.memory).is_some_and(|nodes| nodes.of[rank] == HERE)
+    }
+
+    /// Whether all ranks of the job, here and elsewhere, tell others of their order; waits for a while until they do.
+    pub(crate) fn is_complete_there(&self) -> bool {
+        let begin = Instant::now();
+        let present = || -> Option<bool> {
+            let mut all: usize =
+                (0..self.ranks()).filter(|rank| self.memory.is_present(*rank)).count();
+            for node in &self.nodes()?.all {
+                let there = lock(node).ask(Question::Present, &[]);
+                all += self.heard(there)?.len();
+            }
+            Some(all == self.ranks())
+        };
+        loop {
+            match present() {
+                Some(true) => return true,
+                Some(false) if begin.elapsed() <= PATIENCE => std::thread::sleep(PAUSE),
+                Some(false) => {
+                    self.far.inspect(|far| far.lost.store(true, Relaxed));
+                    self.switch_off();
+                    return false;
+                }
+                None => return false,
+            }
+        }
+    }
+
+    /// What the node of a rank that is elsewhere answers. Without an answer nothing can be relied upon.
+    pub(crate) fn ask(&self, rank: usize, question: Question, asked: &[u64]) -> Option<Vec<u64>> {
+        let answer = self.nodes()?.of(rank)?.ask(question, asked);
+        self.heard(answer)
+    }
+
+    fn nodes(&self) -> Option<&'static Nodes> {
+        match self.far?.nodes(self.memory) {
+            Some(_) if self.is_off() => None,
+            None => {
+                self.switch_off_here();
+                None
+            }
+            nodes => nodes,
+        }
+    }
+
+    fn heard<T>(&self, answer: io::Result<T>) -> Option<T> {
+        if let (Err(error), Some(far)) = (&answer, self.far) {
+            // Who says that nothing can be relied upon has answered.
+            far.lost.fetch_or(!is_over(error), Relaxed);
+            self.switch_off();
+        }
+        answer.ok()
+    }
+
+    /// Whether other nodes could not be found, or did not answer.
+    pub fn has_lost_others(&self) -> bool {
+        self.far.is_some_and(|far| far.lost.load(Relaxed))
+    }
+
+    /// Nothing can be relied upon any more: says so to all nodes.
+    pub(crate) fn switch_off_there(&self) {
+        let nodes = self.far.and_then(|far| far.nodes.get()?.as_ref());
+        nodes.into_iter().flat_map(|nodes| &nodes.all).for_each(|node| lock(node).switch_off());
+    }
+
+    /// Asks several nodes at once, each for some of these ranks, and hears for each what it answers.
+    pub(crate) fn ask_all(
+        &self,
+        (question, about): (Question, u64),
+        ranks: impl Iterator<Item = u32>,
+        mut hear: impl FnMut(&[u32], &[u64]),
+    ) {
+        let Some(nodes) = self.nodes() else { return };
+        let mut asked: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
+        ranks.for_each(|rank| asked.entry(nodes.of[rank as usize]).or_default().push(rank));
+        let asked: Vec<_> = asked
+            .into_iter()
+            .filter_map(|(node, ranks)| Some((lock(nodes.all.get(usize::from(node))?), ranks)))
+            .collect();
+        let mut waiting = Vec::new();
+        for (mut node, ranks) in asked {
+            let words: Vec<u64> =
+                std::iter::once(about).chain(ranks.iter().map(|rank| u64::from(*rank))).collect();
+            let sent = node.send(question, &words);
+            waiting.push((node, ranks, sent));
+        }
+        let mut all = Ok(());
+        for (mut node, ranks, sent) in waiting {
+            match sent.and_then(|()| node.receive()) {
+                Ok(words) => hear(&ranks, &words),
+                Err(error) => all = Err(error),
+            }
+        }
+        self.heard(all);
+    }
+
+    /// The clock of a rank elsewhere in a segment: joins it.
+    pub(crate) fn join_there(&self, rank: usize, segment: u32, into: &mut [u32]) {
+        let Some(nodes) = self.nodes() else { return };
+        let known = |(of, row): &Dated| (*of == segment).then(|| row.clone());
+        let known = lock(&nodes.clocks).get(&rank).and_then(known);
+        let row = known.or_else(|| {
+            let words = self.ask(rank, Question::Join, &[rank as u64, segment.into()])?;
+            let mut row = vec![0; into.len()].into_boxed_slice();
+            wire::join(&words, &mut row);
+            // It may be that of a later segment, where this one is forgotten.
+            if row[rank] == segment {
+                lock(&nodes.clocks).insert(rank, (segment, row.clone()));
+            }
+            Some(row)
+        });
+        for (to, from) in into.iter_mut().zip(row.iter().flatten()) {
+            *to = (*to).max(*from);
+        }
+    }
+
+    /// Sends a notice to a rank elsewhere, where it will have arrived when this has been [settled](Self::settle).
+    pub(crate) fn post_there(&self, rank: usize, notice: &[u64]) {
+        let Some(nodes) = self.nodes() else { return };
+        nodes.posted.store(true, Relaxed);
+        if let Some(mut node) = nodes.of(rank) {
+            let posted = node.post(self.me(), rank, notice);
+            drop(node);
+            self.heard(posted);
+        }
+    }
+
+    /// Waits until all notices have arrived; whether there was room for all.
+    #[inline]
+    pub fn settle(&self) -> bool {
+        match &self.far {
+            None => true,
+            Some(far) => self.settle_there(far),
+        }
+    }
+
+    fn settle_there(&self, far: &Far) -> bool {
+        let Some(Some(nodes)) = far.nodes.get() else { return true };
+        if !nodes.posted.swap(false, Relaxed) || self.is_off() {
+            return true;
+        }
+        let mut waiting: Vec<_> =
+            nodes.all.iter().map(lock).filter(|node| node.under_way > 0).collect();
+        let sent: io::Result<()> = waiting.iter_mut().try_for_each(|node| node.flush());
+        let arrived =
+            sent.and_then(|()| waiting.iter_mut().try_for_each(|node| node.learn_of_notices()));
+        let is_refused = waiting.iter_mut().any(|node| std::mem::take(&mut node.refused));
+        drop(waiting);
+        self.heard(arrived);
+        !is_refused
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! Calls as the entry points pass them on: arguments as machine words, the language of the binding, the call table.
+
+use commsan_mpi_calls::{CALLS, Call};
+use commsan_sense::thread;
+
+/// Whose binding a call came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    C,
+    Fortran,
+}
+
+/// An argument as one machine word.
+pub(crate) trait Word {
+    fn word(self) -> usize;
+}
+
+impl<T> Word for *const T {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl<T> Word for *mut T {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl Word for i32 {
+    fn word(self) -> usize {
+        self as isize as usize
+    }
+}
+
+impl Word for isize {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl Word for i64 {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+/// The call table, whose rows the entry points name.
+pub(crate) fn table() -> &'static [Call] {
+    &CALLS
+}
+
+/// Whether the library's Fortran layer is calling.
+pub(crate) fn from_fortran_layer() -> bool {
+    thread::with(|thread| thread.outer.get().is_some())
+}
