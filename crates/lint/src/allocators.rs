@@ -4,8 +4,8 @@
 //! Programs that call such functions in many places stay as they are: what pointers may point to grows with each object,
 //! and the analysis with the square of it.
 
-use crate::memory::library::Library;
 use commsan_ir::{Body, Callee, Function, FunctionId, Inst, Op, Program, Value, copies};
+use commsan_points_to::library::Library;
 use rustc_hash::FxHashSet;
 
 /// Instructions of such a function, at most.

@@ -1,8 +1,8 @@
 //! Who calls whom.
 
-use crate::memory::Memory;
 use crate::openmp::{Runtime, created, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program};
+use commsan_points_to::Memory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 

@@ -41,14 +41,14 @@ mod uniform;
 
 use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
-use crate::memory::{Memory, Object};
-use crate::mpi::Mpi;
 use crate::openmp::{Runtime, runtime};
 use crate::{Analysis, Calls, levels, places};
 use comm::{Comm, Comms, Labels, OTHER};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value, copies};
 use commsan_model::{Code, Finding, Role, Site};
 use commsan_mpi::{Call, Effect};
+use commsan_points_to::mpi::Mpi;
+use commsan_points_to::{Memory, Object};
 use fork::Fork;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};

@@ -1,8 +1,8 @@
 //! What the whole program tells about each of its functions; looked up once.
 
-use crate::mpi::stored;
-use crate::{Calls, memory};
+use crate::Calls;
 use commsan_ir::{GlobalId, Program, Value};
+use commsan_points_to::mpi::stored;
 
 /// Of a program.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ fn has_handles(program: &Program, calls: &Calls) -> bool {
                 value if mpi.by_reference => stored(program, body, value),
                 _ => None,
             };
-            inst.args.iter().filter_map(number).any(memory::is_handle)
+            inst.args.iter().filter_map(number).any(commsan_points_to::is_handle)
         })
     })
 }

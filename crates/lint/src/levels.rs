@@ -35,10 +35,10 @@ mod report;
 mod shape;
 mod word;
 
-use crate::memory::Memory;
-use crate::mpi::Calls;
+use crate::Calls;
 use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
+use commsan_points_to::Memory;
 use instances::Instances;
 use kinds::Kinds;
 use rustc_hash::FxHashSet;

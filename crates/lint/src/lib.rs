@@ -21,8 +21,6 @@ mod datatypes;
 mod environment;
 pub mod levels;
 mod library;
-pub mod memory;
-mod mpi;
 mod objects;
 mod openmp;
 mod pending;
@@ -30,11 +28,12 @@ mod places;
 mod pointers;
 mod rehearsal;
 
+pub use commsan_points_to::{Calls, Mpi};
 pub use levels::Level;
-pub use mpi::{Calls, Mpi};
 
 use commsan_ir::Program;
 use commsan_model::Finding;
+use commsan_points_to::Memory;
 
 /// What the user knows better than the program tells.
 #[derive(Clone, Debug, Default)]
@@ -63,9 +62,9 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     conditional::settle(program);
     allocators::copy(program);
     let calls = Calls::of(program);
-    let mut memory = memory::Memory::of(program, &calls);
+    let mut memory = Memory::of(program, &calls);
     if pointers::threads(program, &memory) {
-        memory = memory::Memory::of(program, &calls);
+        memory = Memory::of(program, &calls);
     }
     pointers::resolve(program, &calls, &memory);
     let environment = environment::Environment::of(program, &calls);

@@ -1,6 +1,7 @@
 //! What functions of the C and C++ libraries do to memory that programs look at.
 
 use commsan_ir::Value;
+use commsan_points_to::library::plain;
 
 /// What a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,13 +129,6 @@ impl Library {
             Library::WritesArguments | Library::Anything => args,
         }
     }
-}
-
-/// The name that the standard has for a function of the C library: glibc's headers give some of them
-/// others.
-pub fn plain(name: &str) -> &str {
-    const OTHERS: [&str; 2] = ["__isoc99_", "__isoc23_"];
-    OTHERS.iter().find_map(|with| name.strip_prefix(with)).unwrap_or(name)
 }
 
 /// Whether a function writes to a stream of C++, or tells its state: what is in the stream is not looked at.

@@ -11,12 +11,12 @@
 //! **Missed**: objects that are committed or freed too late, on some ways only, or fewer than are made.
 
 use crate::environment::Environment;
-use crate::memory::{Memory, Object, Pointer};
 use crate::{Analysis, Calls, Mpi, places};
 use commsan_ir::{FunctionId, Inst, InstId, Program, Value};
 use commsan_model::{Code, Role, Site};
 use commsan_mpi::calls::Object as Kind;
 use commsan_mpi::{Call, Demand, Effect};
+use commsan_points_to::{Memory, Object, Pointer};
 use rustc_hash::FxHashSet;
 
 /// Checks; of objects that need not be freed only where `leaks` says so.

@@ -38,10 +38,10 @@ mod walk;
 
 use crate::callgraph::CallGraph;
 use crate::environment::Environment;
-use crate::memory::Memory;
 use crate::{Analysis, Calls};
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::Effect;
+use commsan_points_to::Memory;
 use effects::View;
 use effort::Effort;
 use flat::Flat;

@@ -1,9 +1,9 @@
 //! Calls of MPI's functions through pointers that can be to one function only, and what threads of C++ run.
 
 use crate::Calls;
-use crate::memory::{Memory, Object, Pointer};
-use crate::openmp::{CREATED_BY, START_OF_CXX};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_points_to::calls::{CREATED_BY, START_OF_CXX};
+use commsan_points_to::{Memory, Object, Pointer};
 
 /// Turns them into calls by name, which all analyses know. What the program defines itself stays as it is: there
 /// analyses follow pointers on their own.

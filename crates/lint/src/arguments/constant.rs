@@ -3,10 +3,10 @@
 use super::held::Content;
 use crate::Mpi;
 use crate::environment::Environment;
-use crate::mpi::stored;
 use commsan_ir::{Body, Inst, InstId, Op, Program, Value};
 use commsan_mpi::calls::Object;
 use commsan_mpi::collective::reduction;
+use commsan_points_to::mpi::stored;
 
 /// `MPI_ANY_TAG`, of both.
 pub const ANY_TAG: i64 = -1;

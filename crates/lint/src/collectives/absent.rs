@@ -5,8 +5,8 @@
 //! condition that differs decides whether it is made, is made by all, also by those who have none.
 
 use super::comm::{ABSENT, Comms, Labels, RANK};
-use crate::memory::Object;
 use commsan_ir::{Callee, FunctionId, InstId, Op, Value};
+use commsan_points_to::Object;
 use rustc_hash::FxHashSet;
 
 /// Which argument of a call is a new communicator that some ranks may not get; for `MPI_Comm_split`, also that which

@@ -2,9 +2,9 @@
 
 use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
-use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
+use commsan_points_to::{Memory, Object};
 use rustc_hash::FxHashMap;
 
 /// A communicator, or a window of one, as far as it is known.
@@ -84,7 +84,8 @@ impl<'p> Comms<'p> {
     pub fn resolve(&self, function: FunctionId, value: Value, by_reference: bool) -> Comm {
         let body = self.program[function].body.as_ref();
         if by_reference {
-            let constant = body.and_then(|body| crate::mpi::stored(self.program, body, value));
+            let constant =
+                body.and_then(|body| commsan_points_to::mpi::stored(self.program, body, value));
             match constant {
                 Some(0 | MPICH_WORLD) => return Comm::World,
                 Some(1 | MPICH_SELF) => return Comm::Own,

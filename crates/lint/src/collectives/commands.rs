@@ -14,8 +14,8 @@ use super::comm::{Comm, Comms};
 use super::fork::Fork;
 use super::sources::{uniform, writes};
 use super::terms::{Choice, Term, TermId, Terms, View};
-use crate::memory::Object;
 use commsan_ir::{Callee, FunctionId, InstId, Op, Value};
+use commsan_points_to::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

@@ -1,12 +1,12 @@
 //! How many bytes calls of MPI write, as far as that is constant.
 
 use super::comm::Comms;
-use crate::mpi::stored;
 use crate::{Mpi, datatypes};
 use commsan_engine::Mode;
 use commsan_ir::{Body, Inst, Value};
 use commsan_mpi::calls::{Extent, Rule, Times};
 use commsan_mpi::{Call, Role};
+use commsan_points_to::mpi::stored;
 
 /// Bytes of an integer.
 const INTEGER: u64 = 4;

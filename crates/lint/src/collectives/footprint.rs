@@ -6,10 +6,10 @@
 use super::comm::Comms;
 use super::reach;
 use super::sources::digests;
-use crate::memory::pool::SetId;
-use crate::memory::set::Set;
-use crate::memory::{Memory, Object, Pointer};
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
+use commsan_points_to::pool::SetId;
+use commsan_points_to::set::Set;
+use commsan_points_to::{Memory, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -7,9 +7,9 @@ use super::sources::{DIFFERS, is_source};
 use crate::Calls;
 use crate::callgraph::{self, CallGraph, started};
 use crate::library::Library;
-use crate::memory::pool::SetId;
-use crate::memory::{Memory, Object, Pointer};
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
+use commsan_points_to::pool::SetId;
+use commsan_points_to::{Memory, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

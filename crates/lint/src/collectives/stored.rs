@@ -2,7 +2,7 @@
 
 use super::comm::Labels;
 use super::footprint::Place;
-use crate::memory::set::Set;
+use commsan_points_to::set::Set;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::{Rc, Weak};

@@ -4,10 +4,10 @@
 use super::shape::{Shape, Shapes, State};
 use super::word::{Letter, Spot, forbids, forbids_barrier, settled};
 use crate::callgraph::{self, CallGraph};
-use crate::memory::Memory;
 use crate::openmp::{Runtime, Scope, created, runtime, task_entry};
 use crate::{Calls, Mpi};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_points_to::Memory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 

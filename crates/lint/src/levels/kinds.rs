@@ -6,9 +6,9 @@
 
 use crate::Calls;
 use crate::callgraph::callees;
-use crate::memory::Memory;
 use crate::openmp::{Runtime, created, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_points_to::Memory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 

@@ -9,10 +9,10 @@ use super::kinds::Kinds;
 use super::word::{Letter, Spot};
 use crate::Calls;
 use crate::callgraph::callees;
-use crate::memory::Memory;
 use crate::openmp::{Runtime, Scope, runtime};
 use commsan_ir::graph::{Flow, loops, post_dominators};
 use commsan_ir::{BlockId, Body, FunctionId, Inst, Op, Program, Value};
+use commsan_points_to::Memory;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The states of a function.

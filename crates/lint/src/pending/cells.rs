@@ -6,9 +6,9 @@
 
 use super::effects::{View, Writes};
 use super::linear::{Known, Linear};
-use crate::memory::objects::ObjectsId;
 use commsan_ir::graph::{Flow, dominators, frontiers};
 use commsan_ir::{BlockId, Inst, InstId, Op, Place, Value};
+use commsan_points_to::objects::ObjectsId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Places that are followed, at most.

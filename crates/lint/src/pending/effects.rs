@@ -6,12 +6,12 @@ use super::uses::Uses;
 use crate::datatypes;
 use crate::environment::Environment;
 use crate::library::Library;
-use crate::memory::objects::ObjectsId;
-use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::calls::{Extent, On, Rule, Times};
 use commsan_mpi::{Call, Effect, Role};
+use commsan_points_to::objects::ObjectsId;
+use commsan_points_to::{Memory, Object};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Read or written memory.

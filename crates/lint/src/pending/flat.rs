@@ -3,10 +3,10 @@
 //!
 //! Recursion ends it, and so does [`LIMIT`]; such calls stay calls.
 
-use crate::memory::Memory;
 use commsan_ir::promote::promote;
 use commsan_ir::{BlockId, Body, Callee, Function, FunctionId, Inst, InstId, Op, Place};
 use commsan_ir::{Program, Value};
+use commsan_points_to::Memory;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

@@ -3,9 +3,9 @@
 use super::effects::{Called, Touch, View, completes, synchronises};
 use super::linear::{Known, Linear};
 use super::uses;
-use crate::memory::Object;
 use commsan_ir::{Callee, InstId, Op, Value};
 use commsan_mpi::{Call, Effect};
+use commsan_points_to::Object;
 
 /// An operation that a call starts.
 #[derive(Clone, Debug)]

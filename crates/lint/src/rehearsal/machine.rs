@@ -3,7 +3,6 @@
 use super::arithmetic::{address, binary, compare};
 use super::store::{Datum, ENDLESS, ObjectId, Origin, Store};
 use super::text::Text;
-use crate::library;
 use commsan_ir::{Binary, BlockId, Body, Callee, FunctionId, GlobalId, Inst, InstId, Op, Value};
 use rustc_hash::FxHashMap;
 
@@ -503,7 +502,7 @@ impl<'t, 'p> Machine<'t, 'p> {
             return Ok(());
         }
         let name = &*self.text.program[function].name;
-        let result = self.library(id, inst, library::plain(name))?;
+        let result = self.library(id, inst, commsan_points_to::library::plain(name))?;
         self.returned(result);
         Ok(())
     }

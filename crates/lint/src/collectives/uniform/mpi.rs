@@ -8,9 +8,9 @@ use crate::collectives::extent;
 use crate::collectives::signature::{Amount, amounts};
 use crate::collectives::sources::{rank_results, uniform, writes};
 use crate::collectives::stored::Stored;
-use crate::mpi::stored;
 use commsan_ir::{FunctionId, Inst, InstId, Value};
 use commsan_mpi::{Demand, Object, Role};
+use commsan_points_to::mpi::stored;
 
 impl Analysis<'_, '_> {
     /// What a call of MPI does to labels.

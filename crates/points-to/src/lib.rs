@@ -21,20 +21,22 @@
 //! told apart; beyond that, and behind variable indices, the offset is unknown.
 
 mod build;
-mod calls;
+pub mod calls;
 mod code;
 #[cfg(test)]
 mod executed;
-pub(crate) mod library;
-pub(crate) mod objects;
-pub(crate) mod pool;
+pub mod library;
+pub mod mpi;
+pub mod objects;
+pub mod pool;
 mod rules;
-pub(crate) mod set;
+pub mod set;
 mod solve;
 mod summary;
 mod values;
 
-use crate::Calls;
+pub use mpi::{Calls, Mpi};
+
 use commsan_ir::{FunctionId, GlobalId, Inst, InstId, Op, Program, Value};
 use rustc_hash::FxHashSet;
 use solve::Solver;
@@ -108,7 +110,7 @@ impl Memory {
 
     /// The number of the set of where a value of a function may point, unless that is a constant: of values with one
     /// number, [`Memory::targets`] are the same.
-    pub(crate) fn set(&self, function: FunctionId, value: Value) -> Option<pool::SetId> {
+    pub fn set(&self, function: FunctionId, value: Value) -> Option<pool::SetId> {
         match value {
             Value::Inst(_) | Value::Param(_) => {
                 Some(self.solver.held_by(self.values.get(function, value)?))

@@ -40,6 +40,7 @@ impl FromIterator<u32> for Set {
 }
 
 impl Set {
+    /// Whether the set has no elements.
     pub fn is_empty(&self) -> bool {
         match self {
             Set::Few(few) => few.is_empty(),
@@ -47,6 +48,7 @@ impl Set {
         }
     }
 
+    /// The number of elements.
     pub fn len(&self) -> usize {
         match self {
             Set::Few(few) => few.len(),
@@ -80,6 +82,7 @@ impl Set {
         }
     }
 
+    /// Whether a number is an element.
     pub fn contains(&self, number: u32) -> bool {
         match self {
             Set::Few(few) => few.binary_search(&number).is_ok(),
@@ -112,6 +115,7 @@ impl Set {
         }
     }
 
+    /// The elements, in ascending order.
     pub fn iter(&self) -> Box<dyn Iterator<Item = u32> + '_> {
         match self {
             Set::Few(few) => Box::new(few.iter().copied()),

@@ -5,7 +5,7 @@
 //! Hardekopf and Lin 2007), so that all callers of a function share what it returns. Sets that hand on to each other in a
 //! circle become one, where they are seen to have become the same (lazy cycle detection, Hardekopf and Lin, PLDI 2007).
 
-mod circles;
+mod cycle_elimination;
 mod grow;
 
 use super::pool::{EMPTY, Pool, SetId};
@@ -255,13 +255,13 @@ impl Solver {
             let holder = &self.holders[node.0 as usize];
             // What is added meanwhile has taken all that is there.
             let (copies, edges) = (holder.copies.len(), holder.edges.len());
-            let mut circles = Vec::new();
+            let mut cycle_elimination = Vec::new();
             for at in 0..copies {
                 let to = self.root(self.holders[node.0 as usize].copies[at]);
                 if self.held_by(to) != self.held_by(node) {
                     self.unite(to, new);
                 } else if to != node {
-                    circles.push(to);
+                    cycle_elimination.push(to);
                 }
             }
             self.widen_walks(node);
@@ -269,7 +269,7 @@ impl Solver {
                 let edge = self.holders[node.0 as usize].edges[at];
                 self.follow(edge, new);
             }
-            for to in circles {
+            for to in cycle_elimination {
                 self.join_circle(node, to);
             }
             if self.pool.is_large() {

@@ -4,9 +4,14 @@ use super::code::Code;
 use super::library::Library;
 use super::rules::Rules;
 use crate::Mpi;
-use crate::openmp::{CREATED_BY, START_OF_CXX};
 use commsan_ir::{FunctionId, Inst, InstId, Value};
 use commsan_mpi::{Effect, Role};
+
+/// What the constructors of `std::thread` call, with the object that the thread runs (libstdc++).
+pub const START_OF_CXX: &str = "_ZNSt6thread15_M_start_thread";
+
+/// Arguments of a call that starts a thread, before the functions that one of several may be.
+pub const CREATED_BY: usize = 4;
 
 impl<R: Rules> Code<'_, R> {
     pub fn library(&mut self, function: FunctionId, id: InstId, inst: &Inst, name: &str) -> bool {

@@ -2,7 +2,7 @@
 //! PLDI 2007), and who steps on in a circle walks through whole objects.
 
 use super::{Edge, Node, Solver};
-use crate::memory::pool::EMPTY;
+use crate::pool::EMPTY;
 use rustc_hash::FxHashSet;
 
 /// Sets that are looked at for a circle.

@@ -1,10 +1,10 @@
 //! The code of one function, as terms.
 
 use super::{Id, Term};
-use crate::memory::code::HANDLE;
-use crate::memory::rules::Rules;
-use crate::memory::solve::Step;
-use crate::memory::{Object, Pointer};
+use crate::code::HANDLE;
+use crate::rules::Rules;
+use crate::solve::Step;
+use crate::{Object, Pointer};
 use commsan_ir::{Body, FunctionId, InstId, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 

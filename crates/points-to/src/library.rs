@@ -1,7 +1,5 @@
 //! Functions of the C and C++ libraries, of POSIX and of OpenMP's runtime.
 
-use crate::library;
-
 /// What functions of the C library do with pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
@@ -42,7 +40,7 @@ const LIST: &[i64] = &[0, 8];
 impl Library {
     /// Of a function of this name, if it is one of these.
     pub fn of(name: &str) -> Option<Library> {
-        Some(match library::plain(name) {
+        Some(match plain(name) {
             "malloc"
             | "calloc"
             | "aligned_alloc"
@@ -121,7 +119,7 @@ fn forgets(name: &str) -> bool {
     // Locks and questions; devices have memory of their own.
     let of_openmp =
         name.starts_with("omp_") && !name.contains("target") && !name.contains("mapped");
-    of_openmp || FORGETS.contains(&library::plain(name))
+    of_openmp || FORGETS.contains(&plain(name))
 }
 
 /// Functions that do so: C 2018 §7, POSIX.1-2017, by header.
@@ -345,6 +343,13 @@ fn moves_text(name: &str) -> bool {
     BEGINS.iter().any(|begin| name.starts_with(begin))
         && !name.contains("EPF")
         && !name.contains("streambuf")
+}
+
+/// The name that the standard has for a function of the C library: glibc's headers give some of them
+/// others.
+pub fn plain(name: &str) -> &str {
+    const OTHERS: [&str; 2] = ["__isoc99_", "__isoc23_"];
+    OTHERS.iter().find_map(|with| name.strip_prefix(with)).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What sets become when others come into them.
 
 use super::{Node, Solver, Step};
-use crate::memory::pool::{EMPTY, SetId};
-use crate::memory::set::Set;
-use crate::memory::{Object, Pointer};
+use crate::pool::{EMPTY, SetId};
+use crate::set::Set;
+use crate::{Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Places of one object that one set tells apart: who steps through it has none.
