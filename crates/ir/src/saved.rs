@@ -1,4 +1,4 @@
-//! The section that the pass plugin writes (`crates/pass/src/save.rs`): modules one after another,
+//! The section that the pass plugin writes (`crates/llvm-pass/src/save.rs`): modules one after another,
 //! each in a bitcode wrapper, or bare as `clang -fembed-bitcode` leaves them.
 
 /// Name of the section. clang keeps its command lines there with `-fembed-bitcode`, which are passed

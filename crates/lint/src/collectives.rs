@@ -29,15 +29,15 @@ mod chosen;
 mod comm;
 mod commands;
 mod extent;
-mod footprint;
 mod fork;
 mod given;
+mod mod_ref;
+mod rank_divergence;
 mod reach;
 mod signature;
 mod sources;
 mod stored;
 mod terms;
-mod uniform;
 
 use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
@@ -50,9 +50,9 @@ use commsan_mpi::{Call, Effect};
 use commsan_points_to::mpi::Mpi;
 use commsan_points_to::{Memory, Object};
 use fork::Fork;
+use rank_divergence::Divergent;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
-use uniform::Differing;
 
 /// Finds collectives that do not match. Where it can only suspect something, it looks again, with what functions
 /// do for one caller told from what they do for others ([`copies`]): objects of one class share no values then.
@@ -99,8 +99,8 @@ fn find(
 ) -> Vec<Finding> {
     let mut comms = Comms::new(program, calls, memory, environment);
     let roots = levels::roots(program, memory);
-    let differing = uniform::differing(&mut comms, &roots);
-    if differing.conditions.is_empty() && differing.given.is_empty() && differing.absent.is_empty()
+    let divergent = rank_divergence::divergent(&mut comms, &roots);
+    if divergent.conditions.is_empty() && divergent.given.is_empty() && divergent.absent.is_empty()
     {
         return Vec::new();
     }
@@ -115,13 +115,13 @@ fn find(
         program,
         comms: &comms,
         terms: &terms,
-        differing: &differing,
+        divergent: &divergent,
         calls,
         teams: teams(program, memory),
         settled,
         found,
     };
-    let alone = alone::conditions(&comms, &differing, |function, value| {
+    let alone = alone::conditions(&comms, &divergent, |function, value| {
         check.is_rank(function, value, DEEPEST_RANK)
     });
     check.settled.extend(alone);
@@ -140,7 +140,7 @@ struct Check<'c, 'p> {
     program: &'p Program,
     comms: &'c Comms<'p>,
     terms: &'c Terms<'c, 'p>,
-    differing: &'c Differing,
+    divergent: &'c Divergent,
     calls: CallGraph,
     /// Functions that several threads may run.
     teams: FxHashSet<FunctionId>,
@@ -172,7 +172,7 @@ impl Check<'_, '_> {
 
     fn choice(&mut self, choice: &Choice, after: &[TermId], whole: bool) {
         let place = (choice.function, choice.inst);
-        let Some(labels) = self.differing.conditions.get(&place).copied() else { return };
+        let Some(labels) = self.divergent.conditions.get(&place).copied() else { return };
         if self.settled.contains(&place) {
             return;
         }
@@ -202,7 +202,7 @@ impl Check<'_, '_> {
                 && asks_the_same(choice, later)
             {
                 let place = (later.function, later.inst);
-                let labels = self.differing.conditions.get(&place).copied();
+                let labels = self.divergent.conditions.get(&place).copied();
                 if let Some(labels) = labels.filter(|_| self.settled.insert(place)) {
                     let (choice, rest, whole) = (later, &[], false);
                     self.arguments(&Fork { terms, choice, labels, rest, whole });
@@ -238,7 +238,7 @@ impl Check<'_, '_> {
         let view = View { labels: Some(labels), ..View::default() };
         after.iter().any(|term| match self.terms.get(*term) {
             Term::Choice(later)
-                if self.differing.conditions.contains_key(&(later.function, later.inst)) =>
+                if self.divergent.conditions.contains_key(&(later.function, later.inst)) =>
             {
                 let mut events = Vec::new();
                 self.terms.events(*term, &view, &mut events);
@@ -418,7 +418,7 @@ impl Check<'_, '_> {
 
     /// Whether both ways are certain to be taken: the rank is compared with a constant, by all ranks.
     fn is_certain(&self, choice: &Choice) -> bool {
-        if self.differing.guarded.contains(&(choice.function, choice.inst)) {
+        if self.divergent.guarded.contains(&(choice.function, choice.inst)) {
             return false;
         }
         let asked = choice.question.map(Question::of);
@@ -429,7 +429,7 @@ impl Check<'_, '_> {
     fn is_rank(&self, function: FunctionId, value: Value, depth: usize) -> bool {
         let targets = self.comms.memory.targets(function, value);
         if !targets.is_empty() {
-            return targets.iter().all(|target| self.differing.ranks.contains(target));
+            return targets.iter().all(|target| self.divergent.ranks.contains(target));
         }
         let (Value::Param(number), Some(depth)) = (value, depth.checked_sub(1)) else {
             return false;
@@ -487,7 +487,7 @@ impl Check<'_, '_> {
 
     /// Calls that all ranks make, on a communicator that some do not have.
     fn absent(&mut self) {
-        for (function, id, place) in &self.differing.absent {
+        for (function, id, place) in &self.divergent.absent {
             let Some(body) = &self.program[*function].body else { continue };
             let inst = &body[*id];
             let Some(mpi) = self.comms.calls.at(inst) else { continue };
@@ -528,7 +528,7 @@ impl Check<'_, '_> {
         let Some(body) = &self.program[function].body else { return false };
         let aborts = |inst| self.comms.calls.at(inst).is_some_and(|mpi| mpi.name == "MPI_Abort");
         body.code.iter().any(aborts)
-            && self.differing.conditions.keys().any(|(branches, _)| *branches == function)
+            && self.divergent.conditions.keys().any(|(branches, _)| *branches == function)
     }
 
     fn inst(&self, event: &Event) -> Option<&Inst> {

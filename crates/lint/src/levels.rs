@@ -3,7 +3,7 @@
 //! Applications, Euro-Par 2015; MPI 4.1 §11.6).
 //!
 //! **How.** Each function is looked at once: which constructs, locks and tests of the thread's number each
-//! place is in ([`shape`]), the last with the help of which values differ between threads ([`kinds`]).
+//! place is in ([`shape`]), the last with the help of which values differ between threads ([`divergence`]).
 //! From `main` on, each function is then taken in every word that it is called in ([`instances`]). A
 //! word says who gets to a call, and so which level it needs ([`word`]); a walk from each call to the next
 //! barrier says which others may run at the same time ([`concurrent`]).
@@ -29,10 +29,10 @@
 mod concurrent;
 mod facts;
 mod instances;
-mod kinds;
 mod provided;
 mod report;
 mod shape;
+mod thread_divergence;
 mod word;
 
 use crate::Calls;
@@ -40,9 +40,9 @@ use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
 use commsan_points_to::Memory;
 use instances::Instances;
-use kinds::Kinds;
 use rustc_hash::FxHashSet;
 use shape::Shapes;
+use thread_divergence::ThreadDivergence;
 use word::{Letter, Spot};
 
 /// MPI's thread levels (MPI 4.1 §11.6.2).
@@ -127,8 +127,8 @@ pub fn check(
     let roots: Vec<_> = roots(program, memory).into_iter().map(enter).collect();
     let relevant = instances::relevant(program, calls, memory);
     let threads: Vec<_> = roots.iter().filter(|(_, word)| !word.is_empty()).map(|r| r.0).collect();
-    let kinds = Kinds::of(program, calls, memory, &relevant, &threads);
-    let shapes = Shapes::of(program, calls, memory, &kinds, &relevant);
+    let divergence = ThreadDivergence::of(program, calls, memory, &relevant, &threads);
+    let shapes = Shapes::of(program, calls, memory, &divergence, &relevant);
     let instances = Instances::of(program, calls, memory, &shapes, &roots, &context.word());
     if instances.events.is_empty() {
         return;

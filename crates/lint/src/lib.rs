@@ -7,13 +7,14 @@
 //! - `collectives`: whether all ranks call the same ones, in the same order.
 //! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
 //! - `objects`: datatypes that nobody commits, objects that nobody frees.
-//! - `rehearsal`: what goes wrong between a few ranks that are run on paper.
-//! - `pending`: uses of buffers and requests of operations that are not complete.
+//! - `bounded_exec`: what goes wrong between a few ranks that are run on paper.
+//! - `local_concurrency`: uses of buffers and requests of operations that are not complete.
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
 mod allocators;
 mod arguments;
+mod bounded_exec;
 mod callgraph;
 mod collectives;
 mod conditional;
@@ -21,12 +22,11 @@ mod datatypes;
 mod environment;
 pub mod levels;
 mod library;
+mod local_concurrency;
 mod objects;
 mod openmp;
-mod pending;
 mod places;
 mod pointers;
-mod rehearsal;
 
 pub use commsan_points_to::{Calls, Mpi};
 pub use levels::Level;
@@ -70,13 +70,13 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
     levels::check(program, &calls, &memory, options, &mut analysis);
-    pending::check(program, &calls, &memory, &environment, &mut analysis);
+    local_concurrency::check(program, &calls, &memory, &environment, &mut analysis);
     arguments::check(program, &calls, &environment, &mut analysis);
     objects::check(program, &calls, &memory, &environment, options.leaks, &mut analysis);
-    let rehearsed = rehearsal::findings(program, &calls, &environment, &options.ranks);
+    let executed = bounded_exec::findings(program, &calls, &environment, &options.ranks);
     // The last one: it changes the program.
     collectives::check(program, &calls, &memory, &environment, &mut analysis);
-    rehearsal::add(rehearsed, &mut analysis);
+    bounded_exec::add(executed, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
     };

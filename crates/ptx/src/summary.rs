@@ -18,11 +18,11 @@
 //!   place on meets one, at the same address, count as one there. An effect is certain, too, if the
 //!   first thread of each block alone does all of it, as where one thread of each warp adds to a sum.
 //!
-//! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: a form counts as
+//! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: an affine expression counts as
 //! a number only if it is shown to stay within its type for this launch.
 //!
 //! It misses precision, never bytes, where pointers or indices go through memory (spilled registers
-//! of `nvcc -G` among them), where conditions are no comparisons of linear forms, and for indices that
+//! of `nvcc -G` among them), where conditions are no comparisons of affine expressions, and for indices that
 //! are products or bits of thread numbers, of which only bounds are known. Of quotients and remainders
 //! more is known where what is divided takes all values of whole rows, as an index of all points of a
 //! grid does.
@@ -31,7 +31,7 @@
 //! condition *c ≤ 0*, *A ≤ max(A − αc)* for any *α ≥ 0* (weak duality of linear programs), where *α*
 //! is chosen so that a variable disappears.
 
-mod form;
+mod affine_expr;
 mod graph;
 mod shape;
 mod values;

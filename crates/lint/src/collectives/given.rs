@@ -14,7 +14,7 @@ const DEEPEST: usize = 6;
 impl Check<'_, '_> {
     /// Looks at what each collective is given.
     pub(super) fn given(&mut self) {
-        let mut places: Vec<_> = self.differing.given.iter().collect();
+        let mut places: Vec<_> = self.divergent.given.iter().collect();
         places.sort_unstable();
         let mut told = None;
         for ((function, id, place), labels) in places {

@@ -2,7 +2,7 @@
 //! objects, or who calls. Most functions of most programs drop out here.
 
 use super::comm::Comms;
-use super::footprint::{arrays, digested};
+use super::mod_ref::{arrays, digested};
 use super::sources::{DIFFERS, is_source};
 use crate::Calls;
 use crate::callgraph::{self, CallGraph, started};

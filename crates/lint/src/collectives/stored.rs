@@ -1,7 +1,7 @@
 //! Labels of what is stored where.
 
 use super::comm::Labels;
-use super::footprint::Place;
+use super::mod_ref::Place;
 use commsan_points_to::set::Set;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -5,7 +5,7 @@
 //! another matter: one that is held on any way that leads to a place counts as held.
 
 use super::facts::{Fact, Facts};
-use super::kinds::Kinds;
+use super::thread_divergence::ThreadDivergence;
 use super::word::{Letter, Spot};
 use crate::Calls;
 use crate::callgraph::callees;
@@ -66,7 +66,7 @@ pub struct Shapes<'p> {
     program: &'p Program,
     mpi: &'p Calls,
     memory: &'p Memory,
-    kinds: &'p Kinds,
+    divergence: &'p ThreadDivergence,
     shapes: FxHashMap<FunctionId, Shape>,
     effects: FxHashMap<FunctionId, Effect>,
 }
@@ -77,11 +77,11 @@ impl<'p> Shapes<'p> {
         program: &'p Program,
         mpi: &'p Calls,
         memory: &'p Memory,
-        kinds: &'p Kinds,
+        divergence: &'p ThreadDivergence,
         functions: &FxHashSet<FunctionId>,
     ) -> Shapes<'p> {
         let (shapes, effects) = Default::default();
-        let mut found = Shapes { program, mpi, memory, kinds, shapes, effects };
+        let mut found = Shapes { program, mpi, memory, divergence, shapes, effects };
         let mut callers: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
         let mut open: Vec<_> = functions.iter().copied().collect();
         open.sort_unstable();
@@ -236,8 +236,8 @@ impl<'p> Shapes<'p> {
         until: Option<BlockId>,
         state: &mut State,
     ) -> bool {
-        let (program, mpi, kinds) = (self.program, self.mpi, self.kinds);
-        let facts = Facts { program, mpi, kinds, function, body };
+        let (program, mpi, divergence) = (self.program, self.mpi, self.divergence);
+        let facts = Facts { program, mpi, divergence, function, body };
         let Some((end, at)) = body[block].code.last().map(|id| (&body[*id], *id)) else {
             return true;
         };

@@ -413,8 +413,8 @@ impl<'w> Walker<'w> {
             (_, [destination, sources @ ..]) if is_pure(op) => {
                 // The second half of a pair is the complement.
                 let second = *destination != Operand::Reg(register);
-                let forms = &op.row().operands[1..];
-                let sources = sources.iter().zip(forms).filter(|(_, f)| f.form != Form::Second);
+                let positions = &op.row().operands[1..];
+                let sources = sources.iter().zip(positions).filter(|(_, f)| f.form != Form::Second);
                 let args = sources.map(|(s, _)| self.value(at, s)).collect();
                 let value = self.findings.graph.add(Node::Apply { op, modifiers, args });
                 let value = self.findings.graph.narrowed_again(value);

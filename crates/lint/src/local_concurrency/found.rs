@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// What is wrong at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Wrong {
+pub enum Violation {
     /// Memory of this buffer is read.
     Reads(usize),
     /// Memory of this buffer is written.
@@ -38,7 +38,7 @@ pub enum Overlap {
 #[derive(Debug, Default)]
 pub struct Found {
     /// Places at which something is wrong while it is pending.
-    pub wrong: FxHashMap<(Wrong, InstId), Overlap>,
+    pub violations: FxHashMap<(Violation, InstId), Overlap>,
     /// Instructions reached when it was complete.
     pub complete: FxHashSet<InstId>,
     /// Calls that completed it.
@@ -54,9 +54,9 @@ pub struct Found {
 impl Found {
     /// Keeps what is certain to be the same bytes and was not found otherwise.
     pub fn keep_new(&mut self, other: &Found) {
-        self.wrong.retain(|(wrong, id), overlap| {
-            let is_known = other.wrong.contains_key(&(*wrong, *id));
-            *overlap == Overlap::Certain && *wrong != Wrong::Ends && !is_known
+        self.violations.retain(|(violation, id), overlap| {
+            let is_known = other.violations.contains_key(&(*violation, *id));
+            *overlap == Overlap::Certain && *violation != Violation::Ends && !is_known
         });
     }
 }

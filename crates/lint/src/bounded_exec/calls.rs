@@ -10,8 +10,8 @@ use commsan_mpi::calls::Role;
 impl<'p> Job<'_, 'p> {
     /// The call that a rank has come to.
     pub fn call(&mut self, rank: usize) {
-        let (id, inst) = self.ranks[rank].machine.here();
-        let function = self.ranks[rank].machine.frame().function;
+        let (id, inst) = self.ranks[rank].interpreter.here();
+        let function = self.ranks[rank].interpreter.frame().function;
         let Some(mpi) = self.text.calls.at(inst) else { return };
         self.seen.insert((function, id));
         let Some(call) = mpi.call else {
@@ -26,11 +26,11 @@ impl<'p> Job<'_, 'p> {
 
     /// A call of which the table knows nothing: it writes to what it is given.
     fn unknown(&mut self, rank: usize) {
-        let (_, inst) = self.ranks[rank].machine.here();
-        let machine = &mut self.ranks[rank].machine;
-        let args: Vec<_> = inst.args.iter().map(|value| machine.value(*value)).collect();
-        machine.forget_reached(&args);
-        machine.returned(Datum::Int(0));
+        let (_, inst) = self.ranks[rank].interpreter.here();
+        let interpreter = &mut self.ranks[rank].interpreter;
+        let args: Vec<_> = inst.args.iter().map(|value| interpreter.value(*value)).collect();
+        interpreter.forget_reached(&args);
+        interpreter.returned(Datum::Int(0));
     }
 
     /// Makes a call, or waits in it; none if nobody knows what becomes of it.
@@ -72,7 +72,7 @@ impl<'p> Job<'_, 'p> {
                     self.null_handle(rank, asked.mpi.by_reference, "comm", "ompi_mpi_comm_null");
                 self.answer(asked, "comm_inout", null);
             }
-            _ if call.enters => return self.meeting(asked),
+            _ if call.enters => return self.collective(asked),
             _ if call.bare_name().ends_with("robe") => return self.probe(asked),
             _ if call.at.comm.is_some() && (call.sent.is_some() || call.received.is_some()) => {
                 return self.message(asked);
@@ -96,8 +96,8 @@ impl<'p> Job<'_, 'p> {
     fn allocate(&mut self, asked: &Asked) {
         let size = asked.number(self, "size");
         let origin = super::store::Origin::Made(asked.place.0, asked.place.1);
-        let machine = &mut self.ranks[asked.rank].machine;
-        let object = machine.store.make(origin, size, Datum::Unknown);
+        let interpreter = &mut self.ranks[asked.rank].interpreter;
+        let object = interpreter.store.make(origin, size, Datum::Unknown);
         self.answer_wide(asked, "base", 8, Datum::Address(object, 0));
     }
 
@@ -107,7 +107,7 @@ impl<'p> Job<'_, 'p> {
             Datum::Address(object, at) => Datum::Address(object, at + self.numbers.bytes_at),
             _ => Datum::Unknown,
         };
-        let bytes = self.ranks[asked.rank].machine.load(at, 4);
+        let bytes = self.ranks[asked.rank].interpreter.load(at, 4);
         let handle = asked.datum(self, "datatype");
         let count = match (bytes, self.datatype(asked.rank, handle)) {
             (Datum::Int(bytes), Some(of)) if of.size > 0 && bytes % of.size == 0 => {
@@ -134,24 +134,24 @@ impl<'p> Job<'_, 'p> {
         let names: Vec<_> = names.map(|(_, param)| &*param.name).collect();
         for name in names {
             if let Datum::Address(object, _) = asked.raw(self, name) {
-                self.ranks[asked.rank].machine.store.forget(object);
+                self.ranks[asked.rank].interpreter.store.forget(object);
             }
         }
     }
 
     /// Goes on behind a call, which has succeeded.
     pub fn go_on(&mut self, asked: &Asked) {
-        let machine = &mut self.ranks[asked.rank].machine;
+        let interpreter = &mut self.ranks[asked.rank].interpreter;
         if asked.mpi.by_reference
             && let Some(last) = asked.inst.args.last()
         {
             let in_binding = asked.call.params.iter().filter(|param| param.in_fortran()).count();
-            let error = machine.value(*last);
+            let error = interpreter.value(*last);
             if asked.inst.args.len() == in_binding + 1 {
-                let _ = machine.put(error, 4, Datum::Int(0));
+                let _ = interpreter.put(error, 4, Datum::Int(0));
             }
         }
-        machine.returned(Datum::Int(0));
+        interpreter.returned(Datum::Int(0));
     }
 
     /// Stores a result: a handle, or a number.
@@ -163,7 +163,7 @@ impl<'p> Job<'_, 'p> {
 
     fn answer_wide(&mut self, asked: &Asked, name: &str, size: i64, value: Datum) {
         if let Datum::Address(object, at) = asked.raw(self, name) {
-            self.ranks[asked.rank].machine.store.store((object, at), size, value);
+            self.ranks[asked.rank].interpreter.store.store((object, at), size, value);
         }
     }
 }

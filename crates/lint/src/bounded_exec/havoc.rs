@@ -1,11 +1,11 @@
 //! Code that a condition decides about which nobody knows: what it may change, and where it ends.
 
-use super::machine::{Machine, Stop};
+use super::interpreter::{Interpreter, Stop};
 use super::store::{Datum, ObjectId, Origin};
 use crate::library::Library;
 use commsan_ir::{BlockId, Callee, FunctionId, Inst, InstId, Op, Value};
 
-impl Machine<'_, '_> {
+impl Interpreter<'_, '_> {
     /// Goes past the code that a condition decides about: whatever it may do is not known afterwards. Where it may
     /// call MPI, nobody knows how the rank goes on. A `loop_only` condition is one of a loop's own.
     pub(super) fn skip(&mut self, loop_only: bool) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
-//! What of all that is wrong in rehearsals counts.
+//! What of all that is defect in rehearsals counts.
 
 use super::Outcome;
-use super::wrong::Wrong;
+use super::defects::Defect;
 use crate::{Analysis, places};
 use commsan_ir::Program;
 use commsan_model::{Code, Finding};
@@ -10,45 +10,45 @@ use rustc_hash::FxHashSet;
 /// Ranks that there may be, at most.
 const LARGEST: i64 = 1 << 20;
 
-/// Findings of what is wrong with each number of ranks that comes to the place.
+/// Findings of what is defect with each number of ranks that comes to the place.
 pub fn findings(program: &Program, outcomes: &[Outcome]) -> Vec<Finding> {
     let mut told = FxHashSet::default();
     let mut found = Vec::new();
     for (index, outcome) in outcomes.iter().enumerate() {
-        for wrong in &outcome.wrong {
-            let (_, place, ..) = wrong.spots[0];
+        for defect in &outcome.defects {
+            let (_, place, ..) = defect.spots[0];
             // Once is enough.
-            if counts(outcomes, index, wrong) && told.insert((wrong.code, place)) {
-                found.push(finding(program, wrong));
+            if counts(outcomes, index, defect) && told.insert((defect.code, place)) {
+                found.push(finding(program, defect));
             }
         }
     }
     found
 }
 
-/// Whether it is wrong wherever it can be.
-fn counts(outcomes: &[Outcome], index: usize, wrong: &Wrong) -> bool {
+/// Whether it is defect wherever it can be.
+fn counts(outcomes: &[Outcome], index: usize, defect: &Defect) -> bool {
     let outcome = &outcomes[index];
-    let (_, place, ..) = wrong.spots[0];
+    let (_, place, ..) = defect.spots[0];
     let has = |other: &Outcome| {
         other
-            .wrong
+            .defects
             .iter()
-            .any(|w| w.code == wrong.code && w.spots.iter().any(|spot| spot.1 == place))
+            .any(|w| w.code == defect.code && w.spots.iter().any(|spot| spot.1 == place))
     };
     // Collectives of one rank always fit, and it may have nobody to send to.
-    let of_messages = wrong.rank.is_some()
-        || matches!(wrong.code, Code::Deadlock | Code::SendMayWait | Code::MessageLost);
+    let of_messages = defect.rank.is_some()
+        || matches!(defect.code, Code::Deadlock | Code::SendMayWait | Code::MessageLost);
     let comparable = || {
         let same = outcomes.iter().filter(|other| other.strict == outcome.strict);
         same.filter(|other| other.ranks > 1 || of_messages)
     };
-    if wrong.code == Code::InvalidArgument {
+    if defect.code == Code::InvalidArgument {
         let same = |other: &Outcome| {
-            other.wrong.iter().any(|w| w.rank.is_some() && w.spots[0].3 == wrong.spots[0].3)
+            other.defects.iter().any(|w| w.rank.is_some() && w.spots[0].3 == defect.spots[0].3)
         };
         // The program may only want more ranks.
-        let is_small = wrong.rank.is_some_and(|rank| (0..LARGEST).contains(&rank));
+        let is_small = defect.rank.is_some_and(|rank| (0..LARGEST).contains(&rank));
         let constant = is_small && comparable().filter(|other| same(other)).count() > 1;
         let works = |other: &Outcome| other.complete && other.seen.contains(&place);
         let larger = comparable().filter(|other| other.ranks > 1);
@@ -57,13 +57,13 @@ fn counts(outcomes: &[Outcome], index: usize, wrong: &Wrong) -> bool {
             && larger.into_iter().all(has)
             && !comparable().any(works);
     }
-    let hides = matches!(wrong.code, Code::SendMayWait | Code::CollectiveMayWait);
+    let hides = matches!(defect.code, Code::SendMayWait | Code::CollectiveMayWait);
     if outcome.strict != hides {
         return false;
     }
     // What deadlocks anyway is told already.
     let plain = outcomes.get(index.wrapping_sub(1));
-    if hides && plain.is_some_and(|plain| !plain.complete || !plain.wrong.is_empty()) {
+    if hides && plain.is_some_and(|plain| !plain.complete || !plain.defects.is_empty()) {
         return false;
     }
     // Of one rank alone nobody knows whether it is enough.
@@ -73,16 +73,16 @@ fn counts(outcomes: &[Outcome], index: usize, wrong: &Wrong) -> bool {
     !outcome.unfit && at_all && everywhere
 }
 
-fn finding(program: &Program, wrong: &Wrong) -> Finding {
-    let sites = wrong.spots.iter().map(|(rank, (function, id), role, label)| {
+fn finding(program: &Program, defect: &Defect) -> Finding {
+    let sites = defect.spots.iter().map(|(rank, (function, id), role, label)| {
         let at = program[*function].body.as_ref().map(|body| body[*id].at).unwrap_or_default();
         let mut site = places::at(program, *function, at, *role, label.clone());
         site.rank = *rank as u32;
         site
     });
-    let (message, why, help) = (wrong.message.clone(), wrong.why.clone(), wrong.help.clone());
-    let finding = places::finding(wrong.code, message, sites.collect(), why, help);
-    Finding { possible: wrong.possible, ..finding }
+    let (message, why, help) = (defect.message.clone(), defect.why.clone(), defect.help.clone());
+    let finding = places::finding(defect.code, message, sites.collect(), why, help);
+    Finding { possible: defect.possible, ..finding }
 }
 
 /// Adds those of which no other analysis has told.

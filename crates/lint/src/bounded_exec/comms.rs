@@ -1,7 +1,7 @@
 //! Communicators, groups and grids: who is who in them.
 
 use super::asked::Asked;
-use super::meetings::Entry;
+use super::collective_matching::Entry;
 use super::numbers::{self, UNDEFINED};
 use super::store::{Datum, Kind, Origin};
 use super::{Comm, Job};
@@ -31,7 +31,7 @@ impl Job<'_, '_> {
     /// The name of the global variable that an address is of.
     pub fn named(&self, rank: usize, address: Datum) -> Option<&str> {
         let Datum::Address(object, 0) = address else { return None };
-        match self.ranks[rank].machine.store.get(object).origin {
+        match self.ranks[rank].interpreter.store.get(object).origin {
             Origin::Global(id) => Some(&*self.text.program[id].name),
             _ => None,
         }
@@ -82,7 +82,7 @@ impl Job<'_, '_> {
     ) -> Datum {
         match self.null(by_reference, kind) {
             Datum::Unknown => match self.text.global(name) {
-                Some(id) => Datum::Address(self.ranks[rank].machine.global(id), 0),
+                Some(id) => Datum::Address(self.ranks[rank].interpreter.global(id), 0),
                 // The program never asks for it.
                 None => Datum::Handle(Kind::Other, u32::MAX),
             },
@@ -103,7 +103,7 @@ impl Job<'_, '_> {
     pub fn place_handle(&mut self, rank: usize, entry: &Entry, handle: Datum) {
         let size = self.width(entry.by_reference);
         if let Some(Datum::Address(object, at)) = entry.made {
-            self.ranks[rank].machine.store.store((object, at), size, handle);
+            self.ranks[rank].interpreter.store.store((object, at), size, handle);
         }
     }
 
@@ -224,7 +224,7 @@ impl Job<'_, '_> {
         for (name, values) in sets.into_iter().filter(|(name, _)| asked.has(name)) {
             let Datum::Address(object, at) = asked.raw(self, name) else { continue };
             for (index, value) in (0..).zip(values) {
-                let store = &mut self.ranks[asked.rank].machine.store;
+                let store = &mut self.ranks[asked.rank].interpreter.store;
                 store.store((object, at + 4 * index), 4, Datum::Int(*value));
             }
         }

@@ -41,7 +41,7 @@ const FEW: usize = 4;
 
 /// What all functions have to do with.
 #[derive(Debug, Default)]
-pub struct Footprints {
+pub struct ModRef {
     numbers: FxHashMap<Object, u32>,
     fields: FxHashSet<Pointer>,
     /// Bytes of variables.
@@ -54,25 +54,25 @@ pub struct Footprints {
     of: FxHashMap<FunctionId, Rc<Set>>,
 }
 
-impl Footprints {
+impl ModRef {
     /// Of functions in which anything can differ.
-    pub fn of(comms: &Comms, found: reach::Found) -> Footprints {
+    pub fn of(comms: &Comms, found: reach::Found) -> ModRef {
         let reach::Found { functions, fields, objects } = found;
         let numbers: FxHashMap<_, _> = objects.into_iter().zip(0..).collect();
         let size =
             |(object, number): (&Object, &u32)| Some((*number, size(comms.program, *object)?));
         let sizes = numbers.iter().filter_map(size).collect();
         let (places, targets, constants, of) = Default::default();
-        let mut footprints = Footprints { numbers, fields, sizes, places, targets, constants, of };
+        let mut mod_ref = ModRef { numbers, fields, sizes, places, targets, constants, of };
         let mut sets = FxHashMap::default();
         for (function, _, body) in comms.program.defined() {
             if functions.contains(&function) {
-                sets.insert(function, footprints.own(comms, function, body));
+                sets.insert(function, mod_ref.own(comms, function, body));
             }
         }
         with_callees(comms, &mut sets);
-        footprints.of = sets.into_iter().map(|(function, set)| (function, Rc::new(set))).collect();
-        footprints
+        mod_ref.of = sets.into_iter().map(|(function, set)| (function, Rc::new(set))).collect();
+        mod_ref
     }
 
     /// Numbers of the objects that a function has to do with.

@@ -1,7 +1,7 @@
 //! Messages between ranks: which receive gets which, whether they fit, and the requests that stand for them.
 
 use super::asked::{Asked, Place};
-use super::machine::Pending;
+use super::interpreter::Pending;
 use super::numbers::ANY_TAG;
 use super::store::{Datum, Kind};
 use super::types::{Elements, fits};
@@ -198,8 +198,8 @@ impl<'p> Job<'_, 'p> {
             (what.buffer, what.bytes, what.dense)
         {
             let (to, writes) = (from.saturating_add(bytes), !what.sends);
-            let machine = &mut self.ranks[rank].machine;
-            machine.pending.push(Pending { object, from, to, request, writes });
+            let interpreter = &mut self.ranks[rank].interpreter;
+            interpreter.pending.push(Pending { object, from, to, request, writes });
         }
         let data = what.sends.then(|| self.data(rank, &what)).flatten();
         if what.sends && !what.synchronous {
@@ -214,7 +214,7 @@ impl<'p> Job<'_, 'p> {
         let bytes = what.bytes.filter(|bytes| *bytes <= LARGEST && what.dense)?;
         match what.buffer {
             Datum::Address(object, at) => {
-                Some(self.ranks[rank].machine.store.copy_of((object, at), bytes))
+                Some(self.ranks[rank].interpreter.store.copy_of((object, at), bytes))
             }
             _ => None,
         }
@@ -264,11 +264,11 @@ impl<'p> Job<'_, 'p> {
         let source = source.map(|source| source as i64).filter(|_| known);
         let tag = send.what.tag.filter(|_| known);
         let bytes = send.what.bytes.filter(|_| known);
-        let machine = &mut self.ranks[receive.rank].machine;
+        let interpreter = &mut self.ranks[receive.rank].interpreter;
         if let Datum::Address(object, at) = receive.what.buffer {
             match (send.what.bytes, send.data.filter(|_| known && receive.what.dense)) {
-                (Some(bytes), Some(data)) => machine.store.paste((object, at), bytes, &data),
-                _ => machine.store.forget(object),
+                (Some(bytes), Some(data)) => interpreter.store.paste((object, at), bytes, &data),
+                _ => interpreter.store.forget(object),
             }
         }
         let own = &mut self.ranks[receive.rank].requests[receive.request];
@@ -367,7 +367,7 @@ impl<'p> Job<'_, 'p> {
     /// The program has its buffer back.
     pub fn complete(&mut self, rank: usize, request: usize) {
         self.ranks[rank].requests[request].active = false;
-        self.ranks[rank].machine.pending.retain(|pending| pending.request != request);
+        self.ranks[rank].interpreter.pending.retain(|pending| pending.request != request);
     }
 
     /// A receive that has no message is cancelled; what is sent goes its way.
@@ -499,7 +499,7 @@ impl<'p> Job<'_, 'p> {
         (source, tag, bytes): (Option<i64>, Option<i64>, Option<i64>),
     ) {
         let Datum::Address(object, at) = status else { return };
-        let store = &mut self.ranks[rank].machine.store;
+        let store = &mut self.ranks[rank].interpreter.store;
         let value = |number: Option<i64>| number.map_or(Datum::Unknown, Datum::Int);
         store.store((object, at + self.numbers.source_at), 4, value(source));
         store.store((object, at + self.numbers.tag_at), 4, value(tag));

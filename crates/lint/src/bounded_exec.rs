@@ -1,6 +1,6 @@
 //! The program rehearsed: run on paper, by a few ranks, as far as is known what it does.
 //!
-//! Each rank runs the code of the program (`machine.rs`) on memory of its own (`store.rs`), in which values are known
+//! Each rank runs the code of the program (`interpreter.rs`) on memory of its own (`store.rs`), in which values are known
 //! or not. What ranks tell each other goes from memory to memory, so that most small programs, and the begins of larger
 //! ones, are known to the end. A condition that is not known is gone past, if nothing that it decides about calls
 //! MPI; what that may change is not known any more. Otherwise the rank is lost, and with it all that needs to know what
@@ -18,35 +18,35 @@
 mod arithmetic;
 mod asked;
 mod calls;
+mod collective_matching;
 mod comms;
 mod counted;
-mod machine;
-mod meetings;
+mod defects;
+mod havoc;
+mod interpreter;
 mod messages;
 mod numbers;
 mod outside;
 mod room;
-mod skip;
 mod store;
 mod text;
 mod types;
-mod wrong;
 
 use crate::Calls;
 use crate::environment::Environment;
 use asked::{Asked, Place};
+use collective_matching::Collective;
 use commsan_ir::{FORTRAN_PROGRAM, Program};
 use commsan_model::Finding;
 pub use counted::add;
-use machine::{Machine, Stop};
-use meetings::Meeting;
+use defects::Defect;
+use interpreter::{Interpreter, Stop};
 use messages::{Open, Request};
 use numbers::Numbers;
 use rustc_hash::FxHashSet;
 use store::Datum;
 use text::Text;
 use types::Type;
-use wrong::Wrong;
 
 /// Instructions that one rank may run.
 const STEPS: u32 = 60_000;
@@ -71,7 +71,8 @@ pub fn findings(
     for &size in sizes {
         for strict in [false, true] {
             let mut job = Job::new(&text, environment, numbers, size, strict);
-            job.ranks = (0..size).map(|_| Rank::new(Machine::new(&text, main, STEPS))).collect();
+            job.ranks =
+                (0..size).map(|_| Rank::new(Interpreter::new(&text, main, STEPS))).collect();
             job.run();
             outcomes.push(job.outcome());
         }
@@ -86,7 +87,7 @@ pub struct Comm {
     pub members: Vec<usize>,
     /// How many collectives each of them has entered.
     pub entered: Vec<usize>,
-    pub meetings: Vec<Meeting>,
+    pub collectives: Vec<Collective>,
     /// Dimensions and periods.
     pub grid: Option<(Vec<i64>, Vec<i64>)>,
 }
@@ -124,7 +125,7 @@ pub enum State<'p> {
 
 /// A rank of a job.
 pub struct Rank<'t, 'p> {
-    pub machine: Machine<'t, 'p>,
+    pub interpreter: Interpreter<'t, 'p>,
     pub state: State<'p>,
     pub requests: Vec<Request>,
     /// Variables whose requests are null when the call has returned: the parameter, the index, the request.
@@ -135,9 +136,9 @@ pub struct Rank<'t, 'p> {
 }
 
 impl<'t, 'p> Rank<'t, 'p> {
-    fn new(machine: Machine<'t, 'p>) -> Self {
+    fn new(interpreter: Interpreter<'t, 'p>) -> Self {
         Rank {
-            machine,
+            interpreter,
             state: State::Running,
             requests: Vec::new(),
             emptied: Vec::new(),
@@ -166,14 +167,14 @@ pub struct Job<'t, 'p> {
     pub by_chance: bool,
     /// Whether the program is not made for so many ranks.
     pub unfit: bool,
-    pub wrong: Vec<Wrong>,
+    pub defects: Vec<Defect>,
     /// Calls that were come to.
     pub seen: FxHashSet<Place>,
 }
 
 /// What a rehearsal tells.
 pub struct Outcome {
-    pub wrong: Vec<Wrong>,
+    pub defects: Vec<Defect>,
     pub seen: FxHashSet<Place>,
     pub unfit: bool,
     /// Whether all ranks came to their end.
@@ -194,12 +195,12 @@ impl<'t, 'p> Job<'t, 'p> {
         let comm = |members: Vec<usize>| Comm {
             entered: vec![0; members.len()],
             members,
-            meetings: Vec::new(),
+            collectives: Vec::new(),
             grid: None,
         };
         let world = comm((0..size).collect());
         let alone = (0..size).map(|rank| comm(vec![rank]));
-        let (ranks, groups, types, sends, receives, wrong, seen) = Default::default();
+        let (ranks, groups, types, sends, receives, defects, seen) = Default::default();
         Job {
             text,
             environment,
@@ -213,7 +214,7 @@ impl<'t, 'p> Job<'t, 'p> {
             receives,
             by_chance: false,
             unfit: false,
-            wrong,
+            defects,
             seen,
         }
     }
@@ -266,7 +267,7 @@ impl<'t, 'p> Job<'t, 'p> {
             }
             _ => return false,
         }
-        let stop = self.ranks[rank].machine.run();
+        let stop = self.ranks[rank].interpreter.run();
         self.touched(rank);
         match stop {
             Stop::Mpi => self.call(rank),
@@ -315,14 +316,14 @@ impl<'t, 'p> Job<'t, 'p> {
             }
             After::Statuses(status) => {
                 if let Datum::Address(object, _) = status {
-                    self.ranks[rank].machine.store.forget(object);
+                    self.ranks[rank].interpreter.store.forget(object);
                 }
             }
             After::Index(status, index) => {
                 let chosen = emptied.iter().find(|(_, _, request)| done.contains(request));
                 let number = chosen.map_or(numbers::UNDEFINED, |(_, index, _)| *index);
                 let number = number + i64::from(asked.mpi.by_reference && number >= 0);
-                let _ = self.ranks[rank].machine.put(index, 4, Datum::Int(number));
+                let _ = self.ranks[rank].interpreter.put(index, 4, Datum::Int(number));
                 let got = done.first().and_then(|request| got(self, *request));
                 self.fill_status(rank, status, got.unwrap_or_default());
             }
@@ -343,7 +344,7 @@ impl<'t, 'p> Job<'t, 'p> {
                 continue;
             }
             if let Datum::Address(object, at) = asked.raw(self, name) {
-                let store = &mut self.ranks[asked.rank].machine.store;
+                let store = &mut self.ranks[asked.rank].interpreter.store;
                 store.store((object, at + index * size), size, null);
             }
         }

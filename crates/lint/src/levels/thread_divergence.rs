@@ -14,7 +14,7 @@ use smallvec::smallvec;
 
 /// How a value depends on the thread that computes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Divergence {
     /// It does not.
     Same,
     /// It is, or comes from, the variable of a worksharing loop.
@@ -25,66 +25,67 @@ pub enum Kind {
     Different,
 }
 
-/// Kinds of the values of one function; none of what is not computed yet.
+/// ThreadDivergence of the values of one function; none of what is not computed yet.
 #[derive(Debug, Default)]
 pub struct Values {
-    insts: Vec<Option<Kind>>,
+    insts: Vec<Option<Divergence>>,
     params: Vec<Param>,
     /// What is in local variables that are no values.
-    content: FxHashMap<InstId, Kind>,
+    content: FxHashMap<InstId, Divergence>,
 }
 
 /// A parameter, and what it points to if that is a variable of the caller's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Param {
-    itself: Option<Kind>,
-    pointee: Option<Kind>,
+    itself: Option<Divergence>,
+    pointee: Option<Divergence>,
 }
 
-/// Kinds of all values in functions that several threads run.
+/// ThreadDivergence of all values in functions that several threads run.
 #[derive(Debug, Default)]
-pub struct Kinds {
+pub struct ThreadDivergence {
     of: FxHashMap<FunctionId, Values>,
-    results: FxHashMap<FunctionId, Option<Kind>>,
+    results: FxHashMap<FunctionId, Option<Divergence>>,
 }
 
-impl Kind {
-    fn or(self, other: Kind) -> Kind {
+impl Divergence {
+    fn or(self, other: Divergence) -> Divergence {
         match (self, other) {
             _ if self == other => self,
-            (Kind::Same, Kind::Iteration) | (Kind::Iteration, Kind::Same) => Kind::Iteration,
-            _ => Kind::Different,
+            (Divergence::Same, Divergence::Iteration)
+            | (Divergence::Iteration, Divergence::Same) => Divergence::Iteration,
+            _ => Divergence::Different,
         }
     }
 
     /// Of something computed from it.
-    fn computed(self) -> Kind {
-        if self == Kind::Number { Kind::Different } else { self }
+    fn computed(self) -> Divergence {
+        if self == Divergence::Number { Divergence::Different } else { self }
     }
 }
 
-fn join(kinds: impl Iterator<Item = Option<Kind>>) -> Option<Kind> {
-    kinds.flatten().reduce(Kind::or)
+fn join(divergence: impl Iterator<Item = Option<Divergence>>) -> Option<Divergence> {
+    divergence.flatten().reduce(Divergence::or)
 }
 
 impl Values {
-    fn of(&self, value: Value) -> Option<Kind> {
+    fn of(&self, value: Value) -> Option<Divergence> {
         match value {
             Value::Inst(id) => self.insts.get(id.0 as usize).copied().flatten(),
             Value::Param(number) => self.params.get(number as usize)?.itself,
-            _ => Some(Kind::Same),
+            _ => Some(Divergence::Same),
         }
     }
 
     /// Of what is at an address.
-    fn at(&self, body: &Body, address: Value) -> Option<Kind> {
+    fn at(&self, body: &Body, address: Value) -> Option<Divergence> {
         let pointee = match address {
             Value::Param(number) => self.params.get(number as usize)?.pointee,
             _ => None,
         };
         match local(body, address) {
             Some(variable) => self.content.get(&variable).copied(),
-            None => pointee.or_else(|| self.of(address).map(Kind::computed)),
+            None => pointee.or_else(|| self.of(address).map(Divergence::computed)),
         }
     }
 
@@ -94,7 +95,7 @@ impl Values {
     }
 }
 
-impl Kinds {
+impl ThreadDivergence {
     /// Looks at all functions that other threads than the first may run, among those `wanted`; threads
     /// also begin with `others`.
     pub fn of(
@@ -103,23 +104,23 @@ impl Kinds {
         memory: &Memory,
         wanted: &FxHashSet<FunctionId>,
         others: &[FunctionId],
-    ) -> Kinds {
-        let mut kinds = Kinds::default();
-        let mut open = kinds.enter_all(program, wanted);
+    ) -> ThreadDivergence {
+        let mut divergence = ThreadDivergence::default();
+        let mut open = divergence.enter_all(program, wanted);
         for function in others {
-            let param = Param { itself: Some(Kind::Different), pointee: None };
+            let param = Param { itself: Some(Divergence::Different), pointee: None };
             let params = vec![param; program[*function].params as usize];
-            kinds.enter(program, *function, &params);
+            divergence.enter(program, *function, &params);
             open.push(*function);
         }
         let mut callers: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
         while let Some(function) = open.pop() {
             let Some(body) = program[function].body.as_ref() else { continue };
-            let changed = kinds.pass(program, mpi, memory, function, body);
-            for (callee, args) in kinds.calls_in(program, memory, function, body) {
+            let changed = divergence.pass(program, mpi, memory, function, body);
+            for (callee, args) in divergence.calls_in(program, memory, function, body) {
                 callers.entry(callee).or_default().insert(function);
-                let new = !kinds.of.contains_key(&callee);
-                if kinds.enter(program, callee, &args) || new {
+                let new = !divergence.of.contains_key(&callee);
+                if divergence.enter(program, callee, &args) || new {
                     open.push(callee);
                 }
             }
@@ -127,14 +128,14 @@ impl Kinds {
                 open.extend(callers.get(&function).into_iter().flatten());
             }
         }
-        kinds
+        divergence
     }
 
     /// Of a value in a function; the same for all where one thread runs it.
-    pub fn kind(&self, function: FunctionId, value: Value) -> Kind {
+    pub fn get(&self, function: FunctionId, value: Value) -> Divergence {
         match self.of.get(&function) {
-            Some(values) => values.of(value).unwrap_or(Kind::Different),
-            None => Kind::Same,
+            Some(values) => values.of(value).unwrap_or(Divergence::Different),
+            None => Divergence::Same,
         }
     }
 
@@ -155,7 +156,7 @@ impl Kinds {
                 };
                 for entry in entries {
                     let count = program[entry].params as usize;
-                    let kind = |n| if n < own { Kind::Different } else { Kind::Same };
+                    let kind = |n| if n < own { Divergence::Different } else { Divergence::Same };
                     let param = |n| Param { itself: Some(kind(n)), pointee: None };
                     let params: Vec<_> = (0..count).map(param).collect();
                     self.enter(program, entry, &params);
@@ -240,10 +241,15 @@ impl Kinds {
     }
 
     /// Of what one of several functions returns.
-    fn result_of_one(&self, memory: &Memory, function: FunctionId, inst: &Inst) -> Option<Kind> {
+    fn result_of_one(
+        &self,
+        memory: &Memory,
+        function: FunctionId,
+        inst: &Inst,
+    ) -> Option<Divergence> {
         let callees = callees(memory, function, inst);
         if callees.is_empty() || callees.iter().any(|callee| !self.of.contains_key(callee)) {
-            return Some(Kind::Different);
+            return Some(Divergence::Different);
         }
         join(callees.iter().map(|callee| self.results.get(callee).copied().flatten()))
     }
@@ -255,24 +261,24 @@ impl Kinds {
         body: &Body,
         inst: &Inst,
         values: &Values,
-    ) -> Option<Kind> {
+    ) -> Option<Divergence> {
         let args = || inst.args.iter().map(|arg| values.of(*arg));
         match inst.op {
-            Op::Alloca(_) | Op::Atomic(_) => Some(Kind::Different),
+            Op::Alloca(_) | Op::Atomic(_) => Some(Divergence::Different),
             Op::Load(_) => values.at(body, inst.args[0]),
             Op::Call(Callee::Direct(callee)) => match runtime(program, inst) {
-                Some(Runtime::ThreadNumber) => Some(Kind::Number),
-                Some(_) => Some(Kind::Same),
-                None if mpi.get(callee).is_some() => Some(Kind::Same),
+                Some(Runtime::ThreadNumber) => Some(Divergence::Number),
+                Some(_) => Some(Divergence::Same),
+                None if mpi.get(callee).is_some() => Some(Divergence::Same),
                 None if program[callee].body.is_some() => {
                     self.results.get(&callee).copied().flatten()
                 }
-                None if program[callee].name.starts_with("omp_") => Some(Kind::Same),
-                None => Some(Kind::Different),
+                None if program[callee].name.starts_with("omp_") => Some(Divergence::Same),
+                None => Some(Divergence::Different),
             },
-            Op::Call(_) => Some(Kind::Different),
+            Op::Call(_) => Some(Divergence::Different),
             Op::Phi(_) | Op::Cast => join(args()),
-            _ => join(args()).map(Kind::computed),
+            _ => join(args()).map(Divergence::computed),
         }
     }
 }
@@ -289,7 +295,7 @@ fn local(body: &Body, address: Value) -> Option<InstId> {
 fn fill(program: &Program, mpi: &Calls, body: &Body, inst: &Inst, values: &mut Values) -> bool {
     let (places, kind) = match inst.op {
         Op::Store(_) => (1..2, values.of(inst.args[0])),
-        Op::Copy => (0..1, Some(Kind::Different)),
+        Op::Copy => (0..1, Some(Divergence::Different)),
         Op::Call(_) => (0..inst.args.len(), Some(filled_by(program, mpi, inst))),
         _ => return false,
     };
@@ -319,15 +325,15 @@ fn only_reads(program: &Program, call: &Inst, place: usize) -> bool {
 }
 
 /// What a call leaves in a local variable whose address it is given.
-fn filled_by(program: &Program, mpi: &Calls, inst: &Inst) -> Kind {
-    let Op::Call(Callee::Direct(callee)) = inst.op else { return Kind::Different };
+fn filled_by(program: &Program, mpi: &Calls, inst: &Inst) -> Divergence {
+    let Op::Call(Callee::Direct(callee)) = inst.op else { return Divergence::Different };
     match mpi.get(callee).map(|mpi| &*mpi.name) {
-        Some("MPI_Is_thread_main") => return Kind::Different,
-        Some(_) => return Kind::Same,
+        Some("MPI_Is_thread_main") => return Divergence::Different,
+        Some(_) => return Divergence::Same,
         None => {}
     }
     match runtime(program, inst) {
-        Some(Runtime::Share { .. } | Runtime::Next) => Kind::Iteration,
-        _ => Kind::Different,
+        Some(Runtime::Share { .. } | Runtime::Next) => Divergence::Iteration,
+        _ => Divergence::Different,
     }
 }

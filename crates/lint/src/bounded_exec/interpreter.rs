@@ -56,7 +56,7 @@ pub struct Touch {
 }
 
 /// A rank.
-pub struct Machine<'t, 'p> {
+pub struct Interpreter<'t, 'p> {
     pub text: &'t Text<'p>,
     pub store: Store,
     pub frames: Vec<Frame>,
@@ -70,10 +70,10 @@ pub struct Machine<'t, 'p> {
     pub steps: u32,
 }
 
-impl<'t, 'p> Machine<'t, 'p> {
+impl<'t, 'p> Interpreter<'t, 'p> {
     /// At the begin of `main`.
     pub fn new(text: &'t Text<'p>, main: FunctionId, steps: u32) -> Self {
-        let mut machine = Machine {
+        let mut interpreter = Interpreter {
             text,
             store: Store::default(),
             frames: Vec::new(),
@@ -83,12 +83,12 @@ impl<'t, 'p> Machine<'t, 'p> {
             touches: Vec::new(),
             steps,
         };
-        let name = machine.store.make(Origin::System, None, Datum::Unknown);
-        let arguments = machine.store.make(Origin::System, Some(16), Datum::Int(0));
-        machine.store.store((arguments, 0), 8, Datum::Address(name, 0));
+        let name = interpreter.store.make(Origin::System, None, Datum::Unknown);
+        let arguments = interpreter.store.make(Origin::System, Some(16), Datum::Int(0));
+        interpreter.store.store((arguments, 0), 8, Datum::Address(name, 0));
         let params = vec![Datum::Int(1), Datum::Address(arguments, 0), Datum::Unknown];
-        machine.enter(main, params);
-        machine
+        interpreter.enter(main, params);
+        interpreter
     }
 
     pub fn frame(&self) -> &Frame {

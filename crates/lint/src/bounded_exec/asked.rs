@@ -36,7 +36,7 @@ impl Asked<'_> {
     /// The argument itself: of Fortran an address.
     pub fn raw(&self, job: &mut Job, name: &str) -> Datum {
         match self.position(name).and_then(|(at, _)| self.inst.args.get(at)) {
-            Some(value) => job.ranks[self.rank].machine.value(*value),
+            Some(value) => job.ranks[self.rank].interpreter.value(*value),
             None => Datum::Unknown,
         }
     }
@@ -50,7 +50,7 @@ impl Asked<'_> {
         let wide = self.position(name).is_some_and(|(_, role)| {
             role == Role::Offset || role == Role::Count && self.call.large
         });
-        job.ranks[self.rank].machine.load(raw, if wide { 8 } else { 4 })
+        job.ranks[self.rank].interpreter.load(raw, if wide { 8 } else { 4 })
     }
 
     pub fn number(&self, job: &mut Job, name: &str) -> Option<i64> {
@@ -66,7 +66,7 @@ impl Asked<'_> {
             Datum::Address(object, at) => Datum::Address(object, at + index * size),
             _ => return Datum::Unknown,
         };
-        job.ranks[self.rank].machine.load(address, size)
+        job.ranks[self.rank].interpreter.load(address, size)
     }
 
     pub fn element(&self, job: &mut Job, name: &str, index: i64, size: i64) -> Option<i64> {

@@ -3,7 +3,7 @@
 
 use super::Analysis;
 use crate::collectives::comm::Labels;
-use crate::collectives::footprint::Targets;
+use crate::collectives::mod_ref::Targets;
 use crate::collectives::stored::{Stored, Version};
 use commsan_ir::{Body, FunctionId, InstId, Op, Value};
 use commsan_points_to::Pointer;
@@ -109,7 +109,7 @@ impl Analysis<'_, '_> {
             .map(|(arg, param)| {
                 let here = self.targets((number, body), arg);
                 let few = here.few.as_ref()?;
-                let anywhere = self.footprints.targets(self.comms, callee, Value::Param(param));
+                let anywhere = self.mod_ref.targets(self.comms, callee, Value::Param(param));
                 let less = anywhere.few.as_ref().is_none_or(|all| all.len() > few.len());
                 less.then(|| Rc::from(&few[..]))
             })
@@ -139,13 +139,13 @@ impl Analysis<'_, '_> {
             .and_then(|(param, by)| Some((context.call.pointed.get(param as usize)?.clone()?, by)))
             .or_else(|| context.handed(body, value))
         else {
-            return self.footprints.targets(self.comms, function, value);
+            return self.mod_ref.targets(self.comms, function, value);
         };
         let shifted = |to: &Pointer| Pointer { at: to.at.zip(by).map(|(at, by)| at + by), ..*to };
         let mut pointers: Vec<_> = pointed.iter().map(shifted).collect();
         pointers.sort_unstable();
         pointers.dedup();
-        let targets = Rc::new(self.footprints.at(&pointers));
+        let targets = Rc::new(self.mod_ref.at(&pointers));
         self.contexts[number].targets.insert(value, Rc::clone(&targets));
         targets
     }

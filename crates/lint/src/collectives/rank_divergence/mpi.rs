@@ -41,7 +41,7 @@ impl Analysis<'_, '_> {
             let bytes = extent::of_integers(self.comms, pass.body, inst, mpi);
             for arg in inst.args.iter().take(to + 1).skip(from) {
                 let targets = self.targets(pass.at(), *arg);
-                let targets = self.footprints.extended(&targets, bytes);
+                let targets = self.mod_ref.extended(&targets, bytes);
                 pass.write(memory, &targets, label | control);
                 if name == "MPI_Comm_rank" && comm != Comm::Own {
                     self.found.ranks.extend(self.comms.memory.targets(function, *arg));
@@ -105,7 +105,7 @@ impl Analysis<'_, '_> {
             if label == 0 {
                 pass.clear(memory, &targets, bytes);
             } else {
-                let targets = self.footprints.extended(&targets, bytes);
+                let targets = self.mod_ref.extended(&targets, bytes);
                 pass.write(memory, &targets, label | control);
             }
         }

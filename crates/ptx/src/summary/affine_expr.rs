@@ -1,10 +1,10 @@
-//! Numbers as linear forms of what differs between threads and iterations.
+//! Numbers as affine expressions of what differs between threads and iterations.
 
 use super::graph::NodeId;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What a form is linear in.
+/// What an affine expression is linear in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Var {
     /// `%tid`, by dimension.
@@ -34,21 +34,21 @@ pub(super) enum Reading {
 
 /// Constant plus coefficients times variables; coefficients are not 0, variables in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct AffineExpr {
     pub(super) constant: i64,
     pub(super) terms: SmallVec<[(Var, i64); 4]>,
 }
 
-/// Forms of more terms are not worth keeping.
+/// AffineExprs of more terms are not worth keeping.
 const MOST_TERMS: usize = 16;
 
-impl Form {
-    pub(super) fn constant(constant: i64) -> Form {
-        Form { constant, terms: SmallVec::new() }
+impl AffineExpr {
+    pub(super) fn constant(constant: i64) -> AffineExpr {
+        AffineExpr { constant, terms: SmallVec::new() }
     }
 
-    pub(super) fn var(var: Var) -> Form {
-        Form { constant: 0, terms: SmallVec::from_slice(&[(var, 1)]) }
+    pub(super) fn var(var: Var) -> AffineExpr {
+        AffineExpr { constant: 0, terms: SmallVec::from_slice(&[(var, 1)]) }
     }
 
     /// The value, if it is the same for all.
@@ -61,7 +61,7 @@ impl Form {
     }
 
     /// `self + factor * other`; none if a number becomes too large.
-    pub(super) fn plus(&self, other: &Form, factor: i64) -> Option<Form> {
+    pub(super) fn plus(&self, other: &AffineExpr, factor: i64) -> Option<AffineExpr> {
         let mut sum: BTreeMap<Var, i64> = self.terms.iter().copied().collect();
         for &(var, coefficient) in &other.terms {
             let entry = sum.entry(var).or_default();
@@ -69,15 +69,15 @@ impl Form {
         }
         let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         let terms: SmallVec<_> = sum.into_iter().filter(|(_, c)| *c != 0).collect();
-        (terms.len() <= MOST_TERMS).then_some(Form { constant, terms })
+        (terms.len() <= MOST_TERMS).then_some(AffineExpr { constant, terms })
     }
 
-    pub(super) fn times(&self, factor: i64) -> Option<Form> {
-        Form::default().plus(self, factor)
+    pub(super) fn times(&self, factor: i64) -> Option<AffineExpr> {
+        AffineExpr::default().plus(self, factor)
     }
 
     /// The same modulo 2 to the power of `bits`, with coefficients as close to 0 as possible.
-    pub(super) fn reduced(mut self, bits: u32) -> Form {
+    pub(super) fn reduced(mut self, bits: u32) -> AffineExpr {
         let reduce = |n: i64| (n << (64 - bits)) >> (64 - bits);
         self.constant = reduce(self.constant);
         self.terms.iter_mut().for_each(|(_, c)| *c = reduce(*c));
@@ -86,7 +86,7 @@ impl Form {
     }
 
     /// How often a line is in it, if it has the line's variables in no other proportion.
-    pub(super) fn factor(&self, line: &Form) -> Option<i64> {
+    pub(super) fn factor(&self, line: &AffineExpr) -> Option<i64> {
         let (first, coefficient) = line.terms.first()?;
         let own = self.coefficient(*first);
         let factor = (own % coefficient == 0).then(|| own / coefficient)?;
@@ -104,8 +104,8 @@ impl Form {
     }
 
     /// Without the constant.
-    pub(super) fn linear(&self) -> Form {
-        Form { constant: 0, ..self.clone() }
+    pub(super) fn linear(&self) -> AffineExpr {
+        AffineExpr { constant: 0, ..self.clone() }
     }
 }
 
@@ -176,13 +176,13 @@ mod tests {
 
     #[test]
     fn forms_add_and_reduce() {
-        let x = Form::var(Var::Tid(0));
-        let form = x.times(3).unwrap().plus(&Form::constant(5), -1).unwrap();
-        assert_eq!((form.constant, form.coefficient(Var::Tid(0))), (-5, 3));
-        assert_eq!(form.plus(&x, -3).unwrap().as_constant(), Some(-5));
-        let wrapped = Form::constant(0xFFFF_FFFF).plus(&x, 0xFFFF_FFFE).unwrap().reduced(32);
+        let x = AffineExpr::var(Var::Tid(0));
+        let expr = x.times(3).unwrap().plus(&AffineExpr::constant(5), -1).unwrap();
+        assert_eq!((expr.constant, expr.coefficient(Var::Tid(0))), (-5, 3));
+        assert_eq!(expr.plus(&x, -3).unwrap().as_constant(), Some(-5));
+        let wrapped = AffineExpr::constant(0xFFFF_FFFF).plus(&x, 0xFFFF_FFFE).unwrap().reduced(32);
         assert_eq!((wrapped.constant, wrapped.coefficient(Var::Tid(0))), (-1, -2));
-        assert_eq!(Form::constant(i64::MAX).plus(&Form::constant(1), 1), None);
+        assert_eq!(AffineExpr::constant(i64::MAX).plus(&AffineExpr::constant(1), 1), None);
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod pass;
 mod search;
 
 use super::comm::{Comms, Labels};
-use super::footprint::{Footprints, Targets};
+use super::mod_ref::{ModRef, Targets};
 use super::reach;
 use super::stored::Stored;
 use crate::callgraph;
@@ -37,7 +37,7 @@ const ROUNDS: usize = 40;
 
 /// What differs between ranks, for a whole program.
 #[derive(Debug, Default)]
-pub struct Differing {
+pub struct Divergent {
     /// Of conditions, by their branches, and of pointers that are called, by the calls.
     pub conditions: FxHashMap<(FunctionId, InstId), Labels>,
     /// Of those, what other conditions on the way there depend on: not all ranks may get there.
@@ -61,18 +61,18 @@ struct Analysis<'a, 'p> {
     order: Order,
     /// Functions in which anything can differ.
     relevant: FxHashSet<FunctionId>,
-    footprints: Footprints,
+    mod_ref: ModRef,
     /// Contexts being looked at, each called by the one before.
     path: Vec<usize>,
-    found: Differing,
+    found: Divergent,
 }
 
 /// Looks at everything that is reached from `roots`.
-pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
+pub fn divergent(comms: &mut Comms, roots: &[FunctionId]) -> Divergent {
     let (contexts, known, of_function, shapes, open, path, found) = Default::default();
     let reached = reach::look(comms);
     let relevant = reached.functions.clone();
-    let footprints = Footprints::of(comms, reached);
+    let mod_ref = ModRef::of(comms, reached);
     let order = Order::of(comms, roots);
     let mut analysis = Analysis {
         comms,
@@ -83,7 +83,7 @@ pub fn differing(comms: &mut Comms, roots: &[FunctionId]) -> Differing {
         open,
         order,
         relevant,
-        footprints,
+        mod_ref,
         path,
         found,
     };
@@ -255,7 +255,7 @@ impl Analysis<'_, '_> {
         if !self.order.recursive[function.0 as usize] && !touched.is_empty() {
             for id in body.block_ids().flat_map(|block| &body[block].code) {
                 if let Op::Alloca(_) = body[*id].op
-                    && let Some(own) = self.footprints.number(Object::Local(function, *id))
+                    && let Some(own) = self.mod_ref.number(Object::Local(function, *id))
                 {
                     touched.remove(&own);
                 }
@@ -362,7 +362,7 @@ impl Analysis<'_, '_> {
     fn overwrite(&self, pass: &mut Pass, memory: &mut Stored, to: &Targets, id: InstId) {
         let Some(length) = pass.shape.lengths.get(&id).filter(|_| to.is_certain) else { return };
         for place in &to.places {
-            let whole = place.at == Some(0) && self.footprints.size(place.object) == Some(*length);
+            let whole = place.at == Some(0) && self.mod_ref.size(place.object) == Some(*length);
             if memory.overwrite(*place, *length, whole) {
                 pass.touched.insert(place.object);
             }

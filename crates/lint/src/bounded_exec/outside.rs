@@ -1,11 +1,11 @@
 //! Functions of libraries, as far as a rank's values depend on them.
 
-use super::machine::{Machine, Stop};
+use super::interpreter::{Interpreter, Stop};
 use super::store::{Datum, Origin};
 use crate::library::Library;
 use commsan_ir::{Inst, InstId};
 
-impl Machine<'_, '_> {
+impl Interpreter<'_, '_> {
     /// A function of a library.
     pub(super) fn library(&mut self, id: InstId, inst: &Inst, name: &str) -> Result<Datum, Stop> {
         let args: Vec<_> = inst.args.iter().map(|value| self.value(*value)).collect();

@@ -4,7 +4,7 @@ use super::Analysis;
 use super::context::Call;
 use super::pass::{Pass, value};
 use crate::collectives::comm::{Labels, OTHER};
-use crate::collectives::footprint::digested;
+use crate::collectives::mod_ref::digested;
 use crate::collectives::sources::{DIFFERS, tells_of_file};
 use crate::collectives::stored::Stored;
 use crate::library::Library;
@@ -70,7 +70,7 @@ impl Analysis<'_, '_> {
             }
             let mut content = 0;
             for array in digested(program, inst) {
-                content |= memory.read(&self.footprints.arrays(self.comms, pass.function, *array));
+                content |= memory.read(&self.mod_ref.arrays(self.comms, pass.function, *array));
             }
             if tells_of_file(name) {
                 return 0;
@@ -89,7 +89,7 @@ impl Analysis<'_, '_> {
             context.callers.insert(pass.number);
             if !context.entered.is_of(&before) {
                 context.entered = before.version();
-                let footprint = self.footprints.get(*callee);
+                let footprint = self.mod_ref.get(*callee);
                 if context.entry.join(&before.within(&footprint)) {
                     self.queue(number);
                 }

@@ -1,8 +1,8 @@
 //! Indices that follow no pattern, which may come again in a later iteration.
 
 use super::{Facts, Run};
-use crate::pending::effects::Touch;
-use crate::pending::linear::Linear;
+use crate::local_concurrency::effects::Touch;
+use crate::local_concurrency::linear::Linear;
 use commsan_ir::{Op, Value};
 
 impl Run<'_, '_, '_> {

@@ -38,7 +38,7 @@ impl<'p> Job<'_, 'p> {
         if self.is_in_place(asked.rank, buffer) {
             return None;
         }
-        let object = self.ranks[asked.rank].machine.store.get(object);
+        let object = self.ranks[asked.rank].interpreter.store.get(object);
         let is_own = match object.origin {
             Origin::Global(id) => {
                 let global = &self.text.program[id];

@@ -2,7 +2,7 @@
 
 use super::super::assigned;
 use super::super::comm::Labels;
-use super::super::footprint::Targets;
+use super::super::mod_ref::Targets;
 use super::super::stored::Stored;
 use super::search;
 use crate::Calls;

@@ -1,7 +1,7 @@
 //! What is wrong in a rehearsal.
 
 use super::asked::{Asked, Place};
-use super::meetings::Entry;
+use super::collective_matching::Entry;
 use super::messages::Open;
 use super::{Job, Outcome, State};
 use commsan_model::{Code, Role};
@@ -17,7 +17,7 @@ type Party<'a> = (usize, &'a Entry);
 
 /// Something wrong.
 #[derive(Clone, Debug)]
-pub struct Wrong {
+pub struct Defect {
     pub code: Code,
     /// The main one first.
     pub spots: Vec<Spot>,
@@ -33,15 +33,15 @@ pub struct Wrong {
 impl<'p> Job<'_, 'p> {
     pub fn outcome(self) -> Outcome {
         let complete = self.ranks.iter().all(|rank| matches!(rank.state, State::Ended(_)));
-        let Job { wrong, seen, unfit, strict, ranks, .. } = self;
+        let Job { defects, seen, unfit, strict, ranks, .. } = self;
         let (complete, ranks) = (complete && !unfit, ranks.len());
-        Outcome { wrong, seen, unfit, complete, strict, ranks }
+        Outcome { defects, seen, unfit, complete, strict, ranks }
     }
 
     pub fn add(&mut self, code: Code, spots: Vec<Spot>, message: String, why: String, help: &str) {
         let possible = self.by_chance;
         let (help, rank) = (help.to_owned(), None);
-        self.wrong.push(Wrong { code, spots, message, why, help, possible, rank });
+        self.defects.push(Defect { code, spots, message, why, help, possible, rank });
     }
 
     pub fn with(&self) -> String {
@@ -66,7 +66,7 @@ impl<'p> Job<'_, 'p> {
             why,
             "check how the rank is computed at the borders",
         );
-        if let Some(added) = self.wrong.last_mut() {
+        if let Some(added) = self.defects.last_mut() {
             added.rank = Some(rank);
         }
         self.unfit = true;
@@ -74,7 +74,7 @@ impl<'p> Job<'_, 'p> {
 
     /// Loads and stores of buffers that are in use.
     pub fn touched(&mut self, rank: usize) {
-        for touch in std::mem::take(&mut self.ranks[rank].machine.touches) {
+        for touch in std::mem::take(&mut self.ranks[rank].interpreter.touches) {
             let own = &self.ranks[rank].requests[touch.pending.request];
             let (code, does) = match (touch.pending.writes, touch.stores) {
                 (false, _) => (Code::SendBufferWritten, "write to the buffer of a pending send"),
@@ -263,7 +263,7 @@ impl<'p> Job<'_, 'p> {
                 .iter()
                 .any(|rank| matches!(rank.state, State::Lost | State::Running | State::Asking))
         };
-        if lost(self) || !self.wrong.is_empty() && self.stuck().len() == self.ranks.len() {
+        if lost(self) || !self.defects.is_empty() && self.stuck().len() == self.ranks.len() {
             return;
         }
         let stuck = self.stuck();

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Ranks that enter the same collective of a communicator together.
 #[derive(Clone, Debug, Default)]
-pub struct Meeting {
+pub struct Collective {
     /// By place in the communicator.
     pub entries: Vec<Option<Entry>>,
     done: bool,
@@ -47,7 +47,7 @@ pub struct Entry {
 
 impl<'p> Job<'_, 'p> {
     /// Calls that ranks enter together.
-    pub fn meeting(&mut self, asked: &Asked<'p>) -> Option<()> {
+    pub fn collective(&mut self, asked: &Asked<'p>) -> Option<()> {
         let (rank, call) = (asked.rank, asked.call);
         let scope = self.comm_of(asked, "comm")?;
         if call.effect == Effect::Init {
@@ -70,11 +70,11 @@ impl<'p> Job<'_, 'p> {
         let number = self.comms[scope].entered[place];
         self.comms[scope].entered[place] += 1;
         let members = self.comms[scope].members.len();
-        let meetings = &mut self.comms[scope].meetings;
-        if meetings.len() <= number {
-            meetings.push(Meeting { entries: vec![None; members], done: false });
+        let collectives = &mut self.comms[scope].collectives;
+        if collectives.len() <= number {
+            collectives.push(Collective { entries: vec![None; members], done: false });
         }
-        meetings[number].entries[place] = Some(entry);
+        collectives[number].entries[place] = Some(entry);
         self.agree(scope, number, place)?;
         self.settle(scope, number);
         if starts {
@@ -158,10 +158,10 @@ impl<'p> Job<'_, 'p> {
 
     /// Compares what the last one has said with what the others have.
     fn agree(&mut self, scope: usize, number: usize, place: usize) -> Option<()> {
-        let meeting = &self.comms[scope].meetings[number];
-        let others = (0..).zip(&meeting.entries).filter(|(at, _)| *at != place);
+        let collective = &self.comms[scope].collectives[number];
+        let others = (0..).zip(&collective.entries).filter(|(at, _)| *at != place);
         let other = others.into_iter().find_map(|(at, entry)| Some((at, entry.clone()?)));
-        let (Some((other_place, other)), Some(entry)) = (other, meeting.entries[place].clone())
+        let (Some((other_place, other)), Some(entry)) = (other, collective.entries[place].clone())
         else {
             return Some(());
         };
@@ -196,8 +196,8 @@ impl<'p> Job<'_, 'p> {
 
     /// Whether the data of a collective fits (MPI 4.1 §6.4-6.12).
     fn amounts(&mut self, scope: usize, number: usize, place: usize) {
-        let meeting = &self.comms[scope].meetings[number];
-        let Some(entry) = meeting.entries[place].clone() else { return };
+        let collective = &self.comms[scope].collectives[number];
+        let Some(entry) = collective.entries[place].clone() else { return };
         let root = entry.root.and_then(|root| usize::try_from(root).ok());
         let base = base(entry.name);
         let symmetric = matches!(
@@ -205,7 +205,7 @@ impl<'p> Job<'_, 'p> {
             "Bcast" | "Reduce" | "Allreduce" | "Scan" | "Exscan" | "Reduce_scatter_block"
         );
         let members = self.comms[scope].members.clone();
-        let others: Vec<_> = (0..).zip(meeting.entries.clone()).collect();
+        let others: Vec<_> = (0..).zip(collective.entries.clone()).collect();
         for (at, other) in others {
             let Some(other) = other.filter(|_| at != place) else { continue };
             let pair = match base {
@@ -228,13 +228,13 @@ impl<'p> Job<'_, 'p> {
 
     /// Lets go on whom nothing keeps any more.
     fn settle(&mut self, scope: usize, number: usize) {
-        let meeting = self.comms[scope].meetings[number].clone();
-        let complete = meeting.entries.iter().all(Option::is_some);
+        let collective = self.comms[scope].collectives[number].clone();
+        let complete = collective.entries.iter().all(Option::is_some);
         let members = self.comms[scope].members.clone();
-        for (place, entry) in meeting.entries.iter().enumerate() {
+        for (place, entry) in collective.entries.iter().enumerate() {
             let Some(entry) = entry else { continue };
             let root = entry.root.and_then(|root| usize::try_from(root).ok());
-            let there = |place: usize| meeting.entries.get(place).is_some_and(Option::is_some);
+            let there = |place: usize| collective.entries.get(place).is_some_and(Option::is_some);
             let free = complete
                 || !self.strict
                     && match entry.flow {
@@ -249,21 +249,21 @@ impl<'p> Job<'_, 'p> {
                 continue;
             }
             request.done = true;
-            self.result_of(scope, &meeting, place, entry);
+            self.result_of(scope, &collective, place, entry);
         }
-        if complete && !self.comms[scope].meetings[number].done {
-            self.comms[scope].meetings[number].done = true;
-            self.made(scope, &meeting);
+        if complete && !self.comms[scope].collectives[number].done {
+            self.comms[scope].collectives[number].done = true;
+            self.made(scope, &collective);
         }
     }
 
     /// Stores what a rank gets from a collective.
-    fn result_of(&mut self, scope: usize, meeting: &Meeting, place: usize, entry: &Entry) {
+    fn result_of(&mut self, scope: usize, collective: &Collective, place: usize, entry: &Entry) {
         let members = self.comms[scope].members.clone();
         let rank = members[place];
         let data = |at: usize| {
-            let other = meeting.entries[at].as_ref()?;
-            let store = &self.ranks[members[at]].machine.store;
+            let other = collective.entries[at].as_ref()?;
+            let store = &self.ranks[members[at]].interpreter.store;
             let bytes = other.bytes.filter(|bytes| *bytes <= 4096)?;
             match other.input {
                 Datum::Address(object, from) => Some(store.copy_of((object, from), bytes)),
@@ -284,11 +284,11 @@ impl<'p> Job<'_, 'p> {
         let result = match base {
             "Bcast" => root.and_then(data).map(|pieces| vec![pieces]),
             "Allgather" | "Gather" => (0..members.len()).map(data).collect(),
-            "Allreduce" | "Reduce" => self.reduced(meeting, &members, rank).map(|sum| vec![sum]),
+            "Allreduce" | "Reduce" => self.reduced(collective, &members, rank).map(|sum| vec![sum]),
             _ => None,
         };
         let bytes = entry.bytes.filter(|_| self.is_dense(entry));
-        let store = &mut self.ranks[rank].machine.store;
+        let store = &mut self.ranks[rank].interpreter.store;
         match (result, bytes) {
             (Some(parts), Some(bytes)) => {
                 for (index, pieces) in (0..).zip(parts) {
@@ -307,14 +307,14 @@ impl<'p> Job<'_, 'p> {
     /// The sum, the least or the largest of single integers.
     fn reduced(
         &self,
-        meeting: &Meeting,
+        collective: &Collective,
         members: &[usize],
         rank: usize,
     ) -> Option<Vec<(i64, i64, Datum)>> {
         let mut all = Vec::new();
         let mut bytes = 0;
         let mut op = None;
-        for (at, entry) in meeting.entries.iter().enumerate() {
+        for (at, entry) in collective.entries.iter().enumerate() {
             let entry = entry.as_ref()?;
             let [(name, 1)] = &entry.sent.as_ref()?[..] else { return None };
             if !name.ends_with("integer") {
@@ -323,7 +323,7 @@ impl<'p> Job<'_, 'p> {
             bytes = entry.bytes?;
             op = self.op_name(rank, entry.op);
             let Datum::Address(object, from) = entry.input else { return None };
-            match self.ranks[members[at]].machine.store.load((object, from), bytes) {
+            match self.ranks[members[at]].interpreter.store.load((object, from), bytes) {
                 Datum::Int(number) => all.push(number),
                 _ => return None,
             }
@@ -338,9 +338,9 @@ impl<'p> Job<'_, 'p> {
     }
 
     /// Communicators and windows that a collective makes.
-    fn made(&mut self, scope: usize, meeting: &Meeting) {
+    fn made(&mut self, scope: usize, collective: &Collective) {
         let members = self.comms[scope].members.clone();
-        let entries: Vec<_> = meeting.entries.iter().flatten().cloned().collect();
+        let entries: Vec<_> = collective.entries.iter().flatten().cloned().collect();
         let Some(first) = entries.first() else { return };
         if first.made.is_none() {
             return;
@@ -391,7 +391,7 @@ impl<'p> Job<'_, 'p> {
             self.comms.push(Comm {
                 members: part.clone(),
                 entered: vec![0; count],
-                meetings: Vec::new(),
+                collectives: Vec::new(),
                 grid,
             });
             for (rank, entry) in

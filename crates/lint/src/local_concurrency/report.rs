@@ -1,7 +1,7 @@
 //! From what was found along the ways of an operation to findings.
 
 use super::effects::{Called, View};
-use super::found::{Found, Overlap, Wrong};
+use super::found::{Found, Overlap, Violation};
 use super::operation::Operation;
 use super::walk::Walker;
 use crate::places;
@@ -13,10 +13,11 @@ use rustc_hash::FxHashSet;
 /// Findings about an operation.
 pub fn findings(walker: &Walker, operation: &Operation, found: &Found) -> Vec<Finding> {
     let reporter = Reporter { walker, view: walker.view, operation, found };
-    let mut wrong: Vec<_> = found.wrong.iter().map(|(at, overlap)| (*at, *overlap)).collect();
-    wrong.sort_unstable_by_key(|((wrong, id), _)| (*id, *wrong));
-    let found = wrong.into_iter().filter_map(|((wrong, id), overlap)| {
-        if wrong == Wrong::Ends { None } else { reporter.finding(wrong, id, overlap) }
+    let mut violation: Vec<_> =
+        found.violations.iter().map(|(at, overlap)| (*at, *overlap)).collect();
+    violation.sort_unstable_by_key(|((violation, id), _)| (*id, *violation));
+    let found = violation.into_iter().filter_map(|((violation, id), overlap)| {
+        if violation == Violation::Ends { None } else { reporter.finding(violation, id, overlap) }
     });
     found.chain(reporter.never_completed()).collect()
 }
@@ -43,18 +44,20 @@ struct Words {
 }
 
 impl Reporter<'_, '_, '_> {
-    fn finding(&self, wrong: Wrong, id: InstId, overlap: Overlap) -> Option<Finding> {
-        if wrong == Wrong::Overwrites && self.operation.copied || !self.is_credible(wrong, id) {
+    fn finding(&self, violation: Violation, id: InstId, overlap: Overlap) -> Option<Finding> {
+        if violation == Violation::Overwrites && self.operation.copied
+            || !self.is_credible(violation, id)
+        {
             return None;
         }
         let sure = overlap == Overlap::Certain && !self.found.complete.contains(&id);
         let causes = if sure { Vec::new() } else { self.causes(id)? };
-        if overlap == Overlap::Perhaps && (causes.is_empty() || !matters(wrong)) {
+        if overlap == Overlap::Perhaps && (causes.is_empty() || !matters(violation)) {
             return None;
         }
-        let words = self.words(wrong, id);
+        let words = self.words(violation, id);
         let mut sites = vec![self.site(id, words.role, words.label)];
-        sites.push(self.operation_site(wrong));
+        sites.push(self.operation_site(violation));
         sites.extend(causes.iter().map(|id| self.cause(*id)));
         let why = self.why(id, words.consequence, &causes);
         let help = words.help.to_owned();
@@ -63,16 +66,18 @@ impl Reporter<'_, '_, '_> {
     }
 
     /// The start of the operation.
-    fn operation_site(&self, wrong: Wrong) -> Site {
-        let (verb, call) = (self.verb(wrong), self.call());
+    fn operation_site(&self, violation: Violation) -> Site {
+        let (verb, call) = (self.verb(violation), self.call());
         let label = format!("{call} starts to {verb} the buffer");
         self.site(self.operation.start, Role::Operation, label)
     }
 
-    fn verb(&self, wrong: Wrong) -> &'static str {
+    fn verb(&self, violation: Violation) -> &'static str {
         let buffers = &self.operation.buffers;
-        let partial = match wrong {
-            Wrong::Reads(n) | Wrong::Writes(n) => Some(&buffers[n]).filter(|buffer| buffer.partial),
+        let partial = match violation {
+            Violation::Reads(n) | Violation::Writes(n) => {
+                Some(&buffers[n]).filter(|buffer| buffer.partial)
+            }
             _ => None,
         };
         let writes = match partial {
@@ -97,10 +102,10 @@ impl Reporter<'_, '_, '_> {
         }
     }
 
-    fn words(&self, wrong: Wrong, id: InstId) -> Words {
+    fn words(&self, violation: Violation, id: InstId) -> Words {
         let call = self.call();
         let function = &self.view.program[self.view.function(id)].shown;
-        let using = self.using(wrong);
+        let using = self.using(violation);
         let name = self.name(id);
         let who = match self.view.called(id) {
             Some(_) => format!("{name} in `{function}`"),
@@ -110,7 +115,7 @@ impl Reporter<'_, '_, '_> {
             Op::Load(size) | Op::Store(size) | Op::Atomic(size) => format!("{size}-byte {verb}"),
             _ => format!("{name}, {verb}"),
         };
-        let (code, complete) = (self.code(wrong), self.complete());
+        let (code, complete) = (self.code(violation), self.complete());
         let words = |role, message, label, consequence, help| Words {
             code,
             role,
@@ -119,22 +124,22 @@ impl Reporter<'_, '_, '_> {
             consequence,
             help,
         };
-        match wrong {
-            Wrong::Reads(_) => words(
+        match violation {
+            Violation::Reads(_) => words(
                 Role::Access,
                 format!("{who} reads the buffer that {call} {using}"),
                 access("read"),
                 ", so it sees old data, new data or a mixture",
                 complete,
             ),
-            Wrong::Writes(_) => words(
+            Violation::Writes(_) => words(
                 Role::Access,
                 format!("{who} writes the buffer that {call} {using}"),
                 access("write"),
                 "",
                 complete,
             ),
-            Wrong::Call(_, writes) => words(
+            Violation::Call(_, writes) => words(
                 Role::Access,
                 format!(
                     "{who} {} the buffer that {call} {using}",
@@ -145,14 +150,14 @@ impl Reporter<'_, '_, '_> {
                 "give each operation its own part of the buffer, or complete the first before the \
                  second starts",
             ),
-            Wrong::Releases(_) => words(
+            Violation::Releases(_) => words(
                 Role::Release,
                 format!("{who} releases the buffer that {call} {using}"),
                 format!("{name} releases the buffer"),
                 ", so MPI goes on with memory that may belong to something else",
                 complete,
             ),
-            Wrong::Returns(_) => words(
+            Violation::Returns(_) => words(
                 Role::Return,
                 format!("`{function}` returns while {call} {using} a buffer on its stack"),
                 format!("`{function}` returns here"),
@@ -160,7 +165,7 @@ impl Reporter<'_, '_, '_> {
                 "complete the operation before the function returns, or use a buffer that lives \
                  longer: static, on the heap, or the caller's",
             ),
-            Wrong::Overwrites => words(
+            Violation::Overwrites => words(
                 Role::Overwrite,
                 format!("{who} overwrites the request of {call}, which is still active"),
                 format!("{name} stores its own request in the same variable"),
@@ -168,7 +173,7 @@ impl Reporter<'_, '_, '_> {
                 "complete the request before its variable is used again, or keep each request in \
                  its own element of an array and complete all by MPI_Waitall",
             ),
-            Wrong::Starts | Wrong::Ends => words(
+            Violation::Starts | Violation::Ends => words(
                 Role::Access,
                 format!("{who} starts the persistent request of {call}, which is still active"),
                 format!("{name} starts the active request again"),
@@ -179,32 +184,34 @@ impl Reporter<'_, '_, '_> {
         }
     }
 
-    fn code(&self, wrong: Wrong) -> Code {
+    fn code(&self, violation: Violation) -> Code {
         let one_sided = self.operation.one_sided;
         let written = |number: usize| self.operation.buffers[number].writes;
-        match wrong {
-            Wrong::Reads(buffer) | Wrong::Writes(buffer) if one_sided => match written(buffer) {
-                true => Code::ResultBufferUsed,
-                false => Code::OriginBufferWritten,
-            },
-            Wrong::Reads(_) => Code::ReceiveBufferRead,
-            Wrong::Writes(buffer) => match written(buffer) {
+        match violation {
+            Violation::Reads(buffer) | Violation::Writes(buffer) if one_sided => {
+                match written(buffer) {
+                    true => Code::ResultBufferUsed,
+                    false => Code::OriginBufferWritten,
+                }
+            }
+            Violation::Reads(_) => Code::ReceiveBufferRead,
+            Violation::Writes(buffer) => match written(buffer) {
                 true => Code::ReceiveBufferWritten,
                 false => Code::SendBufferWritten,
             },
-            Wrong::Call(..) => Code::OperationsOverlap,
-            Wrong::Releases(_) => Code::PendingBufferFreed,
-            Wrong::Returns(_) => Code::PendingStackBuffer,
-            Wrong::Overwrites => Code::RequestOverwritten,
-            Wrong::Starts => Code::ActiveRequestStarted,
-            Wrong::Ends => Code::RequestNeverCompleted,
+            Violation::Call(..) => Code::OperationsOverlap,
+            Violation::Releases(_) => Code::PendingBufferFreed,
+            Violation::Returns(_) => Code::PendingStackBuffer,
+            Violation::Overwrites => Code::RequestOverwritten,
+            Violation::Starts => Code::ActiveRequestStarted,
+            Violation::Ends => Code::RequestNeverCompleted,
         }
     }
 
-    fn using(&self, wrong: Wrong) -> &'static str {
-        let buffer = match wrong {
-            Wrong::Reads(n) | Wrong::Writes(n) | Wrong::Call(n, _) => Some(n),
-            Wrong::Releases(n) | Wrong::Returns(n) => Some(n),
+    fn using(&self, violation: Violation) -> &'static str {
+        let buffer = match violation {
+            Violation::Reads(n) | Violation::Writes(n) | Violation::Call(n, _) => Some(n),
+            Violation::Releases(n) | Violation::Returns(n) => Some(n),
             _ => None,
         };
         let writes = buffer.is_some_and(|buffer| self.operation.buffers[buffer].writes);
@@ -315,10 +322,10 @@ impl Reporter<'_, '_, '_> {
     /// Whether the place is reached by conditions that were understood: not by what is in memory
     /// that could not be followed, since that may say that the operation is pending. Memory is
     /// released on conditions that belong to who manages it; these are never understood.
-    fn is_credible(&self, wrong: Wrong, id: InstId) -> bool {
+    fn is_credible(&self, violation: Violation, id: InstId) -> bool {
         let ways = self.walker.ways;
         let (block, start) = (self.block(id), self.block(self.operation.start));
-        let releases = matches!(wrong, Wrong::Releases(_));
+        let releases = matches!(violation, Violation::Releases(_));
         let mut at = Some(block);
         while let Some(below) = at {
             at = ways.dominators[below.0 as usize];
@@ -449,14 +456,17 @@ impl Reporter<'_, '_, '_> {
         let found = self.found;
         let (_, call) = self.view.row(self.operation.described)?;
         let has_request = call.at.request.is_some() && !self.operation.one_sided;
-        let ends = found.wrong.keys().filter(|(wrong, _)| *wrong == Wrong::Ends);
+        let ends = found.violations.keys().filter(|(violation, _)| *violation == Violation::Ends);
         let end = ends.map(|(_, id)| *id).min()?;
         let ever = !found.by.is_empty() || !found.tests.is_empty();
-        let other = |(wrong, _): &(Wrong, InstId)| match wrong {
-            Wrong::Overwrites | Wrong::Starts => true,
-            wrong => ever && *wrong != Wrong::Ends,
+        let other = |(violation, _): &(Violation, InstId)| match violation {
+            Violation::Overwrites | Violation::Starts => true,
+            violation => ever && *violation != Violation::Ends,
         };
-        if !has_request || found.lost || found.wrong.keys().any(other) || call.effect == Effect::Rma
+        if !has_request
+            || found.lost
+            || found.violations.keys().any(other)
+            || call.effect == Effect::Rma
         {
             return None;
         }
@@ -483,7 +493,7 @@ impl Reporter<'_, '_, '_> {
             true => format!("on some ways no call completes the request of {name}"),
             false => format!("no call completes the request of {name}"),
         };
-        let mut sites = vec![self.operation_site(Wrong::Ends)];
+        let mut sites = vec![self.operation_site(Violation::Ends)];
         sites.extend(causes.iter().map(|id| self.cause(*id)));
         let finding = places::finding(
             Code::RequestNeverCompleted,
@@ -553,6 +563,6 @@ impl Reporter<'_, '_, '_> {
 }
 
 /// Whether an access somewhere in the same object is worth a suspicion.
-fn matters(wrong: Wrong) -> bool {
-    matches!(wrong, Wrong::Reads(_) | Wrong::Writes(_))
+fn matters(violation: Violation) -> bool {
+    matches!(violation, Violation::Reads(_) | Violation::Writes(_))
 }

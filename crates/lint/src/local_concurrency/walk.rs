@@ -11,7 +11,7 @@ mod irregular;
 
 use super::effects::{Called, Touch, View};
 use super::effort::Effort;
-use super::found::{Found, Overlap, Wrong};
+use super::found::{Found, Overlap, Violation};
 use super::linear::{Known, Linear};
 use super::live::Live;
 use super::loops::Ways;
@@ -140,8 +140,8 @@ impl<'w, 'p> Walker<'w, 'p> {
 
     fn follow_from(&self, state: State, operation: &Operation, first: bool) -> Option<Found> {
         let found = self.follow_while(state.clone(), operation, first, false)?;
-        // Where it was complete is asked only of places where something is wrong.
-        if found.wrong.keys().all(|(wrong, _)| *wrong == Wrong::Ends) {
+        // Where it was complete is asked only of places where something is violation.
+        if found.violations.keys().all(|(violation, _)| *violation == Violation::Ends) {
             return Some(found);
         }
         self.follow_while(state, operation, first, true)
@@ -456,7 +456,7 @@ impl Run<'_, '_, '_> {
         let Called::Mpi(mpi) = called else { return Next::Stays };
         let Some(call) = mpi.call else { return Next::Stays };
         if call.effect == Effect::Finalize {
-            self.found.wrong.insert((Wrong::Ends, id), Overlap::Certain);
+            self.found.violations.insert((Violation::Ends, id), Overlap::Certain);
             return Next::Ends;
         }
         if call.effect == Effect::MemFree {
@@ -466,8 +466,8 @@ impl Run<'_, '_, '_> {
             || call.effect == Effect::Rma && call.at.request.is_some();
         let goes = matches!(call.effect, Effect::Go | Effect::GoAll);
         if (stores || goes) && self.is_request(id, call, facts) {
-            let wrong = if goes { Wrong::Starts } else { Wrong::Overwrites };
-            self.wrong(wrong, id, Overlap::Certain, facts);
+            let violation = if goes { Violation::Starts } else { Violation::Overwrites };
+            self.violated(violation, id, Overlap::Certain, facts);
             return Next::Ends;
         }
         let described = if again { self.operation.described } else { id };
@@ -509,12 +509,12 @@ impl Run<'_, '_, '_> {
             };
             let perhaps = || self.perhaps(number, touch, facts).then_some(Overlap::Perhaps);
             if let Some(overlap) = overlap.or_else(perhaps) {
-                let wrong = match (by_call, touch.writes) {
-                    (true, writes) => Wrong::Call(number, writes),
-                    (false, true) => Wrong::Writes(number),
-                    (false, false) => Wrong::Reads(number),
+                let violation = match (by_call, touch.writes) {
+                    (true, writes) => Violation::Call(number, writes),
+                    (false, true) => Violation::Writes(number),
+                    (false, false) => Violation::Reads(number),
                 };
-                self.wrong(wrong, id, overlap, facts);
+                self.violated(violation, id, overlap, facts);
                 met = true;
             }
         }
@@ -537,7 +537,7 @@ impl Run<'_, '_, '_> {
         for number in self.own_buffers() {
             let begin = &places.buffers[number];
             if begin.as_ref().and_then(|begin| begin.behind(&at)).is_some_and(|n| n >= 0) {
-                self.wrong(Wrong::Releases(number), id, Overlap::Certain, facts);
+                self.violated(Violation::Releases(number), id, Overlap::Certain, facts);
             }
         }
     }
@@ -554,18 +554,18 @@ impl Run<'_, '_, '_> {
             let Some(Value::Inst(alloca)) = variable else { continue };
             let of = view.flat.origin(alloca).map(|(frame, _)| frame);
             if of == Some(frame) && !(root && view.is_program()) {
-                self.wrong(Wrong::Returns(number), id, Overlap::Certain, facts);
+                self.violated(Violation::Returns(number), id, Overlap::Certain, facts);
             }
         }
         if root {
-            self.found.wrong.insert((Wrong::Ends, id), Overlap::Certain);
+            self.found.violations.insert((Violation::Ends, id), Overlap::Certain);
             return Next::Ends;
         }
         Next::Stays
     }
 
-    fn wrong(&mut self, wrong: Wrong, id: InstId, overlap: Overlap, facts: &Facts) {
-        let known = self.found.wrong.entry((wrong, id)).or_insert(overlap);
+    fn violated(&mut self, violation: Violation, id: InstId, overlap: Overlap, facts: &Facts) {
+        let known = self.found.violations.entry((violation, id)).or_insert(overlap);
         *known = (*known).max(overlap);
         if facts.places.as_ref().is_some_and(|places| places.round) {
             self.found.round.insert(id);
