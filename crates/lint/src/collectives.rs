@@ -48,7 +48,7 @@ use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value, copies};
 use commsan_model::{Code, Finding, Role, Site};
 use commsan_mpi::{Call, Effect};
 use commsan_points_to::mpi::Mpi;
-use commsan_points_to::{Memory, Object};
+use commsan_points_to::{Object, PointsTo};
 use fork::Fork;
 use rank_divergence::Divergent;
 use rustc_hash::FxHashSet;
@@ -59,19 +59,19 @@ use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
 pub fn check(
     program: &mut Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     environment: &Environment,
     analysis: &mut Analysis,
 ) {
-    let found = find(program, calls, memory, environment);
+    let found = find(program, calls, points_to, environment);
     if !found.iter().any(|finding| finding.possible) {
         return analysis.findings.extend(found);
     }
-    let (callers, wanted) = to_copy(&Comms::new(program, calls, memory, environment));
+    let (callers, wanted) = to_copy(&Comms::new(program, calls, points_to, environment));
     copies::of_callees(program, &callers, &wanted);
     let calls = Calls::of(program);
-    let memory = Memory::of(program, &calls);
-    analysis.findings.extend(find(program, &calls, &memory, environment));
+    let points_to = PointsTo::of(program, &calls);
+    analysis.findings.extend(find(program, &calls, &points_to, environment));
 }
 
 /// Functions that call MPI other than to end the program, or those that do, and functions in which something may differ
@@ -94,11 +94,11 @@ fn to_copy(comms: &Comms) -> (FxHashSet<FunctionId>, FxHashSet<FunctionId>) {
 fn find(
     program: &Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     environment: &Environment,
 ) -> Vec<Finding> {
-    let mut comms = Comms::new(program, calls, memory, environment);
-    let roots = levels::roots(program, memory);
+    let mut comms = Comms::new(program, calls, points_to, environment);
+    let roots = levels::roots(program, points_to);
     let divergent = rank_divergence::divergent(&mut comms, &roots);
     if divergent.conditions.is_empty() && divergent.given.is_empty() && divergent.absent.is_empty()
     {
@@ -108,7 +108,7 @@ fn find(
     for (function, ..) in program.defined() {
         terms.of(function);
     }
-    let callees = |id, _: &Body, inst: &Inst| memory.callees(id, inst).unwrap_or_default();
+    let callees = |id, _: &Body, inst: &Inst| points_to.callees(id, inst).unwrap_or_default();
     let calls = CallGraph::of(program, callees);
     let (settled, found) = Default::default();
     let mut check = Check {
@@ -117,7 +117,7 @@ fn find(
         terms: &terms,
         divergent: &divergent,
         calls,
-        teams: teams(program, memory),
+        teams: teams(program, points_to),
         settled,
         found,
     };
@@ -427,7 +427,7 @@ impl Check<'_, '_> {
 
     /// Whether a value, or what is at an address, is the rank as `MPI_Comm_rank` has said it.
     fn is_rank(&self, function: FunctionId, value: Value, depth: usize) -> bool {
-        let targets = self.comms.memory.targets(function, value);
+        let targets = self.comms.points_to.targets(function, value);
         if !targets.is_empty() {
             return targets.iter().all(|target| self.divergent.ranks.contains(target));
         }
@@ -547,7 +547,7 @@ fn is_same((one, on): (&Event, Comm), (two, at): (&Event, Comm)) -> bool {
 }
 
 /// The parallel regions of a program, and what they call.
-fn teams(program: &Program, memory: &Memory) -> FxHashSet<FunctionId> {
+fn teams(program: &Program, points_to: &PointsTo) -> FxHashSet<FunctionId> {
     let code = program.defined().flat_map(|(_, _, body)| &body.code);
     let mut open: Vec<_> = code
         .filter_map(|inst| match runtime(program, inst) {
@@ -561,7 +561,7 @@ fn teams(program: &Program, memory: &Memory) -> FxHashSet<FunctionId> {
             continue;
         };
         open.extend(
-            body.code.iter().flat_map(|inst| memory.callees(function, inst).unwrap_or_default()),
+            body.code.iter().flat_map(|inst| points_to.callees(function, inst).unwrap_or_default()),
         );
     }
     found

@@ -38,7 +38,7 @@ mod word;
 use crate::Calls;
 use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
-use commsan_points_to::Memory;
+use commsan_points_to::PointsTo;
 use instances::Instances;
 use rustc_hash::FxHashSet;
 use shape::Shapes;
@@ -118,18 +118,18 @@ const OUTSIDE: Spot = Spot { function: FunctionId(u32::MAX), inst: InstId(u32::M
 pub fn check(
     program: &Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     options: &Options,
     analysis: &mut Analysis,
 ) {
     let context = if is_program(program) { Context::Main } else { options.context };
     let enter = |root| (root, entered(program, root, context));
-    let roots: Vec<_> = roots(program, memory).into_iter().map(enter).collect();
-    let relevant = instances::relevant(program, calls, memory);
+    let roots: Vec<_> = roots(program, points_to).into_iter().map(enter).collect();
+    let relevant = instances::relevant(program, calls, points_to);
     let threads: Vec<_> = roots.iter().filter(|(_, word)| !word.is_empty()).map(|r| r.0).collect();
-    let divergence = ThreadDivergence::of(program, calls, memory, &relevant, &threads);
-    let shapes = Shapes::of(program, calls, memory, &divergence, &relevant);
-    let instances = Instances::of(program, calls, memory, &shapes, &roots, &context.word());
+    let divergence = ThreadDivergence::of(program, calls, points_to, &relevant, &threads);
+    let shapes = Shapes::of(program, calls, points_to, &divergence, &relevant);
+    let instances = Instances::of(program, calls, points_to, &shapes, &roots, &context.word());
     if instances.events.is_empty() {
         return;
     }
@@ -149,10 +149,10 @@ fn is_program(program: &Program) -> bool {
 }
 
 /// Functions that nobody in the program calls or names.
-pub(crate) fn roots(program: &Program, memory: &Memory) -> Vec<FunctionId> {
+pub(crate) fn roots(program: &Program, points_to: &PointsTo) -> Vec<FunctionId> {
     let mut called = FxHashSet::default();
     for (id, _, body) in program.defined() {
-        let mentioned = |inst| instances::mentioned(memory, id, inst);
+        let mentioned = |inst| instances::mentioned(points_to, id, inst);
         for callee in body.code.iter().flat_map(mentioned) {
             if callee != id {
                 called.insert(callee);

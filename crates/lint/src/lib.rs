@@ -33,7 +33,7 @@ pub use levels::Level;
 
 use commsan_ir::Program;
 use commsan_model::Finding;
-use commsan_points_to::Memory;
+use commsan_points_to::PointsTo;
 
 /// What the user knows better than the program tells.
 #[derive(Clone, Debug, Default)]
@@ -62,20 +62,20 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     conditional::settle(program);
     allocators::copy(program);
     let calls = Calls::of(program);
-    let mut memory = Memory::of(program, &calls);
-    if pointers::threads(program, &memory) {
-        memory = Memory::of(program, &calls);
+    let mut points_to = PointsTo::of(program, &calls);
+    if pointers::threads(program, &points_to) {
+        points_to = PointsTo::of(program, &calls);
     }
-    pointers::resolve(program, &calls, &memory);
+    pointers::resolve(program, &calls, &points_to);
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
-    levels::check(program, &calls, &memory, options, &mut analysis);
-    local_concurrency::check(program, &calls, &memory, &environment, &mut analysis);
+    levels::check(program, &calls, &points_to, options, &mut analysis);
+    local_concurrency::check(program, &calls, &points_to, &environment, &mut analysis);
     arguments::check(program, &calls, &environment, &mut analysis);
-    objects::check(program, &calls, &memory, &environment, options.leaks, &mut analysis);
+    objects::check(program, &calls, &points_to, &environment, options.leaks, &mut analysis);
     let executed = bounded_exec::findings(program, &calls, &environment, &options.ranks);
     // The last one: it changes the program.
-    collectives::check(program, &calls, &memory, &environment, &mut analysis);
+    collectives::check(program, &calls, &points_to, &environment, &mut analysis);
     bounded_exec::add(executed, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))

@@ -41,7 +41,7 @@ use crate::environment::Environment;
 use crate::{Analysis, Calls};
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::Effect;
-use commsan_points_to::Memory;
+use commsan_points_to::PointsTo;
 use effects::View;
 use effort::Effort;
 use flat::Flat;
@@ -53,13 +53,13 @@ use walk::Walker;
 pub fn check(
     program: &Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     environment: &Environment,
     analysis: &mut Analysis,
 ) {
-    let starting = starting(program, calls, memory);
+    let starting = starting(program, calls, points_to);
     let (seen, effort) = (FxHashSet::default(), Effort::of(program));
-    let mut checker = Checker { program, calls, memory, environment, effort, seen };
+    let mut checker = Checker { program, calls, points_to, environment, effort, seen };
     // After the roots what is not reached from there, as it is called through pointers, or recursion.
     for root in roots(program).into_iter().chain(program.defined().map(|(id, ..)| id)) {
         if starting.contains(&root) && !checker.seen.contains(&root) {
@@ -78,7 +78,7 @@ pub fn check(
 struct Checker<'p> {
     program: &'p Program,
     calls: &'p Calls,
-    memory: &'p Memory,
+    points_to: &'p PointsTo,
     environment: &'p Environment,
     effort: Effort,
     /// Functions that were looked at, by themselves or in place of a call.
@@ -87,9 +87,9 @@ struct Checker<'p> {
 
 impl Checker<'_> {
     fn check(&mut self, root: FunctionId, analysis: &mut Analysis) {
-        let flat = Flat::of(self.program, self.memory, root);
+        let flat = Flat::of(self.program, self.points_to, root);
         self.seen.extend(flat.frames.iter().map(|frame| frame.function));
-        let view = View::new(self.program, self.calls, self.memory, self.environment, flat);
+        let view = View::new(self.program, self.calls, self.points_to, self.environment, flat);
         let ways = Ways::of(&view.flat.body);
         let operations = view.operations(&ways.order());
         if operations.is_empty() {
@@ -132,7 +132,7 @@ fn roots(program: &Program) -> Vec<FunctionId> {
 }
 
 /// Functions that start operations, or call those that do.
-fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<FunctionId> {
+fn starting(program: &Program, calls: &Calls, points_to: &PointsTo) -> FxHashSet<FunctionId> {
     let starts = |function: FunctionId| {
         let call = calls.get(function).and_then(|mpi| mpi.call);
         let effect = call.map(|call| call.effect);
@@ -142,7 +142,7 @@ fn starting(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Func
         )
     };
     let called = |id, _: &Body, inst: &Inst| {
-        let mut callees = memory.callees(id, inst).unwrap_or_default();
+        let mut callees = points_to.callees(id, inst).unwrap_or_default();
         if matches!(inst.op, Op::Call(_)) {
             callees.extend(inst.args.iter().filter_map(|arg| match arg {
                 Value::Function(region) => Some(*region),

@@ -16,20 +16,20 @@ use commsan_ir::{FunctionId, Inst, InstId, Program, Value};
 use commsan_model::{Code, Role, Site};
 use commsan_mpi::calls::Object as Kind;
 use commsan_mpi::{Call, Demand, Effect};
-use commsan_points_to::{Memory, Object, Pointer};
+use commsan_points_to::{Object, Pointer, PointsTo};
 use rustc_hash::FxHashSet;
 
 /// Checks; of objects that need not be freed only where `leaks` says so.
 pub fn check(
     program: &Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     environment: &Environment,
     leaks: bool,
     analysis: &mut Analysis,
 ) {
     if environment.whole {
-        let objects = Objects { program, calls, memory };
+        let objects = Objects { program, calls, points_to };
         objects.uncommitted(analysis);
         objects.left(leaks, analysis);
     }
@@ -38,7 +38,7 @@ pub fn check(
 struct Objects<'p> {
     program: &'p Program,
     calls: &'p Calls,
-    memory: &'p Memory,
+    points_to: &'p PointsTo,
 }
 
 /// A call of MPI that is in the table of calls.
@@ -65,8 +65,8 @@ impl<'p> Objects<'p> {
     /// Objects whose handles may be where an argument points.
     fn behind(&self, known: &Known, index: usize) -> Vec<Object> {
         let Some(address) = known.inst.args.get(index) else { return Vec::new() };
-        let targets = self.memory.targets(known.function, *address);
-        targets.into_iter().flat_map(|at| self.memory.content(at)).map(object).collect()
+        let targets = self.points_to.targets(known.function, *address);
+        targets.into_iter().flat_map(|at| self.points_to.content(at)).map(object).collect()
     }
 
     /// Objects that an argument may be a handle of.
@@ -75,7 +75,7 @@ impl<'p> Objects<'p> {
             _ if known.mpi.by_reference => self.behind(known, index),
             Some(Value::Int(_)) | None => Vec::new(),
             Some(handle) => {
-                self.memory.targets(known.function, *handle).into_iter().map(object).collect()
+                self.points_to.targets(known.function, *handle).into_iter().map(object).collect()
             }
         }
     }
@@ -90,7 +90,7 @@ impl<'p> Objects<'p> {
                 let made = self.maker(function, id);
                 made.is_some_and(makes_uncommitted)
                     && !committed.contains(object)
-                    && !self.memory.escapes(*object)
+                    && !self.points_to.escapes(*object)
             }
             _ => false,
         };
@@ -158,7 +158,7 @@ impl<'p> Objects<'p> {
             let object = Object::Made(known.function, known.id, u8::try_from(index).ok());
             let kept =
                 known.inst.args.get(index).is_some_and(|argument| *argument != Value::Int(0));
-            if kept && !freed.contains(&object) && !self.memory.escapes(object) {
+            if kept && !freed.contains(&object) && !self.points_to.escapes(object) {
                 self.report_left(code, &known, analysis);
             }
         }

@@ -3,18 +3,18 @@
 use crate::Calls;
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_points_to::calls::{CREATED_BY, START_OF_CXX};
-use commsan_points_to::{Memory, Object, Pointer};
+use commsan_points_to::{Object, Pointer, PointsTo};
 
 /// Turns them into calls by name, which all analyses know. What the program defines itself stays as it is: there
 /// analyses follow pointers on their own.
-pub fn resolve(program: &mut Program, calls: &Calls, memory: &Memory) {
+pub fn resolve(program: &mut Program, calls: &Calls, points_to: &PointsTo) {
     let mut found = Vec::new();
     for (function, _, body) in program.defined() {
         for (index, inst) in body.code.iter().enumerate() {
             if inst.op != Op::Call(Callee::Indirect) {
                 continue;
             }
-            if let Some([callee]) = memory.callees(function, inst).as_deref()
+            if let Some([callee]) = points_to.callees(function, inst).as_deref()
                 && calls.get(*callee).is_some()
             {
                 found.push((function, InstId(index as u32), *callee));
@@ -40,12 +40,12 @@ fn call_by_name(program: &mut Program, function: FunctionId, id: InstId, callee:
 ///
 /// `pthread_create` may be given a pointer. `std::thread` of libstdc++ is given an object, and calls a virtual function of
 /// it.
-pub fn threads(program: &mut Program, memory: &Memory) -> bool {
+pub fn threads(program: &mut Program, points_to: &PointsTo) -> bool {
     let mut found = Vec::new();
     for (function, _, body) in program.defined() {
         for (index, inst) in body.code.iter().enumerate() {
-            let entry = run_by_thread(program, memory, function, inst).map(|run| vec![run]);
-            if let Some(entries) = entry.or_else(|| pointed(program, memory, function, inst)) {
+            let entry = run_by_thread(program, points_to, function, inst).map(|run| vec![run]);
+            if let Some(entries) = entry.or_else(|| pointed(program, points_to, function, inst)) {
                 found.push((function, InstId(index as u32), entries));
             }
         }
@@ -66,7 +66,7 @@ pub fn threads(program: &mut Program, memory: &Memory) -> bool {
 /// The functions one of which `pthread_create` starts through a pointer.
 fn pointed(
     program: &Program,
-    memory: &Memory,
+    points_to: &PointsTo,
     function: FunctionId,
     inst: &Inst,
 ) -> Option<Vec<FunctionId>> {
@@ -75,16 +75,19 @@ fn pointed(
     if program[callee].name != "pthread_create" || program[callee].body.is_some() {
         return None;
     }
-    let entries = memory.targets(function, entry).into_iter().map(|target| match target.object {
-        Object::Function(id) if program[id].body.is_some() && program[id].params <= 1 => Some(id),
-        _ => None,
-    });
+    let entries =
+        points_to.targets(function, entry).into_iter().map(|target| match target.object {
+            Object::Function(id) if program[id].body.is_some() && program[id].params <= 1 => {
+                Some(id)
+            }
+            _ => None,
+        });
     entries.collect::<Option<Vec<_>>>().filter(|entries| !entries.is_empty())
 }
 
 fn run_by_thread(
     program: &Program,
-    memory: &Memory,
+    points_to: &PointsTo,
     function: FunctionId,
     inst: &Inst,
 ) -> Option<FunctionId> {
@@ -95,11 +98,11 @@ fn run_by_thread(
     if !program[callee].name.starts_with(START_OF_CXX) {
         return None;
     }
-    let owners = memory.targets(function, state).into_iter();
+    let owners = points_to.targets(function, state).into_iter();
     // Each kind of thread has a constructor of its own, which makes the object.
     let own = |state: &Pointer| matches!(state.object, Object::Made(by, ..) if by == function);
-    let states = owners.flat_map(|owner| memory.content(owner)).filter(own);
-    let tables = states.flat_map(|state| memory.content(Pointer { at: Some(0), ..state }));
+    let states = owners.flat_map(|owner| points_to.content(owner)).filter(own);
+    let tables = states.flat_map(|state| points_to.content(Pointer { at: Some(0), ..state }));
     let mut runs = tables.filter_map(|table| {
         let Pointer { object: Object::Global(id), at: Some(at) } = table else { return None };
         let at = u64::try_from(at).ok()? + RUN;

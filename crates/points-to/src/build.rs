@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::rules::{Rules, Sets};
 use super::summary::Summaries;
-use super::{Memory, Object, Pointer};
+use super::{Object, Pointer, PointsTo};
 use crate::Calls;
 use commsan_ir::{Callee, FunctionId, GlobalId, InstId, Op, Program, Value};
 use rustc_hash::FxHashSet;
@@ -17,7 +17,7 @@ struct Builder<'a> {
 }
 
 /// What pointers of a program point to.
-pub fn build(program: &Program, calls: &Calls) -> Memory {
+pub fn build(program: &Program, calls: &Calls) -> PointsTo {
     let called = called(program);
     let summaries = Summaries::of_program(program, calls, &called);
     let code = Code { program, calls, summaries: &summaries, rules: Sets::new(program) };
@@ -27,7 +27,7 @@ pub fn build(program: &Program, calls: &Calls) -> Memory {
     let functions = program.functions.iter().map(|function| function.params).collect();
     let Sets { solver, values, .. } = builder.code.rules;
     let (escaped, sets) = (solver.escaped(), Default::default());
-    Memory { solver, values, escaped, functions, sets }
+    PointsTo { solver, values, escaped, functions, sets }
 }
 
 /// By function: whether the program calls it by its name.

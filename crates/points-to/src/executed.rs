@@ -1,6 +1,6 @@
 //! Random programs, run: whatever a value is when they run is among what it may be.
 
-use super::{Memory, Object, Pointer};
+use super::{Object, Pointer, PointsTo};
 use crate::Calls;
 use commsan_ir::{
     Block, Body, Callee, Function, FunctionId, Global, GlobalId, Inst, InstId, Op, Place, Program,
@@ -90,13 +90,13 @@ fn body(params: u32, malloc: u32, choices: &[Choice]) -> Body {
     Body { blocks: vec![block], code, ..Body::default() }
 }
 
-/// An address when the program runs: of which piece of memory, and bytes from its begin.
+/// An address when the program runs: of which piece of points_to, and bytes from its begin.
 type Address = Option<(usize, i64)>;
 
 struct Run<'a> {
     program: &'a Program,
-    memory: &'a Memory,
-    /// Pieces of memory: what they are instances of, and what is in them.
+    points_to: &'a PointsTo,
+    /// Pieces of points_to: what they are instances of, and what is in them.
     pieces: Vec<(Object, FxHashMap<i64, Address>)>,
     steps: usize,
     chance: u64,
@@ -131,15 +131,15 @@ impl Run<'_> {
     fn write(&mut self, address: Address, value: Address) {
         let Some((piece, at)) = address else { return };
         self.pieces[piece].1.insert(at, value);
-        let content = self.memory.content(self.pointer((piece, at)));
-        assert!(self.is_among(&content, value), "{:?} is not in memory", value);
+        let content = self.points_to.content(self.pointer((piece, at)));
+        assert!(self.is_among(&content, value), "{:?} is not in points_to", value);
     }
 
     fn call(&mut self, function: FunctionId, arguments: &[Address], depth: usize) -> Address {
         let program = self.program;
         let body = program[function].body.as_ref()?;
         for (number, argument) in (0..program[function].params).zip(arguments) {
-            let may = self.memory.targets(function, Value::Param(number));
+            let may = self.points_to.targets(function, Value::Param(number));
             assert!(self.is_among(&may, *argument), "parameter {number} of {function:?}");
         }
         let mut results: Vec<Address> = vec![None; body.code.len()];
@@ -191,7 +191,7 @@ impl Run<'_> {
                 Op::Return => return args[0],
                 _ => None,
             };
-            let may = self.memory.targets(function, Value::Inst(id));
+            let may = self.points_to.targets(function, Value::Inst(id));
             assert!(self.is_among(&may, result), "{function:?} {id:?}: {result:?} not in {may:?}");
             results[at] = result;
         }
@@ -210,11 +210,11 @@ proptest! {
         chance in any::<u64>(),
     ) {
         let program = program(&functions);
-        let memory = Memory::of(&program, &Calls::of(&program));
+        let points_to = PointsTo::of(&program, &Calls::of(&program));
         for chance in (0..4).map(|more| chance.wrapping_add(more)) {
             let globals = (0..2).map(|id| (Object::Global(GlobalId(id)), FxHashMap::default()));
             let pieces = globals.collect();
-            Run { program: &program, memory: &memory, pieces, steps: 0, chance }
+            Run { program: &program, points_to: &points_to, pieces, steps: 0, chance }
                 .call(FunctionId(0), &[], 0);
         }
     }
@@ -245,7 +245,7 @@ fn result(id: u32) -> Value {
 }
 
 /// What pointers point to in a program of these functions; without code they are somebody else's.
-fn memory_of(functions: &[(&str, &[Inst])]) -> Memory {
+fn memory_of(functions: &[(&str, &[Inst])]) -> PointsTo {
     let body = |code: &[Inst]| {
         let all = (0..code.len() as u32).map(InstId).collect();
         let block = Block { code: all, ..Block::default() };
@@ -257,7 +257,7 @@ fn memory_of(functions: &[(&str, &[Inst])]) -> Memory {
     };
     let functions = functions.iter().map(|(name, code)| function(name, body(code))).collect();
     let program = Program { functions, ..Program::default() };
-    Memory::of(&program, &Calls::of(&program))
+    PointsTo::of(&program, &Calls::of(&program))
 }
 
 const FIRST: Value = Value::Param(0);
@@ -286,13 +286,13 @@ fn calls_of_a_function_are_told_apart() {
         call(2, &[result(1)]),
         inst(Op::Return, &[]),
     ];
-    let memory = memory_of(&[("main", &main), ("keep", &keep), ("get", &get), ("inner", &get)]);
+    let points_to = memory_of(&[("main", &main), ("keep", &keep), ("get", &get), ("inner", &get)]);
     let local = |id| Pointer { object: Object::Local(FunctionId(0), InstId(id)), at: Some(0) };
-    assert_eq!(memory.targets(FunctionId(0), result(6)), [local(2)]);
-    assert_eq!(memory.targets(FunctionId(0), result(7)), [local(3)]);
-    assert_eq!(memory.content(local(0)), [local(2)]);
+    assert_eq!(points_to.targets(FunctionId(0), result(6)), [local(2)]);
+    assert_eq!(points_to.targets(FunctionId(0), result(7)), [local(3)]);
+    assert_eq!(points_to.content(local(0)), [local(2)]);
     // Within, all calls are one.
-    assert_eq!(memory.targets(FunctionId(1), SECOND), [local(2), local(3)]);
+    assert_eq!(points_to.targets(FunctionId(1), SECOND), [local(2), local(3)]);
 }
 
 /// A function's variable whose address it has stored, or given away by another one, is written by who finds it there.
@@ -307,15 +307,15 @@ fn variables_that_others_know_are_no_terms() {
         inst(Op::Return, &[result(3)]),
     ];
     let main = [alloca(), alloca(), call(1, &[result(0), result(1)]), inst(Op::Return, &[])];
-    let memory = memory_of(&[("main", &main), ("shows", &shows), ("written", &written)]);
+    let points_to = memory_of(&[("main", &main), ("shows", &shows), ("written", &written)]);
     let local = Pointer { object: Object::Local(FunctionId(0), InstId(1)), at: Some(0) };
-    assert_eq!(memory.targets(FunctionId(0), result(2)), [local]);
+    assert_eq!(points_to.targets(FunctionId(0), result(2)), [local]);
 
     let gives = [call(3, &[FIRST]), inst(Op::Return, &[])];
     let given = [alloca(), call(2, &[result(0)]), load(result(0)), inst(Op::Return, &[result(2)])];
     let main = [call(1, &[]), inst(Op::Return, &[])];
-    let memory =
+    let points_to =
         memory_of(&[("main", &main), ("given", &given), ("gives", &gives), ("other", &[])]);
-    let found = memory.targets(FunctionId(0), result(0));
+    let found = points_to.targets(FunctionId(0), result(0));
     assert!(found.iter().any(|pointer| pointer.object == Object::Outside), "{found:?}");
 }

@@ -2,7 +2,7 @@
 //! the order of statements or to who calls (Andersen 1994; fields as offsets after Pearce et al. 2007).
 //!
 //! ```text
-//! let memory = Memory::of(&program, &calls);
+//! let memory = PointsTo::of(&program, &calls);
 //! memory.targets(function, value)    // where a value may point: objects and offsets
 //! memory.content(pointer)            // what may be stored there
 //! memory.callees(function, call)     // whom an indirect call may reach
@@ -75,7 +75,7 @@ pub struct Pointer {
 
 /// What pointers of a program point to.
 #[derive(Debug)]
-pub struct Memory {
+pub struct PointsTo {
     solver: Solver,
     values: Values,
     /// Objects known outside.
@@ -84,9 +84,9 @@ pub struct Memory {
     sets: RefCell<objects::Sets>,
 }
 
-impl Memory {
+impl PointsTo {
     /// Of a program.
-    pub fn of(program: &Program, calls: &Calls) -> Memory {
+    pub fn of(program: &Program, calls: &Calls) -> PointsTo {
         build::build(program, calls)
     }
 
@@ -109,7 +109,7 @@ impl Memory {
     }
 
     /// The number of the set of where a value of a function may point, unless that is a constant: of values with one
-    /// number, [`Memory::targets`] are the same.
+    /// number, [`PointsTo::targets`] are the same.
     pub fn set(&self, function: FunctionId, value: Value) -> Option<pool::SetId> {
         match value {
             Value::Inst(_) | Value::Param(_) => {

@@ -2,7 +2,7 @@
 //! are few different ones, but they are large where all memory comes from one function.
 
 use super::pool::SetId;
-use super::{Memory, Object};
+use super::{Object, PointsTo};
 use commsan_ir::{FunctionId, Value};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub struct Sets {
     meet: FxHashMap<(ObjectsId, ObjectsId), bool>,
 }
 
-impl Memory {
+impl PointsTo {
     /// The objects that a value may point into; none if it is no pointer.
     pub fn objects(&self, function: FunctionId, value: Value) -> ObjectsId {
         let held = self.set(function, value);

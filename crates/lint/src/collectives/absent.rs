@@ -37,9 +37,9 @@ pub fn maker(
     value: Value,
     by_reference: bool,
 ) -> Option<(FunctionId, InstId)> {
-    let mut targets = comms.memory.targets(function, value);
+    let mut targets = comms.points_to.targets(function, value);
     if by_reference {
-        targets = targets.into_iter().flat_map(|at| comms.memory.content(at)).collect();
+        targets = targets.into_iter().flat_map(|at| comms.points_to.content(at)).collect();
     }
     let mut objects: Vec<_> = targets.into_iter().map(|target| target.object).collect();
     objects.retain(|object| !comms.is_null(*object));

@@ -182,8 +182,8 @@ impl<'c, 'p> Ways<'c, 'p> {
                 Some(if comm == Comm::Unknown { Content::Unknown } else { Content::One(comm) })
             }
             Op::Call(_) if inst.args.contains(&at) => {
-                let targets = self.comms.memory.targets(self.function, at);
-                let content = targets.iter().flat_map(|at| self.comms.memory.content(*at));
+                let targets = self.comms.points_to.targets(self.function, at);
+                let content = targets.iter().flat_map(|at| self.comms.points_to.content(*at));
                 let made = |object: &Object| match object {
                     Object::Made(function, by, _) => *function == self.function && *by == id,
                     _ => false,

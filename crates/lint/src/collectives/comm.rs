@@ -4,7 +4,7 @@ use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
 use crate::{Calls, Mpi};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
-use commsan_points_to::{Memory, Object};
+use commsan_points_to::{Object, PointsTo};
 use rustc_hash::FxHashMap;
 
 /// A communicator, or a window of one, as far as it is known.
@@ -47,7 +47,7 @@ const FIRST: u32 = 3;
 pub struct Comms<'p> {
     pub program: &'p Program,
     pub calls: &'p Calls,
-    pub memory: &'p Memory,
+    pub points_to: &'p PointsTo,
     pub environment: &'p Environment,
     /// Who calls whom, or starts it in other threads.
     pub graph: CallGraph,
@@ -59,13 +59,13 @@ impl<'p> Comms<'p> {
     pub fn new(
         program: &'p Program,
         calls: &'p Calls,
-        memory: &'p Memory,
+        points_to: &'p PointsTo,
         environment: &'p Environment,
     ) -> Comms<'p> {
         let called =
-            |id, body: &Body, inst: &Inst| callgraph::called(program, memory, id, body, inst);
+            |id, body: &Body, inst: &Inst| callgraph::called(program, points_to, id, body, inst);
         let graph = CallGraph::of(program, called);
-        Comms { program, calls, memory, environment, graph, labels: FxHashMap::default() }
+        Comms { program, calls, points_to, environment, graph, labels: FxHashMap::default() }
     }
 
     /// The communicator, window or file that a call of MPI names; none if it names none.
@@ -95,9 +95,9 @@ impl<'p> Comms<'p> {
         if let Value::Param(number) = value {
             return Comm::Param(number, by_reference);
         }
-        let mut targets = self.memory.targets(function, value);
+        let mut targets = self.points_to.targets(function, value);
         if by_reference {
-            targets = targets.into_iter().flat_map(|at| self.memory.content(at)).collect();
+            targets = targets.into_iter().flat_map(|at| self.points_to.content(at)).collect();
         }
         let mut objects: Vec<_> = targets.into_iter().map(|target| target.object).collect();
         objects.retain(|object| !self.is_null(*object));
@@ -134,9 +134,10 @@ impl<'p> Comms<'p> {
             Comm::World => Group::All,
             Comm::Made(object) => self.group_of(object, 0),
             Comm::Param(number, by_reference) => {
-                let mut targets = self.memory.targets(function, Value::Param(number));
+                let mut targets = self.points_to.targets(function, Value::Param(number));
                 if by_reference {
-                    targets = targets.into_iter().flat_map(|at| self.memory.content(at)).collect();
+                    targets =
+                        targets.into_iter().flat_map(|at| self.points_to.content(at)).collect();
                 }
                 let all = |object| match self.predefined(object) {
                     Some(comm) => comm == Comm::World,

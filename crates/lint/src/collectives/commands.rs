@@ -91,7 +91,7 @@ impl Listener<'_, '_> {
             let Some(call) = mpi.call.filter(|_| uniform(&mpi.name)) else { continue };
             let buffers = inst.args.iter().enumerate().filter(|(place, _)| writes(call, *place));
             for (_, buffer) in buffers {
-                let targets = self.comms.memory.targets(event.function, *buffer).into_iter();
+                let targets = self.comms.points_to.targets(event.function, *buffer).into_iter();
                 let objects = targets.map(|target| target.object);
                 self.given.extend(objects.filter(|object| *object != Object::Outside));
             }
@@ -124,8 +124,8 @@ impl Listener<'_, '_> {
             Value::Inst(id) => {
                 let inst = &body[id];
                 let is_given = |address: Value| {
-                    let memory = self.comms.memory;
-                    memory.any_target(function, address, |at| self.given.contains(&at.object))
+                    let points_to = self.comms.points_to;
+                    points_to.any_target(function, address, |at| self.given.contains(&at.object))
                 };
                 match inst.op {
                     Op::Load(_) if is_given(inst.args[0]) => true,

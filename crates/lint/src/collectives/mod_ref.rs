@@ -9,7 +9,7 @@ use super::sources::digests;
 use commsan_ir::{Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_points_to::pool::SetId;
 use commsan_points_to::set::Set;
-use commsan_points_to::{Memory, Object, Pointer};
+use commsan_points_to::{Object, Pointer, PointsTo};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -92,7 +92,7 @@ impl ModRef {
 
     /// Where a value of a function may point to.
     pub fn targets(&mut self, comms: &Comms, function: FunctionId, value: Value) -> Rc<Targets> {
-        let set = comms.memory.set(function, value);
+        let set = comms.points_to.set(function, value);
         let known = match set {
             Some(set) => self.targets.get(&set),
             None => self.constants.get(&value),
@@ -100,7 +100,7 @@ impl ModRef {
         if let Some(known) = known {
             return Rc::clone(known);
         }
-        let targets = Rc::new(self.at(&comms.memory.targets(function, value)));
+        let targets = Rc::new(self.at(&comms.points_to.targets(function, value)));
         match set {
             Some(set) => self.targets.insert(set, Rc::clone(&targets)),
             None => self.constants.insert(value, Rc::clone(&targets)),
@@ -130,7 +130,7 @@ impl ModRef {
 
     /// Everything in arrays that a value points to, or that a descriptor there points to.
     pub fn arrays(&self, comms: &Comms, function: FunctionId, value: Value) -> Vec<Place> {
-        let objects = arrays(comms.memory, function, value).into_iter();
+        let objects = arrays(comms.points_to, function, value).into_iter();
         let number = |object| self.numbers.get(&object).copied();
         let place = |object| Place { object, at: None, field: false };
         objects.filter_map(number).map(place).collect()
@@ -198,9 +198,9 @@ pub fn digested<'i>(program: &Program, inst: &'i Inst) -> &'i [Value] {
 }
 
 /// Objects that a value points to, and those that descriptors there point to.
-pub fn arrays(memory: &Memory, function: FunctionId, value: Value) -> Vec<Object> {
-    let direct = memory.targets(function, value);
-    let described = direct.iter().flat_map(|at| memory.content(Pointer { at: None, ..*at }));
+pub fn arrays(points_to: &PointsTo, function: FunctionId, value: Value) -> Vec<Object> {
+    let direct = points_to.targets(function, value);
+    let described = direct.iter().flat_map(|at| points_to.content(Pointer { at: None, ..*at }));
     direct.iter().copied().chain(described).map(|at| at.object).collect()
 }
 
@@ -211,7 +211,7 @@ fn addresses<'i>(comms: &Comms, function: FunctionId, inst: &'i Inst) -> &'i [Va
         Op::Store(_) => &inst.args[1..2],
         Op::Copy => &inst.args[..2],
         Op::Call(_) => {
-            let callees = comms.memory.callees(function, inst).unwrap_or_default();
+            let callees = comms.points_to.callees(function, inst).unwrap_or_default();
             let is_own = callees.iter().any(|callee| comms.program[*callee].body.is_some());
             if is_own && comms.calls.at(inst).is_none() { &[] } else { &inst.args }
         }

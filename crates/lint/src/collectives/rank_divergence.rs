@@ -119,7 +119,13 @@ impl Order {
             let mut callees = Vec::new();
             if let Some(body) = &program[function].body {
                 for inst in &body.code {
-                    callees.extend(callgraph::called(program, comms.memory, function, body, inst));
+                    callees.extend(callgraph::called(
+                        program,
+                        comms.points_to,
+                        function,
+                        body,
+                        inst,
+                    ));
                 }
             }
             calls.extend(callees.iter().map(|callee| (function.0, callee.0)));

@@ -12,7 +12,7 @@ use crate::callgraph::callees;
 use crate::openmp::{Runtime, Scope, runtime};
 use commsan_ir::graph::{Flow, loops, post_dominators};
 use commsan_ir::{BlockId, Body, FunctionId, Inst, Op, Program, Value};
-use commsan_points_to::Memory;
+use commsan_points_to::PointsTo;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The states of a function.
@@ -65,7 +65,7 @@ struct Effect {
 pub struct Shapes<'p> {
     program: &'p Program,
     mpi: &'p Calls,
-    memory: &'p Memory,
+    points_to: &'p PointsTo,
     divergence: &'p ThreadDivergence,
     shapes: FxHashMap<FunctionId, Shape>,
     effects: FxHashMap<FunctionId, Effect>,
@@ -76,18 +76,18 @@ impl<'p> Shapes<'p> {
     pub fn of(
         program: &'p Program,
         mpi: &'p Calls,
-        memory: &'p Memory,
+        points_to: &'p PointsTo,
         divergence: &'p ThreadDivergence,
         functions: &FxHashSet<FunctionId>,
     ) -> Shapes<'p> {
         let (shapes, effects) = Default::default();
-        let mut found = Shapes { program, mpi, memory, divergence, shapes, effects };
+        let mut found = Shapes { program, mpi, points_to, divergence, shapes, effects };
         let mut callers: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
         let mut open: Vec<_> = functions.iter().copied().collect();
         open.sort_unstable();
         for function in &open {
             for inst in program[*function].body.iter().flat_map(|body| &body.code) {
-                for callee in callees(memory, *function, inst) {
+                for callee in callees(points_to, *function, inst) {
                     callers.entry(callee).or_default().push(*function);
                 }
             }
@@ -186,7 +186,7 @@ impl<'p> Shapes<'p> {
 
     /// What a function of the program leaves to its caller.
     fn call(&self, spot: Spot, inst: &Inst, state: &mut State) {
-        let callees = callees(self.memory, spot.function, inst);
+        let callees = callees(self.points_to, spot.function, inst);
         let mut effects = callees.iter().filter_map(|callee| self.effects.get(callee));
         let effect = match (effects.next(), callees.len()) {
             (None, _) => return,

@@ -8,7 +8,7 @@ use crate::Calls;
 use crate::callgraph::callees;
 use crate::openmp::{Runtime, created, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
-use commsan_points_to::Memory;
+use commsan_points_to::PointsTo;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
@@ -101,7 +101,7 @@ impl ThreadDivergence {
     pub fn of(
         program: &Program,
         mpi: &Calls,
-        memory: &Memory,
+        points_to: &PointsTo,
         wanted: &FxHashSet<FunctionId>,
         others: &[FunctionId],
     ) -> ThreadDivergence {
@@ -116,8 +116,8 @@ impl ThreadDivergence {
         let mut callers: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
         while let Some(function) = open.pop() {
             let Some(body) = program[function].body.as_ref() else { continue };
-            let changed = divergence.pass(program, mpi, memory, function, body);
-            for (callee, args) in divergence.calls_in(program, memory, function, body) {
+            let changed = divergence.pass(program, mpi, points_to, function, body);
+            for (callee, args) in divergence.calls_in(program, points_to, function, body) {
                 callers.entry(callee).or_default().insert(function);
                 let new = !divergence.of.contains_key(&callee);
                 if divergence.enter(program, callee, &args) || new {
@@ -188,14 +188,14 @@ impl ThreadDivergence {
     fn calls_in(
         &self,
         program: &Program,
-        memory: &Memory,
+        points_to: &PointsTo,
         function: FunctionId,
         body: &Body,
     ) -> Vec<(FunctionId, Vec<Param>)> {
         let Some(values) = self.of.get(&function) else { return Vec::new() };
         let mut found = Vec::new();
         for inst in &body.code {
-            for callee in callees(memory, function, inst) {
+            for callee in callees(points_to, function, inst) {
                 if program[callee].body.is_some() {
                     let args = inst.args.iter().map(|arg| values.passed(body, *arg));
                     found.push((callee, args.collect()));
@@ -210,7 +210,7 @@ impl ThreadDivergence {
         &mut self,
         program: &Program,
         mpi: &Calls,
-        memory: &Memory,
+        points_to: &PointsTo,
         function: FunctionId,
         body: &Body,
     ) -> bool {
@@ -222,7 +222,7 @@ impl ThreadDivergence {
             for (index, inst) in body.code.iter().enumerate() {
                 changed |= fill(program, mpi, body, inst, &mut values);
                 let kind = match inst.op {
-                    Op::Call(Callee::Indirect) => self.result_of_one(memory, function, inst),
+                    Op::Call(Callee::Indirect) => self.result_of_one(points_to, function, inst),
                     _ => self.result_of(program, mpi, body, inst, &values),
                 };
                 if inst.op == Op::Return {
@@ -243,11 +243,11 @@ impl ThreadDivergence {
     /// Of what one of several functions returns.
     fn result_of_one(
         &self,
-        memory: &Memory,
+        points_to: &PointsTo,
         function: FunctionId,
         inst: &Inst,
     ) -> Option<Divergence> {
-        let callees = callees(memory, function, inst);
+        let callees = callees(points_to, function, inst);
         if callees.is_empty() || callees.iter().any(|callee| !self.of.contains_key(callee)) {
             return Some(Divergence::Different);
         }

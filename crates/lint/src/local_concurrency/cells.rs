@@ -140,13 +140,13 @@ impl Home {
     fn of(view: &View, (address, _): &Cell) -> Home {
         let variable = address.variable(&view.flat.body);
         let objects = match (variable, address.base()) {
-            (Some(variable), _) => view.object(variable).map(|o| view.memory.objects_of([o])),
+            (Some(variable), _) => view.object(variable).map(|o| view.points_to.objects_of([o])),
             (None, Some(base)) => view.objects(base),
             _ => None,
         };
         let shared = match (variable, objects) {
             (Some(Value::Global(id, _)), _) => !view.program[id].constant,
-            (Some(_), Some(objects)) => view.memory.any_escapes(objects),
+            (Some(_), Some(objects)) => view.points_to.any_escapes(objects),
             _ => true,
         };
         Home { variable, objects, shared }
@@ -229,7 +229,7 @@ impl<'v, 'p> Follower<'v, 'p> {
             let variable = sum.as_ref().and_then(|sum| sum.variable(body));
             let objects = match variable {
                 Some(variable) => {
-                    self.view.object(variable).map(|o| self.view.memory.objects_of([o]))
+                    self.view.object(variable).map(|o| self.view.points_to.objects_of([o]))
                 }
                 None => self.view.objects(*address),
             };
@@ -277,7 +277,7 @@ impl<'v, 'p> Follower<'v, 'p> {
             return one == other;
         }
         match (written.objects, home.objects) {
-            (Some(written), Some(own)) => self.view.memory.may_meet(written, own),
+            (Some(written), Some(own)) => self.view.points_to.may_meet(written, own),
             _ => true,
         }
     }

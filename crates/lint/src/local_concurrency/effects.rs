@@ -11,7 +11,7 @@ use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_mpi::calls::{Extent, On, Rule, Times};
 use commsan_mpi::{Call, Effect, Role};
 use commsan_points_to::objects::ObjectsId;
-use commsan_points_to::{Memory, Object};
+use commsan_points_to::{Object, PointsTo};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Read or written memory.
@@ -67,7 +67,7 @@ pub enum Called<'c> {
 pub struct View<'p> {
     pub program: &'p Program,
     pub calls: &'p Calls,
-    pub memory: &'p Memory,
+    pub points_to: &'p PointsTo,
     pub flat: Flat,
     pub environment: &'p Environment,
     /// Who uses what.
@@ -130,13 +130,23 @@ impl<'p> View<'p> {
     pub fn new(
         program: &'p Program,
         calls: &'p Calls,
-        memory: &'p Memory,
+        points_to: &'p PointsTo,
         environment: &'p Environment,
         flat: Flat,
     ) -> View<'p> {
         let (uses, passed, after, late, made_up) = Default::default();
-        let mut view =
-            View { program, calls, memory, flat, environment, uses, passed, after, late, made_up };
+        let mut view = View {
+            program,
+            calls,
+            points_to,
+            flat,
+            environment,
+            uses,
+            passed,
+            after,
+            late,
+            made_up,
+        };
         view.load_references();
         for id in (0..view.flat.body.code.len() as u32).map(InstId) {
             let Some((_, call)) = view.row(id) else { continue };
@@ -392,23 +402,23 @@ impl<'p> View<'p> {
     pub fn objects(&self, address: Value) -> Option<ObjectsId> {
         const DEEPEST: u32 = 8;
         let found = self.objects_at(address, DEEPEST)?;
-        (!self.memory.in_set(found).is_empty()).then_some(found)
+        (!self.points_to.in_set(found).is_empty()).then_some(found)
     }
 
     fn objects_at(&self, address: Value, depth: u32) -> Option<ObjectsId> {
         let root = self.flat.frames[0].function;
-        let Value::Inst(id) = address else { return Some(self.memory.objects(root, address)) };
+        let Value::Inst(id) = address else { return Some(self.points_to.objects(root, address)) };
         if let Some((frame, original)) = self.flat.origin(id) {
             let function = self.flat.frames[frame].function;
-            return Some(self.memory.objects(function, Value::Inst(original)));
+            return Some(self.points_to.objects(function, Value::Inst(original)));
         }
         let args = match &self.flat.body[id].op {
             Op::Phi(_) if depth > 0 => &self.flat.body[id].args,
             _ => return None,
         };
-        let mut all = self.memory.objects_of([]);
+        let mut all = self.points_to.objects_of([]);
         for arg in args {
-            all = self.memory.objects_together(all, self.objects_at(*arg, depth - 1)?);
+            all = self.points_to.objects_together(all, self.objects_at(*arg, depth - 1)?);
         }
         Some(all)
     }

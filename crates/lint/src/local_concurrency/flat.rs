@@ -6,7 +6,7 @@
 use commsan_ir::promote::promote;
 use commsan_ir::{BlockId, Body, Callee, Function, FunctionId, Inst, InstId, Op, Place};
 use commsan_ir::{Program, Value};
-use commsan_points_to::Memory;
+use commsan_points_to::PointsTo;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -40,10 +40,10 @@ pub struct Flat {
 
 impl Flat {
     /// Of a function with a body.
-    pub fn of(program: &Program, memory: &Memory, root: FunctionId) -> Flat {
+    pub fn of(program: &Program, points_to: &PointsTo, root: FunctionId) -> Flat {
         let mut maker = Maker {
             program,
-            memory,
+            points_to,
             flat: Flat {
                 body: Body::default(),
                 origins: Vec::new(),
@@ -79,7 +79,7 @@ impl Flat {
 
 struct Maker<'p> {
     program: &'p Program,
-    memory: &'p Memory,
+    points_to: &'p PointsTo,
     flat: Flat,
 }
 
@@ -165,7 +165,7 @@ impl<'p> Maker<'p> {
         if !matches!(inst.op, Op::Call(_)) {
             return None;
         }
-        let callees = self.memory.callees(function, inst)?;
+        let callees = self.points_to.callees(function, inst)?;
         let [callee] = *callees else { return None };
         let callee = region(self.program, inst, callee).unwrap_or(callee);
         let body = self.program[callee].body.as_ref()?;

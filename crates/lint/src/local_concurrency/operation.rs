@@ -247,7 +247,7 @@ impl View<'_> {
             return Outcome::Complete;
         };
         let own = address.variable(body).and_then(|variable| self.object(variable));
-        let is_own = own.is_some_and(|object| !self.memory.escapes(object));
+        let is_own = own.is_some_and(|object| !self.points_to.escapes(object));
         match self.after.get(&(id, address)) {
             Some(flag) => Outcome::CompleteIf(Some(*flag)),
             // Nobody looks at it.
@@ -286,9 +286,9 @@ impl View<'_> {
             let function = self.flat.frames[frame].function;
             let value = *self.program[function].body.as_ref()?[original].args.get(at)?;
             let by_reference = call.at.win.is_none() || mpi.by_reference;
-            let targets = self.memory.targets(function, value);
+            let targets = self.points_to.targets(function, value);
             let handles = match by_reference {
-                true => targets.iter().flat_map(|at| self.memory.content(*at)).collect(),
+                true => targets.iter().flat_map(|at| self.points_to.content(*at)).collect(),
                 false => targets,
             };
             let made = |object: &Object| matches!(object, Object::Made(_, _, Some(_)));
@@ -319,7 +319,7 @@ impl View<'_> {
         else {
             return true;
         };
-        self.objects(*value).is_none_or(|objects| self.memory.any_escapes(objects))
+        self.objects(*value).is_none_or(|objects| self.points_to.any_escapes(objects))
     }
 
     /// Whether an operation's request is also kept elsewhere than in its variable, or is not the
@@ -394,7 +394,7 @@ impl View<'_> {
             Some(Value::Global(..)) => self.is_program() && !self.environment.threads,
             _ => true,
         };
-        own && object.is_some_and(|object| !self.memory.escapes(object))
+        own && object.is_some_and(|object| !self.points_to.escapes(object))
     }
 
     /// Whether this is the whole program, from its begin to its end.

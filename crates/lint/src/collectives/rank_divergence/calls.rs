@@ -41,7 +41,7 @@ impl Analysis<'_, '_> {
                 (vec![callee], [0, 0].into_iter().chain(passed).collect(), args)
             }
             Some(_) => return 0,
-            None => match self.comms.memory.callees(pass.function, inst) {
+            None => match self.comms.points_to.callees(pass.function, inst) {
                 Some(callees) => (callees, labels, args),
                 None => (Vec::new(), labels, args),
             },

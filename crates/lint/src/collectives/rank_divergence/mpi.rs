@@ -44,7 +44,7 @@ impl Analysis<'_, '_> {
                 let targets = self.mod_ref.extended(&targets, bytes);
                 pass.write(memory, &targets, label | control);
                 if name == "MPI_Comm_rank" && comm != Comm::Own {
-                    self.found.ranks.extend(self.comms.memory.targets(function, *arg));
+                    self.found.ranks.extend(self.comms.points_to.targets(function, *arg));
                 }
             }
             return 0;

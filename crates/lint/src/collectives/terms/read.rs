@@ -190,7 +190,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
 
     /// One of several functions that a pointer may mean: if all do the same, that.
     fn one_of(&mut self, id: InstId) -> Option<TermId> {
-        let callees = self.terms.comms.memory.callees(self.function, &self.body[id])?;
+        let callees = self.terms.comms.points_to.callees(self.function, &self.body[id])?;
         let ways: Vec<_> = callees.iter().map(|callee| Some(self.terms.of(*callee))).collect();
         if ways.iter().flatten().all(|term| *term == EMPTY) {
             return None;
