@@ -6,12 +6,12 @@
 use crate::{Callee, Function, FunctionId, InstId, Op, Program, decided};
 use rustc_hash::FxHashSet;
 
-/// Instructions of a function and all it calls, at most, to be copied.
-const LARGEST: usize = 2_000;
-/// Instructions of all copies together; small ones come first.
-const MOST: usize = 60_000;
-/// Calls within calls that are looked at.
-const DEEPEST: usize = 200;
+/// Maximum number of instructions of a function and all its callees to be cloned.
+const MAX_CLONED_INSTRUCTIONS: usize = 2_000;
+/// Maximum number of instructions of all clones together; small functions come first.
+const MAX_TOTAL_INSTRUCTIONS: usize = 60_000;
+/// Maximum depth of nested calls that are examined.
+const MAX_CALL_DEPTH: usize = 200;
 
 /// Gives each call in `callers` a copy, of its own, of what it calls, if that is one of `wanted`. Copies are made of no
 /// function in `callers`; originals that nobody calls any more lose their bodies.
@@ -29,7 +29,7 @@ pub fn of_callees(
     let mut all: Vec<_> =
         by.filter_map(|call @ (.., callee)| Some((sizes.get(callee)?, call))).collect();
     all.sort_unstable();
-    let mut left = MOST;
+    let mut left = MAX_TOTAL_INSTRUCTIONS;
     for (size, call) in all {
         let Some(rest) = left.checked_sub(size) else { break };
         left = rest;
@@ -86,7 +86,7 @@ impl Sizes {
         };
         let mut sizes = Sizes((0..program.functions.len()).map(size).collect());
         for number in 0..program.functions.len() {
-            sizes.find(program, FunctionId(number as u32), DEEPEST);
+            sizes.find(program, FunctionId(number as u32), MAX_CALL_DEPTH);
         }
         sizes
     }
@@ -117,7 +117,7 @@ impl Sizes {
         }
         // Cut already: it is called from within itself.
         if self.0[place] == Size::Open {
-            let known = (!shared && size <= LARGEST).then_some(size);
+            let known = (!shared && size <= MAX_CLONED_INSTRUCTIONS).then_some(size);
             self.0[place] = Size::Known(known);
         }
     }

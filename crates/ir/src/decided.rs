@@ -6,8 +6,8 @@
 use crate::{Binary, BlockId, Body, Compare, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::FxHashSet;
 
-/// How far conditions are followed.
-const DEEPEST: usize = 8;
+/// Maximum depth to which the operands of a condition are followed.
+const MAX_CONDITION_DEPTH: usize = 8;
 
 /// A parameter of which a call tells the value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +92,7 @@ fn is_only_loaded(body: &Body, param: usize, size: u32) -> bool {
 /// Where a block always leads, if that is one of several ways.
 fn way(body: &Body, given: &[Option<Given>], block: BlockId) -> Option<(BlockId, BlockId)> {
     let end = body.end(block)?;
-    let asked = || number(body, given, *end.args.first()?, DEEPEST);
+    let asked = || number(body, given, *end.args.first()?, MAX_CONDITION_DEPTH);
     let way = match &end.op {
         Op::Branch => usize::from(asked()? == 0),
         Op::Switch(cases) if !cases.is_empty() => {

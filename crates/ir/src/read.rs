@@ -13,8 +13,8 @@ use llvm_sys::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ffi::CStr;
 
-/// Entries of a global variable's initial value that are kept.
-const INITIAL: usize = 4096;
+/// Maximum number of entries kept of a global variable's initial value.
+const MAX_INITIAL_ENTRIES: usize = 4096;
 
 /// Symbols that modules share.
 #[derive(Debug, Default)]
@@ -223,13 +223,13 @@ impl<'p> Reader<'p> {
 
     /// Integers and addresses in a constant, by offset.
     fn content(&mut self, constant: ir::Value, at: u64, found: &mut Vec<(u64, Value)>) {
-        if found.len() >= INITIAL {
+        if found.len() >= MAX_INITIAL_ENTRIES {
             return;
         }
         let ty = constant.ty();
         let parts = match ty.kind() {
             TypeKind::LLVMStructTypeKind => ty.fields(),
-            TypeKind::LLVMArrayTypeKind => ty.length().min(INITIAL as u64) as u32,
+            TypeKind::LLVMArrayTypeKind => ty.length().min(MAX_INITIAL_ENTRIES as u64) as u32,
             _ => {
                 let value = self.constant(constant);
                 if value != Value::Opaque {

@@ -48,10 +48,11 @@ use store::Datum;
 use text::Text;
 use types::Type;
 
-/// Instructions that one rank may run.
-const STEPS: u32 = 60_000;
-/// How often a rank may ask in vain whether a request is complete.
-const ASKS: u32 = 100;
+/// Maximum number of instructions that one rank executes.
+const MAX_STEPS: u32 = 60_000;
+/// Maximum number of completion tests (`MPI_Test` and the like) of a rank that find nothing
+/// complete.
+const MAX_FAILED_TESTS: u32 = 100;
 
 /// What is wrong in rehearsals.
 pub fn findings(
@@ -72,7 +73,7 @@ pub fn findings(
         for strict in [false, true] {
             let mut job = Job::new(&text, environment, numbers, size, strict);
             job.ranks =
-                (0..size).map(|_| Rank::new(Interpreter::new(&text, main, STEPS))).collect();
+                (0..size).map(|_| Rank::new(Interpreter::new(&text, main, MAX_STEPS))).collect();
             job.run();
             outcomes.push(job.outcome());
         }

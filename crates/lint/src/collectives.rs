@@ -122,7 +122,7 @@ fn find(
         found,
     };
     let alone = alone::conditions(&comms, &divergent, |function, value| {
-        check.is_rank(function, value, DEEPEST_RANK)
+        check.is_rank(function, value, MAX_RANK_CALLER_DEPTH)
     });
     check.settled.extend(alone);
     for (function, term) in terms.functions() {
@@ -133,8 +133,8 @@ fn find(
     check.found
 }
 
-/// Callers of callers that may pass the rank.
-const DEEPEST_RANK: usize = 4;
+/// Maximum number of levels of callers through which the rank may be passed.
+const MAX_RANK_CALLER_DEPTH: usize = 4;
 
 struct Check<'c, 'p> {
     program: &'p Program,
@@ -422,7 +422,7 @@ impl Check<'_, '_> {
             return false;
         }
         let asked = choice.question.map(Question::of);
-        asked.is_some_and(|value| self.is_rank(choice.function, value, DEEPEST_RANK))
+        asked.is_some_and(|value| self.is_rank(choice.function, value, MAX_RANK_CALLER_DEPTH))
     }
 
     /// Whether a value, or what is at an address, is the rank as `MPI_Comm_rank` has said it.

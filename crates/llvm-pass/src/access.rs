@@ -41,7 +41,7 @@ pub enum Lanes {
 
 /// Constant copies up to this size are expanded in place, larger ones call libc, where they are
 /// checked.
-pub const MOST_EXPANDED: u64 = 128;
+pub const MAX_EXPANDED_BYTES: u64 = 128;
 
 /// Adds the accesses of one instruction.
 pub fn accesses(module: Module, at: Value, found: &mut Vec<Access>) {
@@ -127,7 +127,7 @@ pub fn expanded_copy(call: Value) -> Option<u64> {
     let name = call.callee_name();
     let copies = ["llvm.memcpy.", "llvm.memset."].iter().any(|prefix| name.starts_with(prefix));
     let size = copies.then(|| call.operand(2).as_integer()).flatten()? as u64;
-    let fits = size <= MOST_EXPANDED || name.contains(".inline.");
+    let fits = size <= MAX_EXPANDED_BYTES || name.contains(".inline.");
     (fits && size > 0).then_some(size)
 }
 

@@ -20,7 +20,7 @@ unsafe extern "C" {
 }
 
 /// What a quiet hook takes, and a 64-bit mask of lanes.
-const MOST_AT_ONCE: u64 = 64;
+const MAX_LANES: u64 = 64;
 
 /// Puts the check of an access in front of it.
 pub fn check(module: Module, access: &Access) {
@@ -29,7 +29,7 @@ pub fn check(module: Module, access: &Access) {
     match &access.part {
         Part::All => {
             test(&mut builder, access, access.address);
-            let hook = if access.size <= MOST_AT_ONCE { &ACCESS[write] } else { &RANGE[write] };
+            let hook = if access.size <= MAX_LANES { &ACCESS[write] } else { &RANGE[write] };
             builder.call(hook, &[access.address, builder.constant(access.size)]);
         }
         Part::Lanes(element, lanes) => {

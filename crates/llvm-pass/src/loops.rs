@@ -1,7 +1,7 @@
 //! Loops that check their ranges first.
 //!
 //! An innermost loop of a single block walks through memory in constant steps. A guard in front of
-//! it looks at all that the next iterations can touch, up to [`MOST`] of them; if none of that
+//! it looks at all that the next iterations can touch, up to [`MAX_CHUNK_ITERATIONS`] of them; if none of that
 //! concerns a pending operation they run in a copy of the loop without these checks, else in the
 //! checked one. Then the guard looks again:
 //!
@@ -36,16 +36,17 @@ use crate::threads::commsan_parallel;
 use llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
-/// Iterations between two looks of the guard.
-const MOST: u64 = 4096;
-/// The same where nothing tells how many there will be.
-const UNKNOWN: u64 = 64;
-/// Bytes from one iteration to the next, beyond which one filter byte each is cheaper.
-const LONGEST_STEP: u64 = 512;
-/// Different ranges, beyond which the guard is dearer than the checks of a short loop.
-const MOST_RANGES: usize = 12;
-/// Bytes between accesses that are still looked at as one range.
-const NEAR: i64 = 4096;
+/// Maximum number of iterations between two evaluations of the guard.
+const MAX_CHUNK_ITERATIONS: u64 = 4096;
+/// Iterations between two evaluations of the guard where the trip count is unknown.
+const UNKNOWN_TRIP_CHUNK_ITERATIONS: u64 = 64;
+/// Maximum stride in bytes; beyond it, testing one filter byte per access is cheaper.
+const MAX_STRIDE_BYTES: u64 = 512;
+/// Maximum number of different ranges; beyond it, the guard costs more than the checks of a short
+/// loop.
+const MAX_RANGES: usize = 12;
+/// Maximum gap in bytes between accesses that are tested as one range.
+const MAX_GAP_BYTES: i64 = 4096;
 
 unsafe extern "C" {
     safe static commsan_note: u64;
@@ -114,7 +115,7 @@ pub fn guard_loops(
             .filter(|access| !found.hoist(module, access, &mut hoisted))
             .cloned()
             .collect();
-        if !hoisted.ranges.is_empty() && hoisted.ranges.len() <= MOST_RANGES {
+        if !hoisted.ranges.is_empty() && hoisted.ranges.len() <= MAX_RANGES {
             let Versions { copy, after } = found.version(module, hoisted, shares);
             rest = rest.into_iter().map(|access| renamed(access, &after)).collect();
             rest.extend(unhoisted.into_iter().map(|access| renamed(access, &copy)));
@@ -193,7 +194,7 @@ impl Loop {
         if place.terms.iter().any(narrow) {
             return false;
         }
-        if step.unsigned_abs() > LONGEST_STEP || access.size > NEAR as u64 {
+        if step.unsigned_abs() > MAX_STRIDE_BYTES || access.size > MAX_GAP_BYTES as u64 {
             return false;
         }
         let sweeps = Sweep::of(access, &place, step);
@@ -205,8 +206,8 @@ impl Loop {
         let near = |range: &&mut Range| {
             range.terms == place.terms
                 && range.write == access.write
-                && low < range.high + NEAR
-                && range.low < high + NEAR
+                && low < range.high + MAX_GAP_BYTES
+                && range.low < high + MAX_GAP_BYTES
         };
         match hoisted.ranges.iter_mut().find(near) {
             Some(range) => {
@@ -288,11 +289,12 @@ impl Loop {
         }
 
         // The guard.
-        let known = test.and_then(|test| test.iterations(&in_guard, &at_guard, MOST));
-        if known.is_none() || hoisted.sweeps.len() > sweep::MOST {
+        let known =
+            test.and_then(|test| test.iterations(&in_guard, &at_guard, MAX_CHUNK_ITERATIONS));
+        if known.is_none() || hoisted.sweeps.len() > sweep::MAX_CALLS {
             hoisted.keep_notes();
         }
-        let count = known.unwrap_or_else(|| in_guard.constant(UNKNOWN));
+        let count = known.unwrap_or_else(|| in_guard.constant(UNKNOWN_TRIP_CHUNK_ITERATIONS));
         let Hoisted { ranges, sweeps } = hoisted;
         let bounds: Vec<_> =
             ranges.iter().map(|range| range.bounds(&in_guard, &at_guard, count)).collect();

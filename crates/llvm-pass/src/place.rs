@@ -14,8 +14,8 @@ pub struct Place {
     pub distance: i64,
 }
 
-/// Sums deeper than this are left as they are.
-const DEPTH: u32 = 6;
+/// Maximum depth of sums that are taken apart.
+const MAX_SUM_DEPTH: u32 = 6;
 
 impl Place {
     pub fn of(module: Module, address: Value) -> Place {
@@ -30,7 +30,7 @@ impl Place {
         if value.ty().kind() == TypeKind::LLVMPointerTypeKind {
             place.add_pointer(module, value);
         } else {
-            place.add(value, 1, DEPTH, true);
+            place.add(value, 1, MAX_SUM_DEPTH, true);
         }
         place.sorted()
     }
@@ -79,7 +79,7 @@ impl Place {
                     }
                     ty = ty.element();
                 }
-                self.add(index, module.array_stride(ty) as i64, DEPTH, false);
+                self.add(index, module.array_stride(ty) as i64, MAX_SUM_DEPTH, false);
             }
             address = address.operand(0);
         }

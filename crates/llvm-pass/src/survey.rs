@@ -12,7 +12,7 @@ use crate::place::Place;
 use std::collections::HashMap;
 
 /// Checked bytes; as many as are remembered at a time.
-const REMEMBERED: usize = 32;
+const MAX_REMEMBERED: usize = 32;
 
 #[derive(Clone)]
 struct Checked {
@@ -81,7 +81,7 @@ fn consider(
             return;
         }
     }
-    if checked.len() == REMEMBERED {
+    if checked.len() == MAX_REMEMBERED {
         checked.remove(0);
     }
     let (size, write) = (access.size, access.write);

@@ -11,8 +11,8 @@ use crate::ir::{Block, Module, Value};
 use crate::place::Place;
 use std::collections::HashMap;
 
-/// More calls than this are dearer than the checks of a short loop.
-pub const MOST: usize = 16;
+/// Maximum number of calls before a loop; more cost more than the checks of a short loop.
+pub const MAX_CALLS: usize = 16;
 
 /// Bytes around an address that moves by `step`, accessed by one line.
 pub struct Sweep {

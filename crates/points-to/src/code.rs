@@ -35,7 +35,9 @@ impl<R: Rules> Code<'_, R> {
                 return Some(Pointer { object: Object::Global(id), at: Some(at) });
             }
             // Whoever calls these ends the program.
-            Value::Function(id) if NOBODY.contains(&&*self.program[id].name) => return None,
+            Value::Function(id) if NO_VIRTUAL_FUNCTION.contains(&&*self.program[id].name) => {
+                return None;
+            }
             Value::Function(id) => Object::Function(id),
             Value::Int(number) if is_handle(number) => Object::Handle(number),
             _ => return None,
@@ -45,7 +47,7 @@ impl<R: Rules> Code<'_, R> {
 
     /// The set of a value.
     pub fn value(&mut self, function: FunctionId, value: Value) -> R::Set {
-        self.value_at(function, value, DEPTH)
+        self.value_at(function, value, MAX_EXPR_DEPTH)
     }
 
     fn value_at(&mut self, function: FunctionId, value: Value, depth: u32) -> R::Set {
@@ -120,7 +122,9 @@ impl<R: Rules> Code<'_, R> {
             Op::Offset(bytes, scales) => {
                 first.map(|base| Rule::Shifted(base, scales.is_empty().then_some(*bytes)))
             }
-            Op::Load(size) if (HANDLE as u32..=WORD).contains(size) => first.map(Rule::Loaded),
+            Op::Load(size) if (MIN_HANDLE_BYTES as u32..=POINTER_BYTES).contains(size) => {
+                first.map(Rule::Loaded)
+            }
             Op::Call(Callee::Direct(callee)) => match self.summaries.of(*callee) {
                 Some(summary) => summary.is_plain().then_some(Rule::Applied(*callee)),
                 None => self.program[*callee].body.is_some().then_some(Rule::Returned(*callee)),
@@ -135,7 +139,7 @@ impl<R: Rules> Code<'_, R> {
         let Some(body) = &program[function].body else { return };
         let to = self.value(function, Value::Inst(id));
         if let Some(rule) = self.rule(&body[id]) {
-            let from = self.by_rule(function, &body[id], rule, DEPTH);
+            let from = self.by_rule(function, &body[id], rule, MAX_EXPR_DEPTH);
             self.rules.copy(from, to);
         }
     }
@@ -151,16 +155,16 @@ impl<R: Rules> Code<'_, R> {
         match &inst.op {
             Op::Load(size) => {
                 let (address, to) = (self.value(function, arg(0)), self.value(function, result));
-                if *size > WORD {
+                if *size > POINTER_BYTES {
                     self.load_aggregate(address, *size, to);
                 }
             }
             Op::Store(size) => {
                 let value = self.value(function, arg(0));
                 let address = self.value(function, arg(1));
-                if *size > WORD {
+                if *size > POINTER_BYTES {
                     self.copy_aggregate(function, *size, arg(0), address);
-                } else if *size >= HANDLE as u32 {
+                } else if *size >= MIN_HANDLE_BYTES as u32 {
                     self.rules.store(address, value);
                 }
             }
@@ -237,10 +241,10 @@ impl<R: Rules> Code<'_, R> {
 
     /// Where in a structure pointers, or handles, may be: of a large one, anywhere in its object.
     fn parts(&mut self, address: R::Set, size: u32) -> Vec<R::Set> {
-        if size > LARGEST {
+        if size > MAX_STRUCT_BYTES {
             return vec![self.rules.shifted(address, None)];
         }
-        let places = (0..size).step_by(HANDLE);
+        let places = (0..size).step_by(MIN_HANDLE_BYTES);
         places.map(|at| self.rules.shifted(address, Some(i64::from(at)))).collect()
     }
 
@@ -319,16 +323,17 @@ enum Rule {
     Loaded(Value),
 }
 
-/// Steps of a computation that are followed at once; sets of what is beyond are their own.
-const DEPTH: u32 = 256;
+/// Maximum depth to which an expression is evaluated at once; beyond it, values get sets of their
+/// own.
+const MAX_EXPR_DEPTH: u32 = 256;
 
 /// Bytes of the largest pointer.
-const WORD: u32 = 8;
-/// Bytes of the smallest handle: MPICH's, and Fortran's. What is smaller is no part of a pointer.
-pub const HANDLE: usize = 4;
+const POINTER_BYTES: u32 = 8;
+/// Bytes of the smallest handle: MPICH's, and Fortran's. A smaller value is no part of a pointer.
+pub const MIN_HANDLE_BYTES: usize = 4;
 /// Bytes of structures in which places are told apart: descriptors of Fortran's arrays of up to nine dimensions
 /// are no larger.
-const LARGEST: u32 = 256;
+const MAX_STRUCT_BYTES: u32 = 256;
 
-/// What stands in tables of virtual functions where there is none (Itanium C++ ABI §3.2.6).
-const NOBODY: [&str; 2] = ["__cxa_pure_virtual", "__cxa_deleted_virtual"];
+/// Entries of virtual tables that stand for no function (Itanium C++ ABI §3.2.6).
+const NO_VIRTUAL_FUNCTION: [&str; 2] = ["__cxa_pure_virtual", "__cxa_deleted_virtual"];

@@ -13,10 +13,10 @@ use rustc_hash::FxHashMap;
 type Choice = (u8, [u16; 3]);
 
 const PARAMS: u32 = 2;
-/// How deep functions call each other when they run.
-const DEEPEST: usize = 8;
-/// Instructions that run, at most.
-const STEPS: usize = 4_000;
+/// Maximum depth of the call stack of an executed program.
+const MAX_CALL_DEPTH: usize = 8;
+/// Maximum number of instructions that are executed.
+const MAX_STEPS: usize = 4_000;
 
 fn function(name: &str, body: Option<Body>) -> Function {
     Function {
@@ -90,13 +90,13 @@ fn body(params: u32, malloc: u32, choices: &[Choice]) -> Body {
     Body { blocks: vec![block], code, ..Body::default() }
 }
 
-/// An address when the program runs: of which piece of points_to, and bytes from its begin.
+/// An address when the program runs: of which piece of memory, and bytes from its begin.
 type Address = Option<(usize, i64)>;
 
 struct Run<'a> {
     program: &'a Program,
     points_to: &'a PointsTo,
-    /// Pieces of points_to: what they are instances of, and what is in them.
+    /// Pieces of memory: what they are instances of, and what is in them.
     pieces: Vec<(Object, FxHashMap<i64, Address>)>,
     steps: usize,
     chance: u64,
@@ -145,7 +145,7 @@ impl Run<'_> {
         let mut results: Vec<Address> = vec![None; body.code.len()];
         for (at, inst) in body.code.iter().enumerate() {
             self.steps += 1;
-            if self.steps > STEPS {
+            if self.steps > MAX_STEPS {
                 return None;
             }
             let id = InstId(at as u32);
@@ -185,7 +185,7 @@ impl Run<'_> {
                 Op::Call(Callee::Direct(callee)) if program[*callee].body.is_none() => {
                     self.allocate(Object::Made(function, id, None))
                 }
-                Op::Call(Callee::Direct(callee)) if depth < DEEPEST => {
+                Op::Call(Callee::Direct(callee)) if depth < MAX_CALL_DEPTH => {
                     self.call(*callee, &args, depth + 1)
                 }
                 Op::Return => return args[0],

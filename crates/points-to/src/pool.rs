@@ -13,8 +13,8 @@ pub struct SetId(u32);
 /// The set without anything in it.
 pub const EMPTY: SetId = SetId(0);
 
-/// Bytes that sets of the past may take before they are looked for.
-const PAST: usize = 64 << 20;
+/// Bytes that unused sets may occupy before they are collected.
+const COLLECTION_THRESHOLD_BYTES: usize = 64 << 20;
 
 /// All sets.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Pool {
 
     /// Whether sets of the past take so much that they are worth looking for.
     pub fn is_large(&self) -> bool {
-        self.bytes > PAST + self.used + self.used / 2
+        self.bytes > COLLECTION_THRESHOLD_BYTES + self.used + self.used / 2
     }
 
     /// Forgets all other sets than these, whose numbers stand for other sets from now on.

@@ -62,8 +62,8 @@ enum Computed {
     Loaded(Node),
 }
 
-/// Pairs of objects that are copied field by field.
-const PAIRS: usize = 64;
+/// Maximum number of pairs of objects that are copied field by field.
+const MAX_FIELD_COPY_PAIRS: usize = 64;
 
 /// Grows all sets until nothing changes.
 #[derive(Debug, Default)]
@@ -208,7 +208,7 @@ impl Solver {
     /// whether that is new; to be repeated until it is not.
     pub fn copy_objects(&mut self, to: Node, from: Node) -> bool {
         let size = |node: Node| self.size(node);
-        if size(to) * size(from) > PAIRS {
+        if size(to) * size(from) > MAX_FIELD_COPY_PAIRS {
             return self.copy_anywhere(to, from);
         }
         let before = self.copies.len();

@@ -26,12 +26,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shrink::Shrinking;
 use terms::Terms;
 
-/// Instructions of a function that has a summary, at most.
-const LARGEST: usize = 400;
-/// Terms that a function may have before what does not matter is left out.
-const TERMS_BEFORE: usize = 4_096;
-/// How often a function is gone through, at most: each time, fewer local variables are terms.
-const ROUNDS: usize = 8;
+/// Maximum number of instructions of a function that gets a summary.
+const MAX_INSTRUCTIONS: usize = 400;
+/// Maximum number of terms of a function before irrelevant ones are removed.
+const MAX_TERMS_BEFORE_SHRINKING: usize = 4_096;
+/// Maximum number of passes over a function; each has fewer local variables as terms.
+const MAX_ROUNDS: usize = 8;
 
 /// A term, in the order of their making.
 type Id = u32;
@@ -232,7 +232,7 @@ fn callees_first(program: &Program) -> Vec<FunctionId> {
     let may = |id: FunctionId| {
         let function = &program[id];
         let body = function.body.as_ref();
-        !function.address_taken && body.is_some_and(|body| body.code.len() <= LARGEST)
+        !function.address_taken && body.is_some_and(|body| body.code.len() <= MAX_INSTRUCTIONS)
     };
     let mut visits = vec![Visit::Not; program.functions.len()];
     let mut recursive = FxHashSet::default();
@@ -274,7 +274,7 @@ fn summary(
 ) -> Option<Summary> {
     let body = program[function].body.as_ref()?;
     let mut exposed = FxHashSet::default();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let rules = Terms::new(function, body, exposed);
         let mut code = Code { program, calls, summaries, rules };
         code.function(function);
@@ -282,7 +282,7 @@ fn summary(
             code.join_parts(function, id);
         }
         let terms = code.rules;
-        if terms.terms.len() > TERMS_BEFORE {
+        if terms.terms.len() > MAX_TERMS_BEFORE_SHRINKING {
             return None;
         }
         if !terms.has_new {

@@ -63,8 +63,8 @@ pub struct Account {
     pub moved: Moved,
 }
 
-/// How many runs are kept back before they are told.
-const MOST_RUNS: usize = 1 << 16;
+/// Maximum number of runs that are buffered before they are reported.
+const MAX_BUFFERED_RUNS: usize = 1 << 16;
 
 /// Counts what one kernel accesses.
 #[derive(Debug)]
@@ -134,7 +134,7 @@ impl Accounting {
             }
         });
         *self.runs.entry((site, run.start, run.end - run.start)).or_default() += 1;
-        if self.runs.len() > MOST_RUNS {
+        if self.runs.len() > MAX_BUFFERED_RUNS {
             self.tell();
         }
     }

@@ -24,18 +24,18 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Instructions of a piece: a fraction of a millisecond of interpretation.
-const SLICE: u64 = 20_000;
+/// Instructions of a time slice: a fraction of a millisecond of interpretation.
+const SLICE_INSTRUCTIONS: u64 = 20_000;
 
 /// Pieces without an operation completing after which everything runs that may. A kernel that only
 /// takes long should not reach it, or work would run that nobody waits for.
-const PATIENCE: u64 = 20_000;
+const STALL_TIMEOUT_SLICES: u64 = 20_000;
 
-/// What a piece counts for in which a kernel spins, or all sleep: who does likely waits for another.
-const IDLE: u64 = 1_000;
+/// Weight of a slice in which a kernel spins, or all sleep: the kernel probably waits for another.
+const IDLE_SLICE_WEIGHT: u64 = 1_000;
 
-/// The most turns that a sleeping kernel is passed over.
-const LONGEST_SLEEP: u64 = 16;
+/// Maximum number of turns for which a sleeping kernel is skipped.
+const MAX_SLEEP_TURNS: u64 = 16;
 
 /// An operation that has not started.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl State {
     /// not helped for long.
     pub fn step(&mut self, needed: Option<&FxHashSet<OpId>>) -> Step {
         self.turn += 1;
-        let needed = needed.filter(|_| self.barren < PATIENCE);
+        let needed = needed.filter(|_| self.barren < STALL_TIMEOUT_SLICES);
         let wanted = |op: OpId| needed.is_none_or(|needed| needed.contains(&op));
         let mut startable: Vec<OpId> = self.order.ready().filter(|&op| wanted(op)).collect();
         startable.retain(|op| match self.pending.get(op) {
@@ -123,7 +123,7 @@ impl State {
         }
         if self.residents.iter().any(|resident| wanted(resident.op)) {
             self.residents.iter_mut().for_each(|resident| resident.wake = self.turn);
-            self.barren += IDLE;
+            self.barren += IDLE_SLICE_WEIGHT;
             return Step::Progress;
         }
         Step::Blocked
@@ -224,18 +224,18 @@ impl State {
         let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
         let State { memory, devices, pools, images, .. } = self;
         let view = View { memory, devices, pools, images };
-        let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE, &view));
+        let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE_INSTRUCTIONS, &view));
         let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
         self.barren += 1;
         match progress {
-            Progress::Running => resident.time += SLICE,
+            Progress::Running => resident.time += SLICE_INSTRUCTIONS,
             Progress::Spinning => {
-                resident.time += SLICE;
-                self.barren += IDLE;
+                resident.time += SLICE_INSTRUCTIONS;
+                self.barren += IDLE_SLICE_WEIGHT;
             }
             Progress::Idle(time) => {
                 resident.time += time;
-                resident.wake = self.turn + 1 + (time / 1000).min(LONGEST_SLEEP);
+                resident.wake = self.turn + 1 + (time / 1000).min(MAX_SLEEP_TURNS);
             }
             Progress::Done | Progress::Fault(_) => {
                 if let Progress::Fault(error) = progress {

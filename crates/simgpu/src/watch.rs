@@ -98,8 +98,8 @@ pub(crate) fn kept(file: &str) -> *const c_char {
     known.as_ptr()
 }
 
-/// How many ranges are kept back before they are told.
-const MOST_RANGES: usize = 4096;
+/// Maximum number of ranges that are buffered before they are reported.
+const MAX_BUFFERED_RANGES: usize = 4096;
 
 /// Disjoint ranges of addresses that do not touch each other: where they begin and end.
 #[derive(Debug, Default)]
@@ -191,7 +191,7 @@ impl Observer for With<'_> {
         }
         grown += run.map_or(0, |last| ranges.add(last));
         self.watching.count = self.watching.count.saturating_add_signed(grown);
-        if self.watching.count > MOST_RANGES {
+        if self.watching.count > MAX_BUFFERED_RANGES {
             self.watching.tell(self.module);
         }
     }

@@ -10,7 +10,7 @@ use crate::communicator::Communicator;
 use crate::error::{Failure, Result};
 use crate::kernels::Kernel;
 use crate::schedule::{Phase, Source, Step};
-use crate::work::{Buffers, MOST_OPERATIONS, Scalar, Work};
+use crate::work::{Buffers, MAX_OPERATIONS, Scalar, Work};
 use std::collections::BTreeMap;
 
 /// Which way values go.
@@ -50,7 +50,7 @@ struct Act {
 /// The kernels that do a group's sends and receives.
 pub fn launches(on: &Communicator, operations: &[Operation]) -> Result<Vec<(Kernel, Work)>> {
     let acts = acts(on.rank, on.ranks, operations)?;
-    Ok(batches(&acts, MOST_OPERATIONS).map(|batch| (Kernel::SendRecv, work(on, batch))).collect())
+    Ok(batches(&acts, MAX_OPERATIONS).map(|batch| (Kernel::SendRecv, work(on, batch))).collect())
 }
 
 /// What there is to do, in the order of rounds.

@@ -8,7 +8,7 @@
 
 use crate::datatype::{Arithmetic, Reduction, arithmetic};
 use crate::region::{SLOTS, field as link};
-use crate::work::{BYTES, field, flag};
+use crate::work::{PARAMETER_BYTES, field, flag};
 use std::fmt::Write as _;
 
 /// Architecture and version of PTX that the code is written for: parameters of more than 4 KiB need 8.1.
@@ -40,7 +40,7 @@ pub fn module(name: &str, values: Values) -> String {
         code.push('\n');
     };
     line(&format!(".version {major}.{minor}\n.target sm_{ARCHITECTURE}\n.address_size 64\n"));
-    line(&format!(".visible .entry {name}(.param .align 8 .b8 work[{BYTES}])\n{{"));
+    line(&format!(".visible .entry {name}(.param .align 8 .b8 work[{PARAMETER_BYTES}])\n{{"));
     line(REGISTERS);
     line(&begin());
     if let Values::Reduce(of, reduction) = values {

@@ -59,8 +59,8 @@ pub struct Layout {
     pub slot: u64,
 }
 
-/// Where the links begin; before them is the word that ends kernels.
-const LINKS: u64 = 64;
+/// Offset in bytes of the links; before them is the word that ends kernels.
+const LINKS_OFFSET: u64 = 64;
 /// Queues begin at multiples of this.
 const ALIGNMENT: u64 = 256;
 
@@ -71,12 +71,12 @@ impl Layout {
     }
 
     fn header(self) -> u64 {
-        (LINKS + self.ranks as u64 * size_of::<Link>() as u64).next_multiple_of(ALIGNMENT)
+        (LINKS_OFFSET + self.ranks as u64 * size_of::<Link>() as u64).next_multiple_of(ALIGNMENT)
     }
 
     /// Where the link with a rank is.
     pub fn link(self, rank: usize) -> u64 {
-        LINKS + (rank * size_of::<Link>()) as u64
+        LINKS_OFFSET + (rank * size_of::<Link>()) as u64
     }
 
     /// Where a rank has its queue for another.
@@ -88,7 +88,7 @@ impl Layout {
     /// What a rank's region begins with when nothing was sent yet. `bases` are where it finds the regions of
     /// all ranks.
     pub fn header_of(self, rank: usize, bases: &[u64]) -> Vec<u8> {
-        let mut bytes = vec![0; LINKS as usize];
+        let mut bytes = vec![0; LINKS_OFFSET as usize];
         for (peer, &base) in bases.iter().enumerate() {
             let mut link = Link::default();
             if peer != rank {

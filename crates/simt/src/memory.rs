@@ -97,7 +97,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-const CACHED: usize = 64;
+const CACHED_ALLOCATIONS: usize = 64;
 
 /// Global memory during one call of `advance`.
 pub struct Global<'a> {
@@ -105,13 +105,13 @@ pub struct Global<'a> {
     /// What the launch itself brings.
     own: Range<u64>,
     /// The allocation that each instruction has hit last, by the instruction's number.
-    cache: [(u64, u64); CACHED],
+    cache: [(u64, u64); CACHED_ALLOCATIONS],
 }
 
 impl<'a> Global<'a> {
     /// What `reach` and `own` allow.
     pub fn new(reach: &'a dyn Reach, own: Range<u64>) -> Global<'a> {
-        Global { reach, own, cache: [(1, 0); CACHED] }
+        Global { reach, own, cache: [(1, 0); CACHED_ALLOCATIONS] }
     }
 
     /// The texture that a handle stands for.
@@ -127,7 +127,7 @@ impl<'a> Global<'a> {
     /// Whether all of `low..high` is in one allocation, as far as the instruction's last one tells.
     #[inline(always)]
     pub fn hits(&self, instruction: u32, low: u64, high: u64) -> bool {
-        let (start, end) = self.cache[instruction as usize % CACHED];
+        let (start, end) = self.cache[instruction as usize % CACHED_ALLOCATIONS];
         start <= low && low <= high && high <= end
     }
 
@@ -141,7 +141,7 @@ impl<'a> Global<'a> {
         let own = || Some(self.own.clone()).filter(|own| own.contains(&address));
         match self.reach.allocation(address).or_else(own) {
             Some(range) if range.start <= address && end <= range.end => {
-                self.cache[instruction as usize % CACHED] = (range.start, range.end);
+                self.cache[instruction as usize % CACHED_ALLOCATIONS] = (range.start, range.end);
                 Ok(())
             }
             _ => Err(Wrong::Outside),

@@ -61,17 +61,17 @@ pub struct Rounds {
     pub spins: u32,
 }
 
-/// How often a group may look at what others change before it gives way.
-const POLLS: u32 = 4;
-/// How often it may go round loops that look at nothing before it gives way to other groups.
-const SPINS: u32 = 4096;
+/// Maximum number of polls of memory that others change before a group of lanes yields.
+const MAX_POLLS: u32 = 4;
+/// Maximum number of iterations of loops without polls before a group yields to other groups.
+const MAX_SPINS: u32 = 4096;
 
 impl Rounds {
     /// Notes a branch backwards; whether it is time to give way, to other groups if there are any.
     pub fn again(&mut self, others: bool) -> bool {
         self.spins += 1;
         self.polls += u32::from(std::mem::take(&mut self.looks));
-        let enough = self.polls >= POLLS || others && self.spins >= SPINS;
+        let enough = self.polls >= MAX_POLLS || others && self.spins >= MAX_SPINS;
         if enough {
             *self = Rounds::default();
         }

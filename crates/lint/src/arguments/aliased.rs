@@ -12,8 +12,8 @@ use commsan_mpi::calls::{Extent, On, Rule};
 
 use super::constant::Constant;
 
-/// Steps of a computation that are compared.
-const DEEPEST: u32 = 8;
+/// Maximum depth to which address expressions are compared.
+const MAX_EXPR_DEPTH: u32 = 8;
 
 /// The finding about a call that is given one buffer for both.
 pub fn check(program: &Program, function: FunctionId, given: &Given) -> Option<Finding> {
@@ -56,7 +56,7 @@ fn are_same(given: &Given, read: &Rule, written: &Rule) -> bool {
         && given.call.at.root.is_none_or(is_rank)
         && usable(read)
         && usable(written)
-        && is_same_address(given.constants.body, from, to, DEEPEST)
+        && is_same_address(given.constants.body, from, to, MAX_EXPR_DEPTH)
 }
 
 /// Whether two values are computed in the same way from the same; numbers are no addresses, but mean

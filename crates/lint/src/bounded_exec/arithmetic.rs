@@ -1,11 +1,11 @@
 //! What operations make of values.
 
-use super::store::{Datum, ENDLESS, ObjectId};
+use super::store::{Datum, ObjectId, UNKNOWN_SIZE_BYTES};
 use commsan_ir::{Binary, Compare};
 
 /// So many bytes further; nobody knows what is far beyond an object.
 pub fn address(object: ObjectId, at: i64, by: i64) -> Datum {
-    match at.checked_add(by).filter(|at| at.abs() < ENDLESS) {
+    match at.checked_add(by).filter(|at| at.abs() < UNKNOWN_SIZE_BYTES) {
         Some(at) => Datum::Address(object, at),
         None => Datum::Unknown,
     }

@@ -7,8 +7,8 @@ use commsan_ir::Program;
 use commsan_model::{Code, Finding};
 use rustc_hash::FxHashSet;
 
-/// Ranks that there may be, at most.
-const LARGEST: i64 = 1 << 20;
+/// Upper bound of plausible ranks.
+const MAX_RANKS: i64 = 1 << 20;
 
 /// Findings of what is defect with each number of ranks that comes to the place.
 pub fn findings(program: &Program, outcomes: &[Outcome]) -> Vec<Finding> {
@@ -48,7 +48,7 @@ fn counts(outcomes: &[Outcome], index: usize, defect: &Defect) -> bool {
             other.defects.iter().any(|w| w.rank.is_some() && w.spots[0].3 == defect.spots[0].3)
         };
         // The program may only want more ranks.
-        let is_small = defect.rank.is_some_and(|rank| (0..LARGEST).contains(&rank));
+        let is_small = defect.rank.is_some_and(|rank| (0..MAX_RANKS).contains(&rank));
         let constant = is_small && comparable().filter(|other| same(other)).count() > 1;
         let works = |other: &Outcome| other.complete && other.seen.contains(&place);
         let larger = comparable().filter(|other| other.ranks > 1);

@@ -6,8 +6,8 @@ use super::messages::Open;
 use super::{Job, Outcome, State};
 use commsan_model::{Code, Role};
 
-/// Sites of one finding, at most.
-const SHOWN: usize = 4;
+/// Maximum number of sites of one finding.
+const MAX_SITES: usize = 4;
 
 /// A place where something is wrong: the rank, the place, its part in it, what it does there.
 type Spot = (usize, Place, Role, String);
@@ -321,7 +321,7 @@ impl<'p> Job<'_, 'p> {
         };
         let mut spots = Vec::<Spot>::new();
         for (rank, place, needs, _) in stuck {
-            if spots.len() < SHOWN && spots.iter().all(|(_, known, ..)| known != place) {
+            if spots.len() < MAX_SITES && spots.iter().all(|(_, known, ..)| known != place) {
                 spots.push((*rank, *place, Role::Wait, format!("rank {rank}: {needs}")));
             }
         }

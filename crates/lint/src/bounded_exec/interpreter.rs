@@ -1,15 +1,16 @@
 //! One rank: runs the program's code on what is known, up to the next call of MPI.
 
 use super::arithmetic::{address, binary, compare};
-use super::store::{Datum, ENDLESS, ObjectId, Origin, Store};
+use super::store::{Datum, ObjectId, Origin, Store, UNKNOWN_SIZE_BYTES};
 use super::text::Text;
 use commsan_ir::{Binary, BlockId, Body, Callee, FunctionId, GlobalId, Inst, InstId, Op, Value};
 use rustc_hash::FxHashMap;
 
-/// Calls that have not returned, at most.
-const DEEPEST: usize = 200;
-/// Times that a loop without MPI goes round, at most; then its outcome counts as unknown.
-const ROUNDS: u32 = 2_000;
+/// Maximum depth of the call stack.
+const MAX_CALL_DEPTH: usize = 200;
+/// Maximum number of iterations of a loop without MPI calls; beyond it, the loop's results are
+/// unknown.
+const MAX_LOOP_ITERATIONS: u32 = 2_000;
 
 /// Why a rank does not go on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -341,7 +342,7 @@ impl<'t, 'p> Interpreter<'t, 'p> {
         let place = (self.frame().function, self.frame().block);
         let rounds = self.rounds.entry(place).or_default();
         *rounds += 1;
-        *rounds > ROUNDS
+        *rounds > MAX_LOOP_ITERATIONS
     }
 
     fn leave(&mut self, way: usize) -> Result<(), Stop> {
@@ -463,12 +464,12 @@ impl<'t, 'p> Interpreter<'t, 'p> {
         self.touch(to, length, true);
         self.touch(from, length, false);
         let pieces = match from {
-            Datum::Address(object, at) if length < ENDLESS => {
+            Datum::Address(object, at) if length < UNKNOWN_SIZE_BYTES => {
                 self.store.copy_of((object, at), length)
             }
             _ => Vec::new(),
         };
-        self.store.paste((to_object, at), length.clamp(0, ENDLESS), &pieces);
+        self.store.paste((to_object, at), length.clamp(0, UNKNOWN_SIZE_BYTES), &pieces);
         Ok(())
     }
 
@@ -476,7 +477,7 @@ impl<'t, 'p> Interpreter<'t, 'p> {
         self.copy(to, Datum::Unknown, length)?;
         if let (Datum::Address(object, at), Datum::Int(0), Datum::Int(length)) = (to, byte, length)
         {
-            self.store.store((object, at), length.clamp(0, ENDLESS), Datum::Int(0));
+            self.store.store((object, at), length.clamp(0, UNKNOWN_SIZE_BYTES), Datum::Int(0));
         }
         Ok(())
     }
@@ -494,7 +495,7 @@ impl<'t, 'p> Interpreter<'t, 'p> {
             return Err(if callee == Callee::Indirect { Stop::Lost } else { Stop::Mpi });
         }
         if self.text.program[function].body.is_some() {
-            if self.frames.len() >= DEEPEST {
+            if self.frames.len() >= MAX_CALL_DEPTH {
                 return Err(Stop::Lost);
             }
             let args: Vec<_> = inst.args.iter().map(|value| self.value(*value)).collect();

@@ -8,8 +8,8 @@ use super::types::{Elements, fits};
 use super::{After, Job, Need, State};
 use commsan_mpi::Effect;
 
-/// Bytes of a message that are carried over, at most.
-const LARGEST: i64 = 1 << 16;
+/// Maximum number of bytes of a message whose contents are transferred.
+const MAX_PAYLOAD_BYTES: i64 = 1 << 16;
 
 /// A request of a rank.
 #[derive(Clone, Debug)]
@@ -211,7 +211,7 @@ impl<'p> Job<'_, 'p> {
 
     /// What a message carries.
     fn data(&self, rank: usize, what: &Template) -> Option<Vec<(i64, i64, Datum)>> {
-        let bytes = what.bytes.filter(|bytes| *bytes <= LARGEST && what.dense)?;
+        let bytes = what.bytes.filter(|bytes| *bytes <= MAX_PAYLOAD_BYTES && what.dense)?;
         match what.buffer {
             Datum::Address(object, at) => {
                 Some(self.ranks[rank].interpreter.store.copy_of((object, at), bytes))
@@ -434,7 +434,7 @@ impl<'p> Job<'_, 'p> {
         if !done {
             rank.asks_again += 1;
             self.by_chance = true;
-            if self.ranks[asked.rank].asks_again > super::ASKS {
+            if self.ranks[asked.rank].asks_again > super::MAX_FAILED_TESTS {
                 return None;
             }
             self.answer(asked, "flag", Datum::Int(0));

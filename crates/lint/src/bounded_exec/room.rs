@@ -6,7 +6,7 @@
 
 use super::Job;
 use super::asked::Asked;
-use super::store::{Datum, ENDLESS, Origin};
+use super::store::{Datum, Origin, UNKNOWN_SIZE_BYTES};
 use commsan_model::{Code, Role};
 use commsan_mpi::calls::{Extent, On, Rule, Times};
 
@@ -48,7 +48,8 @@ impl<'p> Job<'_, 'p> {
             Origin::Made(..) => true,
             Origin::System => false,
         };
-        let room = object.size.checked_sub(at).filter(|_| at >= 0 && object.size < ENDLESS)?;
+        let room =
+            object.size.checked_sub(at).filter(|_| at >= 0 && object.size < UNKNOWN_SIZE_BYTES)?;
         let handle = asked.datum(self, name(rule.datatype));
         let of = self.datatype(asked.rank, handle)?;
         let first = of.pieces.iter().map(|(begin, _)| *begin).min()?;

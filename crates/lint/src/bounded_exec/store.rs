@@ -51,8 +51,8 @@ pub struct Object {
     pieces: Pieces,
 }
 
-/// For memory of unknown size.
-pub const ENDLESS: i64 = 1 << 40;
+/// Size in bytes that stands for memory of unknown size.
+pub const UNKNOWN_SIZE_BYTES: i64 = 1 << 40;
 
 #[derive(Clone, Debug, Default)]
 pub struct Store {
@@ -62,7 +62,9 @@ pub struct Store {
 impl Store {
     /// A new object, all of it zeros or not known.
     pub fn make(&mut self, origin: Origin, size: Option<i64>, content: Datum) -> ObjectId {
-        let size = size.filter(|size| (0..ENDLESS).contains(size)).unwrap_or(ENDLESS);
+        let size = size
+            .filter(|size| (0..UNKNOWN_SIZE_BYTES).contains(size))
+            .unwrap_or(UNKNOWN_SIZE_BYTES);
         let pieces = [(0, (size, content))].into_iter().filter(|_| size > 0).collect();
         self.objects.push(Object { origin, size, pieces });
         ObjectId(self.objects.len() as u32 - 1)

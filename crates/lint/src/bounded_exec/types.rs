@@ -8,8 +8,8 @@ use crate::datatypes::{size_of_name, size_of_number};
 /// Basic elements in a row: which, how often.
 pub type Elements = Vec<(String, i64)>;
 
-/// Runs of elements that are kept of one datatype.
-const LONGEST: usize = 512;
+/// Maximum number of runs of equal elements kept of one datatype.
+const MAX_TYPE_RUNS: usize = 512;
 
 /// A datatype.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Type {
         let mut all = Vec::new();
         for part in parts {
             all.push(part?);
-            if all.len() > 8 * LONGEST {
+            if all.len() > 8 * MAX_TYPE_RUNS {
                 return None;
             }
         }
@@ -75,7 +75,9 @@ impl Type {
                 }
             }
             elements = elements.zip(part.elements.as_ref()).map(|(sum, more)| join(sum, more));
-            if pieces.len() > LONGEST || elements.as_ref().is_some_and(|all| all.len() > LONGEST) {
+            if pieces.len() > MAX_TYPE_RUNS
+                || elements.as_ref().is_some_and(|all| all.len() > MAX_TYPE_RUNS)
+            {
                 return None;
             }
         }
@@ -90,7 +92,7 @@ impl Type {
             [(name, each)] => Some(vec![(name.clone(), each.saturating_mul(count))]),
             _ if count <= 64 => {
                 let sum = (0..count).fold(Elements::new(), |sum, _| join(sum, elements));
-                (sum.len() <= LONGEST).then_some(sum)
+                (sum.len() <= MAX_TYPE_RUNS).then_some(sum)
             }
             _ => None,
         }
@@ -205,7 +207,7 @@ impl Job<'_, '_> {
                 let size = if wide { 8 } else { 4 };
                 let each = asked.number(self, "blocklength");
                 let mut parts = Vec::new();
-                for n in 0..count?.min(LONGEST as i64) {
+                for n in 0..count?.min(MAX_TYPE_RUNS as i64) {
                     let length = match each {
                         Some(each) => each,
                         None => asked.element(self, "blocklengths", n, 4)?,
@@ -217,7 +219,7 @@ impl Job<'_, '_> {
             }
             "Type_create_struct" | "Type_struct" => {
                 let mut parts = Vec::new();
-                for n in 0..count?.min(LONGEST as i64) {
+                for n in 0..count?.min(MAX_TYPE_RUNS as i64) {
                     let length = asked.element(self, "blocklengths", n, 4)?;
                     let at = asked.element(self, "displacements", n, 8)?;
                     let handle = asked.element_datum(self, "types", n, self.handle_size(asked));

@@ -32,8 +32,8 @@ enum Content {
     Unknown,
 }
 
-/// Blocks that are looked at for one call.
-const FARTHEST: usize = 200;
+/// Maximum number of blocks that are searched for one call.
+const MAX_BLOCKS: usize = 200;
 
 /// The ways of a function.
 pub struct Ways<'c, 'p> {
@@ -142,7 +142,7 @@ impl<'c, 'p> Ways<'c, 'p> {
         if let Some(content) = left.next() {
             return Some(content);
         }
-        if known.len() > FARTHEST {
+        if known.len() > MAX_BLOCKS {
             return Some(Content::Unknown);
         }
         let previous = &self.flow.previous[block.0 as usize];

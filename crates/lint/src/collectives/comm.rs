@@ -154,7 +154,7 @@ impl<'p> Comms<'p> {
 
     /// Duplicates have the ranks of what they are made of, and so have windows and files.
     fn group_of(&self, object: Object, depth: usize) -> Group {
-        const DEEPEST: usize = 8;
+        const MAX_DERIVATION_DEPTH: usize = 8;
         let Object::Made(function, id, _) = object else { return Group::Part };
         let Some(inst) = self.inst(function, id) else { return Group::Part };
         let Some(mpi) = self.calls.at(inst) else { return Group::Part };
@@ -162,7 +162,9 @@ impl<'p> Comms<'p> {
         // All of one color.
         let color = || matches!(inst.args.get(1), Some(Value::Int(0..)));
         let whole = mpi.name == "MPI_Comm_split" && !mpi.by_reference && color();
-        if depth > DEEPEST || !whole && !same.iter().any(|name| mpi.name.starts_with(name)) {
+        if depth > MAX_DERIVATION_DEPTH
+            || !whole && !same.iter().any(|name| mpi.name.starts_with(name))
+        {
             return Group::Part;
         }
         match self.of_call(function, inst, mpi) {

@@ -19,10 +19,10 @@ use commsan_points_to::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// States of one automaton; what is larger counts as matching.
-const STATES: usize = 4096;
-/// Pairs that are looked at.
-const PAIRS: usize = 20_000;
+/// Maximum number of states of one automaton; larger ones count as matching.
+const MAX_AUTOMATON_STATES: usize = 4096;
+/// Maximum number of pairs of states that one comparison visits.
+const MAX_STATE_PAIRS: usize = 20_000;
 
 /// Whether the ways of a branch may call the same, as one does what it is told on another.
 pub fn agree(comms: &Comms, fork: &Fork) -> bool {
@@ -190,7 +190,7 @@ impl Automaton {
 
     /// Whether each of its sequences that comes to an end is one of the other's.
     fn is_within(&self, other: &Automaton) -> bool {
-        if self.next.len() >= STATES || other.next.len() >= STATES {
+        if self.next.len() >= MAX_AUTOMATON_STATES || other.next.len() >= MAX_AUTOMATON_STATES {
             return true;
         }
         let ends = self.ending();
@@ -200,7 +200,7 @@ impl Automaton {
             if at == self.end && !others.contains(&other.end) {
                 return false;
             }
-            if seen.len() > PAIRS {
+            if seen.len() > MAX_STATE_PAIRS {
                 return true;
             }
             for (symbol, next) in self.next[at].iter().filter(|(_, next)| ends.contains(next)) {
@@ -265,7 +265,7 @@ struct Builder<'b, 't, 'p> {
 impl Builder<'_, '_, '_> {
     /// What a term calls, from a state on; the state after it.
     fn add(&mut self, term: TermId, view: &View, from: usize) -> usize {
-        if self.automaton.next.len() >= STATES {
+        if self.automaton.next.len() >= MAX_AUTOMATON_STATES {
             return from;
         }
         match self.terms.get(term) {

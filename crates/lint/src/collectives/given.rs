@@ -8,8 +8,8 @@ use crate::places;
 use commsan_ir::{Body, FunctionId, Op, Value};
 use commsan_model::{Code, Finding, Role};
 
-/// Steps of a computation that are followed.
-const DEEPEST: usize = 6;
+/// Maximum depth to which an expression is followed.
+const MAX_EXPR_DEPTH: usize = 6;
 
 impl Check<'_, '_> {
     /// Looks at what each collective is given.
@@ -31,7 +31,7 @@ impl Check<'_, '_> {
             let is_amount = !is_root && call.at.op != Some(*place);
             let follows = || {
                 labels & OTHER == 0
-                    && self.follows(*function, body, argument, DEEPEST) == Some(true)
+                    && self.follows(*function, body, argument, MAX_EXPR_DEPTH) == Some(true)
             };
             let wrong = match is_amount {
                 true => !mpi.by_reference && self.is_own(*function, body, argument, is_count),

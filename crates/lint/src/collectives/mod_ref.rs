@@ -36,8 +36,8 @@ pub struct Targets {
     pub few: Option<Box<[Pointer]>>,
 }
 
-/// Places that a value may point to, at most, to be told one by one.
-const FEW: usize = 4;
+/// Maximum number of targets of a pointer that are tracked individually.
+const MAX_DISTINCT_TARGETS: usize = 4;
 
 /// What all functions have to do with.
 #[derive(Debug, Default)]
@@ -124,7 +124,7 @@ impl ModRef {
                 self.places.entry(place.object).or_default().insert(at, *place);
             }
         }
-        let few = (1..=FEW).contains(&pointers.len()).then(|| pointers.into());
+        let few = (1..=MAX_DISTINCT_TARGETS).contains(&pointers.len()).then(|| pointers.into());
         Targets { places, is_certain, few }
     }
 

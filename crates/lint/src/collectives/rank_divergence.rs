@@ -32,8 +32,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// How often one context is looked at again.
-const ROUNDS: usize = 40;
+/// Maximum number of times that one context is analysed.
+const MAX_CONTEXT_ITERATIONS: usize = 40;
 
 /// What differs between ranks, for a whole program.
 #[derive(Debug, Default)]
@@ -165,7 +165,7 @@ impl Analysis<'_, '_> {
     fn look(&mut self, number: usize) {
         self.contexts[number].rounds += 1;
         let Some(function) = self.contexts[number].function else { return };
-        if self.contexts[number].rounds > ROUNDS {
+        if self.contexts[number].rounds > MAX_CONTEXT_ITERATIONS {
             return;
         }
         let program = self.comms.program;

@@ -48,8 +48,8 @@ pub fn is_count(call: &Call, place: usize) -> bool {
     amounts(call).any(|amount| amount.count == Some(place))
 }
 
-/// Steps of a computation that are followed.
-const DEEPEST: usize = 6;
+/// Maximum depth to which an expression is followed.
+const MAX_EXPR_DEPTH: usize = 6;
 
 impl Check<'_, '_> {
     /// Whether two calls of the same collective pass amounts that are known and differ.
@@ -101,7 +101,7 @@ impl Check<'_, '_> {
         count: bool,
     ) -> bool {
         match count {
-            true => self.is_own_count(function, body, value, DEEPEST),
+            true => self.is_own_count(function, body, value, MAX_EXPR_DEPTH),
             false => self.options(function, body, value).is_some_and(|[one, other]| {
                 let basics = (self.basic(one), self.basic(other));
                 matches!(basics, (Some(one), Some(other)) if one != other)
@@ -138,7 +138,7 @@ impl Check<'_, '_> {
     /// Two values of which a condition on nothing but the rank chooses one.
     fn options(&self, function: FunctionId, body: &Body, value: Value) -> Option<[Value; 2]> {
         let Value::Inst(id) = value else { return None };
-        let of_rank = |condition| self.is_of_rank(function, body, condition, DEEPEST);
+        let of_rank = |condition| self.is_of_rank(function, body, condition, MAX_EXPR_DEPTH);
         let (one, other) = match (&body[id].op, &*body[id].args) {
             (Op::Select, [condition, one, other]) => {
                 return of_rank(*condition).then_some([*one, *other]);

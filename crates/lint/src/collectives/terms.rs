@@ -356,8 +356,8 @@ impl<'a, 'p> Terms<'a, 'p> {
 
     /// All calls in a term, with the communicators that they name as seen from outside.
     pub fn events<'t>(&'t self, term: TermId, view: &View<'t>, found: &mut Vec<(&'t Event, Comm)>) {
-        const MOST: usize = 64;
-        if found.len() > MOST {
+        const MAX_EVENTS: usize = 64;
+        if found.len() > MAX_EVENTS {
             return;
         }
         match self.get(term) {

@@ -5,8 +5,8 @@ use crate::Calls;
 use crate::openmp::{Runtime, Scope, runtime};
 use commsan_ir::{Binary, BlockId, Body, Callee, Compare, FunctionId, InstId, Op, Program, Value};
 
-/// How far conditions are looked into.
-const DEEPEST: u32 = 16;
+/// Maximum depth to which the operands of a condition are followed.
+const MAX_CONDITION_DEPTH: u32 = 16;
 
 /// What is known of a thread that takes a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Facts<'f> {
 impl Facts<'_> {
     /// What a condition says that is true, or is not, and the instruction that asks.
     pub fn of(&self, condition: Value, holds: bool) -> Option<(Fact, InstId)> {
-        self.fact(condition, holds, DEEPEST)
+        self.fact(condition, holds, MAX_CONDITION_DEPTH)
     }
 
     /// What a value's being a certain number says.

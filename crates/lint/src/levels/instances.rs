@@ -11,8 +11,8 @@ use commsan_points_to::PointsTo;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// Words longer than this come from recursion.
-const LONGEST: usize = 12;
+/// Maximum length of a parallelism word, in letters; longer ones come from recursion.
+const MAX_WORD_LETTERS: usize = 12;
 
 /// Number of an instance.
 pub type Number = usize;
@@ -179,7 +179,7 @@ impl<'p> Instances<'p> {
         sure: bool,
     ) -> Option<Number> {
         self.shapes.get(function)?;
-        entry.truncate(LONGEST);
+        entry.truncate(MAX_WORD_LETTERS);
         let key = (function, entry, sure);
         if let Some(known) = self.numbers.get(&key) {
             return Some(*known);

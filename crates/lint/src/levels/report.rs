@@ -9,8 +9,8 @@ use commsan_ir::{FunctionId, Inst, Op, Place, Value};
 use commsan_model::{Code, Finding, Role, Site};
 use rustc_hash::FxHashSet;
 
-/// Steps told of a way to a call.
-const DEEPEST: usize = 16;
+/// Maximum number of steps that a finding shows of a call path.
+const MAX_CALL_PATH_STEPS: usize = 16;
 
 /// All that is known.
 pub struct Report<'r, 'p> {
@@ -311,7 +311,7 @@ impl<'r, 'p> Report<'r, 'p> {
             if !same || entered.is_some_and(|how| how != Entered::Called) {
                 site.stack.push(frame);
             }
-            if site.stack.len() > DEEPEST || *caller == number {
+            if site.stack.len() > MAX_CALL_PATH_STEPS || *caller == number {
                 break;
             }
             number = *caller;

@@ -11,11 +11,11 @@ use commsan_ir::{BlockId, Inst, InstId, Op, Place, Value};
 use commsan_points_to::objects::ObjectsId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Places that are followed, at most.
-const LIMIT: usize = 1500;
+/// Maximum number of memory cells that are promoted to values.
+const MAX_CELLS: usize = 1500;
 
-/// Pairs of places and instructions, at most.
-const WORK: usize = 10_000_000;
+/// Maximum number of pairs of a cell and an instruction.
+const MAX_CELL_VISITS: usize = 10_000_000;
 
 /// A place: its address and bytes.
 type Cell = (Linear, u32);
@@ -35,7 +35,7 @@ pub fn follow(view: &mut View) {
 
 /// Places that are loaded from, and those that these are copied from.
 fn cells(view: &View, done: &FxHashSet<InstId>) -> Vec<Cell> {
-    let limit = LIMIT.min(WORK / (view.flat.body.code.len() + 1));
+    let limit = MAX_CELLS.min(MAX_CELL_VISITS / (view.flat.body.code.len() + 1));
     let body = &view.flat.body;
     let known = Known::default();
     let mut found: Vec<Cell> = Vec::new();

@@ -400,8 +400,8 @@ impl<'p> View<'p> {
 
     /// The objects that an address may point into, none if nothing is known of it.
     pub fn objects(&self, address: Value) -> Option<ObjectsId> {
-        const DEEPEST: u32 = 8;
-        let found = self.objects_at(address, DEEPEST)?;
+        const MAX_ADDRESS_DEPTH: u32 = 8;
+        let found = self.objects_at(address, MAX_ADDRESS_DEPTH)?;
         (!self.points_to.in_set(found).is_empty()).then_some(found)
     }
 

@@ -13,14 +13,14 @@ pub struct Effort {
     given_up: Cell<usize>,
 }
 
-/// Visits of blocks that are no matter in any program.
-const SMALL: usize = 20_000;
+/// Visits of blocks that every program may take, however small.
+const MIN_BUDGET_VISITS: usize = 20_000;
 
 impl Effort {
     /// For a program.
     pub fn of(program: &Program) -> Effort {
         let size: usize = program.defined().map(|(_, _, body)| body.code.len()).sum();
-        Effort { left: Cell::new(SMALL + size), given_up: Cell::new(0) }
+        Effort { left: Cell::new(MIN_BUDGET_VISITS + size), given_up: Cell::new(0) }
     }
 
     /// Takes a visit, if one is left.

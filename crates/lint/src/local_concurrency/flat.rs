@@ -1,7 +1,7 @@
 //! A function with everything it calls in place of the calls, so that what happens in callees is seen
 //! in the order it happens, with the arguments it happens to.
 //!
-//! Recursion ends it, and so does [`LIMIT`]; such calls stay calls.
+//! Recursion ends it, and so does [`MAX_INSTRUCTIONS`]; such calls stay calls.
 
 use commsan_ir::promote::promote;
 use commsan_ir::{BlockId, Body, Callee, Function, FunctionId, Inst, InstId, Op, Place};
@@ -10,11 +10,11 @@ use commsan_points_to::PointsTo;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Instructions of a flat function, about.
-const LIMIT: usize = 20_000;
+/// Approximate maximum number of instructions of a function with its callees inlined.
+const MAX_INSTRUCTIONS: usize = 20_000;
 
-/// Calls within calls.
-const DEPTH: usize = 24;
+/// Maximum depth of nested calls that are inlined.
+const MAX_INLINE_DEPTH: usize = 24;
 
 /// A call that was replaced by what is called, or the function itself.
 #[derive(Debug)]
@@ -169,7 +169,8 @@ impl<'p> Maker<'p> {
         let [callee] = *callees else { return None };
         let callee = region(self.program, inst, callee).unwrap_or(callee);
         let body = self.program[callee].body.as_ref()?;
-        let fits = self.flat.body.code.len() + body.code.len() <= LIMIT && path.len() < DEPTH;
+        let fits = self.flat.body.code.len() + body.code.len() <= MAX_INSTRUCTIONS
+            && path.len() < MAX_INLINE_DEPTH;
         (fits && !path.contains(&callee)).then_some(callee)
     }
 

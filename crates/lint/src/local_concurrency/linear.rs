@@ -16,8 +16,8 @@ pub struct Linear {
 /// What is known of values besides how they are computed.
 pub type Known = FxHashMap<InstId, Linear>;
 
-/// How deep computations are followed.
-const DEPTH: usize = 64;
+/// Maximum depth to which an expression is followed.
+const MAX_EXPR_DEPTH: usize = 64;
 
 impl Linear {
     /// A number.
@@ -32,7 +32,7 @@ impl Linear {
 
     /// What a value is a sum of. None where it is nothing that another value could equal.
     pub fn of(body: &Body, known: &Known, value: Value) -> Option<Linear> {
-        Linear::at_depth(body, known, value, DEPTH)
+        Linear::at_depth(body, known, value, MAX_EXPR_DEPTH)
     }
 
     fn at_depth(body: &Body, known: &Known, value: Value, depth: usize) -> Option<Linear> {

@@ -22,8 +22,8 @@ pub fn findings(walker: &Walker, operation: &Operation, found: &Found) -> Vec<Fi
     found.chain(reporter.never_completed()).collect()
 }
 
-/// Conditions named in a finding, at most.
-const CAUSES: usize = 3;
+/// Maximum number of conditions that a finding names.
+const MAX_CAUSES: usize = 3;
 
 struct Reporter<'r, 'w, 'p> {
     walker: &'r Walker<'w, 'p>,
@@ -292,7 +292,7 @@ impl Reporter<'_, '_, '_> {
         }
         causes.sort_unstable();
         causes.dedup();
-        causes.truncate(CAUSES);
+        causes.truncate(MAX_CAUSES);
         (!causes.is_empty()).then_some(causes)
     }
 

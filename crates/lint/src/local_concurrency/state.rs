@@ -70,13 +70,13 @@ pub struct State {
     unequal: Vec<(Terms, i64)>,
 }
 
-/// How deep conditions are followed.
-const DEPTH: u32 = 8;
+/// Maximum depth to which the operands of a condition are followed.
+const MAX_CONDITION_DEPTH: u32 = 8;
 
 impl State {
     /// Whether a value is not zero, if that is known.
     pub fn truth(&self, body: &Body, value: Value) -> Option<bool> {
-        self.truth_at(body, value, DEPTH)
+        self.truth_at(body, value, MAX_CONDITION_DEPTH)
     }
 
     fn truth_at(&self, body: &Body, value: Value, depth: u32) -> Option<bool> {
@@ -164,7 +164,7 @@ impl State {
         if let Some(known) = self.truth(body, value) {
             return known == truth;
         }
-        self.learn(body, value, truth, DEPTH);
+        self.learn(body, value, truth, MAX_CONDITION_DEPTH);
         true
     }
 

@@ -24,11 +24,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
-/// Joins at one block after which growing bounds are given up.
-const PATIENCE: u32 = 4;
+/// Joins at one block after which growing bounds are widened.
+const MAX_JOINS_BEFORE_WIDENING: u32 = 4;
 
-/// Visits of blocks for one operation, at most; then it is given up.
-const VISITS: usize = 4_000;
+/// Maximum number of visits of blocks for one operation, which is then given up.
+const MAX_BLOCK_VISITS: usize = 4_000;
 /// What holds before any operation is looked at, by block.
 pub struct Basis {
     states: Vec<Option<State>>,
@@ -97,7 +97,7 @@ impl<'w, 'p> Walker<'w, 'p> {
         while let Some((_, block)) = open.pop_first() {
             visits += 1;
             let Some(state) = states[block.0 as usize].clone() else { continue };
-            if visits > VISITS {
+            if visits > MAX_BLOCK_VISITS {
                 return Basis { states: vec![None; body.blocks.len()] };
             }
             for (next, facts) in self.leave(block, Facts { state, places: None }) {
@@ -105,7 +105,7 @@ impl<'w, 'p> Walker<'w, 'p> {
                 let count: &mut u32 = &mut joins[next.0 as usize];
                 *count += 1;
                 let changed = match known {
-                    Some(known) => known.join(&facts.state, *count > PATIENCE),
+                    Some(known) => known.join(&facts.state, *count > MAX_JOINS_BEFORE_WIDENING),
                     None => {
                         *known = Some(facts.state);
                         true
@@ -170,7 +170,7 @@ impl<'w, 'p> Walker<'w, 'p> {
         let code = &self.view.flat.body[block].code;
         let at = code.iter().position(|id| *id == operation.start)? + 1;
         run.pass(block, at, Facts { state, places: Some(places) });
-        for _ in 0..VISITS {
+        for _ in 0..MAX_BLOCK_VISITS {
             let Some((_, slot, block)) = run.open.pop_first() else { return Some(run.found) };
             if !self.effort.take() {
                 break;
@@ -408,7 +408,8 @@ impl Run<'_, '_, '_> {
             Entry::Occupied(mut known) => {
                 let (known, joins) = known.get_mut();
                 *joins += 1;
-                let mut changed = known.state.join(&facts.state, *joins > PATIENCE);
+                let mut changed =
+                    known.state.join(&facts.state, *joins > MAX_JOINS_BEFORE_WIDENING);
                 if let (Some(known), Some(places)) = (&mut known.places, &facts.places) {
                     changed |= known.join(places);
                 }

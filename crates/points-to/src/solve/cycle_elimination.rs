@@ -5,19 +5,19 @@ use super::{Edge, Node, Solver};
 use crate::pool::EMPTY;
 use rustc_hash::FxHashSet;
 
-/// Sets that are looked at for a circle.
-const LONGEST: usize = 1_000;
+/// Maximum number of sets that one search for a cycle visits.
+const MAX_VISITED_SETS: usize = 1_000;
 
 /// How often a step is followed before a circle is looked for around it: if it lies on one, pointers walk through
 /// their objects (positive weight cycles, Pearce et al. 2007).
-const LOOKS: [u32; 3] = [4, 64, 1_024];
+const SEARCH_AFTER_STEPS: [u32; 3] = [4, 64, 1_024];
 
 impl Solver {
     /// Steps of a set that lead back to it can lead anywhere in the object.
     pub(super) fn widen_walks(&mut self, node: Node) {
         let holder = &mut self.holders[node.0 as usize];
         holder.followed += 1;
-        if !LOOKS.contains(&holder.followed) {
+        if !SEARCH_AFTER_STEPS.contains(&holder.followed) {
             return;
         }
         for at in 0..self.holders[node.0 as usize].edges.len() {
@@ -38,7 +38,7 @@ impl Solver {
             if node == to {
                 return true;
             }
-            if seen.len() == LONGEST || !seen.insert(node) {
+            if seen.len() == MAX_VISITED_SETS || !seen.insert(node) {
                 continue;
             }
             let holder = &self.holders[node.0 as usize];
@@ -73,7 +73,7 @@ impl Solver {
                 return;
             }
             let is_same = self.held_by(next) == held && self.outside != Some(next);
-            if seen.len() < LONGEST && is_same && seen.insert(next) {
+            if seen.len() < MAX_VISITED_SETS && is_same && seen.insert(next) {
                 way.push((next, 0));
             }
         }

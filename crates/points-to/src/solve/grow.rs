@@ -6,11 +6,12 @@ use crate::set::Set;
 use crate::{Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Places of one object that one set tells apart: who steps through it has none.
-const PLACES: usize = 64;
+/// Maximum number of offsets of one object in one set: a pointer that steps through it has no
+/// offset.
+const MAX_OFFSETS: usize = 64;
 
-/// Sets that are put together one by one; what more of them become is hardly met again.
-const FEW: usize = 3;
+/// Maximum number of sets that are united pairwise; results of larger unions are rarely met again.
+const MAX_MEMOIZED_UNIONS: usize = 3;
 
 impl Solver {
     /// Adds pointers to a set, and hands them on, later.
@@ -45,7 +46,7 @@ impl Solver {
     pub(super) fn all_of(&mut self, mut sets: Vec<SetId>) -> SetId {
         sets.sort_unstable();
         sets.dedup();
-        if sets.len() <= FEW {
+        if sets.len() <= MAX_MEMOIZED_UNIONS {
             return sets.into_iter().fold(EMPTY, |all, set| self.pool.union(all, set));
         }
         let mut all = Set::default();
@@ -109,14 +110,14 @@ impl Solver {
         }
         let places = &self.places[whole as usize];
         // Who knows a place outside knows the whole object.
-        if is_outside || places.len() <= PLACES {
+        if is_outside || places.len() <= MAX_OFFSETS {
             return Some(if is_outside { whole } else { number });
         }
         let count = counts
             .entry(whole)
             .or_insert_with(|| places.iter().filter(|place| had.contains(**place)).count());
         *count += 1;
-        Some(if *count > PLACES { whole } else { number })
+        Some(if *count > MAX_OFFSETS { whole } else { number })
     }
 
     /// Pointers so many bytes on.

@@ -4,8 +4,8 @@ use super::terms::Terms;
 use super::{Id, Summary, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Terms of a summary, at most.
-const TERMS: usize = 64;
+/// Maximum number of terms of a summary.
+const MAX_TERMS: usize = 64;
 
 /// Leaves out what does not matter.
 pub struct Shrinking<'a> {
@@ -96,7 +96,7 @@ impl<'a> Shrinking<'a> {
         if let Some(kept) = self.kept.get(&id) {
             return Some(*kept);
         }
-        if self.summary.terms.len() == TERMS {
+        if self.summary.terms.len() == MAX_TERMS {
             return None;
         }
         let kept = self.summary.terms.len() as Id;

@@ -1,15 +1,15 @@
 //! The code of one function, as terms.
 
 use super::{Id, Term};
-use crate::code::HANDLE;
+use crate::code::MIN_HANDLE_BYTES;
 use crate::rules::Rules;
 use crate::solve::Step;
 use crate::{Object, Pointer};
 use commsan_ir::{Body, FunctionId, InstId, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Bytes of a local variable that is copied as a whole and still is a term, at most.
-const COPIED: i64 = 64;
+/// Maximum size in bytes of a local variable that is copied as a whole and still is a term.
+const MAX_COPIED_BYTES: i64 = 64;
 
 /// The terms of one function.
 pub struct Terms<'a> {
@@ -175,10 +175,10 @@ impl Rules for Terms<'_> {
 
     fn copy_memory(&mut self, to: Id, from: Id, length: Option<i64>) {
         let is_cell = self.cell(to).is_some() || self.cell(from).is_some();
-        if let Some(length @ 0..=COPIED) = length
+        if let Some(length @ 0..=MAX_COPIED_BYTES) = length
             && is_cell
         {
-            for at in (0..length).step_by(HANDLE) {
+            for at in (0..length).step_by(MIN_HANDLE_BYTES) {
                 let (source, target) = (self.shifted(from, Some(at)), self.shifted(to, Some(at)));
                 let content = self.loaded(source);
                 self.store(target, content);

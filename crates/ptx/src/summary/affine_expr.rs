@@ -39,8 +39,8 @@ pub(super) struct AffineExpr {
     pub(super) terms: SmallVec<[(Var, i64); 4]>,
 }
 
-/// AffineExprs of more terms are not worth keeping.
-const MOST_TERMS: usize = 16;
+/// Maximum number of terms of an affine expression; larger ones are dropped.
+const MAX_TERMS: usize = 16;
 
 impl AffineExpr {
     pub(super) fn constant(constant: i64) -> AffineExpr {
@@ -69,7 +69,7 @@ impl AffineExpr {
         }
         let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         let terms: SmallVec<_> = sum.into_iter().filter(|(_, c)| *c != 0).collect();
-        (terms.len() <= MOST_TERMS).then_some(AffineExpr { constant, terms })
+        (terms.len() <= MAX_TERMS).then_some(AffineExpr { constant, terms })
     }
 
     pub(super) fn times(&self, factor: i64) -> Option<AffineExpr> {

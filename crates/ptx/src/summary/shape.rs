@@ -37,8 +37,8 @@ impl Footprint {
     }
 }
 
-/// Footprints of more dimensions than these are taken as one range.
-const MOST_REPEATS: usize = 3;
+/// Maximum number of dimensions of a footprint; one with more becomes one range.
+const MAX_REPEATS: usize = 3;
 
 /// An affine expression that is at most 0.
 pub(super) struct Constraint {
@@ -364,5 +364,5 @@ fn lay_out(constant: i64, dimensions: &[Dimension], size: u64) -> Option<Footpri
     for (distance, count) in &whole.repeats {
         end = end.checked_add(distance.checked_mul(count - 1)?)?;
     }
-    (whole.repeats.len() <= MOST_REPEATS).then_some(whole)
+    (whole.repeats.len() <= MAX_REPEATS).then_some(whole)
 }

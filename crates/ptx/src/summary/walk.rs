@@ -18,8 +18,8 @@ use crate::words::{Space, Type};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// How far a value is traced back before it counts as unknown.
-const DEEPEST: u32 = 300;
+/// Maximum depth to which a value is traced back before it counts as unknown.
+const MAX_VALUE_DEPTH: u32 = 300;
 /// What a call hands over, or gets back: by parameter and byte.
 type Bindings = FxHashMap<(u32, i64), NodeId>;
 
@@ -315,7 +315,7 @@ impl<'w> Walker<'w> {
             return *known;
         }
         let id = self.findings.graph.add(Node::Unknown);
-        if self.depth > DEEPEST {
+        if self.depth > MAX_VALUE_DEPTH {
             return id;
         }
         self.at_entry.insert((block, register), id);
@@ -382,7 +382,7 @@ impl<'w> Walker<'w> {
         if let Some(known) = self.results.get(&(at, register)) {
             return *known;
         }
-        if self.depth > DEEPEST {
+        if self.depth > MAX_VALUE_DEPTH {
             return self.findings.graph.add(Node::Unknown);
         }
         self.depth += 1;

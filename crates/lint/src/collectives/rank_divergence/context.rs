@@ -11,12 +11,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Combinations of labels that one function is looked at with.
-const CONTEXTS: usize = 8;
-/// Those that differ in what parameters point to, too.
-const POINTED: usize = 24;
-/// Calls within calls that are looked at before who calls goes on.
-const DEEPEST: usize = 100;
+/// Maximum number of combinations of argument labels per function.
+const MAX_LABEL_CONTEXTS: usize = 8;
+/// Maximum number of contexts per function that differ in what parameters point to.
+const MAX_POINTEE_CONTEXTS: usize = 24;
+/// Maximum depth of nested calls that are analysed before their callers continue.
+const MAX_CALL_DEPTH: usize = 100;
 
 /// What a parameter points to, where that is less than it points to in any call.
 pub(super) type Pointed = Option<Rc<[Pointer]>>;
@@ -63,7 +63,7 @@ impl Analysis<'_, '_> {
     /// The context of such a call; a new one is looked at soon.
     pub(super) fn context(&mut self, function: FunctionId, mut call: Call) -> usize {
         let ours = self.of_function.entry(function).or_default();
-        if ours.len() >= POINTED {
+        if ours.len() >= MAX_POINTEE_CONTEXTS {
             call.pointed.fill(None);
             call.handed.clear();
         }
@@ -71,9 +71,9 @@ impl Analysis<'_, '_> {
         if let Some(number) = self.known.get(&key) {
             return *number;
         }
-        if ours.len() >= POINTED + CONTEXTS {
+        if ours.len() >= MAX_POINTEE_CONTEXTS + MAX_LABEL_CONTEXTS {
             // The last one stands for all others.
-            let number = ours[POINTED + CONTEXTS - 1];
+            let number = ours[MAX_POINTEE_CONTEXTS + MAX_LABEL_CONTEXTS - 1];
             let context = &mut self.contexts[number].call;
             let mut changed = key.1.control & !context.control != 0;
             context.control |= key.1.control;
@@ -167,7 +167,7 @@ impl Analysis<'_, '_> {
         if !self.open.contains(&entry) {
             return;
         }
-        if !self.contexts[number].busy && self.path.len() < DEEPEST {
+        if !self.contexts[number].busy && self.path.len() < MAX_CALL_DEPTH {
             self.open.remove(&entry);
             return self.look(number);
         }

@@ -17,8 +17,8 @@ use commsan_ir::graph::{Flow, loops};
 use commsan_ir::{Binary, BlockId, Body, Compare, Inst, InstId, Op, Value};
 use rustc_hash::FxHashSet;
 
-/// How deep expressions are compared.
-const DEPTH: usize = 8;
+/// Maximum depth to which expressions are compared.
+const MAX_EXPR_DEPTH: usize = 8;
 
 /// Stores and phis by which a search begins, and the argument that it begins with.
 pub fn begins(calls: &Calls, body: &Body, flow: &Flow) -> FxHashSet<(InstId, usize)> {
@@ -79,7 +79,9 @@ impl Search<'_> {
             match (&body[id].op, &*body[id].args) {
                 (Op::Load(_), [at]) => {
                     let keeps = |inst: &Inst| match (&inst.op, &*inst.args) {
-                        (Op::Store(_), [value, to]) => *to == *at && self.same(*value, new, DEPTH),
+                        (Op::Store(_), [value, to]) => {
+                            *to == *at && self.same(*value, new, MAX_EXPR_DEPTH)
+                        }
                         _ => false,
                     };
                     let mut ways = body[block].next.iter();
@@ -90,8 +92,8 @@ impl Search<'_> {
                 (Op::Phi(_), _) => {
                     let joins = |inst: &Inst| match (&inst.op, &*inst.args) {
                         (Op::Phi(_), [one, other]) => {
-                            *one == best && self.same(*other, new, DEPTH)
-                                || *other == best && self.same(*one, new, DEPTH)
+                            *one == best && self.same(*other, new, MAX_EXPR_DEPTH)
+                                || *other == best && self.same(*one, new, MAX_EXPR_DEPTH)
                         }
                         _ => false,
                     };
@@ -145,7 +147,7 @@ impl Search<'_> {
         let own = self.root(value);
         let given = |inst: &Inst| match (&inst.op, &*inst.args) {
             (Op::Store(_), [stored, to]) => {
-                Some(*to) != best && self.same(self.root(*stored), own, DEPTH)
+                Some(*to) != best && self.same(self.root(*stored), own, MAX_EXPR_DEPTH)
             }
             (Op::Call(_), args) => match own {
                 Value::Inst(id) if matches!(self.body[id].op, Op::Load(_)) => {
