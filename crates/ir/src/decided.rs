@@ -1,7 +1,7 @@
 //! What the constants that one call passes decide in the copy of a function that is made for it ([`crate::copies`]):
 //! ways that they exclude are cut off. Fortran passes constants in variables that nothing else uses.
 //!
-//! Comparisons do not tell signs: of a negative number, they are decided only as compilers leave them to signed ones.
+//! Comparisons carry no signedness: for a negative number, only those that compilers leave to signed ones are decided.
 
 use crate::{Binary, BlockId, Body, Compare, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::FxHashSet;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 /// Maximum depth to which the operands of a condition are followed.
 const MAX_CONDITION_DEPTH: usize = 8;
 
-/// A parameter of which a call tells the value.
+/// A parameter whose value a call determines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Given {
     /// The number itself.

@@ -84,7 +84,7 @@ pub struct Function {
     pub at: Place,
     /// How many parameters it has.
     pub params: u32,
-    /// Names of parameters, where the debug information tells them.
+    /// Names of parameters, where the debug information has them.
     pub param_names: FxHashMap<u32, Box<str>>,
     /// What it does; absent for those of libraries.
     pub body: Option<Body>,
@@ -182,7 +182,7 @@ pub enum Callee {
     Assembly,
 }
 
-/// Operations of integers that analyses tell apart.
+/// Integer operations that analyses distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub enum Binary {
@@ -200,7 +200,7 @@ pub enum Binary {
     Float,
 }
 
-/// Comparisons; signs of integers are not told apart.
+/// Comparisons; signed and unsigned ones are not distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub enum Compare {

@@ -332,7 +332,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The name in the source, as far as the name for the linker tells it.
+/// The name in the source, as far as the linker name shows it.
 fn source_name(name: &str) -> &str {
     const OUTLINED: [&str; 2] = [".omp_outlined", "..omp_par"];
     let outlined = OUTLINED.iter().filter_map(|suffix| name.find(suffix)).min();

@@ -37,7 +37,7 @@ pub fn copy(program: &mut Program) {
     copies::of_callees(program, &callers.collect(), &wrappers);
 }
 
-/// Of C++'s library only what it is used by tells its objects apart.
+/// Objects of the C++ library are distinguished only by the code that uses them.
 fn is_candidate(function: &Function, body: &Body) -> bool {
     const LIBRARY: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"];
     let name = &*function.name;

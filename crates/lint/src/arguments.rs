@@ -268,7 +268,7 @@ impl Given<'_, '_> {
         self.is_used(index, |rule| self.is_of_something(rule))
     }
 
-    /// The same, as far as is known: counts may be of nothing.
+    /// Whether a count or datatype may be used on every rank: unknown counts are taken to be nonzero.
     fn may_matter(&self, index: usize) -> bool {
         let may_be_of_something = |rule: &Rule| match rule.extent {
             Extent::Blocks { count, .. } => self.number(count) != Some(0),

@@ -173,7 +173,7 @@ pub struct Job<'t, 'p> {
     pub seen: FxHashSet<Place>,
 }
 
-/// What a rehearsal tells.
+/// The result of one execution.
 pub struct Outcome {
     pub defects: Vec<Defect>,
     pub seen: FxHashSet<Place>,

@@ -49,7 +49,7 @@ impl CallGraph {
     }
 }
 
-/// Functions of a kind that their code tells.
+/// Functions selected by a property of their code.
 pub fn with(
     program: &Program,
     kind: impl Fn(FunctionId, &Body) -> bool,

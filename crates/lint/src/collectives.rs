@@ -19,7 +19,7 @@
 //! **What is never reported.** Conditions on data that a broadcast or an all-to-all reduction has made
 //! the same for all; on the number of ranks; on command lines and files that all ranks read; collectives of
 //! a part of the ranks under a condition on ranks of the whole; two conditions on opposite answers to one
-//! question, which together call the same on all ranks; ranks that do what another one tells them
+//! question, which together call the same on all ranks; ranks that execute commands of another one
 //! ([`commands`]); what one rank decides alone ([`alone`]).
 
 mod absent;
@@ -55,7 +55,7 @@ use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
 
 /// Finds collectives that do not match. Where it can only suspect something, it looks again, with what functions
-/// do for one caller told from what they do for others ([`copies`]): objects of one class share no values then.
+/// do for one caller distinguished from what they do for others ([`copies`]): objects of one class share no values then.
 pub fn check(
     program: &mut Program,
     calls: &Calls,
@@ -375,7 +375,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// The same collective, with other arguments.
+    /// The finding for one collective that ranks call with different arguments.
     fn different(&self, choice: &Choice, code: Code, one: &Event, two: &Event) -> Option<Finding> {
         let name = one.name;
         let (what, why, help) = match code {

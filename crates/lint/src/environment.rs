@@ -1,4 +1,4 @@
-//! What the whole program tells about each of its functions; looked up once.
+//! Facts about functions that depend on the whole program; computed once.
 
 use crate::Calls;
 use commsan_ir::{GlobalId, Program, Value};
@@ -10,7 +10,7 @@ pub struct Environment {
     /// Whether it is for Open MPI.
     pub open_mpi: bool,
     /// Whether it has MPICH's handles: those of MPICH, of libraries that share them, and of commsan's `mpi_f08`. Neither
-    /// where nothing tells.
+    /// where nothing is known.
     pub mpich: bool,
     /// Whether all of it is known.
     pub whole: bool,

@@ -35,14 +35,14 @@ use commsan_ir::Program;
 use commsan_model::Finding;
 use commsan_points_to::PointsTo;
 
-/// What the user knows better than the program tells.
+/// Facts that the user supplies where the program does not show them.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The level that MPI is initialised with, instead of what the program asks for.
     pub level: Option<Level>,
     /// In which threads functions run that nobody in the program calls.
     pub context: levels::Context,
-    /// Whether to tell of objects that need not be freed, and are not.
+    /// Whether to report objects that need not be freed, and are not.
     pub leaks: bool,
     /// With how many ranks to rehearse the program.
     pub ranks: Vec<usize>,

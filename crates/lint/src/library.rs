@@ -131,7 +131,7 @@ impl Library {
     }
 }
 
-/// Whether a function writes to a stream of C++, or tells its state: what is in the stream is not looked at.
+/// Whether a function writes to a C++ stream or queries its state: the contents of streams are not tracked.
 fn is_output(name: &str) -> bool {
     const OUTPUT: [&str; 6] = [
         "_ZNSo",

@@ -220,7 +220,7 @@ fn made(call: &Call) -> Option<(Code, usize)> {
     Some((code, index))
 }
 
-/// Whether it is told unasked.
+/// Whether it is reported without the option `leaks`.
 fn is_error(code: Code) -> bool {
     matches!(code, Code::WindowNotFreed | Code::FileNotClosed)
 }

@@ -59,7 +59,7 @@ pub enum Runtime {
     TaskLoop(Value),
     /// The thread waits for its tasks.
     TaskWait,
-    /// The same for the tasks of a group, and all that these have made.
+    /// The thread waits for the tasks of a group and all their descendants.
     GroupWait,
     /// The number of the thread in its team.
     ThreadNumber,

@@ -82,7 +82,7 @@ fn test(builder: &mut Builder, access: &Access, address: Value) {
     enter_if_concerned(builder, byte, access.write);
 }
 
-/// The same for a vector of addresses.
+/// Tests each lane of a vector of addresses.
 fn test_each(builder: &mut Builder, access: &Access, addresses: Value, element: u64) {
     let mut all = builder.integer(8).constant(0);
     for lane in 0..addresses.ty().lanes() {

@@ -20,14 +20,14 @@ pub struct Test {
     pub goes_on: Predicate,
 }
 
-/// How the two are told apart.
+/// How the two are compared.
 enum Way {
     Until,
     Below { or_equal: bool, signed: bool },
 }
 
 impl Test {
-    /// `condition` is a comparison; `step` tells how far a sum moves with each iteration. The loop
+    /// `condition` is a comparison; `step` gives how far a sum moves with each iteration. The loop
     /// goes on if the comparison yields `wanted`.
     pub fn of(
         condition: Value,
@@ -57,7 +57,7 @@ impl Test {
         }
     }
 
-    /// Iterations from the one on for which `now` tells what the loop's values are, from 1 to
+    /// Iterations from the one on in which `now` gives the values of the loop, from 1 to
     /// `most`; `None` where that is not known.
     pub fn iterations(
         &self,
@@ -122,7 +122,7 @@ fn inverse(predicate: Predicate) -> Predicate {
     }
 }
 
-/// The same for operands that have changed places.
+/// The predicate that is equivalent when the operands are exchanged.
 fn swapped(predicate: Predicate) -> Predicate {
     use Predicate::*;
     match predicate {

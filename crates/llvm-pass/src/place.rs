@@ -1,4 +1,4 @@
-//! Addresses as sums, so that two of them can be told apart or found to be near each other:
+//! Addresses as sums, so that two of them can be distinguished or found to be near each other:
 //! `a[i - 1]` and `a[i + 1]` are the same terms, `a + 8 i`, at two distances.
 
 use crate::builder::Builder;
@@ -24,7 +24,7 @@ impl Place {
         place.sorted()
     }
 
-    /// The same for any number or address. Of narrow numbers, the sum has the low bits right.
+    /// Any number or address as a sum. For numbers narrower than 64 bits, only the low bits are exact.
     pub fn of_any(module: Module, value: Value) -> Place {
         let mut place = Place::default();
         if value.ty().kind() == TypeKind::LLVMPointerTypeKind {
@@ -35,7 +35,7 @@ impl Place {
         place.sorted()
     }
 
-    /// The sum as a 64-bit number, where `now` tells what some values are by now.
+    /// The sum as a 64-bit number, where `now` gives the current values of some operands.
     pub fn value(&self, builder: &Builder, now: &HashMap<Value, Value>) -> Value {
         let mut total = builder.constant(self.distance as u64);
         for (value, factor) in &self.terms {

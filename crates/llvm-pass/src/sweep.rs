@@ -67,7 +67,7 @@ impl Sweep {
             && self.at.is_on_line_of(other.at)
     }
 
-    /// Notes so many iterations, from the one on for which `now` tells what the loop's values are,
+    /// Notes so many iterations, from the one on in which `now` gives the values of the loop,
     /// at the end of a block.
     pub fn note(&self, module: Module, block: Block, now: &HashMap<Value, Value>, times: Value) {
         let builder = Builder::at_end(module, block, self.at);

@@ -11,7 +11,7 @@ use commsan_ir::{Binary, Callee, FunctionId, Inst, InstId, Op, Program, Value};
 pub struct Code<'a, R> {
     pub program: &'a Program,
     pub calls: &'a Calls,
-    /// Of functions whose calls are told apart.
+    /// Summaries of functions that are analysed context-sensitively.
     pub summaries: &'a Summaries,
     pub rules: R,
 }
@@ -313,13 +313,13 @@ impl<R: Rules> Code<'_, R> {
 enum Rule {
     /// It is that of this value.
     Same(Value),
-    /// Of what a function returns.
+    /// The value that a function returns.
     Returned(FunctionId),
-    /// Of what a function with a summary returns for these arguments.
+    /// The value that a function with a summary returns for these arguments.
     Applied(FunctionId),
     /// So many bytes on, if that is known.
     Shifted(Value, Option<i64>),
-    /// Of what is stored there.
+    /// The value stored at this address.
     Loaded(Value),
 }
 
@@ -331,7 +331,7 @@ const MAX_EXPR_DEPTH: u32 = 256;
 const POINTER_BYTES: u32 = 8;
 /// Bytes of the smallest handle: MPICH's, and Fortran's. A smaller value is no part of a pointer.
 pub const MIN_HANDLE_BYTES: usize = 4;
-/// Bytes of structures in which places are told apart: descriptors of Fortran's arrays of up to nine dimensions
+/// Maximum size in bytes of structures whose fields are distinguished: descriptors of Fortran's arrays of up to nine dimensions
 /// are no larger.
 const MAX_STRUCT_BYTES: u32 = 256;
 

@@ -43,7 +43,7 @@ use solve::Solver;
 use std::cell::RefCell;
 use values::Values;
 
-/// Offsets of one object that are told apart.
+/// Maximum number of offsets of one object that are distinguished.
 pub const FIELDS: usize = 512;
 
 /// Something that has an address, or a handle that stands for something.

@@ -1,4 +1,4 @@
-//! What instructions bring about, told to whoever keeps the sets: [`Sets`], those of the whole program, or the terms
+//! The effects of instructions, reported to an implementation of [`Rules`]: [`Sets`], those of the whole program, or the terms
 //! of one function (`summary`).
 
 use super::solve::{Node, Solver, Step};
@@ -25,7 +25,7 @@ pub trait Rules {
     fn load(&mut self, address: Self::Set, to: Self::Set);
     /// The set of what is stored where `address` points.
     fn loaded(&mut self, address: Self::Set) -> Self::Set;
-    /// Whether stores there are to be told.
+    /// Whether stores to this address are to be reported.
     fn takes_stores(&self, address: Self::Set) -> bool;
     /// What is in `value` is stored where `address` points.
     fn store(&mut self, address: Self::Set, value: Self::Set);

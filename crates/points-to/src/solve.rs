@@ -233,7 +233,7 @@ impl Solver {
         self.copies.len() > before
     }
 
-    /// The same without regard to fields.
+    /// Copies memory without field sensitivity.
     fn copy_anywhere(&mut self, to: Node, from: Node) -> bool {
         if !self.wide.insert((to, from)) {
             return false;
@@ -364,7 +364,7 @@ impl Solver {
         self.offsets.get(&object).into_iter().flatten().copied().collect()
     }
 
-    /// Outside, and where an object has too many fields, offsets are not told apart.
+    /// Outside, and where an object has too many fields, offsets are not distinguished.
     fn bounded(&self, pointer: Pointer) -> Pointer {
         let full = pointer.at.is_some_and(|at| {
             let known = self.offsets.get(&pointer.object);

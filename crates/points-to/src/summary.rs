@@ -41,7 +41,7 @@ type Id = u32;
 enum Term {
     /// What is passed.
     Param(u32),
-    /// The same in all calls.
+    /// A place that does not depend on the call.
     Pointer(Pointer),
     Outside,
     Returned(FunctionId),

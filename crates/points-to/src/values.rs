@@ -10,7 +10,7 @@ pub struct Values {
     /// By function and instruction.
     results: Vec<Vec<Option<Node>>>,
     params: FxHashMap<(FunctionId, u32), Node>,
-    /// The same everywhere.
+    /// Constants have one set for the whole program.
     constants: FxHashMap<Value, Node>,
 }
 

@@ -22,12 +22,12 @@ impl Strength {
     /// All of them.
     pub const ALL: [Strength; 3] = [Strength::Weak, Strength::Device, Strength::System];
 
-    /// What a number stands for, by which it was told ([`Strength::number`]).
+    /// The strength that a number encodes ([`Strength::number`]).
     pub fn from_number(number: u32) -> Strength {
         Strength::ALL.get(number as usize).copied().unwrap_or(Strength::System)
     }
 
-    /// A number to tell it by: 0, 1 or 2.
+    /// The number that encodes it: 0, 1 or 2.
     pub fn number(self) -> u32 {
         self as u32
     }

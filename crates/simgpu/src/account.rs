@@ -45,21 +45,21 @@ pub struct Accesses {
 /// The owner of memory that is no device's.
 pub const HOST: u32 = u32::MAX;
 
-/// Is told.
+/// The callback.
 pub type Moved = extern "C" fn(accesses: &Accesses);
 
-/// Who is told of one kernel.
+/// The callback for one kernel.
 #[derive(Clone, Debug)]
 pub struct Account {
     /// The launch's.
     pub origin: u64,
     /// The device.
     pub device: usize,
-    /// Addresses of its memory, which are not told.
+    /// Addresses of its own memory, which are not reported.
     pub own: (u64, u64),
     /// Addresses of all devices' memory, and whose it is.
     pub owners: Vec<(Range<usize>, usize)>,
-    /// Is told.
+    /// The callback.
     pub moved: Moved,
 }
 
@@ -73,7 +73,7 @@ pub struct Accounting {
     kernel: *const c_char,
     /// By instruction and run of bytes.
     runs: FxHashMap<(Site, u64, u64), u64>,
-    /// What is to be told of an instruction.
+    /// What is to be reported of an instruction.
     known: FxHashMap<Site, Accesses>,
 }
 

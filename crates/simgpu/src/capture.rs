@@ -26,7 +26,7 @@ pub struct Capture {
     pub broken: bool,
     /// The last nodes of streams that took part and were destroyed.
     left: Vec<usize>,
-    /// The nodes that the program was last told of, which it has a pointer to.
+    /// The nodes last returned to the program, which has a pointer to them.
     pub told: Vec<usize>,
 }
 

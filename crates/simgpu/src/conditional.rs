@@ -60,11 +60,11 @@ pub struct Conditional {
     pub condition: u64,
     /// How it chooses.
     pub which: Which,
-    /// Its graphs, by their handles, where the program has been told them.
+    /// Its graphs, by the handles that the program was given.
     pub graphs: Arc<[usize]>,
 }
 
-/// The same, ready.
+/// A conditional node with its instantiated bodies, ready for execution.
 #[derive(Debug)]
 pub struct Choice {
     condition: u64,

@@ -32,10 +32,10 @@ pub struct Failure {
     pub size: u64,
 }
 
-/// Is told.
+/// The callback.
 pub type Failed = extern "C" fn(failure: &Failure);
 
-/// Who is told of one kernel.
+/// The callback for one kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Plaintiff {
     tag: u64,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub enum Progress {
     /// There is more to do.
     Running,
-    /// The same, but threads have only asked for what others may write, by volatile, atomic or
+    /// There is more to do, but threads have only polled what others may write, by volatile, atomic or
     /// synchronising loads, and have written nothing themselves.
     Spinning,
     /// No thread of the grid wants to run before so many nanoseconds of virtual time.
@@ -136,9 +136,9 @@ pub trait Module: Send + Sync {
 /// Why a module cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable {
-    /// What the program is told.
+    /// The error that the program gets.
     pub error: Error,
-    /// What its user is told.
+    /// The message that its user gets.
     pub reason: String,
 }
 

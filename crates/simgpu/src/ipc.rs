@@ -19,7 +19,7 @@ const SLOTS: usize = PAGE / 16;
 const MEMORY: u64 = 0x636f_6d6d_6d65_6d31;
 const EVENT: u64 = 0x636f_6d6d_6576_7431;
 
-/// Memory of another process, as its handle tells.
+/// Memory of another process, as its handle describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryHandle {
     /// The owner.
@@ -41,7 +41,7 @@ impl MemoryHandle {
         ])
     }
 
-    /// Of what the program carried, if that is a handle.
+    /// Decodes a memory handle from its bytes; `None` if they are none.
     pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<MemoryHandle> {
         let [MEMORY, process, file, offset, size] = unwords(bytes) else { return None };
         let shared = Shared {
@@ -119,7 +119,7 @@ impl Slot {
         words([EVENT, u64::from(board.process), board.file as u64, self.index as u64, 0])
     }
 
-    /// Of what the program carried; `None` if that is no handle.
+    /// Opens the slot that the bytes of an event handle name; `None` if they are no handle.
     pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<io::Result<Slot>> {
         let [EVENT, process, file, index, 0] = unwords(bytes) else { return None };
         let index = usize::try_from(index).ok().filter(|&index| index < SLOTS)?;

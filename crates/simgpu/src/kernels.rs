@@ -199,7 +199,7 @@ struct Running {
     plaintiff: Option<Plaintiff>,
 }
 
-/// Who is told what a kernel accesses, with its module.
+/// The observer of a kernel's accesses, with its module.
 struct Told {
     watching: Option<Watching>,
     accounting: Option<Accounting>,

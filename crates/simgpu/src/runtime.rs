@@ -86,14 +86,14 @@ pub struct State {
     pub(crate) graphs: Graphs,
     /// Events that other processes may open.
     pub(crate) board: Option<Arc<Board>>,
-    /// Whether other processes were told of memory here.
+    /// Whether other processes have handles of memory here.
     pub(crate) exported: bool,
     pub(crate) services: Services,
     /// Who watches kernels.
     pub(crate) watcher: Option<Watcher>,
-    /// Is told of kernels that fail.
+    /// Called for kernels that fail.
     pub(crate) plaintiff: Option<Failed>,
-    /// Who is told what kernels access outside their devices.
+    /// Called with the accesses of kernels outside their devices.
     pub(crate) profiler: Option<Moved>,
     next_handle: usize,
 }
@@ -224,7 +224,7 @@ impl Session {
         state.streams.resolve(&mut state.order, which, thread::number(), device)
     }
 
-    /// Executes until all of `goals` are complete; then tells whether a device is spoilt.
+    /// Executes until all of `goals` are complete; then returns whether a device is in an error state.
     pub fn wait(&mut self, goals: &[OpId]) -> Result {
         let mut needed = self.order.needed(goals);
         let mut choices = self.choices_made;
@@ -272,7 +272,7 @@ impl Session {
         step
     }
 
-    /// Executes one piece of what `goals` need; tells whether they are complete. So who asks often
+    /// Executes one slice of what `goals` need; returns whether they are complete. So who asks often
     /// enough sees them complete.
     pub fn query(&mut self, goals: &[OpId]) -> Result {
         let needed = self.order.needed(goals);

@@ -199,7 +199,7 @@ impl State {
         }
     }
 
-    /// Makes a kernel's grid, with all who are to be told what it accesses, and that it fails.
+    /// Makes a kernel's grid, with the observers of its accesses and of its failure.
     fn start(&self, kernel: &KernelCall) -> Result<Box<dyn Grid>> {
         let launch = &kernel.launch;
         let own = self.memory.of_device(launch.device);
@@ -214,7 +214,7 @@ impl State {
         start(kernel, self.watch_of(launch.tag), account, plaintiff)
     }
 
-    /// Who is to be told what a kernel with a tag accesses.
+    /// The observers of the accesses of a kernel with a tag.
     fn watch_of(&self, tag: u64) -> Option<Watch> {
         self.watcher.filter(|_| tag != 0)?.watch(tag)
     }
@@ -254,7 +254,7 @@ impl State {
         self.devices[device].fault.get_or_insert(error);
         for pending in self.pending.values_mut().filter(|pending| pending.device == device) {
             match &pending.task {
-                // They are told of the error.
+                // The error is reported to them.
                 Task::Host(HostCall::Callback(..)) => continue,
                 Task::Host(HostCall::Function(..)) => self.functions -= 1,
                 Task::Staged(_, staged) => self.staged -= staged.len(),
@@ -280,7 +280,7 @@ impl State {
         }
     }
 
-    /// What a callback is told of its device.
+    /// What a callback learns of its device.
     pub(crate) fn status(&self, device: usize) -> i32 {
         self.devices[device].fault.map_or(SUCCESS, Error::code)
     }

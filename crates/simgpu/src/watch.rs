@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString, c_char};
 use std::ops::Range;
 
-/// Whether it is to be told what the kernel with a tag accesses.
+/// Whether the accesses of the kernel with a tag are to be reported.
 pub type Wants = extern "C" fn(tag: u64) -> bool;
 
 /// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file, whose name
@@ -46,7 +46,7 @@ pub type Touched = extern "C" fn(
 pub struct Watcher {
     /// Is asked.
     pub wants: Wants,
-    /// Is told.
+    /// The callback.
     pub touched: Touched,
 }
 
@@ -57,14 +57,14 @@ impl Watcher {
     }
 }
 
-/// Who is told of one kernel.
+/// The callback for one kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
     tag: u64,
     touched: Touched,
 }
 
-/// What is to be told of an instruction.
+/// What is to be reported of an instruction.
 #[derive(Debug)]
 struct Told {
     file: *const c_char,
@@ -106,7 +106,7 @@ const MAX_BUFFERED_RANGES: usize = 4096;
 struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds a range; tells by how much their number grows.
+    /// Adds a range; returns by how much their number grows.
     fn add(&mut self, range: Range<u64>) -> isize {
         let Range { mut start, mut end } = range;
         let mut grown = 1;
@@ -128,7 +128,7 @@ impl Ranges {
 #[derive(Debug)]
 pub struct Watching {
     watch: Watch,
-    /// What was accessed and is not told yet, by instruction and whether it is written.
+    /// What was accessed and is not reported yet, by instruction and whether it is written.
     kept: FxHashMap<(Site, bool), Ranges>,
     /// Ranges in it.
     count: usize,

@@ -1,7 +1,7 @@
 //! Where the ranks of a communicator meet: memory that they share, of one process or several.
 //!
 //! A file in `/dev/shm`, named by the communicator's unique identifier, is there until all ranks have come.
-//! After that they tell each other what they have to by rounds, in which each rank writes and then reads what
+//! After that they exchange what they have to in rounds, in which each rank writes and then reads what
 //! all have written. Two places each are enough: who writes for the round after next knows that all have read
 //! that place, since they have written for the next one.
 
@@ -156,7 +156,7 @@ impl Board {
         self.seat(rank).process.load(Ordering::Acquire)
     }
 
-    /// Tells all ranks something; gives what each has told.
+    /// All-gathers: publishes a message of this rank and returns those of all ranks.
     pub fn exchange(&self, message: &[u8; MESSAGE_BYTES]) -> Result<Vec<[u8; MESSAGE_BYTES]>> {
         let own = self.seat(self.rank);
         let round = own.rounds.load(Ordering::Relaxed);
@@ -250,7 +250,7 @@ fn map(path: &PathBuf) -> io::Result<*const Shared> {
     Ok(address.cast_const().cast())
 }
 
-/// Pads what a rank tells to a whole message.
+/// Pads what a rank publishes to a whole message.
 pub fn message(words: &[u64]) -> [u8; MESSAGE_BYTES] {
     let mut message = [0; MESSAGE_BYTES];
     for (to, word) in message.chunks_exact_mut(8).zip(words) {

@@ -46,7 +46,7 @@ struct Order {
     own: Stream,
     /// After the last kernel that was not captured, and the stream it is in.
     last: (Event, Option<usize>),
-    /// The same in a capture, by its number.
+    /// After the last kernel in a stream capture, and the capture's number and stream.
     captured: (Event, Option<(u64, usize)>),
     /// After what other streams of a group have before it.
     joined: Event,
@@ -249,7 +249,7 @@ impl Communicator {
         if order.last.1.is_some() { order.last.0.wait() } else { Ok(()) }
     }
 
-    /// The same, for the last time.
+    /// Waits for the communicator's work, then closes it for further calls.
     pub fn finalize(&self) -> Result {
         if std::mem::replace(&mut *self.finalized.lock(), true) {
             return Err(Failure::usage("the communicator was finalized before"));

@@ -378,7 +378,7 @@ pub fn call(stream: usize, function: impl Fn() + Send + 'static) -> Result {
         // SAFETY: it was made below, and is there until it is called, or forever.
         unsafe {
             let called = &*data;
-            // A panic ends here: the function has told what is wrong.
+            // A panic ends here: the function has reported the error.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (called.function)()));
             if !called.stays {
                 drop(Box::from_raw(data));

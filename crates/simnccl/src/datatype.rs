@@ -18,7 +18,7 @@ pub struct Arithmetic {
     pub computed: &'static str,
     /// What makes a value to compute with of one that was loaded; nothing if it is one.
     pub widen: &'static str,
-    /// The reverse.
+    /// Code that narrows a computed value for the store; empty if none is needed.
     pub narrow: &'static str,
     /// Sum, product, minimum and maximum.
     pub combine: [&'static str; 4],

@@ -83,7 +83,7 @@ fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>>
         acts.push(Act { turn, pair: (peer, way), step, input: buffer, output: buffer });
     }
     acts.extend(copies(rank, &own)?);
-    // Of nothing there is nothing to tell the peer.
+    // An empty transfer needs no message to the peer.
     acts.retain(|act| act.step.length > 0);
     acts.sort_by_key(|act| (act.turn, act.pair.1));
     Ok(acts)

@@ -371,7 +371,7 @@ END_{label}:
     )
 }
 
-/// When all threads have gone through the piece, the first one tells the peers.
+/// When all threads have gone through the piece, the first one signals the peers.
 fn tell() -> String {
     format!(
         "

@@ -43,7 +43,7 @@ pub struct Memories<'a, 'g, O> {
     pub frame: u64,
     /// The launch's arguments, which are only read.
     pub arguments: Region,
-    /// Is told of accesses to global memory.
+    /// Observes accesses to global memory.
     pub observer: &'a mut O,
     /// The function that executes.
     pub function: u32,

@@ -28,7 +28,7 @@ pub struct Context<'a, 'g, O> {
     pub barriers: &'a mut Barriers,
     /// The host's memory.
     pub global: &'a mut Global<'g>,
-    /// Is told of accesses.
+    /// Observes accesses.
     pub observer: &'a mut O,
     /// What the device provides.
     pub services: &'a Services,
@@ -371,7 +371,7 @@ fn arrive<O>(
 ) -> Result<Flow, Trap> {
     let mask = warp.groups[at].mask;
     let id = first(rows, barrier.id, mask);
-    // Threads may name different barriers; they are then told apart.
+    // Threads may name different barriers; each barrier is then handled by itself.
     let same = alike(mask, |lane| rows.get::<u32>(barrier.id, lane));
     let pc = warp.groups[at].pc;
     warp.split(at, mask & !same, pc);

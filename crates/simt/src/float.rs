@@ -11,7 +11,7 @@ use rustc_apfloat::{Float, FloatConvert, Round};
 
 /// A format of floating-point numbers.
 pub trait Real: Lane + PartialEq + PartialOrd {
-    /// The same format in software.
+    /// This format in software floating point.
     type Soft: Float;
     /// What an operation without a meaningful result gives.
     const NAN: Self;

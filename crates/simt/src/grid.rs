@@ -71,7 +71,7 @@ impl fmt::Display for Refused {
 pub enum Progress {
     /// There is more to do.
     Running,
-    /// The same, but all threads only ask, again and again, for what others may write.
+    /// There is more to do, but all threads only poll memory that others may write.
     Spinning,
     /// No thread wants to run before so many nanoseconds of virtual time. The next call takes them as
     /// gone.

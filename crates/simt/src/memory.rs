@@ -63,9 +63,9 @@ pub struct Access<'a> {
     pub addresses: &'a [u64; 32],
 }
 
-/// Is told of every access to global memory, before it happens.
+/// Observes every access to global memory, before it happens.
 pub trait Observer {
-    /// Whether it wants to be told; known at compile time, so that those who do not cost nothing.
+    /// Whether it observes anything; known at compile time, so that those that do not cost nothing.
     const WANTED: bool = true;
 
     /// An access that was found to be allowed.
@@ -124,7 +124,7 @@ impl<'a> Global<'a> {
         self.reach.surface(handle)
     }
 
-    /// Whether all of `low..high` is in one allocation, as far as the instruction's last one tells.
+    /// Whether all of `low..high` is in the allocation that the instruction accessed last.
     #[inline(always)]
     pub fn hits(&self, instruction: u32, low: u64, high: u64) -> bool {
         let (start, end) = self.cache[instruction as usize % CACHED_ALLOCATIONS];

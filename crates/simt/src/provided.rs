@@ -64,7 +64,7 @@ impl Services {
         Services { heap: Mutex::default(), output: Box::new(output), conditions }
     }
 
-    /// The same, where kernels may set these.
+    /// Adds the conditional-node handles that kernels may set.
     pub fn with_conditions(mut self, conditions: &'static Conditions) -> Services {
         self.conditions = conditions;
         self

@@ -19,7 +19,7 @@ pub enum Outside {
     Nearest,
     /// The texture goes on as it began.
     Repeated,
-    /// The same, forwards and backwards.
+    /// The texture repeats, alternately forwards and backwards.
     Mirrored,
     /// Nothing: the colour of the border.
     Border,

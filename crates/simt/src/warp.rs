@@ -50,7 +50,7 @@ pub struct Group {
     pub rounds: Rounds,
 }
 
-/// What tells a group that waits from one that works.
+/// Distinguishes a group that waits from one that works.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// Whether this round has looked at what others change.

@@ -28,7 +28,7 @@ pub enum Content {
     Constant(Value),
     /// The null handle that a call has left which freed what it stood for.
     Freed(Object, InstId),
-    /// The same, on one side of a condition only.
+    /// A null handle that a call has left on one side of a condition only.
     Sometimes(Object, InstId),
     /// A datatype that this call has made, and nobody has committed.
     Uncommitted(InstId),
@@ -421,7 +421,7 @@ fn done_by_mpi(mpi: &Mpi, place: usize) -> Done {
             Effect::TypeCommit => Done::Committed,
             _ => Done::Written,
         },
-        // What it tells.
+        // Calls that return information only.
         (Role::Pointer, _) if call.effect == Effect::Ask => Done::Written,
         (Role::Pointer, _) => Done::Kept,
         _ => Done::Written,

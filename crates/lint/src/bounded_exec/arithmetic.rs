@@ -27,7 +27,7 @@ pub fn binary(op: Binary, left: Datum, right: Datum) -> Datum {
     }
 }
 
-/// Of what 32 bits hold, too: what is larger depends on how many there are.
+/// The result of an operation on integers of unknown width; none where 32 and 64 bits may differ.
 fn number(op: Binary, left: i64, right: i64) -> Option<i64> {
     let result = match op {
         Binary::Add => left.checked_add(right)?,

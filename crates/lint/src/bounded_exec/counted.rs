@@ -61,7 +61,7 @@ fn counts(outcomes: &[Outcome], index: usize, defect: &Defect) -> bool {
     if outcome.strict != hides {
         return false;
     }
-    // What deadlocks anyway is told already.
+    // A deadlock is reported anyway.
     let plain = outcomes.get(index.wrapping_sub(1));
     if hides && plain.is_some_and(|plain| !plain.complete || !plain.defects.is_empty()) {
         return false;
@@ -85,7 +85,7 @@ fn finding(program: &Program, defect: &Defect) -> Finding {
     Finding { possible: defect.possible, ..finding }
 }
 
-/// Adds those of which no other analysis has told.
+/// Adds those findings that no other analysis has reported.
 pub fn add(found: Vec<Finding>, analysis: &mut Analysis) {
     for finding in found {
         if !analysis.findings.iter().any(|known| is_told(known, &finding)) {
@@ -94,7 +94,7 @@ pub fn add(found: Vec<Finding>, analysis: &mut Analysis) {
     }
 }
 
-/// Whether another analysis has told the same: something of the same kind at one of the places.
+/// Whether another analysis has reported this: a finding of the same kind at one of the places.
 fn is_told(known: &Finding, new: &Finding) -> bool {
     let kind = |code: Code| code.id().rsplit_once('-').map(|(kind, _)| kind.to_owned());
     let place = |site: &commsan_model::Site| (site.file.clone(), site.line);

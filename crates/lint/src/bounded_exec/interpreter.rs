@@ -175,7 +175,7 @@ impl<'t, 'p> Interpreter<'t, 'p> {
         }
         let global = &self.text.program[id];
         let content = if global.defined { Datum::Int(0) } else { Datum::Unknown };
-        // Real numbers in it are not told.
+        // Floating-point numbers in it are unknown.
         let opaque = global.defined && global.size > 0 && !self.text.is_plain(id);
         let content = if opaque { Datum::Unknown } else { content };
         let size = i64::try_from(global.size).ok().filter(|_| global.defined);

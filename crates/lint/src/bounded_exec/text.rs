@@ -48,7 +48,7 @@ impl<'p> Text<'p> {
         self.program[function].body.as_ref().expect("is defined")
     }
 
-    /// Whether all that is at first in a variable is told, or zero.
+    /// Whether the whole initial value of a variable is known, or zero.
     pub fn is_plain(&self, id: GlobalId) -> bool {
         let global = &self.program[id];
         global.initial.is_empty() && !global.constant || self.step_of(id).is_some() || {

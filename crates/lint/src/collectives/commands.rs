@@ -1,14 +1,14 @@
-//! Commands: what one rank tells the others to call next, by a collective that all of them are in.
+//! Command loops: one rank broadcasts to the others which call comes next.
 //!
 //! ```text
 //! if (rank == 0) { cmd = SUM;  MPI_Bcast(&cmd, …);  sum();  cmd = STOP;  MPI_Bcast(&cmd, …); }
 //! else             do { MPI_Bcast(&cmd, …);  if (cmd == SUM) sum(); } while (cmd != STOP);
 //! ```
 //!
-//! Which way a listener goes on is decided by who tells it. So its calls match those of another way if these
-//! are some of what it could be told: if the other way's sequences of calls are all among its own. Both are
+//! The command decides which path a listener takes. So its calls match those of another path if these
+//! are among what it could be commanded: if the other path's sequences of calls are all among its own. Both are
 //! finite automata; whether the one's language is in the other's is a walk over pairs of a state and the states
-//! that the listener may be in (subset construction). Whether the right command is told is not looked at.
+//! that the listener may be in (subset construction). Whether the right command is sent is not examined.
 
 use super::comm::{Comm, Comms};
 use super::fork::Fork;
@@ -24,7 +24,7 @@ const MAX_AUTOMATON_STATES: usize = 4096;
 /// Maximum number of pairs of states that one comparison visits.
 const MAX_STATE_PAIRS: usize = 20_000;
 
-/// Whether the ways of a branch may call the same, as one does what it is told on another.
+/// Whether the paths of a branch may call the same, since one executes the commands that the other sends.
 pub fn agree(comms: &Comms, fork: &Fork) -> bool {
     let ways: Vec<_> = fork.sequences().collect();
     let listens: Vec<_> = ways
@@ -54,7 +54,7 @@ struct Listener<'c, 'p> {
 }
 
 impl Listener<'_, '_> {
-    /// Whether what a term calls depends on what was told.
+    /// Whether what a term calls depends on a received command.
     fn listens(&mut self, term: TermId, view: &View) -> bool {
         let terms = self.terms;
         match terms.get(term) {

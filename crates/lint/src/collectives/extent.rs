@@ -35,7 +35,7 @@ pub fn written(
     }
 }
 
-/// The same of a call that tells the rank, or what follows from it, by integers.
+/// Bytes written by a call that returns the rank, or what depends on it, in integers.
 pub fn of_integers(comms: &Comms, body: &Body, inst: &Inst, mpi: &Mpi) -> Option<u64> {
     let most = match &*mpi.name {
         "MPI_Cart_coords" => 2,

@@ -46,7 +46,7 @@ pub struct ModRef {
     fields: FxHashSet<Pointer>,
     /// Bytes of variables.
     sizes: FxHashMap<u32, u64>,
-    /// By object: the places in it that the program tells apart, by offset.
+    /// By object: the fields in it that the program distinguishes, by offset.
     places: FxHashMap<u32, BTreeMap<i64, Place>>,
     /// By set of pointers; those of constants, and of values that are no pointers, by themselves.
     targets: FxHashMap<SetId, Rc<Targets>>,

@@ -91,7 +91,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Whether an argument is another one on each rank, or on ranks that are told apart by nothing but their
+    /// Whether an argument differs between ranks, or between ranks that are distinguished by nothing but their
     /// number: counts, and datatypes of other elements.
     pub(super) fn is_own(
         &self,

@@ -179,7 +179,7 @@ impl<'a, 'p> Terms<'a, 'p> {
         all
     }
 
-    /// The same number for equal terms.
+    /// A hash of a term: equal terms have equal hashes.
     pub fn hash(&self, term: TermId, view: &View) -> u64 {
         let mut hasher = FxHasher::default();
         let mut some = false;
@@ -187,7 +187,7 @@ impl<'a, 'p> Terms<'a, 'p> {
         if some { hasher.finish() | 1 } else { 0 }
     }
 
-    /// The same number for equal sequences of terms, 0 for nothing.
+    /// A hash of a sequence of terms: equal for equal sequences, 0 for the empty one.
     pub fn hash_all(&self, terms: &[TermId], view: &View) -> u64 {
         let mut hasher = FxHasher::default();
         let mut some = false;

@@ -80,7 +80,7 @@ fn may_overlap(instances: &Instances, one: &Event, other: &Event) -> bool {
     };
     let guarded = mine.iter().chain(others).any(unknown);
     let locked = mine.iter().filter_map(|l| l.lock()).any(|a| {
-        // Locks that cannot be told apart may be the same.
+        // Locks that cannot be distinguished may be the same.
         others.iter().filter_map(|l| l.lock()).any(|b| a == b || a == UNKNOWN || b == UNKNOWN)
     });
     // Each section is run once for each time that the threads come to all of them.
@@ -196,7 +196,7 @@ enum Ends {
     Barrier,
     /// Also where the tasks are waited for.
     Task,
-    /// The same, of a task whose maker, a task too, is over: who only waits for his own tasks does not wait for it.
+    /// A task whose creator, a task too, has ended: `taskwait` waits only for child tasks, hence not for it.
     Descendant,
     /// Only where the thread is waited for, or may be.
     Thread,

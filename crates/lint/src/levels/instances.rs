@@ -142,7 +142,7 @@ impl<'p> Instances<'p> {
         self.waiting.contains(&function)
     }
 
-    /// The same of an instruction of an instance.
+    /// Whether an instruction of an instance may wait for other threads, in ways that are not modelled.
     pub fn waits_at(&self, number: Number, inst: &Inst) -> bool {
         let function = self.all[number].function;
         let callees = callgraph::callees(self.points_to, function, inst);

@@ -88,7 +88,7 @@ impl<'r, 'p> Report<'r, 'p> {
         let Some(asked) = self.asked else { return Vec::new() };
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
-        // Of several contexts the worst is told.
+        // Of several contexts, the worst is reported.
         let mut events: Vec<_> = self.instances.events.iter().collect();
         events.sort_by_key(|event| (!self.is_sure(event), std::cmp::Reverse(self.needed(event))));
         for event in events {
@@ -197,7 +197,7 @@ impl<'r, 'p> Report<'r, 'p> {
         let code = match (collective, serialized) {
             (true, _) => Code::CollectivesConcurrent,
             (false, true) => Code::CallsConcurrent,
-            // Any level that allows both calls allows them at once; others were told of already.
+            // Any level that allows both calls allows them at once; other conflicts were reported already.
             (false, false) => return None,
         };
         let here = self.at(first.spot);

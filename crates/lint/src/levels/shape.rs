@@ -209,7 +209,7 @@ impl<'p> Shapes<'p> {
         }
     }
 
-    /// What is locked, so far as places can be told apart that lock the same.
+    /// What is locked, as far as places that lock the same can be distinguished.
     fn locked(&self, function: FunctionId, what: Value) -> Value {
         match what {
             Value::Global(..) | Value::Param(_) => what,

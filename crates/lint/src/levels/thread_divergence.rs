@@ -77,7 +77,7 @@ impl Values {
         }
     }
 
-    /// Of what is at an address.
+    /// How the value stored at an address differs between threads.
     fn at(&self, body: &Body, address: Value) -> Option<Divergence> {
         let pointee = match address {
             Value::Param(number) => self.params.get(number as usize)?.pointee,
@@ -240,7 +240,7 @@ impl ThreadDivergence {
         known != Some(result)
     }
 
-    /// Of what one of several functions returns.
+    /// How the result differs between threads, where one of several functions may be called.
     fn result_of_one(
         &self,
         points_to: &PointsTo,

@@ -19,7 +19,7 @@ pub enum Letter {
     Parallel(Spot, Option<i64>),
     /// One thread of the team, any of them.
     Single(Spot),
-    /// The same, for one of several sections, by its number.
+    /// One thread of the team executes one of several sections, given by its number.
     Section(Spot, usize),
     /// The first thread of the team.
     Master(Spot),
@@ -33,7 +33,7 @@ pub enum Letter {
     InParallel(Spot, bool),
     /// One thread after the other: `critical`, `ordered`; what is locked.
     Critical(Spot, Value),
-    /// The same, by a lock.
+    /// One thread after the other, serialized by a lock.
     Lock(Spot, Value),
     /// What comes after the thread has looked at what another may have done: something unknown orders it.
     Guard(Spot),

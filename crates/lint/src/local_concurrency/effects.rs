@@ -470,7 +470,7 @@ fn by_value(role: Role) -> Option<u32> {
     }
 }
 
-/// The same of handles that C passes by reference, as `MPI_Win_free` its window.
+/// Bytes of a handle that C passes by reference, as `MPI_Win_free` its window.
 fn handle_by_reference(name: &str) -> Option<u32> {
     (name == "win_inout").then_some(4)
 }

@@ -30,7 +30,7 @@ pub enum Violation {
 pub enum Overlap {
     /// Somewhere in the same object.
     Perhaps,
-    /// The same bytes.
+    /// Both access the same bytes.
     Certain,
 }
 

@@ -72,7 +72,7 @@ impl<'a> Shrinking<'a> {
         false
     }
 
-    /// The same set, without joining what is just one.
+    /// The equal set without unions of a single element.
     fn plain(&self, id: Id) -> Id {
         let (mut id, mut seen) = (id, FxHashSet::default());
         while let Term::Joined(number) = self.terms.terms[id as usize] {

@@ -90,7 +90,7 @@ impl Terms<'_> {
         content
     }
 
-    /// Whether an address is the same in all calls: what is stored there is told once for all of them.
+    /// Whether an address is the same in all calls: stores there are recorded once for all of them.
     fn is_fixed(&self, address: Id) -> bool {
         matches!(self.terms[address as usize], Term::Pointer(_) | Term::Outside)
     }

@@ -76,7 +76,7 @@ impl AffineExpr {
         AffineExpr::default().plus(self, factor)
     }
 
-    /// The same modulo 2 to the power of `bits`, with coefficients as close to 0 as possible.
+    /// The expression modulo 2 to the power of `bits`, with coefficients as close to 0 as possible.
     pub(super) fn reduced(mut self, bits: u32) -> AffineExpr {
         let reduce = |n: i64| (n << (64 - bits)) >> (64 - bits);
         self.constant = reduce(self.constant);

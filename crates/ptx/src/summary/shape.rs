@@ -176,7 +176,7 @@ impl<'s, 'g> Space<'s, 'g> {
         part.map_or_else(|| self.values.range(var), |(_, bounds, _)| *bounds)
     }
 
-    /// The same of an affine expression.
+    /// The bounds of an affine expression.
     fn bounds(&mut self, expr: &AffineExpr) -> Bounds {
         let known = self.values.bounds(expr);
         known.both(&expr.bounds(|var| self.range(var)))

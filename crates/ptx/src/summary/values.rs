@@ -107,7 +107,7 @@ impl<'g> Values<'g> {
         self.bounds(&turned).within(&wanted).then_some(turned)
     }
 
-    /// The same, or else something within the type.
+    /// A value as a number of this type, or an unknown number within the type's range.
     fn number(&mut self, id: NodeId, ty: Type) -> (AffineExpr, Bounds) {
         let expr = self.value(id).expr;
         let known = self.interpret(&expr, ty);

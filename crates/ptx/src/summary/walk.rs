@@ -283,7 +283,7 @@ impl<'w> Walker<'w> {
         self.register_within(start, at, register)
     }
 
-    /// The same, where `start` is the first instruction of the block.
+    /// The definition of a register that reaches `at`, where `start` is the first instruction of the block.
     fn register_within(&mut self, start: usize, at: usize, register: Reg) -> NodeId {
         let all = self.definitions.get(&register).map_or(&[][..], Vec::as_slice);
         let before = all.partition_point(|d| *d < at);

@@ -21,7 +21,7 @@ pub extern "C" fn MPIX_Query_cuda_support() -> c_int {
     has_devices()
 }
 
-/// The same for devices of any maker.
+/// Whether device addresses of a vendor, `kind`, can be given to MPI; only CUDA's can.
 ///
 /// # Safety
 /// `is_supported` can be written to.

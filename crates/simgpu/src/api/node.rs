@@ -18,7 +18,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::discriminant;
 use std::sync::Arc;
 
-/// `cudaConditionalNodeParams`, but for where its graphs are told.
+/// `cudaConditionalNodeParams`, without the place where its graphs are returned.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct ConditionalParams {
@@ -344,7 +344,7 @@ fn any_body(session: &mut Session, parameters: In<c_int>) -> Result<Body> {
     }
 }
 
-/// Makes the graphs that a conditional node chooses from, and tells the program.
+/// Makes the graphs that a conditional node chooses from, and returns them to the program.
 fn conditional_body(session: &mut Session, parameters: In<ConditionalParams>) -> Result<Body> {
     let ConditionalParams { handle, kind, size } = parameters.get()?;
     let which = Which::from_number(kind, size).ok_or(Error::INVALID_VALUE)?;

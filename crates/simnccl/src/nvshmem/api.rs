@@ -376,11 +376,11 @@ unsafe extern "C" fn init_thread(
     }
 }
 
-/// The same in one that is linked with `libnvshmem_device.a`, too, whose functions for kernels need more than is
+/// Initializes a program that is linked with `libnvshmem_device.a`, too, whose device functions need more than is
 /// here.
 ///
 /// # Safety
-/// As above.
+/// The pointers must be valid, as for the entry point before this one.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvshmemid_hostlib_init_attr(
     _requested: c_int,

@@ -170,7 +170,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The same for each half of packed numbers, whether the result counts as numbers or as bits.
+    /// Compares each half of packed numbers, whether the result counts as numbers or as bits.
     fn set_packed(&mut self, to: Type, ty: Type) -> Result<(), Refusal> {
         let c = self.combined_with(3)?;
         let held = self.packed_comparisons(ty, 1, c)?;

@@ -258,7 +258,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The copy is done at once, and then told to its barrier.
+    /// The copy is done at once, and then counted by its barrier.
     fn copy_bulk(&mut self) -> Result<(), Refusal> {
         let to = self.address_in(0, Where::Shared)?;
         let from = self.address_in(1, Where::Global)?;

@@ -52,7 +52,7 @@ impl Values<'_> {
         }
     }
 
-    /// The same for a condition that comes from several ways, as `a && b` does: false unless `a` holds,
+    /// Adds the constraints of a condition that joins several paths, as `a && b` does: false unless `a` holds,
     /// and then `b`. If it can be what it is in one way only, that way was taken.
     fn merged_condition(
         &mut self,

@@ -109,7 +109,7 @@ impl Values<'_> {
         }
     }
 
-    /// The same of the remainder.
+    /// The range of the remainder.
     pub(super) fn range_of_remainder(&self, number: u32) -> Bounds {
         Bounds::new(0, i128::from(self.division_of(number).by) - 1)
     }
