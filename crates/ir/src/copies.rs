@@ -1,7 +1,11 @@
-//! Copies of functions, one for each call, so that what looks at each function once tells apart what it does
-//! for each of its callers: the memory of two objects of one class, say (cloning; Whaley, Lam, PLDI 2004).
+//! Function cloning, for context sensitivity.
 //!
-//! Functions that are large with all they call, or call themselves, stay as they are, shared by all callers.
+//! Copies of functions, one for each call, so that what looks at each function once tells apart
+//! what it does for each of its callers: the memory of two objects of one class, say (cloning;
+//! Whaley, Lam, PLDI 2004).
+//!
+//! Functions that are large with all they call, or call themselves, stay as they are, shared by all
+//! callers.
 
 use crate::{Callee, Function, FunctionId, InstId, Op, Program, decided};
 use rustc_hash::FxHashSet;
@@ -13,8 +17,9 @@ const MAX_TOTAL_INSTRUCTIONS: usize = 60_000;
 /// Maximum depth of nested calls that are examined.
 const MAX_CALL_DEPTH: usize = 200;
 
-/// Gives each call in `callers` a copy, of its own, of what it calls, if that is one of `wanted`. Copies are made of no
-/// function in `callers`; originals that nobody calls any more lose their bodies.
+/// Gives each call in `callers` a copy, of its own, of what it calls, if that is one of `wanted`.
+/// Copies are made of no function in `callers`; originals that nobody calls any more lose their
+/// bodies.
 pub fn of_callees(
     program: &mut Program,
     callers: &FxHashSet<FunctionId>,
@@ -67,7 +72,8 @@ fn calls(function: &Function) -> impl Iterator<Item = (InstId, FunctionId)> {
     })
 }
 
-/// Instructions of functions, with those of copies of all they call; none for functions that are not copied.
+/// Instructions of functions, with those of copies of all they call; none for functions that are
+/// not copied.
 struct Sizes(Vec<Size>);
 
 #[derive(Clone, Copy, PartialEq)]

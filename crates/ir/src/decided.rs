@@ -1,7 +1,11 @@
-//! What the constants that one call passes decide in the copy of a function that is made for it ([`crate::copies`]):
-//! ways that they exclude are cut off. Fortran passes constants in variables that nothing else uses.
+//! Constant propagation into cloned functions, with branch pruning.
 //!
-//! Comparisons carry no signedness: for a negative number, only those that compilers leave to signed ones are decided.
+//! What the constants that one call passes decide in the copy of a function that is made for it
+//! ([`crate::copies`]): ways that they exclude are cut off. Fortran passes constants in variables
+//! that nothing else uses.
+//!
+//! Comparisons carry no signedness: for a negative number, only those that compilers leave to
+//! signed ones are decided.
 
 use crate::{Binary, BlockId, Body, Compare, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::FxHashSet;
@@ -61,7 +65,8 @@ fn given(program: &Program, by: &Body, call: InstId, arg: Value) -> Option<Given
     }
 }
 
-/// The constant in a variable that is made for this call: stored once, and loaded at most otherwise.
+/// The constant in a variable that is made for this call: stored once, and loaded at most
+/// otherwise.
 fn stored_for(by: &Body, call: InstId, variable: InstId) -> Option<Given> {
     if !matches!(by[variable].op, Op::Alloca(_)) {
         return None;
@@ -134,7 +139,8 @@ fn number(body: &Body, given: &[Option<Given>], value: Value, depth: usize) -> O
     }
 }
 
-/// What a comparison says, if that does not depend on whether the numbers have signs, or is one of those with signs.
+/// What a comparison says, if that does not depend on whether the numbers have signs, or is one of
+/// those with signs.
 fn holds(compare: Compare, left: i64, right: i64) -> Option<bool> {
     let is_sure = left >= 0 && right >= 0
         || match compare {

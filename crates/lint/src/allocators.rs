@@ -1,8 +1,12 @@
-//! Functions of the program that return new memory, one for each call: what one call gets is another object than what
-//! any other call gets, as with `malloc` itself (heap cloning; Nystrom, Kim, Hwu, PASTE 2004).
+//! Heap cloning (Nystrom, Kim, Hwu, PASTE 2004): each call of an allocation wrapper gets its own
+//! copy of it.
 //!
-//! Programs that call such functions in many places stay as they are: what pointers may point to grows with each object,
-//! and the analysis with the square of it.
+//! Functions of the program that return new memory, one for each call: what one call gets is
+//! another object than what any other call gets, as with `malloc` itself (heap cloning; Nystrom,
+//! Kim, Hwu, PASTE 2004).
+//!
+//! Programs that call such functions in many places stay as they are: what pointers may point to
+//! grows with each object, and the analysis with the square of it.
 
 use commsan_ir::{Body, Callee, Function, FunctionId, Inst, Op, Program, Value, copies};
 use commsan_points_to::library::Library;

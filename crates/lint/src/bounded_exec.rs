@@ -1,19 +1,23 @@
-//! The program rehearsed: run on paper, by a few ranks, as far as is known what it does.
+//! Bounded execution of the program by a few ranks: an interpreter with unknown values, one per
+//! rank, whose MPI calls are matched with each other.
 //!
-//! Each rank runs the code of the program (`interpreter.rs`) on memory of its own (`store.rs`), in which values are known
-//! or not. What ranks tell each other goes from memory to memory, so that most small programs, and the begins of larger
-//! ones, are known to the end. A condition that is not known is gone past, if nothing that it decides about calls
-//! MPI; what that may change is not known any more. Otherwise the rank is lost, and with it all that needs to know what
-//! it does later.
+//! Each rank runs the code of the program (`interpreter.rs`) on memory of its own (`store.rs`), in
+//! which values are known or not. What ranks tell each other goes from memory to memory, so that
+//! most small programs, and the begins of larger ones, are known to the end. A condition that is
+//! not known is gone past, if nothing that it decides about calls MPI; what that may change is not
+//! known any more. Otherwise the rank is lost, and with it all that needs to know what it does
+//! later.
 //!
-//! Two rehearsals tell whether messages need buffers: in one sends are complete at once, in the other when they are
-//! received, and collectives when all are there.
+//! Two rehearsals tell whether messages need buffers: in one sends are complete at once, in the
+//! other when they are received, and collectives when all are there.
 //!
-//! **Never misreported**, as far as the program has no input: a finding counts if each number of ranks has it that the
-//! program is made for and that comes to the same call. What follows a receive from any rank, of several, or a
-//! request that was not complete when it was tested, is a warning.
+//! **Never misreported**, as far as the program has no input: a finding counts if each number of
+//! ranks has it that the program is made for and that comes to the same call. What follows a
+//! receive from any rank, of several, or a request that was not complete when it was tested, is a
+//! warning.
 //!
-//! **Missed**: what more ranks do, what arguments and files say, threads, loops that go round very often.
+//! **Missed**: what more ranks do, what arguments and files say, threads, loops that go round very
+//! often.
 
 mod arithmetic;
 mod asked;
@@ -129,7 +133,8 @@ pub struct Rank<'t, 'p> {
     pub interpreter: Interpreter<'t, 'p>,
     pub state: State<'p>,
     pub requests: Vec<Request>,
-    /// Variables whose requests are null when the call has returned: the parameter, the index, the request.
+    /// Variables whose requests are null when the call has returned: the parameter, the index, the
+    /// request.
     pub emptied: Vec<(&'static str, i64, usize)>,
     pub asks_again: u32,
     pub initialized: Option<Place>,

@@ -1,4 +1,4 @@
-//! Who calls whom.
+//! The call graph, with indirect calls resolved by points-to analysis.
 
 use crate::openmp::{Runtime, created, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program};
@@ -57,8 +57,8 @@ pub fn with(
     program.defined().filter(move |(id, _, body)| kind(*id, body)).map(|(id, ..)| id)
 }
 
-/// The functions one of which an instruction calls: several where it does so through a pointer, none where
-/// nothing is known of that.
+/// The functions one of which an instruction calls: several where it does so through a pointer,
+/// none where nothing is known of that.
 pub fn callees(
     points_to: &PointsTo,
     function: FunctionId,

@@ -1,26 +1,29 @@
-//! Collectives that not all ranks call, or not in the same order (after PARCOACH: Saillard, Carribault,
-//! Barthou, IJHPCA 2014; Huchant et al. 2019; MPI 4.1 §6.14).
+//! Collectives that not all ranks call, or not in the same order (after PARCOACH: Saillard,
+//! Carribault, Barthou, IJHPCA 2014; Huchant et al. 2019; MPI 4.1 §6.14).
 //!
 //! Two questions. Which conditions differ between ranks ([`uniform`])? And do the ways from such a
 //! condition to where they meet again call the same collectives on the same communicators, in
 //! the same order ([`terms`])? If not, some ranks wait for others that never come.
 //!
-//! Where they call the same, do they name the same root and reduction, as far as these are constants?
+//! Where they call the same, do they name the same root and reduction, as far as these are
+//! constants?
 //!
-//! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant, and nothing
-//! else decides what is called then and how often, nor which ranks come to it. Everything else is possible: a
-//! condition may come out the same on all ranks after all, a way may never be taken, another condition on the rank
-//! may make up for it, and so may the number of threads that make a call.
+//! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant, and
+//! nothing else decides what is called then and how often, nor which ranks come to it. Everything
+//! else is possible: a condition may come out the same on all ranks after all, a way may never be
+//! taken, another condition on the rank may make up for it, and so may the number of threads that
+//! make a call.
 //!
-//! **What is missed.** Loops over the same collective that go round differently often on two sides of a
-//! condition; collectives on communicators that are not known, or of which ranks of other communicators
-//! decide; ways that end in `MPI_Abort` or in `exit` with a failure; what is reached by exceptions.
+//! **What is missed.** Loops over the same collective that go round differently often on two sides
+//! of a condition; collectives on communicators that are not known, or of which ranks of other
+//! communicators decide; ways that end in `MPI_Abort` or in `exit` with a failure; what is reached
+//! by exceptions.
 //!
-//! **What is never reported.** Conditions on data that a broadcast or an all-to-all reduction has made
-//! the same for all; on the number of ranks; on command lines and files that all ranks read; collectives of
-//! a part of the ranks under a condition on ranks of the whole; two conditions on opposite answers to one
-//! question, which together call the same on all ranks; ranks that execute commands of another one
-//! ([`commands`]); what one rank decides alone ([`alone`]).
+//! **What is never reported.** Conditions on data that a broadcast or an all-to-all reduction has
+//! made the same for all; on the number of ranks; on command lines and files that all ranks read;
+//! collectives of a part of the ranks under a condition on ranks of the whole; two conditions on
+//! opposite answers to one question, which together call the same on all ranks; ranks that execute
+//! commands of another one ([`commands`]); what one rank decides alone ([`alone`]).
 
 mod absent;
 mod alone;
@@ -54,8 +57,9 @@ use rank_divergence::Divergent;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
 
-/// Finds collectives that do not match. Where it can only suspect something, it looks again, with what functions
-/// do for one caller distinguished from what they do for others ([`copies`]): objects of one class share no values then.
+/// Finds collectives that do not match. Where it can only suspect something, it looks again, with
+/// what functions do for one caller distinguished from what they do for others ([`copies`]):
+/// objects of one class share no values then.
 pub fn check(
     program: &mut Program,
     calls: &Calls,
@@ -74,8 +78,8 @@ pub fn check(
     analysis.findings.extend(find(program, &calls, &points_to, environment));
 }
 
-/// Functions that call MPI other than to end the program, or those that do, and functions in which something may differ
-/// between ranks, or that make objects in which it may.
+/// Functions that call MPI other than to end the program, or those that do, and functions in which
+/// something may differ between ranks, or that make objects in which it may.
 fn to_copy(comms: &Comms) -> (FxHashSet<FunctionId>, FxHashSet<FunctionId>) {
     let ends = |mpi: &Mpi| mpi.call.is_some_and(|call| call.effect == Effect::Abort);
     let goes_on = |inst: &Inst| comms.calls.at(inst).is_some_and(|mpi| !ends(mpi));
@@ -144,8 +148,8 @@ struct Check<'c, 'p> {
     calls: CallGraph,
     /// Functions that several threads may run.
     teams: FxHashSet<FunctionId>,
-    /// Branches that need no look: their question was asked before, with the whole coming out the same, or one rank
-    /// alone comes to them.
+    /// Branches that need no look: their question was asked before, with the whole coming out the
+    /// same, or one rank alone comes to them.
     settled: FxHashSet<(FunctionId, InstId)>,
     found: Vec<Finding>,
 }
@@ -194,7 +198,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Branches that ask the same once more have been looked at, but for what their calls are given.
+    /// Branches that ask the same once more have been looked at, but for what their calls are
+    /// given.
     fn settle(&mut self, choice: &Choice, rest: &[TermId]) {
         let terms = self.terms;
         for term in rest {
@@ -232,8 +237,8 @@ impl Check<'_, '_> {
         chain
     }
 
-    /// Whether a later branch that ranks take different ways out of, on a question of its own, leads to the same
-    /// call: with as many ranks as the program is for, the two may come out even.
+    /// Whether a later branch that ranks take different ways out of, on a question of its own,
+    /// leads to the same call: with as many ranks as the program is for, the two may come out even.
     fn is_made_up_for(&self, call: (&Event, Comm), after: &[TermId], labels: Labels) -> bool {
         let view = View { labels: Some(labels), ..View::default() };
         after.iter().any(|term| match self.terms.get(*term) {
@@ -248,7 +253,8 @@ impl Check<'_, '_> {
         })
     }
 
-    /// Whether threads make a call on one way which another way has, too: how often depends on how many there are.
+    /// Whether threads make a call on one way which another way has, too: how often depends on how
+    /// many there are.
     fn depends_on_threads(&self, fork: &Fork, call: (&Event, Comm)) -> bool {
         let ways = fork.called(&[]);
         let alike = ways.iter().map(|way| way.iter().filter(|event| is_same(**event, call)));
@@ -338,7 +344,8 @@ impl Check<'_, '_> {
         Some(Finding { possible, ..finding })
     }
 
-    /// Compares what calls are given that both ways have in common: roots and reductions that are constants.
+    /// Compares what calls are given that both ways have in common: roots and reductions that are
+    /// constants.
     fn arguments(&mut self, fork: &Fork) {
         for [(one, comm), (two, _)] in fork.common() {
             let same = (one.function, one.inst) == (two.function, two.inst);
@@ -416,7 +423,8 @@ impl Check<'_, '_> {
         Some(Finding { possible: !self.is_certain(choice), ..finding })
     }
 
-    /// Whether both ways are certain to be taken: the rank is compared with a constant, by all ranks.
+    /// Whether both ways are certain to be taken: the rank is compared with a constant, by all
+    /// ranks.
     fn is_certain(&self, choice: &Choice) -> bool {
         if self.divergent.guarded.contains(&(choice.function, choice.inst)) {
             return false;
@@ -523,7 +531,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Whether a function ends the job where ranks differ: who has no communicator may not come further.
+    /// Whether a function ends the job where ranks differ: who has no communicator may not come
+    /// further.
     fn gives_up(&self, function: FunctionId) -> bool {
         let Some(body) = &self.program[function].body else { return false };
         let aborts = |inst| self.comms.calls.at(inst).is_some_and(|mpi| mpi.name == "MPI_Abort");

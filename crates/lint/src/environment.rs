@@ -9,8 +9,8 @@ use commsan_points_to::mpi::stored;
 pub struct Environment {
     /// Whether it is for Open MPI.
     pub open_mpi: bool,
-    /// Whether it has MPICH's handles: those of MPICH, of libraries that share them, and of commsan's `mpi_f08`. Neither
-    /// where nothing is known.
+    /// Whether it has MPICH's handles: those of MPICH, of libraries that share them, and of
+    /// commsan's `mpi_f08`. Neither where nothing is known.
     pub mpich: bool,
     /// Whether all of it is known.
     pub whole: bool,
@@ -48,7 +48,8 @@ fn is_open_mpi(name: &str) -> bool {
     begins.iter().any(|begin| name.starts_with(begin))
 }
 
-/// Whether some call of MPI is given a predefined handle of MPICH, by value or, in Fortran, as a constant.
+/// Whether some call of MPI is given a predefined handle of MPICH, by value or, in Fortran, as a
+/// constant.
 fn has_handles(program: &Program, calls: &Calls) -> bool {
     program.defined().any(|(_, _, body)| {
         body.code.iter().any(|inst| {

@@ -1,30 +1,33 @@
-//! Thread levels: which one the program needs, which calls break the one it asks for, and calls that
-//! no level allows (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
+//! Thread levels: which one the program needs, which calls break the one it asks for, and calls
+//! that no level allows (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
 //! Applications, Euro-Par 2015; MPI 4.1 §11.6).
 //!
-//! **How.** Each function is looked at once: which constructs, locks and tests of the thread's number each
-//! place is in ([`shape`]), the last with the help of which values differ between threads ([`divergence`]).
-//! From `main` on, each function is then taken in every word that it is called in ([`instances`]). A
-//! word says who gets to a call, and so which level it needs ([`word`]); a walk from each call to the next
-//! barrier says which others may run at the same time ([`concurrent`]).
+//! **How.** Each function is looked at once: which constructs, locks and tests of the thread's
+//! number each place is in ([`shape`]), the last with the help of which values differ between
+//! threads ([`divergence`]). From `main` on, each function is then taken in every word that it is
+//! called in ([`instances`]). A word says who gets to a call, and so which level it needs
+//! ([`word`]); a walk from each call to the next barrier says which others may run at the same time
+//! ([`concurrent`]).
 //!
-//! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical` and
-//! locks, also taken and given back by functions of the program, explicit tasks, tests of
-//! `omp_get_thread_num`, `omp_in_parallel` and `MPI_Is_thread_main`, threads of POSIX and C; through calls
-//! of functions of the program, in every context that they are called in. Where a pointer may be to several
-//! functions, what follows from calling one of them is possible, not certain. Threads of C++ are other threads
-//! than the first; which of their calls run at once is not known.
+//! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical`
+//! and locks, also taken and given back by functions of the program, explicit tasks, tests of
+//! `omp_get_thread_num`, `omp_in_parallel` and `MPI_Is_thread_main`, threads of POSIX and C;
+//! through calls of functions of the program, in every context that they are called in. Where a
+//! pointer may be to several functions, what follows from calling one of them is possible, not
+//! certain. Threads of C++ are other threads than the first; which of their calls run at once is
+//! not known.
 //!
-//! **What is missed.** Functions called through pointers that come from outside of the program, threads of other
-//! libraries, barriers that only some threads of a team reach, if not by a test of their number. An `if` clause
-//! or a team's size that is not constant counts as many threads.
+//! **What is missed.** Functions called through pointers that come from outside of the program,
+//! threads of other libraries, barriers that only some threads of a team reach, if not by a test of
+//! their number. An `if` clause or a team's size that is not constant counts as many threads.
 //!
-//! **What is never reported.** Calls that two threads may only make one after the other for these reasons:
-//! a barrier on every way between them, the same lock, `depend` clauses, the same thread. What is not known
-//! counts as ordered: a lock that cannot be told from another, what comes after a wait or after a look at
-//! an atomic or volatile variable, a thread chosen by a number that is not constant, or by a value of its
-//! own. Levels that the program finds provided, and compares with, count as asked for. Collectives of all
-//! threads at once are reported only on a communicator that all threads name alike.
+//! **What is never reported.** Calls that two threads may only make one after the other for these
+//! reasons: a barrier on every way between them, the same lock, `depend` clauses, the same thread.
+//! What is not known counts as ordered: a lock that cannot be told from another, what comes after a
+//! wait or after a look at an atomic or volatile variable, a thread chosen by a number that is not
+//! constant, or by a value of its own. Levels that the program finds provided, and compares with,
+//! count as asked for. Collectives of all threads at once are reported only on a communicator that
+//! all threads name alike.
 
 mod concurrent;
 mod facts;
@@ -175,8 +178,8 @@ fn is_thread_of_cxx(name: &str) -> bool {
     name.starts_with("_ZNSt6thread11_State_impl") && name.ends_with("6_M_runEv")
 }
 
-/// The level named where MPI is initialised, or a higher one that the program finds provided; none where
-/// it is not known, or where there are several.
+/// The level named where MPI is initialised, or a higher one that the program finds provided; none
+/// where it is not known, or where there are several.
 fn asked(program: &Program, calls: &Calls) -> Option<Asked> {
     let asked = named(program, calls)?;
     let level = provided::compared(program, calls).map_or(asked.level, |l| l.max(asked.level));

@@ -1,7 +1,7 @@
 //! Static analyses of a whole program, and the findings they lead to.
 //!
-//! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular to
-//! an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
+//! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular
+//! to an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
 //!
 //! - `arguments`: constants that no call may be given.
 //! - `collectives`: whether all ranks call the same ones, in the same order.

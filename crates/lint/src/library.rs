@@ -1,4 +1,4 @@
-//! What functions of the C and C++ libraries do to memory that programs look at.
+//! Mod/ref summaries of functions of the C and C++ libraries.
 
 use commsan_ir::Value;
 use commsan_points_to::library::plain;
@@ -131,7 +131,8 @@ impl Library {
     }
 }
 
-/// Whether a function writes to a C++ stream or queries its state: the contents of streams are not tracked.
+/// Whether a function writes to a C++ stream or queries its state: the contents of streams are not
+/// tracked.
 fn is_output(name: &str) -> bool {
     const OUTPUT: [&str; 6] = [
         "_ZNSo",

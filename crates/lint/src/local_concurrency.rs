@@ -1,25 +1,25 @@
-//! Uses of the buffers of pending operations, nonblocking and one-sided, within one process: RMA local
-//! concurrency, and what is wrong with requests.
+//! Uses of the buffers of pending operations, nonblocking and one-sided, within one process: RMA
+//! local concurrency, and what is wrong with requests.
 //!
 //! ```text
 //! function ─ flat ─▶ one body ─ cells ─▶ memory as values ─ walk ─▶ what is wrong ─ report ─▶ findings
 //! ```
 //!
 //! An operation uses its buffer from the call that starts it to the call that completes it (MPI 4.1
-//! §3.7.2, §3.7.3, §12.3). From each start all ways are followed (`walk.rs`), through callees (`flat.rs`), to
-//! what touches the same bytes. A finding is **certain** if no way from the operation to the access
-//! completes it, and **possible** if some do and others do not, and the condition that decides is one
-//! the start does not depend on.
+//! §3.7.2, §3.7.3, §12.3). From each start all ways are followed (`walk.rs`), through callees
+//! (`flat.rs`), to what touches the same bytes. A finding is **certain** if no way from the
+//! operation to the access completes it, and **possible** if some do and others do not, and the
+//! condition that decides is one the start does not depend on.
 //!
 //! **Never misreported**: what cannot be compared does not overlap; a call that may complete the
-//! operation does; what is not known of a condition that depends on the loop's own state excuses it.
-//! Two ways of being wrong remain, both reported as possible only: a condition that in truth never holds,
-//! and indices without a pattern that never repeat.
+//! operation does; what is not known of a condition that depends on the loop's own state excuses
+//! it. Two ways of being wrong remain, both reported as possible only: a condition that in truth
+//! never holds, and indices without a pattern that never repeat.
 //!
 //! **Missed**: addresses that differ by more than constants from the buffer's; derived datatypes;
-//! operations whose request or window functions know that are not part of the program; what happens in
-//! functions that are too big together (`flat.rs`), in recursion, and where exceptions are caught;
-//! what another thread does.
+//! operations whose request or window functions know that are not part of the program; what happens
+//! in functions that are too big together (`flat.rs`), in recursion, and where exceptions are
+//! caught; what another thread does.
 
 mod cells;
 mod effects;
@@ -60,7 +60,8 @@ pub fn check(
     let starting = starting(program, calls, points_to);
     let (seen, effort) = (FxHashSet::default(), Effort::of(program));
     let mut checker = Checker { program, calls, points_to, environment, effort, seen };
-    // After the roots what is not reached from there, as it is called through pointers, or recursion.
+    // After the roots what is not reached from there, as it is called through pointers, or
+    // recursion.
     for root in roots(program).into_iter().chain(program.defined().map(|(id, ..)| id)) {
         if starting.contains(&root) && !checker.seen.contains(&root) {
             checker.check(root, analysis);

@@ -216,8 +216,8 @@ impl Call<'_> {
     }
 }
 
-/// The functions one of which a call starts in a thread of its own. `pointers::threads` has put them there where the
-/// program does not name one.
+/// The functions one of which a call starts in a thread of its own. `pointers::threads` has put
+/// them there where the program does not name one.
 pub fn created(program: &Program, inst: &Inst) -> SmallVec<[FunctionId; 1]> {
     let Some(Runtime::Create(first)) = runtime(program, inst) else { return SmallVec::new() };
     let others = inst.args.iter().skip(CREATED_BY).filter_map(|arg| match arg {

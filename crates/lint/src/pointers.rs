@@ -1,12 +1,15 @@
-//! Calls of MPI's functions through pointers that can be to one function only, and what threads of C++ run.
+//! Resolution of indirect calls by points-to sets.
+//!
+//! Calls of MPI's functions through pointers that can be to one function only, and what threads of
+//! C++ run.
 
 use crate::Calls;
 use commsan_ir::{Callee, FunctionId, Inst, InstId, Op, Program, Value};
 use commsan_points_to::calls::{CREATED_BY, START_OF_CXX};
 use commsan_points_to::{Object, Pointer, PointsTo};
 
-/// Turns them into calls by name, which all analyses know. What the program defines itself stays as it is: there
-/// analyses follow pointers on their own.
+/// Turns them into calls by name, which all analyses know. What the program defines itself stays as
+/// it is: there analyses follow pointers on their own.
 pub fn resolve(program: &mut Program, calls: &Calls, points_to: &PointsTo) {
     let mut found = Vec::new();
     for (function, _, body) in program.defined() {
@@ -35,11 +38,11 @@ fn call_by_name(program: &mut Program, function: FunctionId, id: InstId, callee:
     }
 }
 
-/// Names the functions that threads run where the program does not name them. Says whether there are such threads: then
-/// more is known of memory.
+/// Names the functions that threads run where the program does not name them. Says whether there
+/// are such threads: then more is known of memory.
 ///
-/// `pthread_create` may be given a pointer. `std::thread` of libstdc++ is given an object, and calls a virtual function of
-/// it.
+/// `pthread_create` may be given a pointer. `std::thread` of libstdc++ is given an object, and
+/// calls a virtual function of it.
 pub fn threads(program: &mut Program, points_to: &PointsTo) -> bool {
     let mut found = Vec::new();
     for (function, _, body) in program.defined() {

@@ -1,4 +1,4 @@
-//! What memory an instruction touches.
+//! Memory accesses of an instruction: address, size, mode.
 
 use crate::ir::{Module, Opcode, Type, TypeKind, Value};
 

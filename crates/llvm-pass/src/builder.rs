@@ -1,4 +1,4 @@
-//! Writing instructions.
+//! Instruction builder over LLVM's C interface.
 
 use crate::hooks::Hook;
 use crate::ir::{Block, Module, Type, Value};
@@ -177,7 +177,8 @@ impl Builder {
         Value(llvm!(LLVMBuildBitCast(self.builder, a.0, to.0, UNNAMED)))
     }
 
-    /// A value that may be used although it may be none: the address of a lane that is switched off.
+    /// A value that may be used although it may be none: the address of a lane that is switched
+    /// off.
     pub fn freeze(&self, a: Value) -> Value {
         Value(llvm!(LLVMBuildFreeze(self.builder, a.0, UNNAMED)))
     }

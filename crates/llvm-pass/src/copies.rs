@@ -11,7 +11,8 @@ use crate::ir::{Module, Opcode, TypeKind, Value};
 /// Library functions that the code generator would expand, unseen.
 const KEPT_CALLS: &[&str] = &["memcmp", "bcmp", "mempcpy"];
 
-/// Settles what becomes of the copies of a function, once their checks are there; `shares` if what it does is noted.
+/// Settles what becomes of the copies of a function, once their checks are there; `shares` if what
+/// it does is noted.
 pub fn settle(module: Module, function: Value, shares: bool) {
     let calls = function.blocks().flat_map(|block| block.instructions());
     let calls: Vec<_> = calls.filter(|i| i.opcode() == Some(Opcode::LLVMCall)).collect();

@@ -1,4 +1,4 @@
-//! How many iterations a loop makes for certain.
+//! Trip counts: the number of iterations that a loop certainly makes.
 //!
 //! A loop goes on while something that moves by a constant compares with something that does not.
 //! Up to where the comparison first fails, counted without regard to overflow, nothing overflows:

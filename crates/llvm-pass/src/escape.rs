@@ -1,8 +1,9 @@
-//! Memory that nobody but the code in sight can know of, so that no operation can use it.
+//! Escape analysis: memory whose address does not leave the function, so that no MPI operation can
+//! use it.
 //!
 //! A local variable, or a global one that only this module can name, is private when its address is
-//! used for nothing but accesses. That an argument is marked as not captured proves nothing: Fortran
-//! promises it of buffers handed on to MPI.
+//! used for nothing but accesses. That an argument is marked as not captured proves nothing:
+//! Fortran promises it of buffers handed on to MPI.
 
 use crate::ir::{Opcode, Value};
 use std::collections::{HashMap, HashSet};

@@ -7,7 +7,8 @@
 //! may know also has the pages of its frame looked at before it returns.
 //!
 //! Read in this order: [`access`] says what an instruction touches, [`escape`] and [`survey`] which
-//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, as many as
+//! of that needs a check, [`loops`] which of these a loop can make once for many iterations, as
+//! many as
 //! [`count`] knows of, and [`sweep`] what it then notes, [`check`] writes the rest, [`copies`] settles
 //! copies, [`threads`] does what matters to several threads only.
 //!

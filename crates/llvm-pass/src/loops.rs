@@ -1,9 +1,9 @@
-//! Loops that check their ranges first.
+//! Loop guards: one check of an address range replaces the checks of many iterations.
 //!
 //! An innermost loop of a single block walks through memory in constant steps. A guard in front of
-//! it looks at all that the next iterations can touch, up to [`MAX_CHUNK_ITERATIONS`] of them; if none of that
-//! concerns a pending operation they run in a copy of the loop without these checks, else in the
-//! checked one. Then the guard looks again:
+//! it looks at all that the next iterations can touch, up to [`MAX_CHUNK_ITERATIONS`] of them; if
+//! none of that concerns a pending operation they run in a copy of the loop without these checks,
+//! else in the checked one. Then the guard looks again:
 //!
 //! ```text
 //!   before ──▶ guard ──clear──────────▶ fast ⟲ ──▶ after ──▶ exit
@@ -14,8 +14,9 @@
 //! ```
 //!
 //! How many iterations there will be at least is known for most loops (`count.rs`); then what they
-//! do to memory that others may access is noted on the way from `careful` to `fast` (`sweep.rs`), as is all memory
-//! where several threads may be at work beside MPI (`threads.rs`). For others it is guessed: too few, and the guard is asked once more, too many, and the checked loop runs
+//! do to memory that others may access is noted on the way from `careful` to `fast` (`sweep.rs`),
+//! as is all memory where several threads may be at work beside MPI (`threads.rs`). For others it
+//! is guessed: too few, and the guard is asked once more, too many, and the checked loop runs
 //! without need.
 //!
 //! Nothing can start an operation in between but another thread, whose operation the loop then

@@ -1,3 +1,5 @@
+//! Address normalization.
+//!
 //! Addresses as sums, so that two of them can be distinguished or found to be near each other:
 //! `a[i - 1]` and `a[i + 1]` are the same terms, `a + 8 i`, at two distances.
 
@@ -24,7 +26,8 @@ impl Place {
         place.sorted()
     }
 
-    /// Any number or address as a sum. For numbers narrower than 64 bits, only the low bits are exact.
+    /// Any number or address as a sum. For numbers narrower than 64 bits, only the low bits are
+    /// exact.
     pub fn of_any(module: Module, value: Value) -> Place {
         let mut place = Place::default();
         if value.ty().kind() == TypeKind::LLVMPointerTypeKind {

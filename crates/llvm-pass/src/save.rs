@@ -3,8 +3,8 @@
 //! what was linked.
 //!
 //! Each module is a standard bitcode wrapper (LLVM's "Bitcode Wrapper Format"), so that other tools
-//! can read it, followed by two fields of our own: a tag and a CRC-32 of the bitcode, since a reader
-//! of damaged bitcode need not survive it. `commsan-ir` has the reader.
+//! can read it, followed by two fields of our own: a tag and a CRC-32 of the bitcode, since a
+//! reader of damaged bitcode need not survive it. `commsan-ir` has the reader.
 
 use crate::ir::Module;
 use llvm_sys::prelude::LLVMModuleRef;
@@ -20,8 +20,9 @@ unsafe extern "C" {
 }
 
 /// LLVM knows the name, of clang's command lines: the section is not loaded when the program runs.
-/// `.llvmbc`, where clang itself puts bitcode, would not do: with LLVM's plugin installed, binutils'
-/// `nm` and `ar` take an object that has it for one of link-time optimization, and find no symbols.
+/// `.llvmbc`, where clang itself puts bitcode, would not do: with LLVM's plugin installed,
+/// binutils' `nm` and `ar` take an object that has it for one of link-time optimization, and find
+/// no symbols.
 const SECTION: &CStr = c".llvmcmd";
 const WRAPPER: u32 = 0x0b17_c0de;
 const TAG: [u8; 4] = *b"CSIR";

@@ -1,4 +1,4 @@
-//! The accesses of a function that need a check.
+//! Selects the accesses of a function that need a check, without redundant ones.
 //!
 //! Left out are those of private memory, and those whose bytes have been checked already: in the
 //! same block or one that always comes before it, with nothing in between that could start an

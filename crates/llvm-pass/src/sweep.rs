@@ -1,4 +1,4 @@
-//! What a loop does in every iteration to bytes known beforehand.
+//! Loop-invariant access ranges, noted once per chunk of iterations.
 //!
 //! Where others may access them, that is to be noted. A loop that calls nothing synchronises with
 //! nobody, so all of it happens at one time, and is noted at once, to the byte and by the line,

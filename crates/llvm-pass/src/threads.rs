@@ -1,10 +1,11 @@
-//! Threads: where MPI is called beside them, and by what they synchronise.
+//! Thread instrumentation: where MPI is called concurrently, and the synchronization of threads.
 //!
-//! Only a parallel region that calls MPI can have a thread whose access is concurrent with an operation
-//! of another one. Where a module has such a region, what its regions and tasks do is noted, and what functions
-//! of the module do that these call: each access, or loop, sees to it that its pages are (`__commsan_share`).
-//! Threads of POSIX, C11 and C++ go on beside whatever their maker does: what a module does that makes some and calls
-//! MPI is noted as a whole. Elsewhere threads cost nothing.
+//! Only a parallel region that calls MPI can have a thread whose access is concurrent with an
+//! operation of another one. Where a module has such a region, what its regions and tasks do is
+//! noted, and what functions of the module do that these call: each access, or loop, sees to it
+//! that its pages are (`__commsan_share`). Threads of POSIX, C11 and C++ go on beside whatever
+//! their maker does: what a module does that makes some and calls MPI is noted as a whole.
+//! Elsewhere threads cost nothing.
 
 use crate::builder::Builder;
 use crate::hooks::SYNCHRONISE;
@@ -22,7 +23,8 @@ unsafe extern "C" {
 /// What OpenMP's runtime is given functions by.
 const STARTERS: &[&str] = &["__kmpc_fork_call", "__kmpc_fork_teams", "__kmpc_omp_task_alloc"];
 
-/// What makes threads that nothing but the program's own synchronisation ends; of `std::thread`, its library's part.
+/// What makes threads that nothing but the program's own synchronisation ends; of `std::thread`,
+/// its library's part.
 const MAKERS: &[&str] = &["pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread"];
 
 /// The functions whose accesses are to be noted.

@@ -1,4 +1,4 @@
-//! From a program to what its pointers point to.
+//! Builds the constraints of a program and solves them.
 
 use super::code::Code;
 use super::rules::{Rules, Sets};

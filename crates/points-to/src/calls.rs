@@ -1,4 +1,4 @@
-//! What calls of libraries and of MPI do to pointers.
+//! Constraints of calls of libraries and of MPI.
 
 use super::code::Code;
 use super::library::Library;
@@ -112,7 +112,8 @@ impl<R: Rules> Code<'_, R> {
         true
     }
 
-    /// Somebody calls a function with these arguments; not if it is not known which function that is.
+    /// Somebody calls a function with these arguments; not if it is not known which function that
+    /// is.
     fn pass(&mut self, callee: Value, arguments: [R::Set; 2]) -> bool {
         let Value::Function(callee) = callee else { return false };
         self.rules.starts(callee);
@@ -188,8 +189,8 @@ pub fn length(value: Value) -> Option<i64> {
     }
 }
 
-/// The arguments that MPI hands to functions of the program, or back to whoever asks for an attribute; functions
-/// among them are called.
+/// The arguments that MPI hands to functions of the program, or back to whoever asks for an
+/// attribute; functions among them are called.
 fn handed_on(mpi: &Mpi) -> &'static [usize] {
     match &*mpi.name {
         "MPI_Grequest_start" => &[0, 1, 2, 3],

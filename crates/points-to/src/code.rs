@@ -1,4 +1,4 @@
-//! What each instruction brings about.
+//! Constraint generation: the effect of each instruction on points-to sets.
 
 use super::calls::length;
 use super::rules::Rules;
@@ -331,8 +331,8 @@ const MAX_EXPR_DEPTH: u32 = 256;
 const POINTER_BYTES: u32 = 8;
 /// Bytes of the smallest handle: MPICH's, and Fortran's. A smaller value is no part of a pointer.
 pub const MIN_HANDLE_BYTES: usize = 4;
-/// Maximum size in bytes of structures whose fields are distinguished: descriptors of Fortran's arrays of up to nine dimensions
-/// are no larger.
+/// Maximum size in bytes of structures whose fields are distinguished: descriptors of Fortran's
+/// arrays of up to nine dimensions are no larger.
 const MAX_STRUCT_BYTES: u32 = 256;
 
 /// Entries of virtual tables that stand for no function (Itanium C++ ABI §3.2.6).

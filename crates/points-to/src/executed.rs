@@ -1,4 +1,4 @@
-//! Random programs, run: whatever a value is when they run is among what it may be.
+//! Differential test: random programs are executed, and each value must be in its points-to set.
 
 use super::{Object, Pointer, PointsTo};
 use crate::Calls;
@@ -266,7 +266,8 @@ const SECOND: Value = Value::Param(1);
 /// `keep(box, p)` stores, `get(box)` loads: what one box keeps does not come out of another.
 #[test]
 fn calls_of_a_function_are_told_apart() {
-    // As compilers write it without optimization: the parameter in a variable whose address another function has.
+    // As compilers write it without optimization: the parameter in a variable whose address another
+    // function has.
     let keep = [
         alloca(),
         store(FIRST, result(0)),
@@ -295,7 +296,8 @@ fn calls_of_a_function_are_told_apart() {
     assert_eq!(points_to.targets(FunctionId(1), SECOND), [local(2), local(3)]);
 }
 
-/// A function's variable whose address it has stored, or given away by another one, is written by who finds it there.
+/// A function's variable whose address it has stored, or given away by another one, is written by
+/// who finds it there.
 #[test]
 fn variables_that_others_know_are_no_terms() {
     let written = [load(FIRST), store(SECOND, result(0)), inst(Op::Return, &[])];

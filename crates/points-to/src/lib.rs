@@ -1,5 +1,6 @@
-//! What pointers point to, in the whole program: inclusion-based, field-sensitive, without regard to
-//! the order of statements or to who calls (Andersen 1994; fields as offsets after Pearce et al. 2007).
+//! What pointers point to, in the whole program: inclusion-based, field-sensitive, without regard
+//! to the order of statements or to who calls (Andersen 1994; fields as offsets after Pearce et al.
+//! 2007).
 //!
 //! ```text
 //! let memory = PointsTo::of(&program, &calls);
@@ -8,17 +9,18 @@
 //! memory.callees(function, call)     // whom an indirect call may reach
 //! ```
 //!
-//! Many values point to the same places. Equal sets are kept once (`pool`), and what they become together is computed
-//! once: time and memory grow with the sets that are different.
+//! Many values point to the same places. Equal sets are kept once (`pool`), and what they become
+//! together is computed once: time and memory grow with the sets that are different.
 //!
-//! Handles count as pointers: a call of MPI that makes one makes an object ([`Object::Made`]), so that
-//! two communicators, windows or requests can be told apart. Predefined handles are globals with Open
-//! MPI and [`Object::Handle`] with MPICH.
+//! Handles count as pointers: a call of MPI that makes one makes an object ([`Object::Made`]), so
+//! that two communicators, windows or requests can be told apart. Predefined handles are globals
+//! with Open MPI and [`Object::Handle`] with MPICH.
 //!
-//! **Sound** but for pointers made from other integers or copied in parts of less than four bytes, and for accesses
-//! beyond the object they begin in: what a value may point to is in its set, [`Object::Outside`] standing for everything that the
-//! program does not define and does not keep to itself. At most [`FIELDS`] offsets of an object are
-//! told apart; beyond that, and behind variable indices, the offset is unknown.
+//! **Sound** but for pointers made from other integers or copied in parts of less than four bytes,
+//! and for accesses beyond the object they begin in: what a value may point to is in its set,
+//! [`Object::Outside`] standing for everything that the program does not define and does not keep
+//! to itself. At most [`FIELDS`] offsets of an object are told apart; beyond that, and behind
+//! variable indices, the offset is unknown.
 
 mod build;
 pub mod calls;
@@ -108,8 +110,8 @@ impl PointsTo {
         }
     }
 
-    /// The number of the set of where a value of a function may point, unless that is a constant: of values with one
-    /// number, [`PointsTo::targets`] are the same.
+    /// The number of the set of where a value of a function may point, unless that is a constant:
+    /// of values with one number, [`PointsTo::targets`] are the same.
     pub fn set(&self, function: FunctionId, value: Value) -> Option<pool::SetId> {
         match value {
             Value::Inst(_) | Value::Param(_) => {

@@ -1,4 +1,4 @@
-//! Functions of the C and C++ libraries, of POSIX and of OpenMP's runtime.
+//! Pointer summaries of functions of the C and C++ libraries, of POSIX and of OpenMP's runtime.
 
 /// What functions of the C library do with pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,18 +15,19 @@ pub enum Library {
     ReturnsPlaceIn(usize),
     /// Stores a place in its first argument through the second.
     FindsEnd,
-    /// Moves the elements of its first argument, which it passes to the function that is the fourth.
+    /// Moves the elements of its first argument, which it passes to the function that is the
+    /// fourth.
     Sorts,
-    /// Returns an element of its second argument, which it passes, after the first, to the function that
-    /// is the fifth.
+    /// Returns an element of its second argument, which it passes, after the first, to the function
+    /// that is the fifth.
     Searches,
     /// Keeps none of its arguments and returns no pointer to what it was given.
     Forgets,
-    /// Returns a node of a list or tree of libstdc++ that is linked with the first argument; its links are
-    /// at these bytes.
+    /// Returns a node of a list or tree of libstdc++ that is linked with the first argument; its
+    /// links are at these bytes.
     WalksNodes(&'static [i64]),
-    /// Works on the string that is its first argument, which has its text in memory of its own or in itself,
-    /// and may return a place in it.
+    /// Works on the string that is its first argument, which has its text in memory of its own or
+    /// in itself, and may return a place in it.
     ChangesString,
     /// Links the nodes that the arguments point to with each other, and may return one.
     LinksNodes(&'static [i64]),
@@ -330,14 +331,15 @@ const FORGETS: &[&str] = &[
     "__assert_fail",
 ];
 
-/// Whether this begins or ends an allocator of C++, which is empty, but may be the begin of a string.
+/// Whether this begins or ends an allocator of C++, which is empty, but may be the begin of a
+/// string.
 fn is_allocator(name: &str) -> bool {
     let is_one = |kind| name.contains(kind);
     name.starts_with("_ZNSaI") && ["EC1E", "EC2E", "ED1E", "ED2E"].into_iter().any(is_one)
 }
 
-/// Whether a function writes to, or reads from, a stream of C++, and returns the stream. Those that are
-/// given a function, or another stream's buffer, may do more.
+/// Whether a function writes to, or reads from, a stream of C++, and returns the stream. Those that
+/// are given a function, or another stream's buffer, may do more.
 fn moves_text(name: &str) -> bool {
     const BEGINS: [&str; 5] = ["_ZNSo", "_ZNSi", "_ZStls", "_ZStrs", "_ZSt16__ostream_insert"];
     BEGINS.iter().any(|begin| name.starts_with(begin))
@@ -345,8 +347,8 @@ fn moves_text(name: &str) -> bool {
         && !name.contains("streambuf")
 }
 
-/// The name that the standard has for a function of the C library: glibc's headers give some of them
-/// others.
+/// The name that the standard has for a function of the C library: glibc's headers give some of
+/// them others.
 pub fn plain(name: &str) -> &str {
     const OTHERS: [&str; 2] = ["__isoc99_", "__isoc23_"];
     OTHERS.iter().find_map(|with| name.strip_prefix(with)).unwrap_or(name)

@@ -1,4 +1,4 @@
-//! Which functions are MPI's, in C and in Fortran.
+//! Recognizes MPI functions by their C and Fortran names.
 
 use commsan_ir::{Body, FunctionId, Inst, Op, Program, Value};
 use commsan_mpi::{CALLS, Call, Effect};
@@ -91,8 +91,9 @@ impl Mpi {
         }
     }
 
-    /// Whether any thread may call it at any time, whatever the thread level (MPI 4.1 §11.6): asking
-    /// how things are, reading the clock; and ending the program, for whatever it is worth then.
+    /// Whether any thread may call it at any time, whatever the thread level (MPI 4.1 §11.6):
+    /// asking how things are, reading the clock; and ending the program, for whatever it is worth
+    /// then.
     pub fn is_free_of_levels(&self) -> bool {
         matches!(
             &*self.name,

@@ -1,5 +1,8 @@
-//! Sets of objects that addresses may point into, each with a number, and which of them have something in common. There
-//! are few different ones, but they are large where all memory comes from one function.
+//! Interned object sets and their alias queries.
+//!
+//! Sets of objects that addresses may point into, each with a number, and which of them have
+//! something in common. There are few different ones, but they are large where all memory comes
+//! from one function.
 
 use super::pool::SetId;
 use super::{Object, PointsTo};

@@ -1,6 +1,8 @@
-//! Sets that many have alike are kept once and known by a number (hash consing of points-to sets; Barbar and Sui, SAS
-//! 2021), and what two of them are together is computed once: where a function of a class is called for thousands of
-//! objects, a field of each of these grows by the same steps.
+//! Hash-consed points-to sets.
+//!
+//! Sets that many have alike are kept once and known by a number (hash consing of points-to sets;
+//! Barbar and Sui, SAS 2021), and what two of them are together is computed once: where a function
+//! of a class is called for thousands of objects, a field of each of these grows by the same steps.
 
 use super::set::Set;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -137,7 +139,8 @@ impl Pool {
     }
 }
 
-/// Of a number, for sums that are different for different sets (SplitMix64, Steele et al., OOPSLA 2014).
+/// Of a number, for sums that are different for different sets (SplitMix64, Steele et al., OOPSLA
+/// 2014).
 fn hash(number: u32) -> u64 {
     let mut mixed = u64::from(number).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

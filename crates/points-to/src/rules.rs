@@ -1,5 +1,5 @@
-//! The effects of instructions, reported to an implementation of [`Rules`]: [`Sets`], those of the whole program, or the terms
-//! of one function (`summary`).
+//! The effects of instructions, reported to an implementation of [`Rules`]: [`Sets`], those of the
+//! whole program, or the terms of one function (`summary`).
 
 use super::solve::{Node, Solver, Step};
 use super::{Object, Pointer, Values};
@@ -29,7 +29,8 @@ pub trait Rules {
     fn takes_stores(&self, address: Self::Set) -> bool;
     /// What is in `value` is stored where `address` points.
     fn store(&mut self, address: Self::Set, value: Self::Set);
-    /// What is stored where `from` points is also stored where `to` points, so many bytes if that is known.
+    /// What is stored where `from` points is also stored where `to` points, so many bytes if that
+    /// is known.
     fn copy_memory(&mut self, to: Self::Set, from: Self::Set, length: Option<i64>);
     /// Somebody who is not followed gets what is in a set.
     fn hand_over(&mut self, value: Self::Set);
@@ -72,8 +73,8 @@ pub struct Sets {
     pub indirect: Vec<(FunctionId, InstId, Node)>,
     /// Functions that libraries call with arguments that are known.
     pub started: FxHashSet<FunctionId>,
-    /// Whether the function at hand has a summary: what it stores where its parameters lead is told by that, for each
-    /// of its calls.
+    /// Whether the function at hand has a summary: what it stores where its parameters lead is told
+    /// by that, for each of its calls.
     pub is_summarised: bool,
     returns: FxHashMap<FunctionId, Node>,
     /// By set: whether it is the same for all calls.

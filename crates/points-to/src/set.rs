@@ -1,4 +1,4 @@
-//! Sets of numbers: most have a few, some in large programs tens of thousands.
+//! Sparse sets of integers: most have a few elements, some in large programs tens of thousands.
 
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;

@@ -1,9 +1,10 @@
-//! The sets and the rules by which they grow.
+//! Constraint solver of Andersen's analysis (worklist, inclusion edges).
 //!
-//! Pointers are numbered, and sets hand on what is new in them only (difference propagation, Pearce et al.
-//! 2003). What is computed from the same set in the same way is the same set (value numbering, after
-//! Hardekopf and Lin 2007), so that all callers of a function share what it returns. Sets that hand on to each other in a
-//! circle become one, where they are seen to have become the same (lazy cycle detection, Hardekopf and Lin, PLDI 2007).
+//! Pointers are numbered, and sets hand on what is new in them only (difference propagation, Pearce
+//! et al. 2003). What is computed from the same set in the same way is the same set (value
+//! numbering, after Hardekopf and Lin 2007), so that all callers of a function share what it
+//! returns. Sets that hand on to each other in a circle become one, where they are seen to have
+//! become the same (lazy cycle detection, Hardekopf and Lin, PLDI 2007).
 
 mod cycle_elimination;
 mod grow;
@@ -105,8 +106,8 @@ pub struct Solver {
 const ANYTHING: Pointer = Pointer { object: Object::Outside, at: None };
 
 impl Solver {
-    /// The set of what is known outside: its content is known there, too, and others may have stored
-    /// anything in it.
+    /// The set of what is known outside: its content is known there, too, and others may have
+    /// stored anything in it.
     pub fn outside(&mut self) -> Node {
         let outside = self.field(ANYTHING);
         self.outside = Some(outside);

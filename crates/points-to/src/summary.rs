@@ -1,15 +1,19 @@
-//! What small functions do with the pointers that they are given, as terms of their parameters, so that each of their
-//! calls does it with its own arguments alone: a function of `std::string` that is called for thousands of strings
-//! does not mix what these have (summaries bottom-up, after Nystrom, Kim and Hwu, SAS 2004).
+//! Bottom-up function summaries of the points-to analysis, for context sensitivity.
+//!
+//! What small functions do with the pointers that they are given, as terms of their parameters, so
+//! that each of their calls does it with its own arguments alone: a function of `std::string` that
+//! is called for thousands of strings does not mix what these have (summaries bottom-up, after
+//! Nystrom, Kim and Hwu, SAS 2004).
 //!
 //! ```text
 //! void keep(Box *box, int *p) { box->p = p; }      [param 0 + 0] = param 1
 //! int *get(Box *box) { return box->p; }            returns [param 0 + 0]
 //! ```
 //!
-//! Only what is stored where parameters lead differs from call to call; the rest of a function is followed once, for
-//! all of its calls together, and so are the sets that its own values are given: those hold what they hold in any call.
-//! Local variables whose address stays with the function are terms, too; the others are one object for all calls.
+//! Only what is stored where parameters lead differs from call to call; the rest of a function is
+//! followed once, for all of its calls together, and so are the sets that its own values are given:
+//! those hold what they hold in any call. Local variables whose address stays with the function are
+//! terms, too; the others are one object for all calls.
 //!
 //! Functions that are large, call themselves, or whose address is taken have no summary.
 

@@ -1,4 +1,4 @@
-//! Which set belongs to which value.
+//! The constraint-graph node of each value.
 
 use super::solve::Node;
 use commsan_ir::{FunctionId, Program, Value};

@@ -1,9 +1,9 @@
-//! Telling what kernels access outside their device's memory, to who profiles the program.
+//! Reports what kernels access outside their device's memory to the profiler.
 //!
-//! A launch carries the number that its thread has set before, its origin ([`crate::thread::set_origin`]);
-//! in a graph, a kernel has that of the call that made its node. What is told is exact: every access of
-//! every thread, by instruction, as runs of bytes that were accessed equally often. When and under which
-//! locks, is as in [`crate::watch`].
+//! A launch carries the number that its thread has set before, its origin
+//! ([`crate::thread::set_origin`]); in a graph, a kernel has that of the call that made its node.
+//! What is told is exact: every access of every thread, by instruction, as runs of bytes that were
+//! accessed equally often. When and under which locks, is as in [`crate::watch`].
 
 use crate::watch::kept;
 use commsan_ptx::{Module, Site};
@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use std::ffi::c_char;
 use std::ops::Range;
 
-/// Accesses of a run of bytes by threads of a kernel. Names stay where they are; a null file is unknown.
+/// Accesses of a run of bytes by threads of a kernel. Names stay where they are; a null file is
+/// unknown.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Accesses {

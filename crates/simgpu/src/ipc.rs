@@ -1,7 +1,7 @@
 //! What processes of a node share: device memory, by handles, and events.
 //!
-//! A handle says where in `/proc` the owner's memory is open, so that no server is needed; it is good
-//! as long as the owner lives, as CUDA has it, too.
+//! A handle says where in `/proc` the owner's memory is open, so that no server is needed; it is
+//! good as long as the owner lives, as CUDA has it, too.
 
 use crate::mapping::{Mapping, PAGE};
 use crate::memory::Shared;
@@ -100,8 +100,8 @@ impl Board {
 
     fn cell(&self, index: usize) -> &AtomicU64 {
         let address = self.memory.range().start + 8 * index;
-        // SAFETY: within the page, which is aligned, was zero at first, and is mapped as long as the
-        // board is; all processes use it by atomics only.
+        // SAFETY: within the page, which is aligned, was zero at first, and is mapped as long as
+        // the board is; all processes use it by atomics only.
         unsafe { &*(address as *const AtomicU64) }
     }
 }

@@ -42,7 +42,8 @@ impl Loader for Ptx {
         // SAFETY: the caller's promise.
         let fatbins = unsafe { fatbin::embedded(wrapper) }.map_err(damaged)?;
         let modules: Vec<_> = fatbins.into_iter().map(module).collect();
-        // What a library has without PTX, as CUDA's own for kernels that launch kernels, is missed when it is called.
+        // What a library has without PTX, as CUDA's own for kernels that launch kernels, is missed
+        // when it is called.
         let some = modules.iter().any(Result::is_ok);
         let usable = |module: &Result<Module, Unusable>| match module {
             Err(unusable) => !some || unusable.error != Error::NO_KERNEL_IMAGE_FOR_DEVICE,

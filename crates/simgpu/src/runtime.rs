@@ -2,8 +2,8 @@
 //!
 //! Nobody executes operations in the background. A thread that must wait for one executes it, and
 //! what it waits for, itself, piece by piece, and lets others have the lock in between
-//! ([`crate::schedule`]). Functions of the program that streams call run on a thread of their own, and
-//! another makes things progress when the program waits without calling ([`crate::service`]).
+//! ([`crate::schedule`]). Functions of the program that streams call run on a thread of their own,
+//! and another makes things progress when the program waits without calling ([`crate::service`]).
 
 use crate::account::Moved;
 use crate::device::Device;
@@ -224,7 +224,8 @@ impl Session {
         state.streams.resolve(&mut state.order, which, thread::number(), device)
     }
 
-    /// Executes until all of `goals` are complete; then returns whether a device is in an error state.
+    /// Executes until all of `goals` are complete; then returns whether a device is in an error
+    /// state.
     pub fn wait(&mut self, goals: &[OpId]) -> Result {
         let mut needed = self.order.needed(goals);
         let mut choices = self.choices_made;
@@ -272,8 +273,8 @@ impl Session {
         step
     }
 
-    /// Executes one slice of what `goals` need; returns whether they are complete. So who asks often
-    /// enough sees them complete.
+    /// Executes one slice of what `goals` need; returns whether they are complete. So who asks
+    /// often enough sees them complete.
     pub fn query(&mut self, goals: &[OpId]) -> Result {
         let needed = self.order.needed(goals);
         if !needed.is_empty() && self.piece(&needed) == Step::Blocked {

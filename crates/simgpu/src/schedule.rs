@@ -1,4 +1,4 @@
-//! What runs next.
+//! Scheduler of ready operations.
 //!
 //! Only what somebody waits for runs, so that a program that forgets to wait sees what was there
 //! before. But kernels may wait for each other, on flags in memory that nobody could know of: when
@@ -98,8 +98,8 @@ impl Reach for View<'_> {
 }
 
 impl State {
-    /// Executes one piece of what is `needed`; of everything if nothing is said to be, or if that has
-    /// not helped for long.
+    /// Executes one piece of what is `needed`; of everything if nothing is said to be, or if that
+    /// has not helped for long.
     pub fn step(&mut self, needed: Option<&FxHashSet<OpId>>) -> Step {
         self.turn += 1;
         let needed = needed.filter(|_| self.barren < STALL_TIMEOUT_SLICES);
@@ -109,7 +109,8 @@ impl State {
             Some(Pending { task: Task::Await(mark), .. }) => mark.is_reached(),
             _ => true,
         });
-        // Kernels that run, in turn: the oldest, unless the seed has another go on, or go on before others start.
+        // Kernels that run, in turn: the oldest, unless the seed has another go on, or go on before
+        // others start.
         let is_awake = |resident: &Resident| wanted(resident.op) && resident.wake <= self.turn;
         let awake = (0..self.residents.len()).filter(|at| is_awake(&self.residents[*at]));
         let awake: SmallVec<[usize; 4]> = awake.collect();

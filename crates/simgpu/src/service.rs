@@ -3,9 +3,9 @@
 //! One calls the functions that the program has put into streams, as CUDA does on a thread of its
 //! driver: they may block, and whoever waits for them may hold locks that they take.
 //!
-//! The other watches a program that waits without calling: for a flag in mapped or managed memory, for
-//! a function that a stream is to call, for another process. When no call has come for a while and
-//! there is anything by which somebody could be waiting, it executes everything that may run.
+//! The other watches a program that waits without calling: for a flag in mapped or managed memory,
+//! for a function that a stream is to call, for another process. When no call has come for a while
+//! and there is anything by which somebody could be waiting, it executes everything that may run.
 
 use crate::order::OpId;
 use crate::runtime::{Runtime, Session, State};
@@ -19,8 +19,8 @@ use std::time::Duration;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Looks without a call of the program after which its work is executed: if a function is to be
-/// called or another process may wait, and if all that could be waited for is a change of memory, for
-/// which a program that only computes long must not be mistaken.
+/// called or another process may wait, and if all that could be waited for is a change of memory,
+/// for which a program that only computes long must not be mistaken.
 const QUIET_INTERVALS: u32 = 5;
 const QUIET_MEMORY_INTERVALS: u32 = 25;
 

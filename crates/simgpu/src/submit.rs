@@ -1,4 +1,4 @@
-//! Putting work into streams.
+//! Enqueues operations into streams.
 
 use crate::copy::Copy;
 use crate::error::{Error, Result};
@@ -163,8 +163,8 @@ impl Session {
         Ok(())
     }
 
-    /// The operation that stands for an event, if it is pending, and another process's record of it,
-    /// if that has not happened.
+    /// The operation that stands for an event, if it is pending, and another process's record of
+    /// it, if that has not happened.
     pub fn outstanding(&self, event: usize) -> Result<(Option<OpId>, Option<Mark>)> {
         let event = self.events.get(event)?;
         self.usable(event.device)?;
@@ -250,8 +250,8 @@ impl Session {
         Ok(())
     }
 
-    /// What follows every submission: the seed may have something run early, and a program that does
-    /// not call again is watched.
+    /// What follows every submission: the seed may have something run early, and a program that
+    /// does not call again is watched.
     fn after_submission(&mut self) {
         self.run_early();
         self.wake_services();

@@ -1,4 +1,4 @@
-//! What operations do.
+//! Operations of streams and their execution.
 
 use crate::conditional::Choice;
 use crate::copy::{Copy, Set};
@@ -76,8 +76,8 @@ pub enum Task {
 }
 
 impl Task {
-    /// Nanoseconds of virtual time, but for kernels, which tell theirs while they run. Latencies and
-    /// rates are of the order of a current device's; nothing depends on them but what
+    /// Nanoseconds of virtual time, but for kernels, which tell theirs while they run. Latencies
+    /// and rates are of the order of a current device's; nothing depends on them but what
     /// `cudaEventElapsedTime` says.
     pub fn cost(&self) -> u64 {
         const LATENCY_NS: u64 = 2_000;

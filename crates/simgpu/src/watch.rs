@@ -1,20 +1,22 @@
+//! Access callbacks.
+//!
 //! Telling what kernels access, to who checks the program.
 //!
-//! A launch carries the tag that its thread has set before ([`crate::thread::set_tag`]). In a graph, a
-//! kernel has the tag of the call that made its node, captured or added; a launch of the graph adds its
-//! own tag to it, so that who leaves the upper bits of one and the lower bits of the other free knows
-//! node and launch. What carries no tag, and what nobody wants, runs as ever.
+//! A launch carries the tag that its thread has set before ([`crate::thread::set_tag`]). In a
+//! graph, a kernel has the tag of the call that made its node, captured or added; a launch of the
+//! graph adds its own tag to it, so that who leaves the upper bits of one and the lower bits of the
+//! other free knows node and launch. What carries no tag, and what nobody wants, runs as ever.
 //!
-//! **When, and under which locks.** [`Wants`] is called when the kernel begins, [`Touched`] while it
-//! runs, before it counts as complete: nobody who waits for it goes on before all is told. Both are
-//! called by whichever thread executes: one that waits in a call of the runtime, that submits work
-//! which the seed has run early, or the one that executes for programs that wait without calling. It
-//! holds the runtime's lock, so that neither may call the runtime, nor take a lock that anybody holds
-//! who calls it.
+//! **When, and under which locks.** [`Wants`] is called when the kernel begins, [`Touched`] while
+//! it runs, before it counts as complete: nobody who waits for it goes on before all is told. Both
+//! are called by whichever thread executes: one that waits in a call of the runtime, that submits
+//! work which the seed has run early, or the one that executes for programs that wait without
+//! calling. It holds the runtime's lock, so that neither may call the runtime, nor take a lock that
+//! anybody holds who calls it.
 //!
 //! What is told is exact, but in no particular order: bytes that an instruction accesses again and
-//! again, or that touch each other, are told as one as far as they fit in what is kept back until the
-//! kernel ends or waits.
+//! again, or that touch each other, are told as one as far as they fit in what is kept back until
+//! the kernel ends or waits.
 
 use commsan_ptx::{Module, Site, Strength};
 use commsan_simt::{Access, Kind, Observer};
@@ -27,10 +29,10 @@ use std::ops::Range;
 /// Whether the accesses of the kernel with a tag are to be reported.
 pub type Wants = extern "C" fn(tag: u64) -> bool;
 
-/// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file, whose name
-/// is null if it is not known, and else stays where it is. Strong accesses do not race with each other: 1 if
-/// those of one device do not, 2 if no others, nor the host's, 0 for weak ones ([`Strength::number`]). Those
-/// that write may read as well.
+/// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file,
+/// whose name is null if it is not known, and else stays where it is. Strong accesses do not race
+/// with each other: 1 if those of one device do not, 2 if no others, nor the host's, 0 for weak
+/// ones ([`Strength::number`]). Those that write may read as well.
 pub type Touched = extern "C" fn(
     tag: u64,
     write: bool,

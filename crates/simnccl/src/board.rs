@@ -1,9 +1,9 @@
-//! Where the ranks of a communicator meet: memory that they share, of one process or several.
+//! Rendezvous of a communicator's ranks in shared memory, within one process or across several.
 //!
-//! A file in `/dev/shm`, named by the communicator's unique identifier, is there until all ranks have come.
-//! After that they exchange what they have to in rounds, in which each rank writes and then reads what
-//! all have written. Two places each are enough: who writes for the round after next knows that all have read
-//! that place, since they have written for the next one.
+//! A file in `/dev/shm`, named by the communicator's unique identifier, is there until all ranks
+//! have come. After that they exchange what they have to in rounds, in which each rank writes and
+//! then reads what all have written. Two places each are enough: who writes for the round after
+//! next knows that all have read that place, since they have written for the next one.
 
 use crate::abi::{ID_BYTES, UniqueId};
 use crate::error::{Failure, Result};
@@ -38,8 +38,8 @@ impl UniqueId {
         Ok(UniqueId(bytes))
     }
 
-    /// The identifier of a communicator that is made of this one's, by its ranks alike, who all name it the
-    /// same.
+    /// The identifier of a communicator that is made of this one's, by its ranks alike, who all
+    /// name it the same.
     pub fn child(&self, name: impl Hash) -> UniqueId {
         let mut bytes = [0; ID_BYTES];
         for (salt, part) in bytes[..24].chunks_exact_mut(8).enumerate() {

@@ -39,7 +39,8 @@ pub struct Communicator {
     finalized: Mutex<bool>,
 }
 
-/// What orders kernels of a communicator that are put into different streams: they use the same queues.
+/// What orders kernels of a communicator that are put into different streams: they use the same
+/// queues.
 #[derive(Debug)]
 struct Order {
     /// For what the library does itself.
@@ -89,7 +90,8 @@ impl Order {
         Ok(capture)
     }
 
-    /// What follows in any of these streams, and in the communicator, is after what is in the first.
+    /// What follows in any of these streams, and in the communicator, is after what is in the
+    /// first.
     fn leave(&mut self, capture: u64, streams: &[usize]) -> Result {
         let stream = streams[0];
         let event = if capture == 0 { &self.last.0 } else { &self.captured.0 };

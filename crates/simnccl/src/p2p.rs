@@ -1,10 +1,10 @@
 //! Sends and receives: all of a group go on together, as blocks of one kernel.
 //!
-//! Each pair of sender and receiver has a block of its own, which does its operations one after the other.
-//! Where a group has more of them than a kernel is given, kernels follow each other. Operations are put to them
-//! by rounds, in which each rank sends to the one so many places after it and receives from the one so many
-//! before; the n-th send of a round and the n-th receive stay together. So the earliest operation that anybody
-//! waits for is under way at both its ends.
+//! Each pair of sender and receiver has a block of its own, which does its operations one after the
+//! other. Where a group has more of them than a kernel is given, kernels follow each other.
+//! Operations are put to them by rounds, in which each rank sends to the one so many places after
+//! it and receives from the one so many before; the n-th send of a round and the n-th receive stay
+//! together. So the earliest operation that anybody waits for is under way at both its ends.
 
 use crate::communicator::Communicator;
 use crate::error::{Failure, Result};

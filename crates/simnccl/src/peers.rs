@@ -18,8 +18,8 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// Makes this rank's region on the current device, and finds the others'. When it returns, all are
-    /// ready.
+    /// Makes this rank's region on the current device, and finds the others'. When it returns, all
+    /// are ready.
     pub fn make(
         board: &Board,
         rank: usize,

@@ -1,9 +1,10 @@
 //! The device memory that a rank has for a communicator, and how kernels find their way in it.
 //!
-//! It begins with a word that ends kernels. Then follows a [`Link`] for each rank, and a queue for each
-//! other rank, to which that one sends: [`SLOTS`] slots, used in turn. Who sends waits until a slot is free,
-//! stores into it, in the receiver's memory, and then counts on there; who receives counts on at the sender's
-//! when it has taken what was in a slot. So whoever waits reads memory of its own.
+//! It begins with a word that ends kernels. Then follows a [`Link`] for each rank, and a queue for
+//! each other rank, to which that one sends: [`SLOTS`] slots, used in turn. Who sends waits until a
+//! slot is free, stores into it, in the receiver's memory, and then counts on there; who receives
+//! counts on at the sender's when it has taken what was in a slot. So whoever waits reads memory of
+//! its own.
 
 use std::mem::offset_of;
 
@@ -85,8 +86,8 @@ impl Layout {
         self.header() + number as u64 * SLOTS * self.slot
     }
 
-    /// What a rank's region begins with when nothing was sent yet. `bases` are where it finds the regions of
-    /// all ranks.
+    /// What a rank's region begins with when nothing was sent yet. `bases` are where it finds the
+    /// regions of all ranks.
     pub fn header_of(self, rank: usize, bases: &[u64]) -> Vec<u8> {
         let mut bytes = vec![0; LINKS_OFFSET as usize];
         for (peer, &base) in bases.iter().enumerate() {

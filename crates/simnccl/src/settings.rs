@@ -53,8 +53,8 @@ fn slot(queue: u64) -> u64 {
     (queue / SLOTS / SLOT_UNIT).max(1) * SLOT_UNIT
 }
 
-/// `ring,tree`, `^tree`, `allreduce:tree;broadcast:ring`: the only one of ours that is left for all-reduce,
-/// if one is.
+/// `ring,tree`, `^tree`, `allreduce:tree;broadcast:ring`: the only one of ours that is left for
+/// all-reduce, if one is.
 fn algorithm(list: &str) -> Option<Algorithm> {
     let list = list.to_ascii_lowercase();
     let for_all_reduce = |section: &&str| {

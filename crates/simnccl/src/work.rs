@@ -1,4 +1,4 @@
-//! What a kernel is given: phases and their steps, with addresses, as its one parameter.
+//! The parameter of a kernel: phases and their steps, with addresses.
 //!
 //! ```text
 //! scalar  address of the scalar, or 0  values of a slot  bytes of a slot

@@ -1,4 +1,4 @@
-//! Blocks: warps that share memory and meet at barriers.
+//! Thread blocks: warps that share memory and meet at barriers.
 
 use crate::access::Region;
 use crate::barrier::Barriers;

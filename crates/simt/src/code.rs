@@ -1,4 +1,4 @@
-//! The executable form of functions: one [`Code`] per step, operands resolved to rows.
+//! Lowered code of functions: one [`Code`] per step, operands resolved to rows.
 
 use crate::compute::{Args, Compute};
 use crate::rows::{Mask, Slot};

@@ -1,4 +1,4 @@
-//! The loop that executes a warp, step by step.
+//! Interpreter loop of a warp, step by step.
 
 use crate::access::{Memories, Region, Trap};
 use crate::barrier::{Arrival, Barriers};
@@ -269,8 +269,8 @@ fn run_group<O: Observer>(
     }
 }
 
-/// The exchanges that lanes come to by one instruction: those that name the same members take part in
-/// the same one (PTX ISA §9.7.9.6 and §9.7.13, `membermask`).
+/// The exchanges that lanes come to by one instruction: those that name the same members take part
+/// in the same one (PTX ISA §9.7.9.6 and §9.7.13, `membermask`).
 fn parties(
     rows: &Rows,
     collective: &Collective,

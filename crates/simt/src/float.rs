@@ -121,8 +121,8 @@ pub trait Real: Lane + PartialEq + PartialOrd {
         if !root.is_finite_non_zero() {
             return nearest;
         }
-        // r² against x decides on which side of the root r lies. Both are scaled by a power of four,
-        // so that the difference, which is exact then, is not lost below the smallest number.
+        // r² against x decides on which side of the root r lies. Both are scaled by a power of
+        // four, so that the difference, which is exact then, is not lost below the smallest number.
         let scale = -(square.ilogb() & !1);
         let (root, square) = (root.scalbn(scale / 2), square.scalbn(scale));
         let error = root.mul_add_r(root, -square, Round::NearestTiesToEven).value;

@@ -73,8 +73,8 @@ pub enum Progress {
     Running,
     /// There is more to do, but all threads only poll memory that others may write.
     Spinning,
-    /// No thread wants to run before so many nanoseconds of virtual time. The next call takes them as
-    /// gone.
+    /// No thread wants to run before so many nanoseconds of virtual time. The next call takes them
+    /// as gone.
     Idle(u64),
     /// All threads have ended.
     Done,

@@ -1,5 +1,7 @@
-//! From PTX to the executable form: names of registers become rows, constants rows of a pool, opcodes
-//! functions of rows.
+//! Lowering.
+//!
+//! From PTX to the executable form: names of registers become rows, constants rows of a pool,
+//! opcodes functions of rows.
 //!
 //! Registers may be wider than an instruction's type (ISA §9.4.1): such operands are narrowed to a
 //! temporary row before, results widened from one after. Guards stay intact for all steps of an

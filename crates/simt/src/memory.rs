@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// Where shared memory appears among generic addresses: beyond what a process of 48-bit addresses has.
+/// Where shared memory appears among generic addresses: beyond what a process of 48-bit addresses
+/// has.
 pub const SHARED_WINDOW: u64 = 1 << 48;
 /// Where a thread's local memory appears.
 pub const LOCAL_WINDOW: u64 = 2 << 48;
@@ -149,8 +150,8 @@ impl<'a> Global<'a> {
     }
 }
 
-/// Values as they lie in memory that other threads of the process, and other processes, may access at
-/// the same time.
+/// Values as they lie in memory that other threads of the process, and other processes, may access
+/// at the same time.
 ///
 /// # Safety
 /// Implementations access exactly the bytes of the value.

@@ -1,5 +1,5 @@
-//! Functions that the device provides to kernels: `printf`, `assert`, `malloc`, `free`, and what decides
-//! about graphs.
+//! Functions that the device provides to kernels: `printf`, `assert`, `malloc`, `free`, and what
+//! decides about graphs.
 
 use crate::access::Region;
 use crate::code::{Call, Passed, Provided};

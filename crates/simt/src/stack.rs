@@ -30,7 +30,8 @@ impl Local {
         self.tops.iter().copied().max().unwrap_or(0)
     }
 
-    /// Takes bytes for a frame in the lanes of a set. Where it begins; none if there is not so much.
+    /// Takes bytes for a frame in the lanes of a set. Where it begins; none if there is not so
+    /// much.
     pub fn take(&mut self, mask: Mask, size: u64) -> Option<u64> {
         let base = lanes(mask).map(|lane| self.tops[lane]).max().unwrap_or(0);
         let base = base.next_multiple_of(FRAME_ALIGNMENT);

@@ -1,9 +1,10 @@
-//! Warps: which lanes go on together, and from where.
+//! Warps: SIMT divergence and reconvergence of lanes.
 //!
 //! Lanes that are at the same step of the same call form a group; a branch that they disagree on
-//! splits it. Groups are resumed from the lowest step on, so that those of structured code meet again
-//! where they part no more. A group that only waits for others, by spinning, gives way to them, as
-//! independent thread scheduling promises (CUDA C++ Programming Guide, "SIMT Architecture").
+//! splits it. Groups are resumed from the lowest step on, so that those of structured code meet
+//! again where they part no more. A group that only waits for others, by spinning, gives way to
+//! them, as independent thread scheduling promises (CUDA C++ Programming Guide, "SIMT
+//! Architecture").
 
 use crate::access::Trap;
 use crate::barrier::Barriers;
@@ -257,8 +258,8 @@ impl Warp {
         }
     }
 
-    /// Calls a function in the lanes of a group, which continues there. The caller's `returns_to` is
-    /// the step after the call.
+    /// Calls a function in the lanes of a group, which continues there. The caller's `returns_to`
+    /// is the step after the call.
     pub fn call(
         &mut self,
         at: usize,

@@ -1,7 +1,8 @@
-//! One buffer for what a call reads and for what it writes: CS-BUF-04 (MPI 4.1 §2.3, §3.10, §6.2.1).
+//! One buffer for what a call reads and for what it writes: CS-BUF-04 (MPI 4.1 §2.3, §3.10,
+//! §6.2.1).
 //!
-//! Only where the two are certain to share bytes: at one address, with predefined datatypes. Derived ones may
-//! leave each other's bytes out, and so may displacements.
+//! Only where the two are certain to share bytes: at one address, with predefined datatypes.
+//! Derived ones may leave each other's bytes out, and so may displacements.
 
 use super::{Given, count_of};
 use crate::places;
@@ -59,8 +60,8 @@ fn are_same(given: &Given, read: &Rule, written: &Rule) -> bool {
         && is_same_address(given.constants.body, from, to, MAX_EXPR_DEPTH)
 }
 
-/// Whether two values are computed in the same way from the same; numbers are no addresses, but mean
-/// something to calls.
+/// Whether two values are computed in the same way from the same; numbers are no addresses, but
+/// mean something to calls.
 fn is_same_address(body: &Body, one: Value, other: Value, depth: u32) -> bool {
     match (one, other) {
         (Value::Int(_) | Value::Opaque, _) => false,

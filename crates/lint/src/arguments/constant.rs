@@ -279,8 +279,8 @@ impl Constants<'_> {
         stored(self.program, self.body, *inst.args.get(index)?).or_else(held)
     }
 
-    /// The predefined handle that a call is given. Fortran's numbers are known of MPICH alone: those of Open MPI
-    /// are small, and mean another thing for each kind of handle.
+    /// The predefined handle that a call is given. Fortran's numbers are known of MPICH alone:
+    /// those of Open MPI are small, and mean another thing for each kind of handle.
     pub fn handle(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<Constant> {
         let argument = self.given(inst, index)?;
         match argument {

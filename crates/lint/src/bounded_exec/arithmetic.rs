@@ -1,4 +1,4 @@
-//! What operations make of values.
+//! Abstract arithmetic on values that are constants, addresses or unknown.
 
 use super::store::{Datum, ObjectId, UNKNOWN_SIZE_BYTES};
 use commsan_ir::{Binary, Compare};

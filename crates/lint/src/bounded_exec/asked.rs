@@ -1,4 +1,4 @@
-//! What a call of MPI is given by a rank.
+//! The arguments that a rank passes to an MPI call.
 
 use super::Job;
 use super::store::Datum;

@@ -1,4 +1,4 @@
-//! What a call of MPI does in a rehearsal.
+//! Semantics of MPI calls in bounded execution.
 
 use super::asked::Asked;
 use super::store::Datum;

@@ -1,4 +1,5 @@
-//! Collectives: who enters which together, whether they agree, and what comes of it.
+//! Collective matching: the n-th collectives of all ranks on a communicator are compared and
+//! executed together.
 
 use super::asked::{Asked, Place};
 use super::messages::{Request, shown};

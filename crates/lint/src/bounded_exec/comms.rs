@@ -1,4 +1,4 @@
-//! Communicators, groups and grids: who is who in them.
+//! Communicators, groups and Cartesian grids of the executed ranks.
 
 use super::asked::Asked;
 use super::collective_matching::Entry;

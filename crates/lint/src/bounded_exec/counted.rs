@@ -1,4 +1,4 @@
-//! What of all that is defect in rehearsals counts.
+//! Filters defects of all executions: which are reported as findings, and as certain or possible.
 
 use super::Outcome;
 use super::defects::Defect;

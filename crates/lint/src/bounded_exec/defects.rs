@@ -1,4 +1,4 @@
-//! What is wrong in a rehearsal.
+//! Defects found in one bounded execution.
 
 use super::asked::{Asked, Place};
 use super::collective_matching::Entry;

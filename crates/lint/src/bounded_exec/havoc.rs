@@ -1,4 +1,4 @@
-//! Code that a condition decides about which nobody knows: what it may change, and where it ends.
+//! Havoc: skips a region under an unknown condition and forgets everything that it may write.
 
 use super::interpreter::{Interpreter, Stop};
 use super::store::{Datum, ObjectId, Origin};
@@ -6,8 +6,9 @@ use crate::library::Library;
 use commsan_ir::{BlockId, Callee, FunctionId, Inst, InstId, Op, Value};
 
 impl Interpreter<'_, '_> {
-    /// Goes past the code that a condition decides about: whatever it may do is not known afterwards. Where it may
-    /// call MPI, nobody knows how the rank goes on. A `loop_only` condition is one of a loop's own.
+    /// Goes past the code that a condition decides about: whatever it may do is not known
+    /// afterwards. Where it may call MPI, nobody knows how the rank goes on. A `loop_only`
+    /// condition is one of a loop's own.
     pub(super) fn skip(&mut self, loop_only: bool) -> Result<(), Stop> {
         let (function, block) = (self.frame().function, self.frame().block);
         let region = self.text.region(function, block).ok_or(Stop::Lost)?;

@@ -1,4 +1,4 @@
-//! One rank: runs the program's code on what is known, up to the next call of MPI.
+//! Interpreter of one rank: executes IR on known and unknown values up to the next MPI call.
 
 use super::arithmetic::{address, binary, compare};
 use super::store::{Datum, ObjectId, Origin, Store, UNKNOWN_SIZE_BYTES};
@@ -429,7 +429,8 @@ impl<'t, 'p> Interpreter<'t, 'p> {
         self.put(address, size, value)
     }
 
-    /// Stores; where nobody knows where to, the rank is lost, unless it is somewhere in a known object.
+    /// Stores; where nobody knows where to, the rank is lost, unless it is somewhere in a known
+    /// object.
     pub fn put(&mut self, address: Datum, size: i64, value: Datum) -> Result<(), Stop> {
         match address {
             Datum::Address(object, at) => self.store.store((object, at), size, value),

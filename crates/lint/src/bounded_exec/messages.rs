@@ -1,4 +1,4 @@
-//! Messages between ranks: which receive gets which, whether they fit, and the requests that stand for them.
+//! Point-to-point matching: envelopes, message sizes and requests.
 
 use super::asked::{Asked, Place};
 use super::interpreter::Pending;
@@ -386,7 +386,8 @@ impl<'p> Job<'_, 'p> {
         Some(())
     }
 
-    /// The request in a variable or an element of an array: none if it is null; nothing if nobody knows.
+    /// The request in a variable or an element of an array: none if it is null; nothing if nobody
+    /// knows.
     fn request_behind(
         &mut self,
         asked: &Asked<'p>,
@@ -402,7 +403,8 @@ impl<'p> Job<'_, 'p> {
         }
     }
 
-    /// Waits for what was read in an array of requests, which are null afterwards unless they are persistent.
+    /// Waits for what was read in an array of requests, which are null afterwards unless they are
+    /// persistent.
     fn wait_for(
         &mut self,
         asked: &Asked<'p>,
@@ -420,7 +422,8 @@ impl<'p> Job<'_, 'p> {
         self.wait(asked, wanted, need, after);
     }
 
-    /// `MPI_Test`: waits, as a program that tests does so until the flag is true. Where it does not, nobody knows.
+    /// `MPI_Test`: waits, as a program that tests does so until the flag is true. Where it does
+    /// not, nobody knows.
     fn test(&mut self, asked: &Asked<'p>) -> Option<()> {
         let mut requests = Vec::new();
         let name = if asked.call.effect == Effect::Test { "request" } else { "requests" };

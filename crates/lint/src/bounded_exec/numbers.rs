@@ -1,4 +1,4 @@
-//! What numbers and names stand for in the two MPI libraries.
+//! ABI constants of the two MPI libraries.
 
 use crate::environment::Environment;
 

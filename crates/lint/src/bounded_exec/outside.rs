@@ -1,4 +1,4 @@
-//! Functions of libraries, as far as a rank's values depend on them.
+//! Models of library functions, as far as a rank's values depend on them.
 
 use super::interpreter::{Interpreter, Stop};
 use super::store::{Datum, Origin};

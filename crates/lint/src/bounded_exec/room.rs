@@ -1,8 +1,8 @@
-//! Buffers with less room than calls use of them (CS-BUF-07, docs/room.md), as far as a rehearsal knows the memory, the
-//! count and the datatype.
+//! Buffers with less room than calls use of them (CS-BUF-07, docs/room.md), as far as a rehearsal
+//! knows the memory, the count and the datatype.
 //!
-//! A receive counts with what it has asked for, whatever arrives. **Missed**: what ends within the same variable or
-//! block, counts in arrays, neighbours.
+//! A receive counts with what it has asked for, whatever arrives. **Missed**: what ends within the
+//! same variable or block, counts in arrays, neighbours.
 
 use super::Job;
 use super::asked::Asked;

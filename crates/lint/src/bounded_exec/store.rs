@@ -1,4 +1,4 @@
-//! Memory of one rank: objects, and what is known to be in them.
+//! Memory of one rank: objects, and the known values in them.
 
 use commsan_ir::{FunctionId, GlobalId, InstId};
 use rustc_hash::FxHashSet;
@@ -39,8 +39,8 @@ pub enum Origin {
     System,
 }
 
-/// What is in an object, in pieces: the offset of each, its length and content. A piece of more than 8 bytes is all
-/// zeros or not known. Together they cover the object.
+/// What is in an object, in pieces: the offset of each, its length and content. A piece of more
+/// than 8 bytes is all zeros or not known. Together they cover the object.
 type Pieces = BTreeMap<i64, (i64, Datum)>;
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! What ranks look up in the program's code, found once.
+//! Facts about the program's code that all executed ranks share.
 
 use crate::Calls;
 use crate::library::Library;
@@ -67,7 +67,8 @@ impl<'p> Text<'p> {
         (regular && step * count == global.size && step <= 8).then_some(step as i64)
     }
 
-    /// Whether a function of a library runs others at the same time, or changes where the program goes on.
+    /// Whether a function of a library runs others at the same time, or changes where the program
+    /// goes on.
     pub fn starts_threads(&self, name: &str) -> bool {
         const BEGINS: [&str; 8] = [
             "pthread_",
@@ -101,8 +102,8 @@ impl<'p> Text<'p> {
         })
     }
 
-    /// What is between the end of a block and where all ways from it meet, ways that end the job left out; none
-    /// if MPI may be called there.
+    /// What is between the end of a block and where all ways from it meet, ways that end the job
+    /// left out; none if MPI may be called there.
     pub fn region(&self, function: FunctionId, block: BlockId) -> Option<Rc<Region>> {
         if let Some(known) = self.regions.borrow().get(&(function, block)) {
             return known.clone();

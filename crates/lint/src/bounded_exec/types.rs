@@ -1,4 +1,4 @@
-//! Datatypes, as far as messages are compared by them.
+//! Type signatures of datatypes, for the comparison of messages.
 
 use super::asked::Asked;
 use super::store::{Datum, Kind};

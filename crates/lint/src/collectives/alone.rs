@@ -1,5 +1,6 @@
-//! Conditions that one rank meets alone, as those within `if (rank == 0)`, and in functions that are called only there:
-//! however they come out, no other rank takes another way. What the others do instead is looked at where they part.
+//! Conditions that one rank meets alone, as those within `if (rank == 0)`, and in functions that
+//! are called only there: however they come out, no other rank takes another way. What the others
+//! do instead is looked at where they part.
 
 use super::comm::{Comms, RANK};
 use super::rank_divergence::Divergent;

@@ -1,8 +1,11 @@
+//! Communicator divergence: ranks call one collective on different communicators.
+//!
 //! Communicators of which a condition chooses one: `comm = rank == 0 ? MPI_COMM_WORLD : copy`.
 //!
-//! One call then enters a collective of one communicator on some ranks, and of another one on others. What is
-//! chosen is a value that joins two ways, or what a variable holds of whose address nothing is made but
-//! arguments of MPI: where two ways meet that a branch has opened, each of which has left one communicator there.
+//! One call then enters a collective of one communicator on some ranks, and of another one on
+//! others. What is chosen is a value that joins two ways, or what a variable holds of whose address
+//! nothing is made but arguments of MPI: where two ways meet that a branch has opened, each of
+//! which has left one communicator there.
 
 use super::Check;
 use super::comm::{Comm, Comms};
@@ -128,8 +131,8 @@ impl<'c, 'p> Ways<'c, 'p> {
         std::iter::successors(Some(below), up).any(|block| block == above)
     }
 
-    /// What a variable holds in a block, before an instruction, if that is not too far away. None where that is
-    /// asked already: a loop adds nothing then.
+    /// What a variable holds in a block, before an instruction, if that is not too far away. None
+    /// where that is asked already: a loop adds nothing then.
     fn before(
         &self,
         variable: InstId,

@@ -1,4 +1,4 @@
-//! Communicators: which one a call names, and which ranks it has.
+//! Communicator analysis: which communicator a call names, and which ranks belong to it.
 
 use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;

@@ -5,10 +5,11 @@
 //! else             do { MPI_Bcast(&cmd, …);  if (cmd == SUM) sum(); } while (cmd != STOP);
 //! ```
 //!
-//! The command decides which path a listener takes. So its calls match those of another path if these
-//! are among what it could be commanded: if the other path's sequences of calls are all among its own. Both are
-//! finite automata; whether the one's language is in the other's is a walk over pairs of a state and the states
-//! that the listener may be in (subset construction). Whether the right command is sent is not examined.
+//! The command decides which path a listener takes. So its calls match those of another path if
+//! these are among what it could be commanded: if the other path's sequences of calls are all among
+//! its own. Both are finite automata; whether the one's language is in the other's is a walk over
+//! pairs of a state and the states that the listener may be in (subset construction). Whether the
+//! right command is sent is not examined.
 
 use super::comm::{Comm, Comms};
 use super::fork::Fork;
@@ -24,7 +25,8 @@ const MAX_AUTOMATON_STATES: usize = 4096;
 /// Maximum number of pairs of states that one comparison visits.
 const MAX_STATE_PAIRS: usize = 20_000;
 
-/// Whether the paths of a branch may call the same, since one executes the commands that the other sends.
+/// Whether the paths of a branch may call the same, since one executes the commands that the other
+/// sends.
 pub fn agree(comms: &Comms, fork: &Fork) -> bool {
     let ways: Vec<_> = fork.sequences().collect();
     let listens: Vec<_> = ways

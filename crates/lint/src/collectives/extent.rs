@@ -1,4 +1,4 @@
-//! How many bytes calls of MPI write, as far as that is constant.
+//! Constant bounds of the bytes that MPI calls write.
 
 use super::comm::Comms;
 use crate::{Mpi, datatypes};

@@ -1,4 +1,5 @@
-//! Roots, reductions, counts and datatypes that a collective is given, where these follow from the rank.
+//! Roots, reductions, counts and datatypes that a collective is given, where these follow from the
+//! rank.
 
 use super::Check;
 use super::comm::OTHER;
@@ -81,8 +82,9 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Whether a value that differs is computed from the rank and what is the same on all, or is one of several
-    /// constants. None where it may be a negative number: those are the roots of intercommunicators.
+    /// Whether a value that differs is computed from the rank and what is the same on all, or is
+    /// one of several constants. None where it may be a negative number: those are the roots of
+    /// intercommunicators.
     fn follows(
         &self,
         function: FunctionId,

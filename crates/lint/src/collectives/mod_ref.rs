@@ -1,5 +1,5 @@
-//! What of memory a function has to do with: what it, or what it calls, reads or writes. What lies elsewhere
-//! does not matter to it, and passes by (access-based localization: Oh, Brutschy, Yi, VMCAI 2011).
+//! Mod/ref analysis: the memory that a function, with its callees, may read or write. Analysing a
+//! function with that memory only is access-based localization (Oh, Brutschy, Yi, VMCAI 2011).
 //!
 //! Only objects count in which something may differ between ranks.
 
@@ -136,8 +136,8 @@ impl ModRef {
         objects.filter_map(number).map(place).collect()
     }
 
-    /// All places within so many bytes from where a value may point to; from there itself if it is not
-    /// known how many.
+    /// All places within so many bytes from where a value may point to; from there itself if it is
+    /// not known how many.
     pub fn extended(&self, targets: &Rc<Targets>, bytes: Option<u64>) -> Rc<Targets> {
         let Some(bytes) = bytes.and_then(|bytes| i64::try_from(bytes).ok()) else {
             return Rc::clone(targets);

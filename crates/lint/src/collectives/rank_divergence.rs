@@ -1,16 +1,19 @@
-//! Which values differ between ranks.
+//! Rank divergence: an interprocedural, flow- and context-sensitive dataflow analysis of which
+//! values may differ between ranks, with control dependences (multi-valued expressions, Zhang and
+//! Duesterwald, PPoPP 2007).
 //!
 //! A value carries labels of what makes it differ: the rank in a communicator, received data, the
-//! clock. Labels follow data through variables, memory and calls, and control: what is stored on one side
-//! of a condition that differs, differs. A collective that gives all the same takes them away.
+//! clock. Labels follow data through variables, memory and calls, and control: what is stored on
+//! one side of a condition that differs, differs. A collective that gives all the same takes them
+//! away.
 //!
-//! Forward over each function, memory by place (flow-sensitive), for each combination of labels that a
-//! function is called with, and of what its parameters point to (`context.rs`). Of a function with many such
-//! combinations they are joined.
+//! Forward over each function, memory by place (flow-sensitive), for each combination of labels
+//! that a function is called with, and of what its parameters point to (`context.rs`). Of a
+//! function with many such combinations they are joined.
 //!
-//! A function is looked at when it is called, with the memory that it has to do with (`footprint.rs`). Who
-//! called it before keeps what it did then: that was enough for what he came with. Only what followed from
-//! calls within themselves is looked at again.
+//! A function is looked at when it is called, with the memory that it has to do with
+//! (`footprint.rs`). Who called it before keeps what it did then: that was enough for what he came
+//! with. Only what followed from calls within themselves is looked at again.
 
 mod calls;
 mod context;
@@ -251,7 +254,8 @@ impl Analysis<'_, '_> {
         }
     }
 
-    /// Without a function's own variables, of which nothing is left when it returns, unless it was called by itself.
+    /// Without a function's own variables, of which nothing is left when it returns, unless it was
+    /// called by itself.
     fn outliving(
         &self,
         function: FunctionId,

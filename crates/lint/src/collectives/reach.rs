@@ -1,3 +1,5 @@
+//! A flow-insensitive pre-analysis of rank divergence.
+//!
 //! Where anything can differ between ranks at all: a quick look without regard to order, places in
 //! objects, or who calls. Most functions of most programs drop out here.
 
@@ -85,8 +87,8 @@ struct Reach<'p> {
     controlled: Vec<bool>,
     results: Vec<bool>,
     objects: FxHashSet<Object>,
-    /// Sets of addresses: how many objects there were when it was last asked whether these lead to one; none if
-    /// they do.
+    /// Sets of addresses: how many objects there were when it was last asked whether these lead to
+    /// one; none if they do.
     asked: FxHashMap<SetId, Option<usize>>,
     /// Sets of addresses whose objects are all known.
     stored: FxHashSet<SetId>,

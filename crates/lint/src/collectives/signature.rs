@@ -1,9 +1,10 @@
-//! How much a collective moves, where ranks differ in it: by counts and datatypes that follow from the rank, or that
-//! are constants, others on each side of a condition on the rank (MPI 4.1 §6.4 to §6.12).
+//! How much a collective moves, where ranks differ in it: by counts and datatypes that follow from
+//! the rank, or that are constants, others on each side of a condition on the rank (MPI 4.1 §6.4 to
+//! §6.12).
 //!
-//! Counts only of collectives to which all ranks pass the same amount, and only what every rank passes: what the root
-//! alone is asked for may be anything elsewhere, and so may what is in place. Derived datatypes may move as much
-//! in other pieces.
+//! Counts only of collectives to which all ranks pass the same amount, and only what every rank
+//! passes: what the root alone is asked for may be anything elsewhere, and so may what is in place.
+//! Derived datatypes may move as much in other pieces.
 
 use super::Check;
 use super::terms::{Event, named};
@@ -91,8 +92,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Whether an argument differs between ranks, or between ranks that are distinguished by nothing but their
-    /// number: counts, and datatypes of other elements.
+    /// Whether an argument differs between ranks, or between ranks that are distinguished by
+    /// nothing but their number: counts, and datatypes of other elements.
     pub(super) fn is_own(
         &self,
         function: FunctionId,

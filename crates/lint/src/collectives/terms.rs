@@ -1,9 +1,11 @@
-//! Which collectives a function calls, in which order, as a term: a sequence of calls, choices and loops
-//! that follows the function's control flow between branches and where they meet again.
+//! Collective call sequences as regular terms.
 //!
-//! Two terms are equal if they call the same collectives on the same communicators in the same order.
-//! Choices and loops are compared by what is in them, not by their conditions: that two loops
-//! over the same collective go round equally often is taken for granted.
+//! Which collectives a function calls, in which order, as a term: a sequence of calls, choices and
+//! loops that follows the function's control flow between branches and where they meet again.
+//!
+//! Two terms are equal if they call the same collectives on the same communicators in the same
+//! order. Choices and loops are compared by what is in them, not by their conditions: that two
+//! loops over the same collective go round equally often is taken for granted.
 
 mod fatal;
 mod read;

@@ -1,4 +1,4 @@
-//! What taking one of a branch's two ways says about the thread that takes it.
+//! Path conditions: what the outcome of a branch implies about the executing thread.
 
 use super::thread_divergence::{Divergence, ThreadDivergence};
 use crate::Calls;

@@ -1,5 +1,7 @@
-//! Functions with the words they are called in, from those on that nobody calls, and the calls of MPI in
-//! them.
+//! Calling contexts: functions by parallelism word.
+//!
+//! Functions with the words they are called in, from those on that nobody calls, and the calls of
+//! MPI in them.
 
 use super::shape::{Shape, Shapes, State};
 use super::word::{Letter, Spot, forbids, forbids_barrier, settled};
@@ -78,8 +80,8 @@ pub struct Instances<'p> {
 }
 
 impl<'p> Instances<'p> {
-    /// Those reached from `roots`, each with the word that it is entered in, then those that nothing has
-    /// reached, in the word `rest`.
+    /// Those reached from `roots`, each with the word that it is entered in, then those that
+    /// nothing has reached, in the word `rest`.
     pub fn of(
         program: &'p Program,
         mpi: &'p Calls,
@@ -142,7 +144,8 @@ impl<'p> Instances<'p> {
         self.waiting.contains(&function)
     }
 
-    /// Whether an instruction of an instance may wait for other threads, in ways that are not modelled.
+    /// Whether an instruction of an instance may wait for other threads, in ways that are not
+    /// modelled.
     pub fn waits_at(&self, number: Number, inst: &Inst) -> bool {
         let function = self.all[number].function;
         let callees = callgraph::callees(self.points_to, function, inst);
@@ -321,7 +324,8 @@ impl<'p> Instances<'p> {
     }
 }
 
-/// Whether it is nothing else: reductions, too, end with one, which the runtime decides who gets to.
+/// Whether it is nothing else: reductions, too, end with one, which the runtime decides who gets
+/// to.
 fn is_barrier(program: &Program, inst: &Inst) -> bool {
     match inst.op {
         Op::Call(Callee::Direct(callee)) => program[callee].name == "__kmpc_barrier",

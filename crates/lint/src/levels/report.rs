@@ -1,4 +1,4 @@
-//! Findings about threads.
+//! Findings of the thread-level analysis.
 
 use super::concurrent::Pair;
 use super::instances::{Entered, Event, Instances, Nested};
@@ -197,7 +197,8 @@ impl<'r, 'p> Report<'r, 'p> {
         let code = match (collective, serialized) {
             (true, _) => Code::CollectivesConcurrent,
             (false, true) => Code::CallsConcurrent,
-            // Any level that allows both calls allows them at once; other conflicts were reported already.
+            // Any level that allows both calls allows them at once; other conflicts were reported
+            // already.
             (false, false) => return None,
         };
         let here = self.at(first.spot);
@@ -348,8 +349,8 @@ impl<'r, 'p> Report<'r, 'p> {
         self.instances.mpi_of(event).call.is_some_and(|call| call.collective)
     }
 
-    /// The communicator of a call, as far as it is certain to be the same for all threads: a constant,
-    /// or a variable that they share, by where it is.
+    /// The communicator of a call, as far as it is certain to be the same for all threads: a
+    /// constant, or a variable that they share, by where it is.
     fn communicator(&self, event: &Event) -> Option<(Option<FunctionId>, Value)> {
         let mpi = self.instances.mpi_of(event);
         let inst = self.inst(event.spot)?;

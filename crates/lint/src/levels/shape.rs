@@ -1,8 +1,8 @@
 //! Which constructs each place of a function is in, counted from the function's begin.
 //!
-//! Each function is looked at once, forward along its control flow. OpenMP's regions are properly nested,
-//! so where ways meet they agree; where they should not, what they have in common counts. Locks are
-//! another matter: one that is held on any way that leads to a place counts as held.
+//! Each function is looked at once, forward along its control flow. OpenMP's regions are properly
+//! nested, so where ways meet they agree; where they should not, what they have in common counts.
+//! Locks are another matter: one that is held on any way that leads to a place counts as held.
 
 use super::facts::{Fact, Facts};
 use super::thread_divergence::ThreadDivergence;
@@ -92,7 +92,8 @@ impl<'p> Shapes<'p> {
                 }
             }
         }
-        // Callees mostly come before their callers in a file; whoever did not know them looks again.
+        // Callees mostly come before their callers in a file; whoever did not know them looks
+        // again.
         open.reverse();
         while let Some(function) = open.pop() {
             if found.look(function) {
@@ -310,8 +311,8 @@ fn returns_to(body: &Body, block: BlockId, from: BlockId, without: BlockId) -> b
 }
 
 impl Shape {
-    /// Where the end of a block leads to, and whether that begins a loop. Loops are taken to run once at
-    /// least: from where one has just begun, no way leads out of it.
+    /// Where the end of a block leads to, and whether that begins a loop. Loops are taken to run
+    /// once at least: from where one has just begun, no way leads out of it.
     pub fn ways<'s>(
         &'s self,
         body: &'s Body,

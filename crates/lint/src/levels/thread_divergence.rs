@@ -1,8 +1,10 @@
-//! What differs between the threads of a team: values that come from the thread's number, its share of
-//! a loop, or memory of its own. A test for such a value lets some threads in, not all.
+//! Thread divergence analysis.
 //!
-//! A value counts as the same for all threads if it is computed from constants, shared variables and what
-//! MPI says; what is not known counts as different.
+//! What differs between the threads of a team: values that come from the thread's number, its share
+//! of a loop, or memory of its own. A test for such a value lets some threads in, not all.
+//!
+//! A value counts as the same for all threads if it is computed from constants, shared variables
+//! and what MPI says; what is not known counts as different.
 
 use crate::Calls;
 use crate::callgraph::callees;
@@ -96,8 +98,8 @@ impl Values {
 }
 
 impl ThreadDivergence {
-    /// Looks at all functions that other threads than the first may run, among those `wanted`; threads
-    /// also begin with `others`.
+    /// Looks at all functions that other threads than the first may run, among those `wanted`;
+    /// threads also begin with `others`.
     pub fn of(
         program: &Program,
         mpi: &Calls,

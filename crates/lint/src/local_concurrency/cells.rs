@@ -1,5 +1,7 @@
-//! Memory at known places becomes values: what a load reads is what was stored there last, or, after
-//! a write that is not known exactly, one new value for all loads up to the next write.
+//! Scalar promotion of memory cells (mem2reg for known addresses).
+//!
+//! Memory at known places becomes values: what a load reads is what was stored there last, or,
+//! after a write that is not known exactly, one new value for all loads up to the next write.
 //!
 //! So two loads of a variable whose address MPI was given are the same value if nothing in between
 //! may have written it, and values can be compared that lie in memory: ranks, pointers, windows.

@@ -1,4 +1,4 @@
-//! What an instruction does to memory, and a call to operations.
+//! Mod/ref effects of instructions, and the effects of MPI calls on pending operations.
 
 use super::flat::Flat;
 use super::linear::{Known, Linear};
@@ -228,8 +228,8 @@ impl<'p> View<'p> {
         rules.filter_map(|rule| self.buffer(known, id, rule, false)).collect()
     }
 
-    /// What only some ranks use of a collective: all but the root, or the root alone. What the root alone reads may
-    /// be anything elsewhere; where all write to it, the root does, too.
+    /// What only some ranks use of a collective: all but the root, or the root alone. What the root
+    /// alone reads may be anything elsewhere; where all write to it, the root does, too.
     pub fn partial_buffers(&self, known: &Known, id: InstId) -> Vec<Touch> {
         let Some((_, call)) = self.row(id).filter(|(_, call)| call.collective) else {
             return Vec::new();

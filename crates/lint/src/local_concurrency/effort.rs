@@ -1,10 +1,11 @@
-//! How far operations are followed before they are given up.
+//! Budget of the path exploration, in visits of blocks.
 
 use commsan_ir::Program;
 use std::cell::Cell;
 
-/// What following operations takes, in the whole program: at most as much as the program is large, so that
-/// the time is, too. In a program of many entangled ways the last operations are not followed.
+/// What following operations takes, in the whole program: at most as much as the program is large,
+/// so that the time is, too. In a program of many entangled ways the last operations are not
+/// followed.
 #[derive(Debug)]
 pub struct Effort {
     /// Visits of blocks that are left.

@@ -1,9 +1,9 @@
-//! The operation that a loop starts in its first iteration.
+//! First iteration of a loop, analysed as if peeled: the operation that it starts.
 //!
-//! Where a loop starts operations on buffers of their own, `&in[i]`, it is not known after the loop which of
-//! them a buffer belongs to. That of the first iteration is: `&in[0]`, which another loop uses in its first
-//! iteration. So such an operation is followed once more, with what the first iteration makes of the loop's
-//! variables, if it can be started then.
+//! Where a loop starts operations on buffers of their own, `&in[i]`, it is not known after the loop
+//! which of them a buffer belongs to. That of the first iteration is: `&in[0]`, which another loop
+//! uses in its first iteration. So such an operation is followed once more, with what the first
+//! iteration makes of the loop's variables, if it can be started then.
 
 use super::linear::Linear;
 use super::operation::Operation;
@@ -12,8 +12,8 @@ use super::walk::Walker;
 use commsan_ir::{BlockId, InstId, Op, Value};
 
 impl Walker<'_, '_> {
-    /// What is known where an operation starts in the first iteration of the loops by which its buffers
-    /// differ. None if there are no such loops, or it does not start then.
+    /// What is known where an operation starts in the first iteration of the loops by which its
+    /// buffers differ. None if there are no such loops, or it does not start then.
     pub fn in_first_iteration(&self, mut state: State, operation: &Operation) -> Option<State> {
         let start = self.blocks[operation.start.0 as usize];
         let places = self.view.places(&state.known, operation);

@@ -1,5 +1,7 @@
-//! A function with everything it calls in place of the calls, so that what happens in callees is seen
-//! in the order it happens, with the arguments it happens to.
+//! Inlining of callees.
+//!
+//! A function with everything it calls in place of the calls, so that what happens in callees is
+//! seen in the order it happens, with the arguments it happens to.
 //!
 //! Recursion ends it, and so does [`MAX_INSTRUCTIONS`]; such calls stay calls.
 
@@ -30,7 +32,8 @@ pub struct Frame {
 pub struct Flat {
     /// Its code, promoted.
     pub body: Body,
-    /// Where instructions come from: frame, and the number in that function. Those made up have none.
+    /// Where instructions come from: frame, and the number in that function. Those made up have
+    /// none.
     pub origins: Vec<(usize, InstId)>,
     /// The function itself first.
     pub frames: Vec<Frame>,

@@ -1,4 +1,4 @@
-//! What is found along the ways of an operation.
+//! Violations found along the paths of one operation.
 
 use commsan_ir::InstId;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,4 +1,4 @@
-//! Values as sums: constants and multiples of values that are not looked into.
+//! Linear expressions: a constant plus multiples of opaque values.
 
 use commsan_ir::{Binary, Body, InstId, Op, Value};
 use rustc_hash::FxHashMap;

@@ -1,7 +1,10 @@
+//! Liveness analysis.
+//!
 //! Which values still matter at a block: those that a condition or an address behind it depends on.
 //!
-//! What is known of other values need not be kept on a way, and need not be compared where ways meet. So
-//! it costs no more to follow an operation through a large function than through a small one.
+//! What is known of other values need not be kept on a way, and need not be compared where ways
+//! meet. So it costs no more to follow an operation through a large function than through a small
+//! one.
 
 use super::effects::View;
 use super::loops::Ways;

@@ -1,4 +1,4 @@
-//! Loops of a function, and the order that visits all of a loop before what follows it.
+//! Natural loops of a function, and a block order that visits a loop before its exits.
 
 use commsan_ir::graph::{Flow, dominators, post_dominators};
 use commsan_ir::{BlockId, Body};

@@ -1,4 +1,4 @@
-//! Operations: what they use, and what completes them.
+//! Pending MPI operations: their buffers and completion calls.
 
 use super::effects::{Called, Touch, View, completes, synchronises};
 use super::linear::{Known, Linear};

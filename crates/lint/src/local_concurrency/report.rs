@@ -1,4 +1,4 @@
-//! From what was found along the ways of an operation to findings.
+//! Converts violations along the paths of an operation into findings.
 
 use super::effects::{Called, View};
 use super::found::{Found, Overlap, Violation};
@@ -381,7 +381,8 @@ impl Reporter<'_, '_, '_> {
         None
     }
 
-    /// Whether a condition depends on nothing that happens after the start, calls of others excepted.
+    /// Whether a condition depends on nothing that happens after the start, calls of others
+    /// excepted.
     fn is_independent(&self, branch: InstId, access: InstId) -> bool {
         let mut open = self.view.flat.body[branch].args.to_vec();
         let mut seen = FxHashSet::default();
@@ -506,8 +507,8 @@ impl Reporter<'_, '_, '_> {
         Some(Finding { possible: ever, ..finding })
     }
 
-    /// Conditions that leave out the completion of an operation which always starts, once, and that are settled when
-    /// it does. What a test says is none of them.
+    /// Conditions that leave out the completion of an operation which always starts, once, and that
+    /// are settled when it does. What a test says is none of them.
     fn left_out(&self, end: InstId) -> Option<Vec<InstId>> {
         let ways = self.walker.ways;
         let start = self.block(self.operation.start);

@@ -1,4 +1,4 @@
-//! What is known on the way through a function: the values of phis, and bounds of sums.
+//! Abstract state of a path: known values of phis, and intervals of linear expressions.
 
 use super::linear::{Known, Linear};
 use super::live::Live;
@@ -409,8 +409,8 @@ pub fn shifts(phis: &[(InstId, Option<Linear>)]) -> FxHashMap<Value, i64> {
     phis.iter().filter_map(shift).collect()
 }
 
-/// What is to be added to a sum of these terms, of which some are computed anew, to make it one of the
-/// new values; none if that is not known.
+/// What is to be added to a sum of these terms, of which some are computed anew, to make it one of
+/// the new values; none if that is not known.
 pub fn by_how_much(
     terms: &[(Value, i64)],
     shifts: &FxHashMap<Value, i64>,

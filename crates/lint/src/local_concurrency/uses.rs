@@ -1,4 +1,4 @@
-//! Who uses a value, and who reads a variable.
+//! Def-use chains: users of a value, and loads of a variable.
 
 use super::effects::View;
 use super::linear::{Known, Linear};

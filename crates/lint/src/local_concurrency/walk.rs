@@ -1,11 +1,11 @@
-//! Follows one operation from its start along all ways through the function.
+//! Typestate analysis: follows one operation from its start along all paths through the function.
 //!
 //! The operation is pending or complete; what is known on the way is kept apart for the two, and
-//! joined only within each (property simulation, Das et al. 2002): a condition that guarded the start,
-//! or a variable that was set there, decides about the completion later.
+//! joined only within each (property simulation, Das et al. 2002): a condition that guarded the
+//! start, or a variable that was set there, decides about the completion later.
 //!
-//! Blocks are visited in an order that settles a loop before what follows it. The first visit of a loop
-//! is its first iteration, later ones stand for all others.
+//! Blocks are visited in an order that settles a loop before what follows it. The first visit of a
+//! loop is its first iteration, later ones stand for all others.
 
 mod irregular;
 
@@ -58,8 +58,9 @@ pub struct Walker<'w, 'p> {
 }
 
 impl<'w, 'p> Walker<'w, 'p> {
-    /// Whether all ranks that start a collective come to `id` afterwards, the root and the others: there is no other
-    /// call of it where some may start it, and no condition decides whether they come to one or the other.
+    /// Whether all ranks that start a collective come to `id` afterwards, the root and the others:
+    /// there is no other call of it where some may start it, and no condition decides whether they
+    /// come to one or the other.
     fn comes_to_all(&self, start: InstId, id: InstId) -> bool {
         let block = |id: InstId| self.blocks[id.0 as usize];
         let called = |id: InstId| self.view.row(id).map(|(mpi, _)| &mpi.name);
@@ -124,7 +125,8 @@ impl<'w, 'p> Walker<'w, 'p> {
         self.follow_from(self.at_start(basis, operation)?, operation, false)
     }
 
-    /// Follows the operation that the first iteration of a loop starts, where each has a buffer of its own.
+    /// Follows the operation that the first iteration of a loop starts, where each has a buffer of
+    /// its own.
     pub fn follow_first(&self, basis: &Basis, operation: &Operation) -> Option<Found> {
         let state = self.in_first_iteration(self.at_start(basis, operation)?, operation)?;
         self.follow_from(state, operation, true)
@@ -184,8 +186,8 @@ impl<'w, 'p> Walker<'w, 'p> {
         None
     }
 
-    /// An operation that uses a buffer has a partner and something to move, and the call that started it has not
-    /// failed.
+    /// An operation that uses a buffer has a partner and something to move, and the call that
+    /// started it has not failed.
     fn assume_active(&self, state: &mut State, operation: &Operation) {
         if let Some((mpi, _)) = self.view.row(operation.start)
             && !mpi.by_reference

@@ -1,5 +1,7 @@
-//! Circles of sets: what is handed on in a circle is the same everywhere (lazy cycle detection, Hardekopf and Lin,
-//! PLDI 2007), and who steps on in a circle walks through whole objects.
+//! Online cycle elimination in the constraint graph.
+//!
+//! Circles of sets: what is handed on in a circle is the same everywhere (lazy cycle detection,
+//! Hardekopf and Lin, PLDI 2007), and who steps on in a circle walks through whole objects.
 
 use super::{Edge, Node, Solver};
 use crate::pool::EMPTY;
@@ -8,8 +10,8 @@ use rustc_hash::FxHashSet;
 /// Maximum number of sets that one search for a cycle visits.
 const MAX_VISITED_SETS: usize = 1_000;
 
-/// How often a step is followed before a circle is looked for around it: if it lies on one, pointers walk through
-/// their objects (positive weight cycles, Pearce et al. 2007).
+/// How often a step is followed before a circle is looked for around it: if it lies on one,
+/// pointers walk through their objects (positive weight cycles, Pearce et al. 2007).
 const SEARCH_AFTER_STEPS: [u32; 3] = [4, 64, 1_024];
 
 impl Solver {

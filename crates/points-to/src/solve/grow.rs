@@ -1,4 +1,4 @@
-//! What sets become when others come into them.
+//! Propagation along inclusion edges.
 
 use super::{Node, Solver, Step};
 use crate::pool::{EMPTY, SetId};
@@ -29,8 +29,8 @@ impl Solver {
         }
     }
 
-    /// What was added to a set comes into it, all at once: sets that grow step by step would be many. Returns what is
-    /// to be handed on.
+    /// What was added to a set comes into it, all at once: sets that grow step by step would be
+    /// many. Returns what is to be handed on.
     pub(super) fn arrive(&mut self, node: Node) -> SetId {
         let holder = &mut self.holders[node.0 as usize];
         let arriving = std::mem::take(&mut holder.arriving);
@@ -91,8 +91,8 @@ impl Solver {
     }
 
     /// What a set takes a pointer for: nothing where it has the whole object already, and the whole
-    /// object where there are so many places that a loop must be at work. `counts` has how many places it tells
-    /// apart, of objects with many.
+    /// object where there are so many places that a loop must be at work. `counts` has how many
+    /// places it tells apart, of objects with many.
     pub(super) fn admitted(
         &self,
         had: SetId,

@@ -1,4 +1,4 @@
-//! What of a function's terms makes its summary.
+//! Reduces a function's terms to those that callers can observe.
 
 use super::terms::Terms;
 use super::{Id, Summary, Term};

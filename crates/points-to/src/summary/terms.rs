@@ -1,4 +1,4 @@
-//! The code of one function, as terms.
+//! Constraint generation for one function, as terms of its parameters.
 
 use super::{Id, Term};
 use crate::code::MIN_HANDLE_BYTES;
@@ -61,7 +61,8 @@ impl Terms<'_> {
         })
     }
 
-    /// The place in a local variable that a term is the address of, if that is known to nobody else.
+    /// The place in a local variable that a term is the address of, if that is known to nobody
+    /// else.
     fn cell(&self, id: Id) -> Option<(InstId, i64)> {
         let Term::Pointer(Pointer { object: Object::Local(function, variable), at: Some(at) }) =
             self.terms[id as usize]

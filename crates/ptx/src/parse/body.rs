@@ -410,8 +410,8 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Ends the innermost scope. Labels it lacks may be those of the scope around it; the function's
-    /// own scope has no other.
+    /// Ends the innermost scope. Labels it lacks may be those of the scope around it; the
+    /// function's own scope has no other.
     fn leave(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
         for LabelUse { label, place } in scope.uses {

@@ -1,4 +1,4 @@
-//! Numbers as affine expressions of what differs between threads and iterations.
+//! Affine expressions over what differs between threads and iterations.
 
 use super::graph::NodeId;
 use smallvec::SmallVec;

@@ -1,4 +1,4 @@
-//! What registers hold, as a graph of operations on arguments and thread numbers.
+//! Value graph: what registers hold, as operations on arguments and thread numbers.
 
 use super::Inputs;
 use crate::instruction::Modifiers;

@@ -1,4 +1,4 @@
-//! Which bytes an affine expression of threads and iterations stands for, under constraints.
+//! Footprints: the bytes that an affine expression covers under constraints.
 
 use super::Access;
 use super::affine_expr::{AffineExpr, Bounds, Var};
@@ -118,8 +118,9 @@ impl<'s, 'g> Space<'s, 'g> {
         Space { values, access, constraints, used, taken: Vec::new(), parts: Vec::new() }
     }
 
-    /// An address with quotients and remainders for what is divided; none if there are no threads left.
-    /// If the dividend takes all values of whole rows, each quotient is there with each remainder.
+    /// An address with quotients and remainders for what is divided; none if there are no threads
+    /// left. If the dividend takes all values of whole rows, each quotient is there with each
+    /// remainder.
     fn split(&mut self, address: &AffineExpr) -> Option<AffineExpr> {
         let exprs = self.constraints.iter().map(|c| &c.expr).chain([address]);
         let mut done = Vec::new();
@@ -276,7 +277,8 @@ impl<'s, 'g> Space<'s, 'g> {
         }
     }
 
-    /// An upper limit of an affine expression: adding what is at least 0, so that variables disappear.
+    /// An upper limit of an affine expression: adding what is at least 0, so that variables
+    /// disappear.
     fn greatest(&mut self, expr: &AffineExpr) -> Option<i128> {
         let (mut expr, mut scale) = (expr.clone(), 1i64);
         let mut best = self.bounds(&expr).greatest;

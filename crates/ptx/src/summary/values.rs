@@ -1,8 +1,10 @@
+//! Evaluation of a value graph for one launch.
+//!
 //! The values of a graph's nodes in one launch, as affine expressions.
 //!
-//! An affine expression stands for the bits of a register: they agree modulo 2 to the power of its width. Sums
-//! need no more than that. Where the number itself matters, as in comparisons and conversions, the
-//! expr must be shown to lie within the type ([`Values::interpret`]).
+//! An affine expression stands for the bits of a register: they agree modulo 2 to the power of its
+//! width. Sums need no more than that. Where the number itself matters, as in comparisons and
+//! conversions, the expr must be shown to lie within the type ([`Values::interpret`]).
 
 mod conditions;
 mod delinearize;

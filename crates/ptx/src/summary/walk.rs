@@ -1,4 +1,4 @@
-//! From a function's instructions to accesses, with the graph of what their addresses are.
+//! Builds the value graph and the accesses of a function.
 //!
 //! Values of registers are looked up backwards on demand, which gives static single assignment
 //! without rewriting anything (Braun et al., *Simple and Efficient Construction of SSA Form*, CC
@@ -283,7 +283,8 @@ impl<'w> Walker<'w> {
         self.register_within(start, at, register)
     }
 
-    /// The definition of a register that reaches `at`, where `start` is the first instruction of the block.
+    /// The definition of a register that reaches `at`, where `start` is the first instruction of
+    /// the block.
     fn register_within(&mut self, start: usize, at: usize, register: Reg) -> NodeId {
         let all = self.definitions.get(&register).map_or(&[][..], Vec::as_slice);
         let before = all.partition_point(|d| *d < at);

@@ -41,8 +41,8 @@ pub(crate) fn unsupported(name: &str) -> c_int {
 
 /// Defines entry points: `fn name, twin in (session, which)(arguments) { body }`.
 ///
-/// The body has the locked runtime as `session`. With a twin, `which` makes of a stream's handle what
-/// it means in this function or in its twin for per-thread default streams.
+/// The body has the locked runtime as `session`. With a twin, `which` makes of a stream's handle
+/// what it means in this function or in its twin for per-thread default streams.
 macro_rules! calls {
     ($(
         fn $name:ident $(, $twin:ident)? in $bind:tt $args:tt $body:block

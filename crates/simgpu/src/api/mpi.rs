@@ -1,7 +1,7 @@
 //! What programs ask MPI about CUDA: whether it moves the memory of devices.
 //!
-//! Any MPI does, as that memory is memory of the process. These functions are extensions of Open MPI
-//! and MPICH, whose own answer is about real devices.
+//! Any MPI does, as that memory is memory of the process. These functions are extensions of Open
+//! MPI and MPICH, whose own answer is about real devices.
 
 use crate::settings::Settings;
 use std::ffi::c_int;

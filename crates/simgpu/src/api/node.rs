@@ -30,12 +30,13 @@ struct ConditionalParams {
 /// `cudaMemcpyDefault`.
 const BY_POINTER: c_int = 4;
 
-/// Bytes of `cudaGraphNodeParams` before what differs by the kind of node, and there before the copy.
+/// Bytes of `cudaGraphNodeParams` before what differs by the kind of node, and there before the
+/// copy.
 const NODE_HEADER: usize = 16;
 const COPY_HEADER: usize = 16;
 
-/// Defines, for a kind of node, what adds it, what changes it, and what changes it in a graph that was
-/// made ready; all take the same parameters.
+/// Defines, for a kind of node, what adds it, what changes it, and what changes it in a graph that
+/// was made ready; all take the same parameters.
 macro_rules! nodes {
     ($($add:ident, $change:ident, $change_ready:ident in ($session:ident)
         ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => { $(

@@ -80,7 +80,8 @@ impl World {
 
     /// All PEs give back what is left.
     pub fn free_all(&self) -> Result {
-        // In the order of their addresses, which is the same everywhere if the program is; and if not, they go anyway.
+        // In the order of their addresses, which is the same everywhere if the program is; and if
+        // not, they go anyway.
         let left: Vec<usize> = self.heap.read().0.keys().copied().collect();
         let freed: Vec<Result> = left.into_iter().map(|address| self.free(address)).collect();
         freed.into_iter().collect()

@@ -135,8 +135,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Compares the low numbers of operand `n` and the next one, and the high ones; each result is combined with
-    /// predicate `c`.
+    /// Compares the low numbers of operand `n` and the next one, and the high ones; each result is
+    /// combined with predicate `c`.
     fn packed_comparisons(&mut self, ty: Type, n: usize, c: Slot) -> Result<[Slot; 2], Refusal> {
         let (a, b) = (self.source(n, 4)?, self.source(n + 1, 4)?);
         let single = single_of(ty);

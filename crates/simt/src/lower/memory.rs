@@ -224,7 +224,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The predicate that an address lies in one of the module's constant variables: they have no window.
+    /// The predicate that an address lies in one of the module's constant variables: they have no
+    /// window.
     fn is_constant(&mut self, address: Slot) -> Slot {
         let (mut held, found) = (self.constants.predicate(false), self.temporary(4));
         let module = self.module;

@@ -1,4 +1,7 @@
-//! Calls of functions of the program, which are looked at with what they are given, and of libraries.
+//! Transfer functions of calls in the rank-divergence analysis.
+//!
+//! Calls of functions of the program, which are looked at with what they are given, and of
+//! libraries.
 
 use super::Analysis;
 use super::context::Call;
@@ -56,8 +59,8 @@ impl Analysis<'_, '_> {
             return 0;
         }
         if defined.is_empty() {
-            // Somebody else's: what it returns follows from what it is given; what it stores is taken
-            // not to, but to be stored on some ranks only.
+            // Somebody else's: what it returns follows from what it is given; what it stores is
+            // taken not to, but to be stored on some ranks only.
             let name = match inst.op {
                 Op::Call(Callee::Direct(callee)) => &*program[callee].name,
                 _ => "",

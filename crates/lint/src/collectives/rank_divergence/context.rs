@@ -1,5 +1,7 @@
-//! What functions are called with: labels, and what their parameters point to. Each combination is a context, looked at
-//! by itself.
+//! Calling contexts of the rank-divergence analysis.
+//!
+//! What functions are called with: labels, and what their parameters point to. Each combination is
+//! a context, looked at by itself.
 
 use super::Analysis;
 use crate::collectives::comm::Labels;
@@ -32,7 +34,8 @@ pub(super) struct Call {
     pub handed: Vec<Handed>,
 }
 
-/// A pointer in a structure that is handed to a function: the parameter, bytes, and what it points to.
+/// A pointer in a structure that is handed to a function: the parameter, bytes, and what it points
+/// to.
 pub(super) type Handed = (u32, i64, Rc<[Pointer]>);
 
 /// A function with what it is called with.
@@ -160,8 +163,8 @@ impl Analysis<'_, '_> {
         (function.map_or(u32::MAX, |function| self.order.places[function.0 as usize]), number)
     }
 
-    /// Looks at a context right away, so that who calls it goes on with what it does. Others wait if
-    /// it is being looked at already, or too deep in calls.
+    /// Looks at a context right away, so that who calls it goes on with what it does. Others wait
+    /// if it is being looked at already, or too deep in calls.
     pub(super) fn settle(&mut self, number: usize) {
         let entry = self.entry(number);
         if !self.open.contains(&entry) {
@@ -179,8 +182,8 @@ impl Analysis<'_, '_> {
 }
 
 impl Context {
-    /// What an address points to that follows from a pointer in a structure that a parameter points to, and how many bytes
-    /// it lies behind that, if known.
+    /// What an address points to that follows from a pointer in a structure that a parameter points
+    /// to, and how many bytes it lies behind that, if known.
     fn handed(&self, body: &Body, value: Value) -> Option<(Rc<[Pointer]>, Option<i64>)> {
         if self.call.handed.is_empty() {
             return None;
@@ -221,8 +224,8 @@ fn base(body: &Body, mut value: Value) -> (Value, Option<i64>) {
     (value, by)
 }
 
-/// What is stored in local structures whose addresses are arguments, each place once: argument, bytes, value. So flang hands
-/// variables to regions of OpenMP.
+/// What is stored in local structures whose addresses are arguments, each place once: argument,
+/// bytes, value. So flang hands variables to regions of OpenMP.
 fn stored(body: &Body, args: &[Value]) -> Vec<(u32, i64, Value)> {
     let mut found: Vec<(u32, i64, Option<Value>)> = Vec::new();
     for (number, arg) in (0..).zip(args) {

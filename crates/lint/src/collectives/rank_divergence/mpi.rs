@@ -1,4 +1,5 @@
-//! What calls of MPI make differ between ranks, and what they make the same.
+//! Transfer functions of MPI calls: which results diverge between ranks, and which are made
+//! uniform.
 
 use super::Analysis;
 use super::pass::Pass;
@@ -63,7 +64,8 @@ impl Analysis<'_, '_> {
             let targets = self.targets(pass.at(), inst.args[to]);
             pass.write(memory, &targets, label);
         }
-        // Where the buffer, the count or the datatype is another one, too, the amount may be the same.
+        // Where the buffer, the count or the datatype is another one, too, the amount may be the
+        // same.
         let labelled = |place: usize| labels.get(place).is_some_and(|labels| *labels != 0);
         let alone = |amount: &Amount| {
             let count = amount.count.and_then(|count| inst.args.get(count));

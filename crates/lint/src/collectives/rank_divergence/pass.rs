@@ -1,4 +1,4 @@
-//! A look at one function in one context: what is known of its values and blocks on the way.
+//! One dataflow pass over a function in one context.
 
 use super::super::assigned;
 use super::super::comm::Labels;
@@ -76,7 +76,8 @@ impl<'b> Pass<'b> {
         }
     }
 
-    /// All ranks have the same there, from that place of the object on, for so many bytes if that is known.
+    /// All ranks have the same there, from that place of the object on, for so many bytes if that
+    /// is known.
     pub(super) fn clear(&mut self, memory: &mut Stored, targets: &Targets, bytes: Option<u64>) {
         for target in &targets.places {
             if memory.clear(*target, bytes) {

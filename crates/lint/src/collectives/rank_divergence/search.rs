@@ -1,5 +1,6 @@
-//! Searches for the least or largest of what all ranks have given, that begin with the rank's own: what is found is
-//! among what all have the same of, so that it matters no more what the search began with.
+//! Searches for the least or largest of what all ranks have given, that begin with the rank's own:
+//! what is found is among what all have the same of, so that it matters no more what the search
+//! began with.
 //!
 //! ```c
 //! all[rank] = mine;
@@ -9,8 +10,8 @@
 //!   if (all[i] < least) least = all[i];
 //! ```
 //!
-//! What it begins with follows from a value that the function stores somewhere else, too, or passes to a call of
-//! MPI: multiples of it and sums with constants count as well.
+//! What it begins with follows from a value that the function stores somewhere else, too, or passes
+//! to a call of MPI: multiples of it and sums with constants count as well.
 
 use crate::Calls;
 use commsan_ir::graph::{Flow, loops};
@@ -142,7 +143,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether what a value follows from is stored elsewhere, too, or is in a variable that MPI is given.
+    /// Whether what a value follows from is stored elsewhere, too, or is in a variable that MPI is
+    /// given.
     fn is_given(&self, value: Value, best: Option<Value>) -> bool {
         let own = self.root(value);
         let given = |inst: &Inst| match (&inst.op, &*inst.args) {

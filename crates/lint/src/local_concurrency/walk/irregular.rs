@@ -1,4 +1,4 @@
-//! Indices that follow no pattern, which may come again in a later iteration.
+//! Irregular indices, whose value may recur in a later iteration.
 
 use super::{Facts, Run};
 use crate::local_concurrency::effects::Touch;

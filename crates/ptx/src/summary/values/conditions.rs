@@ -1,4 +1,4 @@
-//! Conditions as affine expressions that are at most 0.
+//! Branch conditions as affine constraints (expressions that are at most 0).
 
 use super::{Values, signed_twin};
 use crate::instruction::Modifiers;
@@ -8,8 +8,8 @@ use crate::summary::graph::{Node, NodeId, Way};
 use crate::words::{Combine, Compare, Type};
 
 impl Values<'_> {
-    /// Adds affine expressions that are at most 0 where a condition holds, or does not; true if they say all
-    /// that it says.
+    /// Adds affine expressions that are at most 0 where a condition holds, or does not; true if
+    /// they say all that it says.
     pub(super) fn constraints(
         &mut self,
         condition: NodeId,
@@ -52,8 +52,8 @@ impl Values<'_> {
         }
     }
 
-    /// Adds the constraints of a condition that joins several paths, as `a && b` does: false unless `a` holds,
-    /// and then `b`. If it can be what it is in one way only, that way was taken.
+    /// Adds the constraints of a condition that joins several paths, as `a && b` does: false unless
+    /// `a` holds, and then `b`. If it can be what it is in one way only, that way was taken.
     fn merged_condition(
         &mut self,
         merge: NodeId,

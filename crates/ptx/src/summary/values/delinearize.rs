@@ -1,8 +1,10 @@
+//! Delinearization.
+//!
 //! Quotients and remainders, as those that make indices of one number: `k % nx` and `k / nx`.
 //!
-//! A dividend that is not negative is its divisor times the quotient plus the remainder. Where an affine expression has
-//! both the dividend and the quotient, writing it with quotient and remainder instead keeps what they have
-//! to do with each other.
+//! A dividend that is not negative is its divisor times the quotient plus the remainder. Where an
+//! affine expression has both the dividend and the quotient, writing it with quotient and remainder
+//! instead keeps what they have to do with each other.
 
 use super::Values;
 use crate::summary::affine_expr::{AffineExpr, Bounds, Var};
@@ -15,8 +17,8 @@ pub(in crate::summary) struct Division {
 }
 
 impl Division {
-    /// An affine expression with quotient and remainder for the dividend, which `as_seen` is after such a step for earlier
-    /// divisions; none if it is not in there as a whole.
+    /// An affine expression with quotient and remainder for the dividend, which `as_seen` is after
+    /// such a step for earlier divisions; none if it is not in there as a whole.
     pub(in crate::summary) fn split(
         &self,
         number: u32,
@@ -36,8 +38,8 @@ impl Values<'_> {
         &self.divisions[number as usize]
     }
 
-    /// The quotient of what is not negative and what is positive. `k / (a * b)` is `k / a / b`, if `k / a` is
-    /// known.
+    /// The quotient of what is not negative and what is positive. `k / (a * b)` is `k / a / b`, if
+    /// `k / a` is known.
     pub(super) fn quotient(&mut self, dividend: &AffineExpr, by: i64) -> AffineExpr {
         let is_part = |d: &Division| d.dividend == *dividend && by % d.by == 0 && by > d.by;
         if let Some(part) = self.divisions.iter().position(is_part) {

@@ -1,4 +1,4 @@
-//! What accesses do.
+//! Accesses with addresses and conditions, for one launch.
 
 use super::{Value, Values};
 use crate::summary::affine_expr::{AffineExpr, Var};

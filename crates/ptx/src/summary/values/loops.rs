@@ -1,4 +1,4 @@
-//! How often loops are repeated.
+//! Trip counts of loops.
 
 use super::Values;
 use crate::opcodes::Op;

@@ -1,4 +1,4 @@
-//! Results of operations.
+//! Transfer functions of operations on affine expressions.
 
 use super::{Values, signed_twin};
 use crate::instruction::Modifiers;

@@ -1,4 +1,4 @@
-//! Calls of functions, which are looked into as if they were part of the caller.
+//! Inlining of device functions.
 
 use super::{Bindings, Walker};
 use crate::instruction::{Base, Operand};

@@ -1,5 +1,7 @@
-//! Accesses that happen on one way or another: `if (c) a[i] = 1; else a[i] = 2;` writes `a[i]`, whatever
-//! `c` is.
+//! If-conversion of accesses.
+//!
+//! Accesses that happen on one way or another: `if (c) a[i] = 1; else a[i] = 2;` writes `a[i]`,
+//! whatever `c` is.
 
 use super::{Context, Walker};
 use crate::summary::graph::NodeId;
@@ -20,8 +22,8 @@ struct Group {
 }
 
 impl Walker<'_> {
-    /// Adds what accesses are together of which each way on from some block meets one. `first` is the
-    /// first access since this activation began.
+    /// Adds what accesses are together of which each way on from some block meets one. `first` is
+    /// the first access since this activation began.
     pub(super) fn joint_accesses(&mut self, first: usize) {
         for Group { kind, size, address, sites } in self.groups(first) {
             let blocks: Vec<usize> = sites.iter().map(|site| self.block_of(*site)).collect();
