@@ -1,21 +1,19 @@
-//! Arguments that no call may be given, where the code says them: CS-ARG-01, and buffers that no
-//! call may be given twice: CS-BUF-04 (`aliased.rs`). Predefined reductions and datatypes are
-//! compared with each other (`fit.rs`).
+//! Argument checking: constants that no call may be given (CS-ARG-01), and one buffer given twice
+//! (CS-BUF-04, `aliased.rs`). Predefined reductions and datatypes are compared with each other
+//! (`fit.rs`).
 //!
-//! What a call demands is in the table of calls, as at run time (`mpi-shim/arguments.rs`, which
-//! names the standard's sections). What it is given counts here if it is a constant, or a variable
-//! that is only ever this constant.
+//! The table of calls says what a call demands, as at run time (`mpi-shim/arguments.rs`, which
+//! cites the standard's sections). An argument counts if it is a constant, or a variable that only
+//! ever holds this constant. The values that a variable holds at the call, constants and handles of
+//! freed objects, are propagated within a function (`held.rs`).
 //!
-//! **Never misreported**: numbers that mean something to either MPI library (`MPI_ANY_SOURCE`,
-//! `MPI_ROOT`) are only told where the program shows which it is for; what does not matter at
-//! `MPI_PROC_NULL`, in place, or on another rank than the root, is left out, and so are calls that
-//! a constant condition excludes.
+//! **Never misreported**: numbers with a special meaning in either MPI library (`MPI_ANY_SOURCE`,
+//! `MPI_ROOT`) are reported only where the program shows which library it is for; arguments that
+//! are not significant at `MPI_PROC_NULL`, in place, or on ranks other than the root are left out,
+//! and so are calls that a constant condition excludes.
 //!
-//! What a variable holds where the call is made, constants and handles of freed objects, is
-//! followed within a function (`held.rs`).
-//!
-//! **Missed**: everything that is computed, objects that another function has freed among
-//! other things, ranks beyond the communicator's.
+//! **Missed**: everything that is computed, objects freed by other functions, ranks beyond the
+//! communicator's.
 
 mod aliased;
 mod constant;

@@ -1,23 +1,23 @@
-//! Bounded execution of the program by a few ranks: an interpreter with unknown values, one per
-//! rank, whose MPI calls are matched with each other.
+//! Bounded execution of the program by a few ranks: one interpreter per rank, with unknown values,
+//! whose MPI calls are matched with each other.
 //!
-//! Each rank runs the code of the program (`interpreter.rs`) on memory of its own (`store.rs`), in
-//! which values are known or not. What ranks tell each other goes from memory to memory, so that
-//! most small programs, and the begins of larger ones, are known to the end. A condition that is
-//! not known is gone past, if nothing that it decides about calls MPI; what that may change is not
-//! known any more. Otherwise the rank is lost, and with it all that needs to know what it does
-//! later.
+//! Each rank executes the program's code (`interpreter.rs`) on memory of its own (`store.rs`),
+//! whose values are known or unknown. Messages carry values from rank to rank, so that most small
+//! programs, and the beginnings of larger ones, execute completely. A region under an unknown
+//! condition is skipped if it makes no MPI call; what it may write becomes unknown (`havoc.rs`).
+//! Otherwise the rank stops, and so does everything that depends on what it does later.
 //!
-//! Two rehearsals tell whether messages need buffers: in one sends are complete at once, in the
-//! other when they are received, and collectives when all are there.
+//! The program is executed under two buffering models, to find out whether it relies on buffered
+//! sends: in one, sends complete at once; in the other, sends complete when they are received, and
+//! collectives when all ranks have entered.
 //!
-//! **Never misreported**, as far as the program has no input: a finding counts if each number of
-//! ranks has it that the program is made for and that comes to the same call. What follows a
-//! receive from any rank, of several, or a request that was not complete when it was tested, is a
+//! **Never misreported**, as far as the program has no input: a finding needs a defect with every
+//! number of ranks that the program supports and that reaches the call. What depends on the choice
+//! of a wildcard receive among several messages, or on a test that found a request incomplete, is a
 //! warning.
 //!
-//! **Missed**: what more ranks do, what arguments and files say, threads, loops that go round very
-//! often.
+//! **Missed**: defects that need more ranks, that depend on arguments or files, in threads, or
+//! after loops of more iterations than the bound.
 
 mod arithmetic;
 mod asked;
@@ -58,7 +58,7 @@ const MAX_STEPS: u32 = 60_000;
 /// complete.
 const MAX_FAILED_TESTS: u32 = 100;
 
-/// What is wrong in rehearsals.
+/// Findings of bounded executions, one for each of the numbers of ranks.
 pub fn findings(
     program: &Program,
     calls: &Calls,
@@ -155,7 +155,7 @@ impl<'t, 'p> Rank<'t, 'p> {
     }
 }
 
-/// A rehearsal.
+/// One bounded execution.
 pub struct Job<'t, 'p> {
     pub text: &'t Text<'p>,
     pub environment: &'t Environment,

@@ -1,26 +1,25 @@
-//! Collectives that not all ranks call, or not in the same order (after PARCOACH: Saillard,
-//! Carribault, Barthou, IJHPCA 2014; Huchant et al. 2019; MPI 4.1 §6.14).
+//! Collective verification (after PARCOACH: Saillard, Carribault, Barthou, IJHPCA 2014; Huchant et
+//! al. 2019; MPI 4.1 §6.14): collectives that not all ranks call, or not in the same order.
 //!
-//! Two questions. Which conditions differ between ranks ([`uniform`])? And do the ways from such a
-//! condition to where they meet again call the same collectives on the same communicators, in
-//! the same order ([`terms`])? If not, some ranks wait for others that never come.
+//! Two questions. Which conditions diverge between ranks ([`rank_divergence`])? And do the paths
+//! from such a condition to its post-dominator call the same collectives on the same communicators,
+//! in the same order ([`terms`])? If not, some ranks wait for others that never come.
 //!
-//! Where they call the same, do they name the same root and reduction, as far as these are
-//! constants?
+//! Where they call the same collective, do they name the same root and reduction, as far as these
+//! are constants?
 //!
-//! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant, and
+//! **Certain** where the condition compares the result of `MPI_Comm_rank` with a constant, and
 //! nothing else decides what is called then and how often, nor which ranks come to it. Everything
-//! else is possible: a condition may come out the same on all ranks after all, a way may never be
-//! taken, another condition on the rank may make up for it, and so may the number of threads that
-//! make a call.
+//! else is possible: a condition may evaluate alike on all ranks after all, a path may never be
+//! taken, another condition on the rank may compensate, and so may the number of threads that make
+//! a call.
 //!
-//! **What is missed.** Loops over the same collective that go round differently often on two sides
-//! of a condition; collectives on communicators that are not known, or of which ranks of other
-//! communicators decide; ways that end in `MPI_Abort` or in `exit` with a failure; what is reached
-//! by exceptions.
+//! **What it can miss.** Loops over the same collective with different trip counts on two sides of
+//! a condition; collectives on unknown communicators, or under conditions on ranks of other
+//! communicators; paths that end in `MPI_Abort` or in `exit` with a failure; exception handlers.
 //!
-//! **What is never reported.** Conditions on data that a broadcast or an all-to-all reduction has
-//! made the same for all; on the number of ranks; on command lines and files that all ranks read;
+//! **What it never misreports.** Conditions on data that a broadcast or an all-to-all reduction has
+//! made uniform; on the number of ranks; on command lines and files that all ranks read;
 //! collectives of a part of the ranks under a condition on ranks of the whole; two conditions on
 //! opposite answers to one question, which together call the same on all ranks; ranks that execute
 //! commands of another one ([`commands`]); what one rank decides alone ([`alone`]).

@@ -1,32 +1,31 @@
-//! Thread levels: which one the program needs, which calls break the one it asks for, and calls
-//! that no level allows (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
-//! Applications, Euro-Par 2015; MPI 4.1 §11.6).
+//! Thread-level checking with parallelism words (Saillard, Carribault, Barthou: MPI Thread-Level
+//! Checking for MPI+OpenMP Applications, Euro-Par 2015; MPI 4.1 §11.6): which thread level the
+//! program needs, which calls violate the one it requests, and which calls no level allows.
 //!
-//! **How.** Each function is looked at once: which constructs, locks and tests of the thread's
-//! number each place is in ([`shape`]), the last with the help of which values differ between
-//! threads ([`divergence`]). From `main` on, each function is then taken in every word that it is
-//! called in ([`instances`]). A word says who gets to a call, and so which level it needs
-//! ([`word`]); a walk from each call to the next barrier says which others may run at the same time
-//! ([`concurrent`]).
+//! **How.** Each function is analysed once: which constructs, locks and tests of the thread's
+//! number enclose each place ([`shape`]), the last with the help of thread divergence
+//! ([`thread_divergence`]). From `main` on, each function is then instantiated for every
+//! parallelism word that it is called in ([`instances`]). A word says which threads reach a call,
+//! and so which level it needs ([`word`]); a traversal from each call to the next barrier finds
+//! which others may happen in parallel ([`concurrent`]).
 //!
-//! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical`
-//! and locks, also taken and given back by functions of the program, explicit tasks, tests of
+//! **What is found.** All OpenMP constructs that clang and flang lower to runtime calls, `critical`
+//! and locks, also acquired and released by functions of the program, explicit tasks, tests of
 //! `omp_get_thread_num`, `omp_in_parallel` and `MPI_Is_thread_main`, threads of POSIX and C;
-//! through calls of functions of the program, in every context that they are called in. Where a
-//! pointer may be to several functions, what follows from calling one of them is possible, not
-//! certain. Threads of C++ are other threads than the first; which of their calls run at once is
-//! not known.
+//! through calls of functions of the program, in every calling context. Where a pointer may refer
+//! to several functions, what follows from calling one of them is possible, not certain. Threads of
+//! C++ are other threads than the first; which of their calls run concurrently is not known.
 //!
-//! **What is missed.** Functions called through pointers that come from outside of the program,
-//! threads of other libraries, barriers that only some threads of a team reach, if not by a test of
-//! their number. An `if` clause or a team's size that is not constant counts as many threads.
+//! **What it can miss.** Functions called through pointers from outside the program, threads of
+//! other libraries, barriers that only some threads of a team reach, unless by a test of their
+//! number. An `if` clause or a team size that is not constant counts as many threads.
 //!
-//! **What is never reported.** Calls that two threads may only make one after the other for these
-//! reasons: a barrier on every way between them, the same lock, `depend` clauses, the same thread.
-//! What is not known counts as ordered: a lock that cannot be told from another, what comes after a
-//! wait or after a look at an atomic or volatile variable, a thread chosen by a number that is not
-//! constant, or by a value of its own. Levels that the program finds provided, and compares with,
-//! count as asked for. Collectives of all threads at once are reported only on a communicator that
+//! **What it never misreports.** Calls that two threads can only make one after the other, because
+//! of a barrier on every path between them, a common lock, `depend` clauses, or because it is the
+//! same thread. What is unknown counts as ordered: locks that cannot be distinguished, code after a
+//! wait or after a read of an atomic or volatile variable, a thread selected by a number that is
+//! not constant or by a private value. A level that the program compares with the provided one
+//! counts as requested. Collectives of all threads at once are reported only on a communicator that
 //! all threads name alike.
 
 mod concurrent;

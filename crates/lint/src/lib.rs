@@ -3,12 +3,12 @@
 //! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular
 //! to an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
 //!
-//! - `arguments`: constants that no call may be given.
+//! - `arguments`: constant arguments that calls do not allow.
 //! - `collectives`: whether all ranks call the same ones, in the same order.
 //! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
 //! - `objects`: datatypes that nobody commits, objects that nobody frees.
-//! - `bounded_exec`: what goes wrong between a few ranks that are run on paper.
-//! - `local_concurrency`: uses of buffers and requests of operations that are not complete.
+//! - `bounded_exec`: defects in a bounded execution by a few ranks.
+//! - `local_concurrency`: accesses to buffers and requests of pending operations.
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
@@ -44,7 +44,7 @@ pub struct Options {
     pub context: levels::Context,
     /// Whether to report objects that need not be freed, and are not.
     pub leaks: bool,
-    /// With how many ranks to rehearse the program.
+    /// The numbers of ranks of bounded executions of the program; empty for none.
     pub ranks: Vec<usize>,
 }
 

@@ -1,25 +1,25 @@
-//! Uses of the buffers of pending operations, nonblocking and one-sided, within one process: RMA
-//! local concurrency, and what is wrong with requests.
+//! Local concurrency (after RMA local concurrency errors): conflicting accesses of one process to
+//! the buffers of its own pending operations, nonblocking and one-sided, and misuse of requests.
 //!
 //! ```text
-//! function ─ flat ─▶ one body ─ cells ─▶ memory as values ─ walk ─▶ what is wrong ─ report ─▶ findings
+//! function ─ flat ─▶ one body ─ cells ─▶ memory as values ─ walk ─▶ violations ─ report ─▶ findings
 //! ```
 //!
 //! An operation uses its buffer from the call that starts it to the call that completes it (MPI 4.1
-//! §3.7.2, §3.7.3, §12.3). From each start all ways are followed (`walk.rs`), through callees
-//! (`flat.rs`), to what touches the same bytes. A finding is **certain** if no way from the
+//! §3.7.2, §3.7.3, §12.3). From each start all paths are followed (`walk.rs`), through callees
+//! (`flat.rs`), to accesses of the same bytes. A finding is **certain** if no path from the
 //! operation to the access completes it, and **possible** if some do and others do not, and the
-//! condition that decides is one the start does not depend on.
+//! condition that decides is one that the start does not depend on.
 //!
-//! **Never misreported**: what cannot be compared does not overlap; a call that may complete the
-//! operation does; what is not known of a condition that depends on the loop's own state excuses
-//! it. Two ways of being wrong remain, both reported as possible only: a condition that in truth
-//! never holds, and indices without a pattern that never repeat.
+//! **Never misreported**: addresses that cannot be compared do not overlap; a call that may
+//! complete the operation does; an unknown condition that depends on the loop's own state rules the
+//! violation out. Two false positives remain, both reported as possible only: a condition that in
+//! truth never holds, and irregular indices that never repeat.
 //!
-//! **Missed**: addresses that differ by more than constants from the buffer's; derived datatypes;
-//! operations whose request or window functions know that are not part of the program; what happens
-//! in functions that are too big together (`flat.rs`), in recursion, and where exceptions are
-//! caught; what another thread does.
+//! **Missed**: addresses that differ from the buffer's by more than constants; derived datatypes;
+//! operations whose request or window is known to functions outside the program; accesses in
+//! functions that are too large together (`flat.rs`), in recursion, and where exceptions are
+//! caught; other threads.
 
 mod cells;
 mod effects;

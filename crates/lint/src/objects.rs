@@ -1,17 +1,15 @@
-//! Lifetimes of MPI objects.
+//! Lifetimes of MPI objects: datatypes that nobody commits (CS-ARG-02), windows that nobody frees
+//! (CS-WIN-05), files that nobody closes (CS-OBJ-02), and on request all others that nobody frees
+//! (CS-OBJ-01).
 //!
-//! What becomes of the objects that a program makes: datatypes that nobody commits (CS-ARG-02),
-//! windows that nobody frees (CS-WIN-05), files that nobody closes (CS-OBJ-02), and on request all
-//! others that nobody frees (CS-OBJ-01).
+//! A call that makes an object stands for all objects that it makes (allocation-site abstraction).
+//! Points-to sets show which calls commit or free it, in whatever order the calls run.
 //!
-//! A call that makes an object stands for all that it makes. Which calls commit or free it follows
-//! from where the program's pointers may point, in whatever order the calls run.
+//! **Never misreported**, as points-to sets are an overestimate: an object that may be among those
+//! that a call commits or frees is not reported, nor one that libraries may know of. Nothing is
+//! reported for programs of which only a part is known.
 //!
-//! **Never misreported**, as what pointers may point to is an overestimate: an object that may be
-//! among those that a call commits or frees is not told, nor one that libraries may know of.
-//! Nothing is told of programs of which only a part is known.
-//!
-//! **Missed**: objects that are committed or freed too late, on some ways only, or fewer than are
+//! **Missed**: objects that are committed or freed too late, on some paths only, or fewer than are
 //! made.
 
 use crate::environment::Environment;

@@ -1,26 +1,27 @@
-//! What pointers point to, in the whole program: inclusion-based, field-sensitive, without regard
-//! to the order of statements or to who calls (Andersen 1994; fields as offsets after Pearce et al.
-//! 2007).
+//! Andersen's points-to analysis of a whole program (1994): inclusion-based, field-sensitive
+//! (fields as offsets, Pearce et al. 2007), flow-insensitive, context-sensitive only where small
+//! functions have summaries (`summary`); solved with online cycle elimination (Hardekopf and Lin,
+//! PLDI 2007) and hash-consed points-to sets (Barbar and Sui, SAS 2021).
 //!
 //! ```text
-//! let memory = PointsTo::of(&program, &calls);
-//! memory.targets(function, value)    // where a value may point: objects and offsets
-//! memory.content(pointer)            // what may be stored there
-//! memory.callees(function, call)     // whom an indirect call may reach
+//! let points_to = PointsTo::of(&program, &calls);
+//! points_to.targets(function, value)    // where a value may point: objects and offsets
+//! points_to.content(pointer)            // what may be stored there
+//! points_to.callees(function, call)     // the possible callees of an indirect call
 //! ```
 //!
-//! Many values point to the same places. Equal sets are kept once (`pool`), and what they become
-//! together is computed once: time and memory grow with the sets that are different.
+//! Many values have the same points-to set. Equal sets are kept once (`pool`), and each union is
+//! computed once: time and memory grow with the number of different sets.
 //!
 //! Handles count as pointers: a call of MPI that makes one makes an object ([`Object::Made`]), so
-//! that two communicators, windows or requests can be told apart. Predefined handles are globals
+//! that two communicators, windows or requests can be distinguished. Predefined handles are globals
 //! with Open MPI and [`Object::Handle`] with MPICH.
 //!
-//! **Sound** but for pointers made from other integers or copied in parts of less than four bytes,
-//! and for accesses beyond the object they begin in: what a value may point to is in its set,
-//! [`Object::Outside`] standing for everything that the program does not define and does not keep
-//! to itself. At most [`FIELDS`] offsets of an object are told apart; beyond that, and behind
-//! variable indices, the offset is unknown.
+//! **Sound** except for pointers made from other integers or copied in parts of less than four
+//! bytes, and for accesses beyond the object they begin in: what a value may point to is in its
+//! set, [`Object::Outside`] standing for everything that the program does not define and does not
+//! keep to itself. At most [`MAX_FIELDS`] offsets of an object are distinguished; beyond that, and
+//! behind variable indices, the offset is unknown.
 
 mod build;
 pub mod calls;
@@ -46,7 +47,7 @@ use std::cell::RefCell;
 use values::Values;
 
 /// Maximum number of offsets of one object that are distinguished.
-pub const FIELDS: usize = 512;
+pub const MAX_FIELDS: usize = 512;
 
 /// Something that has an address, or a handle that stands for something.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

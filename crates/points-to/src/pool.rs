@@ -1,8 +1,6 @@
-//! Hash-consed points-to sets.
-//!
-//! Sets that many have alike are kept once and known by a number (hash consing of points-to sets;
-//! Barbar and Sui, SAS 2021), and what two of them are together is computed once: where a function
-//! of a class is called for thousands of objects, a field of each of these grows by the same steps.
+//! Hash-consed points-to sets (Barbar and Sui, SAS 2021): equal sets are kept once, named by a
+//! number, and the union of two of them is computed once. Where a method is called for thousands of
+//! objects, the same field of each grows by the same steps.
 
 use super::set::Set;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,17 +1,17 @@
-//! Constraint solver of Andersen's analysis (worklist, inclusion edges).
+//! Worklist solver of Andersen's inclusion constraints.
 //!
-//! Pointers are numbered, and sets hand on what is new in them only (difference propagation, Pearce
-//! et al. 2003). What is computed from the same set in the same way is the same set (value
-//! numbering, after Hardekopf and Lin 2007), so that all callers of a function share what it
-//! returns. Sets that hand on to each other in a circle become one, where they are seen to have
-//! become the same (lazy cycle detection, Hardekopf and Lin, PLDI 2007).
+//! Pointers are numbered, and only differences are propagated (difference propagation, Pearce et
+//! al. 2003). Equal expressions over one set share a node (value numbering, after Hardekopf and Lin
+//! 2007), so that all callers of a function share its result. Nodes on a cycle of inclusion edges
+//! are merged when their sets have become equal (lazy cycle detection, Hardekopf and Lin, PLDI
+//! 2007).
 
 mod cycle_elimination;
 mod grow;
 
 use super::pool::{EMPTY, Pool, SetId};
 use super::set::Set;
-use super::{FIELDS, Object, Pointer};
+use super::{MAX_FIELDS, Object, Pointer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -369,7 +369,7 @@ impl Solver {
     fn bounded(&self, pointer: Pointer) -> Pointer {
         let full = pointer.at.is_some_and(|at| {
             let known = self.offsets.get(&pointer.object);
-            known.is_some_and(|known| known.len() >= FIELDS && !known.contains(&at))
+            known.is_some_and(|known| known.len() >= MAX_FIELDS && !known.contains(&at))
         });
         if full || pointer.object == Object::Outside {
             return Pointer { at: None, ..pointer };

@@ -2,18 +2,18 @@
 //! values may differ between ranks, with control dependences (multi-valued expressions, Zhang and
 //! Duesterwald, PPoPP 2007).
 //!
-//! A value carries labels of what makes it differ: the rank in a communicator, received data, the
-//! clock. Labels follow data through variables, memory and calls, and control: what is stored on
-//! one side of a condition that differs, differs. A collective that gives all the same takes them
-//! away.
+//! A value carries labels of its sources of divergence: the rank in a communicator, received data,
+//! the clock. Labels follow data through variables, memory and calls, and control: what is stored
+//! on one side of a divergent condition diverges. A collective whose result is the same on all
+//! ranks removes them.
 //!
-//! Forward over each function, memory by place (flow-sensitive), for each combination of labels
-//! that a function is called with, and of what its parameters point to (`context.rs`). Of a
-//! function with many such combinations they are joined.
+//! Each function is analysed forward, with memory by place (flow-sensitive), for each combination
+//! of labels of its arguments and of what its parameters point to (`context.rs`). Many combinations
+//! are joined.
 //!
-//! A function is looked at when it is called, with the memory that it has to do with
-//! (`footprint.rs`). Who called it before keeps what it did then: that was enough for what he came
-//! with. Only what followed from calls within themselves is looked at again.
+//! A function is analysed when it is called, with the memory that it may modify or reference
+//! (`mod_ref.rs`). Earlier callers keep the result that they were given, which was sufficient for
+//! their context. Only recursive calls are analysed again, up to a fixed point.
 
 mod calls;
 mod context;

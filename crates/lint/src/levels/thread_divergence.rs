@@ -1,10 +1,9 @@
-//! Thread divergence analysis.
+//! Thread divergence analysis: values that differ between the threads of a team, since they depend
+//! on the thread's number, its share of a loop, or private memory. A test of such a value admits
+//! some threads, not all.
 //!
-//! What differs between the threads of a team: values that come from the thread's number, its share
-//! of a loop, or memory of its own. A test for such a value lets some threads in, not all.
-//!
-//! A value counts as the same for all threads if it is computed from constants, shared variables
-//! and what MPI says; what is not known counts as different.
+//! A value counts as uniform if it is computed from constants, shared variables and results of MPI;
+//! what is unknown counts as divergent.
 
 use crate::Calls;
 use crate::callgraph::callees;

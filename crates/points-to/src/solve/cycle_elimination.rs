@@ -1,7 +1,6 @@
-//! Online cycle elimination in the constraint graph.
-//!
-//! Circles of sets: what is handed on in a circle is the same everywhere (lazy cycle detection,
-//! Hardekopf and Lin, PLDI 2007), and who steps on in a circle walks through whole objects.
+//! Online cycle elimination: nodes on a cycle of inclusion edges have equal sets and are merged
+//! (lazy cycle detection, Hardekopf and Lin, PLDI 2007); a cycle with an offset walks through whole
+//! objects, whose offsets then become unknown.
 
 use super::{Edge, Node, Solver};
 use crate::pool::EMPTY;

@@ -39,7 +39,7 @@ fn a_pointer_that_walks_in_a_loop_ends() {
     solver.copy(next, walking);
     solver.run();
     let found = solver.pointers(walking);
-    assert!(found.len() <= FIELDS + 2, "{}", found.len());
+    assert!(found.len() <= MAX_FIELDS + 2, "{}", found.len());
     assert!(found.contains(&Pointer { object: object(0), at: None }));
 }
 
