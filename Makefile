@@ -30,11 +30,11 @@ viewer: setup
 build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(OUTSIDE) -p commsan
-	$(OUTSIDE) -p commsan-inject -p commsan-pass
+	$(OUTSIDE) -p commsan-inject -p commsan-llvm-pass
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
-	@install -m755 $(BUILT)/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
+	@install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass-19.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/openmpi
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpich

@@ -69,7 +69,8 @@ fn bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }
 }
 
-/// `yes` in each half of 32 bits where that of `a` is greater than that of `b`, or one is no number.
+/// `yes` in each half of 32 bits where that of `a` is greater than that of `b`, or one is no
+/// number.
 fn set_halves(a: u64, b: u64, yes: u64) -> u64 {
     let half = |v: u64| half::f16::from_bits(v as u16).to_f64();
     let set = |n: u32| if half(a >> n) <= half(b >> n) { 0 } else { yes };

@@ -1,5 +1,5 @@
-//! Datatypes that are committed after they have been used only: CS-ARG-02 (MPI 4.1 §5.1.9). Those that nobody commits
-//! are found in `objects.rs`.
+//! Datatypes that are committed after they have been used only: CS-ARG-02 (MPI 4.1 §5.1.9). Those
+//! that nobody commits are found in `objects.rs`.
 
 use super::Given;
 use crate::{Calls, places};

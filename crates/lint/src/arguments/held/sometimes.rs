@@ -1,8 +1,8 @@
-//! Handles of what has been freed on one side of a condition only, where they are used whatever the condition says:
-//! `if (rank == 0) MPI_Type_free(&type);` and then a send of `type`.
+//! Handles of what has been freed on one side of a condition only, where they are used whatever the
+//! condition says: `if (rank == 0) MPI_Type_free(&type);` and then a send of `type`.
 //!
-//! From the call that frees all ways lead to the use, and none to anything that writes the variable before, or ends the
-//! program.
+//! From the call that frees all ways lead to the use, and none to anything that writes the variable
+//! before, or ends the program.
 
 use super::{Content, Done, Tracked, Variable};
 use commsan_ir::graph::post_dominators;
