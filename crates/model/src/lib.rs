@@ -6,9 +6,11 @@
 pub mod code;
 mod finding;
 mod held;
+mod problem;
 mod step;
 
 pub use code::{Code, Severity};
 pub use finding::{Finding, Frame, NeedKind, Role, Site};
 pub use held::Held;
+pub use problem::Problem;
 pub use step::{Message, Step};

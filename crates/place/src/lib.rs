@@ -1,7 +1,7 @@
 //! Where something happens, and how findings leave the semantics.
 
 use commsan_engine::{Mode, Stamp};
-use commsan_model::{Code, NeedKind, Role, Step};
+use commsan_model::{Code, NeedKind, Problem, Role, Step};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -269,8 +269,10 @@ pub enum About {
     Argument {
         /// The parameter.
         parameter: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with it, in words.
         problem: String,
+        /// The kind of mistake, if there are several that a finding of this code may be about.
+        kind: Option<Problem>,
     },
     /// Work of a CUDA stream that has failed.
     Failure {

@@ -406,12 +406,12 @@ fn level(about: Option<&About>) -> Option<RawLevel<'_>> {
 }
 
 fn argument(about: Option<&About>) -> Option<RawArgument<'_>> {
-    let (parameter, problem) = match about? {
-        About::Argument { parameter, problem } => (*parameter, problem),
-        About::Failure { problem, .. } => ("", problem),
+    let (parameter, problem, kind) = match about? {
+        About::Argument { parameter, problem, kind } => (*parameter, problem, *kind),
+        About::Failure { problem, .. } => ("", problem, None),
         _ => return None,
     };
-    Some(RawArgument { parameter: Cow::Borrowed(parameter), problem: Cow::Borrowed(problem) })
+    Some(RawArgument { parameter: parameter.into(), problem: Cow::Borrowed(problem), kind })
 }
 
 fn work(about: Option<&About>) -> Option<RawWork<'_>> {

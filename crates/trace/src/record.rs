@@ -3,7 +3,7 @@
 //! Every type borrows where it can, so that a rank serialises from its own state into a
 //! fixed buffer without allocating.
 
-use commsan_model::{Code, NeedKind, Role, Step};
+use commsan_model::{Code, NeedKind, Problem, Role, Step};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -164,6 +164,9 @@ pub struct RawArgument<'a> {
     pub parameter: Cow<'a, str>,
     /// What is wrong with it: `is 5, but the communicator's ranks are 0 to 3`.
     pub problem: Cow<'a, str>,
+    /// Which kind of mistake that is; absent where the code implies it. Older logs lack it ([`crate::reader`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Problem>,
 }
 
 /// A call that uses memory of a variable.
