@@ -7,6 +7,7 @@ pub mod code;
 mod finding;
 mod held;
 mod problem;
+pub mod record;
 mod step;
 
 pub use code::{Code, Severity};

@@ -88,7 +88,7 @@ pub struct Messages {
     /// The messages. Frames hold indices of [`RankLog::modules`].
     pub counted: Vec<RawMessages<'static>>,
     /// Receives that may wait for ever, likewise.
-    pub races: Vec<RawRace<'static>>,
+    pub races: Vec<RawRace<RawSite<'static>>>,
     /// Parts of collectives, likewise.
     pub parts: Vec<RawParts<'static>>,
     /// What others may wait for.
