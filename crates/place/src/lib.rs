@@ -1,4 +1,5 @@
-//! Where something happens, and how findings leave the semantics.
+//! Call sites and stacks, and [`Findings`], through which the semantics report. What they report are the records of
+//! [`commsan_model::record`], with a [`Placed`] for each place.
 
 use commsan_engine::{Mode, Stamp};
 use commsan_model::record::{RawNeed, Record};
