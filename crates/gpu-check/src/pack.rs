@@ -96,8 +96,8 @@ pub fn pack(options: &Options) -> Result<(), String> {
         let Some(name) = path.file_stem().map(|name| name.to_string_lossy().into_owned()) else {
             return Ok(None);
         };
-        // What asks the simulated device itself.
-        if text.contains("commsan_simgpu") {
+        // What asks the simulated device itself, or an MPI for its extensions.
+        if ["commsan_simgpu", "MPIX_"].iter().any(|name| text.contains(name)) {
             return Ok(None);
         }
         let flags: Vec<_> =
@@ -202,12 +202,12 @@ fn sources(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Applies `work` to all paths, one for each core at once; the results in order, without those that are `None`.
+/// Applies `work` to all paths, three for two cores at once, as launchers also sleep; the results in order, without those that are `None`.
 fn each<T: Send>(
     paths: Vec<PathBuf>,
     work: impl Fn(&Path) -> Result<Option<T>, String> + Sync,
 ) -> Result<Vec<T>, String> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let results = at_once(cores, &paths, |path| work(path))?;
+    let results = at_once(cores + cores / 2, &paths, |path| work(path))?;
     Ok(results.into_iter().flatten().collect())
 }

@@ -77,6 +77,7 @@ use arrays::Arrays;
 use collectives::Together;
 use commsan_cuda::Gpu;
 use commsan_engine::{Access, Footprint, Live, OpId, Pages};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Site, Stacks};
 use handles::Handles;
@@ -437,7 +438,10 @@ impl Tracker {
         if let Some(call) = call {
             for finding in findings.into_iter().flatten() {
                 let site = place.site(Some(call), &mut self.stacks);
-                out.completed(finding.get() - 1, &site, &self.stacks);
+                out.emit(
+                    Record::Completed { id: finding.get() - 1, site: (Role::Completion, site) },
+                    &self.stacks,
+                );
             }
             if self.retire(id, call, place) {
                 return;

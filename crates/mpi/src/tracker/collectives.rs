@@ -10,7 +10,8 @@ use crate::collective::entry::{Asserted, Difference, Entry, Progress};
 use crate::collective::signature::Signature;
 use crate::ids::{Group, On};
 use commsan_fabric::{Board, Posted};
-use commsan_model::Code;
+use commsan_model::record::Record;
+use commsan_model::{Code, Role};
 use commsan_mpi_calls::{Call, Effect, reduction};
 use commsan_place::{About, Findings, Place, Site};
 
@@ -207,7 +208,7 @@ impl Tracker {
     pub(super) fn number_of(&mut self, site: &Site, call: &Call, out: &mut dyn Findings) -> u32 {
         let new = self.rma.sites.len() as u32;
         *self.rma.sites.entry((site.stack, call.row)).or_insert_with(|| {
-            out.site(new, site, &self.stacks);
+            out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, &self.stacks);
             new
         })
     }

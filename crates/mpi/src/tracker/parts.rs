@@ -11,9 +11,11 @@ use crate::collective::signature::Signature;
 use crate::ids::On;
 use crate::parts::{Amount, Entry, Sort};
 use commsan_engine::Mode;
+use commsan_model::record::{RawParts, Record};
 use commsan_mpi_calls::{Extent, Flow, Role, Rule};
-use commsan_place::{Findings, Parted, Place};
+use commsan_place::{Findings, Place};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// What a process passes to each rank in a collective, or gets from each.
 pub struct Passed<'a> {
@@ -69,19 +71,21 @@ impl Tracker {
     pub(super) fn tell_parts(&self, out: &mut dyn Findings) {
         for entry in self.parts.entries() {
             let parts = entry.members.iter().zip(&entry.parts);
-            let parts = parts.filter(|(_, part)| part.bytes > 0).map(|(rank, part)| (*rank, *part));
-            let parted = Parted {
+            let parts = parts.filter(|(_, part)| part.bytes > 0);
+            let parts = parts.map(|(rank, part)| (*rank, part.bytes, part.mark, part.vague));
+            let element = entry.element.flatten().and_then(Signature::elements);
+            let parts = RawParts {
                 name: entry.sort.name,
-                on: &entry.on,
+                on: Cow::Borrowed(&entry.on),
                 kind: entry.sort.kind,
-                call: entry.call,
+                call: Cow::Borrowed(entry.call),
                 sends: entry.sort.sends,
                 calls: entry.calls,
-                element: entry.element.flatten().and_then(Signature::elements),
-                site: entry.site,
+                element: element.map(|(class, size)| (Cow::Borrowed(class), size)),
+                site: (commsan_model::Role::Operation, entry.site),
                 parts: parts.collect(),
             };
-            out.parted(&parted, &self.stacks);
+            out.emit(Record::Parts(parts), &self.stacks);
         }
     }
 }

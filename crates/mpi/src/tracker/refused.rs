@@ -46,7 +46,11 @@ impl Tracker {
                 concerned: None,
                 sites: &[(Role::Operation, site)],
                 threads: false,
-                about: Some(About::Argument { parameter: "", problem: TRUNCATED.to_owned() }),
+                about: Some(About::Argument {
+                    parameter: "",
+                    problem: TRUNCATED.to_owned(),
+                    kind: None,
+                }),
             };
             out.report(&report, &self.stacks);
         }

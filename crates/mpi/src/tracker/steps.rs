@@ -5,9 +5,11 @@ use crate::buffers::{Args, Library};
 use crate::ids::{On, Token};
 use crate::ledger::Repeated;
 use crate::steps::{Begun, Comm, sends};
+use commsan_model::record::Record;
 use commsan_model::{Message, Step};
 use commsan_mpi_calls::{Call, Effect, Flow};
 use commsan_place::{Findings, Place};
+use std::borrow::Cow;
 
 /// What a call that has succeeded may mean to those who wait for this process.
 #[derive(Clone, Copy, Debug)]
@@ -164,8 +166,9 @@ impl Tracker {
     pub(super) fn tell_steps(&mut self, out: &mut dyn Findings) {
         let Some((steps, comms)) = self.steps.known() else { return };
         for comm in comms {
-            out.communicator(comm.name, &comm.on, &comm.members);
+            let (on, members) = (Cow::Borrowed(&*comm.on), Cow::Borrowed(&*comm.members));
+            out.emit(Record::Communicator { name: comm.name, on, members }, &self.stacks);
         }
-        out.steps(steps);
+        out.emit(Record::Steps { steps: Cow::Borrowed(steps) }, &self.stacks);
     }
 }

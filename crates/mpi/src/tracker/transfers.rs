@@ -11,6 +11,7 @@ use crate::rma::drafts::{Draft, Next, Step};
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
 use commsan_engine::{Access, Footprint, Mode, OpId, Pattern, Runs};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::Call;
 use commsan_place::{Findings, Place, Report, Side, Site};
@@ -390,7 +391,7 @@ impl Tracker {
         }
         let new = rma.sites.len() as u32;
         let number = *rma.sites.entry((site.stack, args.call.row)).or_insert_with(|| {
-            out.site(new, &site, &self.stacks);
+            out.emit(Record::Site { id: new, site: (Role::Operation, site) }, &self.stacks);
             new
         });
         let operation = Announced {

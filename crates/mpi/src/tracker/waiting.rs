@@ -22,9 +22,11 @@ use crate::requests::{Request, State};
 use crate::rma::windows::{Active, Lock};
 use commsan_engine::Access;
 use commsan_fabric::Answer;
-use commsan_model::{Held, NeedKind};
+use commsan_model::record::{RawWaiting, Record};
+use commsan_model::{Held, NeedKind, Role};
 use commsan_mpi_calls::{Call, Effect, Extent, Times};
-use commsan_place::{Findings, Need, Place, Site, Waiting};
+use commsan_place::{Findings, Need, Place, Site};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Needs that are told of at most, and ranks that they name in all: as many fit a line of the log.
@@ -120,8 +122,17 @@ impl Tracker {
         let site = place.site(Some(&call.name), &mut self.stacks);
         let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
         let Asked { moves, beside, .. } = *asked;
-        let waiting = Waiting { moves, site, again: false, beside, any, needs, pending, entered };
-        out.waits(&waiting, &self.stacks);
+        let waiting = RawWaiting {
+            moves,
+            site: (Role::Wait, site),
+            again: false,
+            beside,
+            any,
+            needs: needs.into(),
+            pending: pending.into(),
+            entered: entered.into(),
+        };
+        out.emit(Record::Waiting(waiting), &self.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
     }
 
@@ -139,9 +150,17 @@ impl Tracker {
         let site = Site { call: Some(&call.name), thread: 0, stack, pc, afar: None };
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut RANKS.clone());
-        let (any, needs, entered) = (false, Vec::new(), Vec::new());
-        let waiting = Waiting { moves, site, again, beside: 0, any, needs, pending, entered };
-        out.waits(&waiting, &self.stacks);
+        let waiting = RawWaiting {
+            moves,
+            site: (Role::Wait, site),
+            again,
+            beside: 0,
+            any: false,
+            needs: Cow::Borrowed(&[]),
+            pending: pending.into(),
+            entered: Cow::Borrowed(&[]),
+        };
+        out.emit(Record::Waiting(waiting), &self.stacks);
     }
 
     fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {
@@ -265,11 +284,11 @@ impl Tracker {
         let on = self.words_for(on);
         Ok(Need {
             kind: NeedKind::Collective,
-            call: &call.name,
-            site,
-            ranks,
+            call: Cow::Borrowed(&call.name),
+            site: site.map(|site| (Role::Operation, site)),
+            ranks: ranks.into(),
             tag: None,
-            on,
+            on: on.into(),
             name,
             number,
         })
@@ -281,11 +300,11 @@ impl Tracker {
         let (name, on) = FINALIZE;
         Ok(Need {
             kind: NeedKind::Collective,
-            call: &call.name,
+            call: Cow::Borrowed(&call.name),
             site: None,
             ranks,
             tag: None,
-            on: on.to_owned(),
+            on: on.into(),
             name,
             number: 1,
         })
@@ -312,7 +331,7 @@ impl Tracker {
         let of_access = |ranks: Vec<u32>| Need {
             kind: NeedKind::Exposure,
             name: Key::Exposed.of(window.name),
-            ranks,
+            ranks: ranks.into(),
             ..all.clone()
         };
         let others = |access: &Active| {
@@ -347,11 +366,11 @@ impl Tracker {
         let on = On::Window(win);
         Ok(Need {
             kind: NeedKind::Window,
-            call: &call.name,
+            call: Cow::Borrowed(&call.name),
             site: None,
-            ranks: self.others(on)?,
+            ranks: self.others(on)?.into(),
             tag: None,
-            on: self.words_for(on),
+            on: self.words_for(on).into(),
             name: self.together.on.find(on).map_or(0, |known| known.name),
             number: 0,
         })
@@ -380,7 +399,16 @@ impl Tracker {
         };
         let name = self.together.on.find(on).map_or(0, |known| known.name);
         let on = self.words_for(on);
-        Ok(Some(Need { kind, call: &call.name, site, ranks, tag, on, name, number: 0 }))
+        Ok(Some(Need {
+            kind,
+            call: Cow::Borrowed(&call.name),
+            site: site.map(|site| (Role::Operation, site)),
+            ranks: ranks.into(),
+            tag,
+            on: on.into(),
+            name,
+            number: 0,
+        }))
     }
 
     /// Bytes of all operations that have been started, and what stands for their number.
@@ -433,7 +461,7 @@ fn held(lock: &Lock) -> Held {
 fn cut(needs: &mut Vec<Need>, room: &mut usize) {
     needs.truncate(TOLD);
     for need in needs {
-        need.ranks.truncate(*room);
+        need.ranks.to_mut().truncate(*room);
         *room -= need.ranks.len();
     }
 }

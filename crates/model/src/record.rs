@@ -1,9 +1,14 @@
-//! The records of a rank's log, for writer and reader alike.
+//! The records of a rank's log, for the semantics, the writer and the reader alike.
+//!
+//! Records are generic over what a place is. In a rank that is a site of its own call stacks, with the part it plays;
+//! in the log, and for readers, it is a [`RawSite`]. [`Record::map_sites`] leads from the one to the other.
 //!
 //! Every type borrows where it can, so that a rank serialises from its own state into a
 //! fixed buffer without allocating.
 
-use commsan_model::{Code, NeedKind, Role, Step};
+mod map;
+
+use crate::{Code, NeedKind, Problem, Role, Step};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -13,13 +18,14 @@ pub const VERSION: u32 = 1;
 /// One line of a rank's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "t", rename_all = "snake_case")]
-pub enum Record<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub enum Record<'a, S: Clone = RawSite<'a>> {
     /// First line: who writes this log.
     Start(Start<'a>),
     /// An executable or library that later records refer to by `id`.
     Module(Module<'a>),
     /// First observation of a finding.
-    Finding(RawFinding<'a>),
+    Finding(RawFinding<'a, S>),
     /// The total number of observations so far of finding `id`.
     Again {
         /// The finding.
@@ -32,17 +38,17 @@ pub enum Record<'a> {
         /// The finding.
         id: u32,
         /// The completing call.
-        site: RawSite<'a>,
+        site: S,
     },
     /// The place of an RMA call that findings of other ranks refer to.
     Site {
         /// Number of the place within the rank, from 0.
         id: u32,
         /// The call, with [`Role::Operation`].
-        site: RawSite<'a>,
+        site: S,
     },
     /// A call uses memory of a variable: a finding if it has less than that, or of another type.
-    Use(RawUse<'a>),
+    Use(RawUse<'a, S>),
     /// Messages of these communicators were counted, except for those that are unbalanced.
     Balance {
         /// Names, the same in all ranks.
@@ -52,9 +58,9 @@ pub enum Record<'a> {
         unbalanced: Cow<'a, [u64]>,
     },
     /// Messages of one sort.
-    Messages(RawMessages<'a>),
+    Messages(RawMessages<'a, S>),
     /// A receive from anybody that may take another one's message.
-    Race(RawRace<'a>),
+    Race(RawRace<S>),
     /// Whose message has been used is known to the program: the use with this number is none to tell of.
     Known {
         /// The use.
@@ -75,9 +81,9 @@ pub enum Record<'a> {
         steps: Cow<'a, [Step]>,
     },
     /// Parts of collectives.
-    Parts(RawParts<'a>),
+    Parts(RawParts<'a, S>),
     /// The rank has been asked what it waits for.
-    Waiting(RawWaiting<'a>),
+    Waiting(RawWaiting<'a, S>),
     /// Something the user should know about this rank that is not a finding.
     Note {
         /// What to know and what to do about it.
@@ -128,7 +134,8 @@ pub struct Module<'a> {
 
 /// A finding as a rank sees it: addresses instead of lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawFinding<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawFinding<'a, S: Clone = RawSite<'a>> {
     /// Number of the finding within the rank, from 0.
     pub id: u32,
     /// What kind of finding.
@@ -139,7 +146,7 @@ pub struct RawFinding<'a> {
     /// The pending operation.
     pub operation: RawOperation<'a>,
     /// Each side's place, the offending one first.
-    pub sites: Cow<'a, [RawSite<'a>]>,
+    pub sites: Cow<'a, [S]>,
     /// Whether the two were apart in time, but in threads that do not synchronise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub threads: bool,
@@ -164,18 +171,22 @@ pub struct RawArgument<'a> {
     pub parameter: Cow<'a, str>,
     /// What is wrong with it: `is 5, but the communicator's ranks are 0 to 3`.
     pub problem: Cow<'a, str>,
+    /// Which kind of mistake that is; absent where the code implies it. Older logs lack it ([`crate::reader`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Problem>,
 }
 
 /// A call that uses memory of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawUse<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawUse<'a, S: Clone = RawSite<'a>> {
     /// Where the memory lies.
     pub variable: RawVariable,
     /// What the elements are by the call's datatype; absent if they are of several types, or of any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elements: Option<RawElements<'a>>,
     /// What is found if the variable is too short. Its number means nothing.
-    pub finding: RawFinding<'a>,
+    pub finding: RawFinding<'a, S>,
 }
 
 /// Memory of a variable.
@@ -321,7 +332,8 @@ pub struct RawSite<'a> {
 
 /// Messages that a rank has sent or received, counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawMessages<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawMessages<'a, S = RawSite<'a>> {
     /// The communicator's name.
     pub name: u64,
     /// The communicator in words.
@@ -340,7 +352,7 @@ pub struct RawMessages<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<i32>,
     /// Where the first was sent, or where the call to receive it was, with [`Role::Operation`].
-    pub site: RawSite<'a>,
+    pub site: S,
     /// How many.
     pub count: u64,
 }
@@ -348,25 +360,27 @@ pub struct RawMessages<'a> {
 /// A receive from anybody that may take the message which a later receive has got: either that may wait for ever,
 /// or what was received last is used, whosever it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawRace<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawRace<S> {
     /// The communicator's name.
     pub name: u64,
     /// Where the receive from anybody was called, with [`Role::Operation`].
-    pub taker: RawSite<'a>,
+    pub taker: S,
     /// Rank in `MPI_COMM_WORLD` whose message that has got.
     pub instead_of: u32,
     /// Where the later one was called, with [`Role::Access`] or, if what it got is used, [`Role::Operation`].
-    pub left: RawSite<'a>,
+    pub left: S,
     /// Where what was received last is used, with [`Role::Access`], and the number of the use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub used: Option<(u32, RawSite<'a>)>,
+    pub used: Option<(u32, S)>,
     /// Rank whose message that has got.
     pub sender: u32,
 }
 
 /// What a rank passes to others, or gets from them, in collectives of one kind called from one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawParts<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawParts<'a, S = RawSite<'a>> {
     /// The communicator's name.
     pub name: u64,
     /// The communicator in words.
@@ -383,7 +397,7 @@ pub struct RawParts<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<(Cow<'a, str>, u64)>,
     /// The first call, with [`Role::Operation`].
-    pub site: RawSite<'a>,
+    pub site: S,
     /// For ranks in `MPI_COMM_WORLD`: bytes in all, a sum that tells the sequence of amounts and types, and whether
     /// some types are not known.
     pub parts: Cow<'a, [(u32, u64, u64, bool)]>,
@@ -391,11 +405,12 @@ pub struct RawParts<'a> {
 
 /// Where a rank waits, and what for; or where it was last, if it does not wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawWaiting<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawWaiting<'a, S: Clone = RawSite<'a>> {
     /// How often the rank has begun or ended to wait, which tells one wait from another: odd while it waits.
     pub moves: u64,
     /// The call, with [`Role::Wait`]; the latest one if it does not wait.
-    pub site: RawSite<'a>,
+    pub site: S,
     /// Whether it does not wait, but calls again and again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
@@ -406,12 +421,12 @@ pub struct RawWaiting<'a> {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub any: bool,
     /// What it needs, as far as that fits.
-    pub needs: Cow<'a, [RawNeed<'a>]>,
+    pub needs: Cow<'a, [RawNeed<'a, S>]>,
     /// Operations that it has started and does not wait for now, as far as they fit.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    pub pending: Cow<'a, [RawNeed<'a>]>,
+    pub pending: Cow<'a, [RawNeed<'a, S>]>,
     /// Collectives entered on each communicator or window, by its name. Also locks held, by their numbers
-    /// ([`Held`](commsan_model::Held)), and exposed parts, on windows by other names of theirs.
+    /// ([`Held`](crate::Held)), and exposed parts, on windows by other names of theirs.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub entered: Cow<'a, [(u64, u32)]>,
 }
@@ -422,14 +437,15 @@ fn is_none(number: &u32) -> bool {
 
 /// What others must do for an operation to complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RawNeed<'a> {
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub struct RawNeed<'a, S = RawSite<'a>> {
     /// In what way they take part.
     pub kind: NeedKind,
     /// The call whose operation it is: `MPI_Irecv`.
     pub call: Cow<'a, str>,
     /// Where that was started, with [`Role::Operation`], if not by the call that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub site: Option<RawSite<'a>>,
+    pub site: Option<S>,
     /// The others, as ranks in `MPI_COMM_WORLD`; of a receive from anybody all that may send.
     pub ranks: Cow<'a, [u32]>,
     /// The tag of a message; absent for any.
