@@ -266,9 +266,21 @@ fn json_reads_back() {
     assert!(json::parse("{}").is_err());
 }
 
+/// Of the codes without a finding only a few, and no totals: a new code changes no snapshot.
+fn junit_text(report: &Report) -> String {
+    let text = junit::render(report);
+    let passed = |line: &&str| line.trim_start().starts_with("<testcase") && line.ends_with("/>");
+    let cases = text.matches("<testcase ").count();
+    let without = Code::ALL.len() - report.codes().len();
+    assert_eq!(cases, without + report.findings.len());
+    let kept = text.lines().filter(|line| !passed(line) || line.contains("CS-BUF-0"));
+    let all = format!("tests=\"{cases}\"");
+    kept.collect::<Vec<_>>().join("\n").replace(&all, "tests=\"ALL\"")
+}
+
 #[test]
 fn junit_xml() {
-    insta::assert_snapshot!(junit::render(&report()));
+    insta::assert_snapshot!(junit_text(&report()));
 }
 
 #[test]
@@ -467,7 +479,7 @@ fn sites_in_several_ranks() {
     assert_eq!(json::parse(&text).unwrap(), report);
     insta::assert_snapshot!("several_ranks_json", text);
     insta::assert_snapshot!("several_ranks_sarif", sarif_text(&report));
-    insta::assert_snapshot!("several_ranks_junit", junit::render(&report));
+    insta::assert_snapshot!("several_ranks_junit", junit_text(&report));
     insta::assert_snapshot!("several_ranks_github", github::render(&report));
     insta::assert_snapshot!("several_ranks_html", html_text(&report));
 }
