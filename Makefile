@@ -14,20 +14,23 @@ RUNTIME := runtime
 LOADED = target/$(RUNTIME:dev=debug)
 WITHIN = $(CARGO) build --profile $(RUNTIME)
 
-.PHONY: gpu-kit gpu-check all build viewer cuda setup test demo bench fmt lint clean install
+.PHONY: all help build viewer cuda setup test check case bless pictures demo bench gpu-kit gpu-check fmt lint clean install
 all: build
 
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
 # What the machine lacks is installed with apt, or named when that is not possible.
-setup:
+setup: ## install what is missing, or name it
 	@./scripts/setup.sh
 
 # What `commsan view` shows in the browser.
-viewer: setup
+viewer: setup ## build the viewer in the browser
 	@./scripts/viewer.sh
 
 # The tree a user installs: one command, its aliases, the hooks archive, a plugin for LLVM 19's
 # compilers, a runtime per MPI and one for programs without, and CUDA's runtimes, NCCL and NVSHMEM for simulated devices.
-build: setup viewer
+build: setup viewer ## build everything, optimized, into target/dist
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(OUTSIDE) -p commsan
 	$(OUTSIDE) -p commsan-inject -p commsan-llvm-pass
@@ -51,7 +54,7 @@ build: setup viewer
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(LIB))
 
 # NVIDIA's compiler and headers, for tests.
-cuda: setup
+cuda: setup ## install NVIDIA's compiler and headers, for tests
 	@./scripts/cuda.sh >/dev/null
 
 # All is built as one then, whatever `-p` says: what several need has the same features, and is compiled once.
@@ -61,17 +64,43 @@ test: PROFILE := dev
 test: RUNTIME := dev
 test: OUTSIDE = $(TESTED)
 test: WITHIN = $(TESTED)
-test: cuda build
+test: cuda build ## build and run all tests
 	@./scripts/viewer.sh test
 	$(CARGO) test --workspace --features commsan-runtime/serial --no-fail-fast
 	@echo
+
+# What needs neither an installed MPI nor a built tree.
+check: lint ## unit tests and clippy: minutes
+	$(CARGO) test --workspace --features commsan-runtime/serial --lib --bins
+	$(CARGO) test -p commsan-report -p commsan-engine -p commsan-trace -p commsan-profile --tests
+	$(CARGO) test -p commsan --test docs
+
+case: PROFILE := dev
+case: RUNTIME := dev
+case: OUTSIDE = $(TESTED)
+case: WITHIN = $(TESTED)
+case: build ## run one test program with both MPIs, show its report: make case NAME=fail/p2p/isend_write
+	@test -n "$(NAME)" || { echo 'which one? make case NAME=fail/p2p/isend_write' >&2; exit 2; }
+	$(CARGO) test -p commsan --test cases -- $(NAME)
+	@for run in target/cases/$(NAME)*/*/*.commsan; do echo; echo "$$run"; $(DIST)/bin/commsan report $$run || true; done
+
+# Tests that compare files write them instead. Look at `git diff` afterwards.
+bless: ## rewrite snapshots and generated files
+	BLESS=1 INSTA_UPDATE=always INSTA_FORCE_PASS=1 $(CARGO) test -q --no-fail-fast \
+	  -p commsan-report -p commsan-profile -p commsan-ptx
+	INSTA_UPDATE=always INSTA_FORCE_PASS=1 $(CARGO) test -q -p commsan-cuda-shim --test told
+	BLESS=1 $(CARGO) test -q -p commsan --bins --test docs
+	@git status --short
+
+pictures: build ## take the README's pictures anew
+	@./scripts/pictures.sh
 
 # The demo has a tree of its own, which takes a minute and a half to build instead of ten: what it runs
 # and for one MPI only, with nothing optimized.
 DEMO := target/demo/dist
 DEMO_MPI = $(shell { command -v mpicc.openmpi || { ! command -v mpicc.mpich && mpicc --showme; }; } \
   >/dev/null 2>&1 && echo openmpi || echo mpich)
-demo: setup
+demo: setup ## check a heat solver with a real bug, then its fix
 	@mkdir -p $(DEMO)/bin $(DEMO)/lib/commsan
 	$(CARGO) build --profile demo --bins --lib -p commsan -p commsan-inject -p commsan-runtime \
 	  --features commsan-runtime/$(DEMO_MPI)
@@ -82,33 +111,33 @@ demo: setup
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(DEMO)/lib/commsan)
 	@COMMSAN_DIST=$(abspath $(DEMO)) ./scripts/demo.sh
 
-# A kit of compiled CUDA programs for machines with a GPU, and its run: on this machine's GPU, else on simulated devices.
-gpu-kit: cuda build
+gpu-kit: cuda build ## a kit of compiled CUDA programs, for machines with a GPU
 	$(CARGO) build --release -p commsan-gpu-check
 	@./scripts/gpu-kit.sh
-gpu-check:
+
+gpu-check: ## run that kit on this machine's GPU, else on simulated devices
 	@[ -e target/gpu-check/kit.tar.xz ] || $(MAKE) gpu-kit
 	@./scripts/gpu-check.sh target/gpu-check/kit.tar.xz --output target/gpu-check/results.json
 
-bench: cuda build
+bench: cuda build ## measure what checking costs
 	@./bench/run.sh
 	$(CARGO) bench -p commsan-simt
 
-fmt:
+fmt: ## format the code
 	$(CARGO) fmt --all
 
-lint:
+lint: ## check formatting, run clippy
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/openmpi,commsan-runtime/openmpi -- -D warnings
 	$(CARGO) clippy -p commsan-runtime -p commsan-mpi-shim --features commsan-mpi-shim/mpich,commsan-runtime/mpich -- -D warnings
 	$(CARGO) clippy -p commsan-runtime --features serial -- -D warnings
 
-install: build
+install: build ## build and copy to PREFIX, /usr/local by default
 	install -d $(PREFIX)/bin $(PREFIX)/lib/commsan $(PREFIX)/include
 	install -m644 include/commsan.h include/commsan_fortran.c $(PREFIX)/include/
 	cp -a $(DIST)/bin/. $(PREFIX)/bin/
 	cp -a $(LIB)/. $(PREFIX)/lib/commsan/
 
-clean:
+clean: ## remove what was built
 	$(CARGO) clean

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import type { ObjectAnswer, Run } from "../src/api/types";
+import type { ObjectDetail, Run } from "../src/api/types";
 import { bytes } from "../src/format";
 import { serve, type Served } from "./fixture/server";
 import { LINES, SMALL, total } from "./fixture/traffic";
@@ -191,7 +191,7 @@ async function stripes(page: Page, title: RegExp, from: number, to: number, y: n
 test("what is thinner than a pixel is drawn", async ({ page }) => {
   const touched = Array.from({ length: 60 }, (_, index) => [index * 1096 + 80, 8, 5]);
   await page.route("**/api/object/0*", async (route) => {
-    const answer = served.fixture.answer("/api/object/0") as ObjectAnswer;
+    const answer = served.fixture.answer("/api/object/0") as ObjectDetail;
     const [place] = answer.places;
     const accessors = [{ ...place!.accessors[0]!, kind: 0, extents: touched }];
     await route.fulfill({ json: { ...answer, places: [{ ...place, accessors }] } });

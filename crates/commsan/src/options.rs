@@ -543,11 +543,11 @@ mod tests {
         let (begin, end) = ("<!-- options: generated -->\n", "<!-- end of options -->");
         let start = text.find(begin).expect("docs/usage.md marks its table") + begin.len();
         let stop = start + text[start..].find(end).expect("docs/usage.md ends its table");
-        if std::env::var_os("COMMSAN_BLESS").is_some() {
+        if std::env::var_os("BLESS").is_some() {
             let blessed = format!("{}{}{}", &text[..start], markdown(), &text[stop..]);
             std::fs::write(file, blessed).unwrap();
         } else {
-            assert_eq!(text[start..stop], markdown(), "bless it with COMMSAN_BLESS=1");
+            assert_eq!(text[start..stop], markdown(), "bless it with `make bless`");
         }
     }
 }

@@ -3,6 +3,12 @@
 //! Numbers that name something are positions in the arrays of [`Run`]: places, kinds, regions, files,
 //! objects. Figures of a place, an object, a file or a line are of the transfers that it takes part in, at
 //! either end, each counted once.
+//!
+//! The viewer reads the same types in TypeScript, `viewer/src/api/types.ts`: its declarations are
+//! written from these by a test (`api/typescript.rs`).
+
+#[cfg(test)]
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +57,7 @@ pub type Extent = (u64, u64, u64);
 
 /// All that has a name in a run, and its totals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Run {
     /// [`VERSION`]
     pub version: u32,
@@ -92,6 +99,7 @@ pub struct Run {
 
 /// Where data is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Place {
     /// Its position.
     pub id: usize,
@@ -105,6 +113,7 @@ pub struct Place {
 
 /// What a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PlaceKind {
     /// A rank with its host memory.
@@ -119,6 +128,7 @@ pub enum PlaceKind {
 
 /// A host with its places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Node {
     /// Host name.
     pub name: String,
@@ -128,6 +138,7 @@ pub struct Node {
 
 /// What has been moved in all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Total {
     /// Position in `kinds`.
     pub kind: usize,
@@ -139,6 +150,7 @@ pub struct Total {
 
 /// Time in communication.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Communication {
     /// Time in calls, of the ranks' time in all, 0 to 1.
     pub share_of_time: f64,
@@ -148,6 +160,7 @@ pub struct Communication {
 
 /// A rank's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RankTime {
     /// The rank's place.
     pub place: usize,
@@ -159,6 +172,8 @@ pub struct RankTime {
 
 /// A source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "SourceFile"))]
 pub struct File {
     /// Its position.
     pub id: usize,
@@ -169,6 +184,7 @@ pub struct File {
     /// Their bytes.
     pub bytes: u64,
     /// The same by kind.
+    #[cfg_attr(test, ts(type = "KindTotal[]"))]
     pub by_kind: Vec<OfKind>,
     /// Whether it can be read.
     pub found: bool,
@@ -178,6 +194,8 @@ pub struct File {
 
 /// What was allocated at one place of the program, or a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "DataObject"))]
 pub struct Object {
     /// Its position.
     pub id: usize,
@@ -196,6 +214,7 @@ pub struct Object {
     /// The line there.
     pub line: Option<u32>,
     /// Its traffic.
+    #[cfg_attr(test, ts(type = "KindTotal[]"))]
     pub by_kind: Vec<OfKind>,
     /// Call path of the allocation, innermost first.
     pub stack: Vec<Frame>,
@@ -203,6 +222,7 @@ pub struct Object {
 
 /// A frame of a call path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Frame {
     /// Its name; of code without symbols its module and offset.
     pub function: String,
@@ -214,6 +234,7 @@ pub struct Frame {
 
 /// What checking has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
     /// `CS-BUF-01`
     pub code: String,
@@ -239,6 +260,7 @@ pub struct Finding {
 
 /// A place in the program that takes part in a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingSide {
     /// What happens there.
     pub label: String,
@@ -252,6 +274,7 @@ pub struct FindingSide {
 
 /// What time is divided into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Bins {
     /// How many.
     pub bins: u32,
@@ -304,17 +327,20 @@ pub struct MatrixQuery {
 
 /// Sources × targets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Matrix {
     /// Sources.
     pub rows: Vec<Block>,
     /// Targets.
     pub cols: Vec<Block>,
     /// (row, column, what), by row and column; empty ones are left out.
+    #[cfg_attr(test, ts(type = "[row: number, column: number, KindTotal[]][]"))]
     pub cells: Vec<(usize, usize, Vec<OfKind>)>,
 }
 
 /// Neighbouring places, taken together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Block {
     /// `rank 3`, `ranks 0-15`, a node's name.
     pub label: String,
@@ -326,6 +352,7 @@ pub struct Block {
 
 /// An object in detail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ObjectDetail {
     /// What [`Run`] says of it.
     pub object: Object,
@@ -341,6 +368,7 @@ pub struct ObjectDetail {
 
 /// An object at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ObjectAt {
     /// The place.
     pub place: usize,
@@ -354,6 +382,8 @@ pub struct ObjectAt {
 
 /// Who does what to an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "Accessor"))]
 pub struct Access {
     /// Where the data goes to or comes from; of collectives with all others, the place itself.
     pub place: usize,
@@ -372,11 +402,13 @@ pub struct Access {
     /// Bytes of all.
     pub bytes: u64,
     /// Which bytes of the object.
+    #[cfg_attr(test, ts(type = "Extent[]"))]
     pub extents: Vec<Extent>,
 }
 
 /// What is done to data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// It is read.
@@ -387,6 +419,7 @@ pub enum Direction {
 
 /// A source file with its traffic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileDetail {
     /// As the debug information names it.
     pub path: String,
@@ -394,6 +427,7 @@ pub struct FileDetail {
     pub text: Option<String>,
     /// Why there is no text, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional = nullable))]
     pub why_missing: Option<String>,
     /// Lines with traffic, ascending.
     pub lines: Vec<FileLine>,
@@ -401,6 +435,7 @@ pub struct FileDetail {
 
 /// A line's traffic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileLine {
     /// Counted from 1.
     pub line: u32,
@@ -409,6 +444,7 @@ pub struct FileLine {
     /// Their bytes.
     pub bytes: u64,
     /// The same by kind.
+    #[cfg_attr(test, ts(type = "KindTotal[]"))]
     pub by_kind: Vec<OfKind>,
     /// What is moved.
     pub objects: Vec<usize>,
@@ -418,6 +454,8 @@ pub struct FileLine {
 
 /// A line in detail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "LineDetail"))]
 pub struct Line {
     /// Largest first.
     pub transfers: Vec<LineTransfer>,
@@ -429,6 +467,7 @@ pub struct Line {
 
 /// Transfers of a line between two places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LineTransfer {
     /// From.
     pub source: usize,
@@ -450,6 +489,7 @@ pub struct LineTransfer {
 
 /// What a place moves to and from others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaceDetail {
     /// What lies elsewhere and is read or written from here, and what is read and written here.
     pub objects: Vec<PlaceObject>,
@@ -463,6 +503,7 @@ pub struct PlaceDetail {
 
 /// An object's share of a place's traffic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaceObject {
     /// The object.
     pub object: usize,
@@ -478,6 +519,7 @@ pub struct PlaceObject {
 
 /// A call's share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaceCall {
     /// The call or instruction.
     pub call: String,
@@ -489,6 +531,7 @@ pub struct PlaceCall {
 
 /// A line's share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaceLine {
     /// Position of the file.
     pub file: usize,
@@ -504,6 +547,7 @@ pub struct PlaceLine {
 
 /// Another place's share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Peer {
     /// The other end.
     pub place: usize,
@@ -543,6 +587,8 @@ pub struct TimelineQuery {
 
 /// What happened when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "TimelineDetail"))]
 pub struct Timeline {
     /// How long a bin is.
     pub width_seconds: f64,
@@ -554,6 +600,7 @@ pub struct Timeline {
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Series {
     /// A kind's, place's or node's name; `others`.
     pub label: String,
@@ -565,6 +612,7 @@ pub struct Series {
 
 /// Two runs side by side: this one is after, the other before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Comparison {
     /// The other run.
     pub other: OtherRun,
@@ -582,6 +630,7 @@ pub struct Comparison {
 
 /// What a comparison says of the other run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OtherRun {
     /// Of its run directory.
     pub name: String,
@@ -595,6 +644,7 @@ pub struct OtherRun {
 
 /// Transfers and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Amount {
     /// Transfers.
     pub count: u64,
@@ -604,6 +654,7 @@ pub struct Amount {
 
 /// Something named in both runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Change {
     /// Its name.
     pub name: String,
@@ -615,6 +666,7 @@ pub struct Change {
 
 /// A pair of places in both runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PairChange {
     /// From.
     pub source: String,

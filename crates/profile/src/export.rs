@@ -180,11 +180,11 @@ mod tests {
         let start =
             text.find(begin).expect("docs/profile-tables.md marks its tables") + begin.len();
         let stop = start + text[start..].find(end).expect("docs/profile-tables.md ends them");
-        if std::env::var_os("COMMSAN_BLESS").is_some() {
+        if std::env::var_os("BLESS").is_some() {
             let blessed = format!("{}{}{}", &text[..start], markdown(), &text[stop..]);
             std::fs::write(file, blessed).unwrap();
         } else {
-            assert_eq!(text[start..stop], markdown(), "bless it with COMMSAN_BLESS=1");
+            assert_eq!(text[start..stop], markdown(), "bless it with `make bless`");
         }
     }
 }

@@ -1,8 +1,13 @@
-//! The report as one HTML file that needs nothing else: no network, no other file, no script.
+//! The report as one HTML file that loads nothing: no network, no other file. Its script, inline,
+//! only filters findings by code; without it everything is shown.
+//!
+//! Markup is in `html/*.html`; what is here gathers what these templates show.
 
 use crate::terminal::{frame_text, label, note_text, seen, summary};
-use crate::{Report, Sources, ranks};
-use commsan_model::{Finding, Severity, Site};
+use crate::{Report, Sources, Suppressed, ranks};
+use askama::Template;
+use askama::filters::Escaper;
+use commsan_model::{Code, Finding, Severity, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter, Write};
 use std::ops::Range;
@@ -12,157 +17,64 @@ const CONTEXT: usize = 2;
 
 /// The whole document.
 pub fn render(report: &Report, sources: &Sources) -> String {
-    let mut page = String::new();
-    // Writing to a string cannot fail.
-    let _ = document(&mut page, report, sources);
-    page
+    let page = Page::new(report, sources).render();
+    // Nothing that the templates write fails, nor does writing to a string.
+    page.unwrap_or_default()
 }
 
-/// Text made safe for element content and quoted attributes.
-struct Escaped<T>(T);
+/// Makes text safe for element content and quoted attributes; every `{{ … }}` of the templates
+/// goes through it, as `askama.toml` says.
+#[derive(Clone, Copy)]
+struct Text;
 
-impl<T: AsRef<str>> Display for Escaped<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        for c in self.0.as_ref().chars() {
+impl Escaper for Text {
+    fn write_escaped_str<W: Write>(&self, mut out: W, text: &str) -> std::fmt::Result {
+        for c in text.chars() {
             match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
+                '&' => out.write_str("&amp;")?,
+                '<' => out.write_str("&lt;")?,
+                '>' => out.write_str("&gt;")?,
+                '"' => out.write_str("&quot;")?,
+                '\'' => out.write_str("&#39;")?,
                 // Not allowed in HTML, and nothing to see.
-                c if c.is_control() && !matches!(c, '\n' | '\t') => f.write_char('\u{fffd}')?,
-                c => f.write_char(c)?,
+                c if c.is_control() && !matches!(c, '\n' | '\t') => out.write_char('\u{fffd}')?,
+                c => out.write_char(c)?,
             }
         }
         Ok(())
     }
 }
 
-/// Text in which backquotes mark code.
-struct Prose<'t>(&'t str);
+/// Markup of text in which backquotes mark code.
+struct Prose<T>(T);
 
-impl Display for Prose<'_> {
+impl<T: AsRef<str>> Display for Prose<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let parts: Vec<_> = self.0.split('`').collect();
+        let parts: Vec<_> = self.0.as_ref().split('`').collect();
         for (index, part) in parts.iter().enumerate() {
-            match index % 2 {
-                1 if index + 1 < parts.len() => write!(f, "<code>{}</code>", Escaped(part))?,
-                1 => write!(f, "`{}", Escaped(part))?,
-                _ => write!(f, "{}", Escaped(part))?,
+            let is_code = index % 2 == 1;
+            let is_closed = index + 1 < parts.len();
+            f.write_str(match (is_code, is_closed) {
+                (true, true) => "<code>",
+                (true, false) => "`",
+                (false, _) => "",
+            })?;
+            Text.write_escaped_str(&mut *f, part)?;
+            if is_code && is_closed {
+                f.write_str("</code>")?;
             }
         }
         Ok(())
     }
 }
 
-fn document(page: &mut String, report: &Report, sources: &Sources) -> std::fmt::Result {
-    let program = report.run.program.as_deref().map_or("run", crate::facts::file_name);
-    write!(
-        page,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
-         <title>commsan: {}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-        Escaped(program),
-        include_str!("html/style.css"),
-    )?;
-    header(page, report, program)?;
-    writeln!(page, "<main>")?;
-    filter(page, report)?;
-    for (number, finding) in (1..).zip(&report.findings) {
-        article(page, report, sources, number, finding)?;
-    }
-    notes(page, report)?;
-    write!(
-        page,
-        "</main>\n<footer>commsan {}. <code>commsan explain CODE</code> tells more about a \
-         finding.</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION"),
-        include_str!("html/script.js"),
-    )
-}
+/// Prose that begins with a capital letter.
+struct Sentence<T>(T);
 
-fn header(page: &mut String, report: &Report, program: &str) -> std::fmt::Result {
-    let run = &report.run;
-    write!(page, "<header>\n<h1>commsan: {}</h1>\n<dl>\n", Escaped(program))?;
-    let exit = run.exit.map(|exit| exit.to_string());
-    for (term, value) in [
-        ("Result", summary(report).trim_start_matches("commsan: ")),
-        ("Command", &run.command.join(" ")),
-        ("MPI", run.mpi.as_deref().unwrap_or_default()),
-        ("Started", &run.started),
-        ("Exit code", exit.as_deref().unwrap_or_default()),
-    ] {
-        if !value.is_empty() {
-            writeln!(page, "<dt>{term}</dt><dd>{}</dd>", Escaped(value))?;
-        }
+impl<T: AsRef<str>> Display for Sentence<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        Prose(capitalised(self.0.as_ref())).fmt(f)
     }
-    writeln!(page, "</dl>\n</header>")
-}
-
-fn filter(page: &mut String, report: &Report) -> std::fmt::Result {
-    if report.findings.len() < 2 {
-        return Ok(());
-    }
-    // Hidden until the script, without which it would do nothing, shows it.
-    writeln!(page, "<fieldset id=\"filter\" hidden>\n<legend>Show</legend>")?;
-    for code in report.codes() {
-        let count = report.findings.iter().filter(|finding| finding.code == code).count();
-        writeln!(
-            page,
-            "<label title=\"{}\"><input type=\"checkbox\" value=\"{code}\" checked> {code} \
-             ({count})</label>",
-            Escaped(code.title())
-        )?;
-    }
-    writeln!(page, "<span id=\"shown\" role=\"status\"></span>\n</fieldset>")
-}
-
-fn article(
-    page: &mut String,
-    report: &Report,
-    sources: &Sources,
-    number: usize,
-    finding: &Finding,
-) -> std::fmt::Result {
-    let (code, title) = (finding.code, Escaped(&finding.title));
-    let class = match finding.severity() {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    write!(
-        page,
-        "<article id=\"finding-{number}\" class=\"{class}\" data-code=\"{code}\" \
-         aria-labelledby=\"title-{number}\">\n<h2 id=\"title-{number}\"><a class=\"code\" \
-         href=\"#finding-{number}\">{class} {code}</a> {title}</h2>\n<p class=\"seen\">{}.</p>\n\
-         <p>{}.</p>\n",
-        Escaped(capitalised(&seen(finding))),
-        Prose(&capitalised(&finding.message)),
-    )?;
-    for (file, sites) in by_file(finding) {
-        listing(page, report, sources, finding, file, &sites)?;
-    }
-    write!(
-        page,
-        "<h3>Why</h3>\n<p>{}.</p>\n<h3>Help</h3>\n<p>{}.</p>\n",
-        Prose(&capitalised(&finding.why)),
-        Prose(&capitalised(&finding.help)),
-    )?;
-    writeln!(page, "<details>\n<summary>Call stacks</summary>")?;
-    for site in &finding.sites {
-        write!(page, "<h3>{}", Prose(&site.label))?;
-        if finding.count > 0 {
-            write!(page, " ({}, thread {})", ranks::named(&[site.rank]), site.thread)?;
-        }
-        writeln!(page, "</h3>\n<ol>")?;
-        for frame in &site.stack {
-            writeln!(page, "<li>{}</li>", Prose(&frame_text(report, frame)))?;
-        }
-        writeln!(page, "</ol>")?;
-    }
-    writeln!(page, "</details>\n</article>")
 }
 
 fn capitalised(text: &str) -> String {
@@ -171,11 +83,85 @@ fn capitalised(text: &str) -> String {
     first.into_iter().flatten().chain(characters).collect()
 }
 
+/// What `report.html` shows.
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'r> {
+    report: &'r Report,
+    program: &'r str,
+    /// Terms and their values.
+    header: Vec<(&'static str, String)>,
+    /// Each code that occurs, and how often.
+    codes: Vec<(Code, usize)>,
+    articles: Vec<Article<'r>>,
+    notes: Vec<String>,
+    /// Suppressions that match something.
+    suppressed: Vec<&'r Suppressed>,
+    version: &'static str,
+    style: &'static str,
+    script: &'static str,
+}
+
+impl<'r> Page<'r> {
+    fn new(report: &'r Report, sources: &'r Sources) -> Self {
+        let run = &report.run;
+        let count = |code| report.findings.iter().filter(|finding| finding.code == code).count();
+        let articles = (1..)
+            .zip(&report.findings)
+            .map(|(number, finding)| Article::new(report, sources, number, finding));
+        Page {
+            report,
+            program: run.program.as_deref().map_or("run", crate::facts::file_name),
+            header: header(report),
+            codes: report.codes().into_iter().map(|code| (code, count(code))).collect(),
+            articles: articles.collect(),
+            notes: run.notes.iter().map(note_text).collect(),
+            suppressed: run.suppressed.iter().filter(|entry| entry.findings > 0).collect(),
+            version: env!("CARGO_PKG_VERSION"),
+            style: include_str!("html/style.css"),
+            script: include_str!("html/script.js"),
+        }
+    }
+}
+
+fn header(report: &Report) -> Vec<(&'static str, String)> {
+    let run = &report.run;
+    let terms = [
+        ("Result", summary(report).trim_start_matches("commsan: ").to_owned()),
+        ("Command", run.command.join(" ")),
+        ("MPI", run.mpi.clone().unwrap_or_default()),
+        ("Started", run.started.clone()),
+        ("Exit code", run.exit.map(|exit| exit.to_string()).unwrap_or_default()),
+    ];
+    terms.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// What `finding.html` shows.
+struct Article<'r> {
+    number: usize,
+    finding: &'r Finding,
+    class: &'static str,
+    /// How often and by whom.
+    seen: String,
+    listings: Vec<Listing<'r>>,
+}
+
+impl<'r> Article<'r> {
+    fn new(report: &'r Report, sources: &'r Sources, number: usize, finding: &'r Finding) -> Self {
+        let class = match finding.severity() {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let listings = by_file(finding)
+            .into_iter()
+            .map(|(file, sites)| Listing::new(report, sources, finding, file, &sites))
+            .collect();
+        Article { number, finding, class, seen: capitalised(&seen(finding)), listings }
+    }
+}
+
 /// A file and its sites, each with whether it is the offending one.
 type FileSites<'f> = (Option<&'f str>, Vec<(bool, &'f Site)>);
-
-/// Bytes of a line, whether they offend, and what to say about them.
-type Mark = (Range<usize>, bool, String);
 
 /// The sites of each file, in the order of their first site; the first site is marked.
 fn by_file(finding: &Finding) -> Vec<FileSites<'_>> {
@@ -190,108 +176,93 @@ fn by_file(finding: &Finding) -> Vec<FileSites<'_>> {
     files
 }
 
-/// The lines of one file around its sites; what cannot be shown becomes a list of places.
-fn listing(
-    page: &mut String,
-    report: &Report,
-    sources: &Sources,
-    finding: &Finding,
-    file: Option<&str>,
-    sites: &[(bool, &Site)],
-) -> std::fmt::Result {
-    let mut marks: BTreeMap<usize, Vec<Mark>> = BTreeMap::new();
-    let mut bare = Vec::new();
-    let mut text = "";
-    for (offends, site) in sites {
-        match sources.locate(site) {
-            Some((source, span)) => {
-                text = source;
-                let before = &source[..span.start];
-                let line = before.bytes().filter(|&byte| byte == b'\n').count();
-                let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-                let span = span.start - start..span.end - start;
-                let mark = (span, *offends, label(finding, site));
-                marks.entry(line).or_default().push(mark);
-            }
-            None => bare.push(site),
-        }
-    }
-    if let Some(file) = file.filter(|_| !marks.is_empty()) {
-        writeln!(page, "<h3>{}</h3>\n<div class=\"listing\">", Escaped(report.run.shown(file)))?;
-        let near = |line: &usize| line.saturating_sub(CONTEXT)..=line + CONTEXT;
-        let shown: BTreeSet<usize> = marks.keys().flat_map(near).collect();
-        let mut last = None;
-        for (line, code) in text.lines().enumerate().filter(|(line, _)| shown.contains(line)) {
-            if last.is_some_and(|last| last + 1 != line) {
-                writeln!(page, "<div class=\"gap\">⋯</div>")?;
-            }
-            last = Some(line);
-            source_line(page, line + 1, code, marks.get(&line).map_or(&[], Vec::as_slice))?;
-        }
-        writeln!(page, "</div>")?;
-    }
-    if !bare.is_empty() {
-        writeln!(page, "<ul>")?;
-        for site in bare {
-            let place = site.stack.first().map(|frame| frame_text(report, frame));
-            let place = place.as_deref().unwrap_or("unknown place");
-            writeln!(page, "<li>{}: {}</li>", Prose(place), Prose(&label(finding, site)))?;
-        }
-        writeln!(page, "</ul>")?;
-    }
-    Ok(())
+/// The lines of one file around its sites; what cannot be shown is a list of places.
+struct Listing<'r> {
+    file: &'r str,
+    rows: Vec<Row<'r>>,
+    /// Place and label.
+    bare: Vec<(String, String)>,
 }
 
-fn source_line(page: &mut String, number: usize, code: &str, marks: &[Mark]) -> std::fmt::Result {
-    write!(page, "<div><span class=\"number\">{number}</span>")?;
-    // Marks of one line overlap when a call takes part twice; the widest shows both.
-    let span = marks
-        .iter()
-        .map(|(span, ..)| span.clone())
-        .reduce(|all, span| all.start.min(span.start)..all.end.max(span.end));
-    let class =
-        if marks.iter().any(|(_, offends, _)| *offends) { " class=\"offence\"" } else { "" };
-    match span.filter(|span| !span.is_empty()) {
-        Some(span) => writeln!(
-            page,
-            "{}<mark{class}>{}</mark>{}</div>",
-            Escaped(&code[..span.start]),
-            Escaped(&code[span.clone()]),
-            Escaped(&code[span.end..])
-        )?,
-        None => writeln!(page, "{}</div>", Escaped(code))?,
-    }
-    for (_, _, label) in marks {
-        writeln!(page, "<div class=\"label\">{}</div>", Prose(label))?;
-    }
-    Ok(())
+/// A row of a listing.
+enum Row<'r> {
+    /// Lines are left out.
+    Gap,
+    Line {
+        number: usize,
+        text: &'r str,
+        mark: Option<Mark>,
+        labels: Vec<String>,
+    },
 }
 
-fn notes(page: &mut String, report: &Report) -> std::fmt::Result {
-    let suppressed = report.run.suppressed.iter().filter(|entry| entry.findings > 0);
-    let suppressed: Vec<_> = suppressed.collect();
-    if !report.run.notes.is_empty() {
-        writeln!(page, "<section>\n<h2>Notes</h2>\n<ul>")?;
-        for note in &report.run.notes {
-            writeln!(page, "<li>{}</li>", Prose(&note_text(note)))?;
+/// Bytes of a line that take part, and whether they offend.
+struct Mark {
+    span: Range<usize>,
+    offends: bool,
+}
+
+impl<'r> Listing<'r> {
+    fn new(
+        report: &'r Report,
+        sources: &'r Sources,
+        finding: &Finding,
+        file: Option<&'r str>,
+        sites: &[(bool, &Site)],
+    ) -> Self {
+        let mut marks: BTreeMap<usize, Vec<(Mark, String)>> = BTreeMap::new();
+        let mut bare = Vec::new();
+        let mut text = "";
+        for &(offends, site) in sites {
+            match sources.locate(site) {
+                Some((source, span)) => {
+                    text = source;
+                    let before = &source[..span.start];
+                    let line = before.bytes().filter(|&byte| byte == b'\n').count();
+                    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+                    let span = span.start - start..span.end - start;
+                    let mark = (Mark { span, offends }, label(finding, site));
+                    marks.entry(line).or_default().push(mark);
+                }
+                None => {
+                    let place = site.stack.first().map(|frame| frame_text(report, frame));
+                    let place = place.unwrap_or_else(|| "unknown place".to_owned());
+                    bare.push((place, label(finding, site)));
+                }
+            }
         }
-        writeln!(page, "</ul>\n</section>")?;
-    }
-    if !suppressed.is_empty() {
-        writeln!(page, "<section>\n<h2>Suppressed</h2>\n<ul>")?;
-        for entry in suppressed {
-            let (code, file) = (Escaped(&entry.code), Escaped(&entry.file));
-            writeln!(
-                page,
-                "<li>{code}, {} findings by {file}:{}: {}</li>",
-                entry.findings,
-                entry.line,
-                Escaped(&entry.reason)
-            )?;
+        match file {
+            Some(file) => Listing { file: report.run.shown(file), rows: rows(text, marks), bare },
+            None => Listing { file: "", rows: Vec::new(), bare },
         }
-        writeln!(page, "</ul>\n</section>")?;
     }
-    Ok(())
+}
+
+/// The marked lines of `text` with those around them.
+fn rows(text: &str, mut marks: BTreeMap<usize, Vec<(Mark, String)>>) -> Vec<Row<'_>> {
+    let near = |line: &usize| line.saturating_sub(CONTEXT)..=line + CONTEXT;
+    let shown: BTreeSet<usize> = marks.keys().flat_map(near).collect();
+    let mut rows = Vec::new();
+    let mut last = None;
+    for (line, text) in text.lines().enumerate().filter(|(line, _)| shown.contains(line)) {
+        if last.is_some_and(|last| last + 1 != line) {
+            rows.push(Row::Gap);
+        }
+        last = Some(line);
+        let (marks, labels): (Vec<_>, _) =
+            marks.remove(&line).unwrap_or_default().into_iter().unzip();
+        rows.push(Row::Line { number: line + 1, text, mark: widest(marks), labels });
+    }
+    rows
+}
+
+/// Marks of one line overlap when a call takes part twice; the widest shows both.
+fn widest(marks: Vec<Mark>) -> Option<Mark> {
+    let both = marks.into_iter().reduce(|one, other| Mark {
+        span: one.span.start.min(other.span.start)..one.span.end.max(other.span.end),
+        offends: one.offends || other.offends,
+    });
+    both.filter(|mark| !mark.span.is_empty())
 }
 
 #[cfg(test)]
@@ -300,11 +271,11 @@ mod tests {
 
     #[test]
     fn nothing_of_the_program_is_markup() {
-        assert_eq!(
-            Escaped("<a href='x\u{7}'>&\"").to_string(),
-            "&lt;a href=&#39;x\u{fffd}&#39;&gt;&amp;&quot;"
-        );
+        let mut escaped = String::new();
+        Text.write_escaped_str(&mut escaped, "<a href='x\u{7}'>&\"").unwrap();
+        assert_eq!(escaped, "&lt;a href=&#39;x\u{fffd}&#39;&gt;&amp;&quot;");
         assert_eq!(Prose("a `b<c>` d").to_string(), "a <code>b&lt;c&gt;</code> d");
         assert_eq!(Prose("a `b").to_string(), "a `b");
+        assert_eq!(Sentence("a `b`").to_string(), "A <code>b</code>");
     }
 }

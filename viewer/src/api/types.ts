@@ -1,239 +1,471 @@
 /**
- * Answers of the profile's API, as `profile::api` serialises them. Identifiers are positions in the
- * arrays of `/api/run`; intervals of places and bins include both ends.
+ * Answers of the profile's API. Generated from crates/profile/src/api.rs by `make bless`: change them
+ * there. Identifiers are positions in the arrays of `/api/run`; intervals of places and bins include
+ * both ends.
  */
 
 /** Traffic of one kind: position in `Run.kinds`, transfers, bytes. */
 export type KindTotal = [kind: number, count: number, bytes: number];
 
-export interface Frame {
-  function: string;
-  file: number | null;
-  line: number | null;
-}
-
-export type PlaceKind = "rank" | "device" | "file" | "unknown";
-
-export interface Place {
-  id: number;
-  name: string;
-  kind: PlaceKind;
-  /** Position in `Run.nodes`. */
-  node: number;
-}
-
-export interface Node {
-  name: string;
-  places: [first: number, last: number];
-}
-
-export interface SourceFile {
-  id: number;
-  path: string;
-  count: number;
-  bytes: number;
-  by_kind: KindTotal[];
-  found: boolean;
-  changed: boolean;
-}
-
-export interface DataObject {
-  id: number;
-  name: string;
-  memory: string;
-  place_count: number;
-  /** Size of the largest allocation. */
-  bytes: number;
-  allocations: number;
-  file: number | null;
-  line: number | null;
-  by_kind: KindTotal[];
-  stack: Frame[];
-}
-
-export interface FindingSide {
-  /** What happens there. */
-  label: string;
-  path: string | null;
-  /** Its number, if anything is moved in it. */
-  file: number | null;
-  line: number | null;
-}
-
-export interface Finding {
-  code: string;
-  title: string;
-  message: string;
-  places: number[];
-  file: number | null;
-  line: number | null;
-  object: number | null;
-  /** Its sides, the one where the problem is first. */
-  sides: FindingSide[];
-  /** Why these are not ordered. */
-  why: string;
-  help: string;
-}
-
-export interface CallTime {
-  place: number;
-  /** Seconds spent in communication calls. */
-  seconds: number;
-  /** Seconds spent outside of them. */
-  busy: number;
-}
-
-export interface Run {
-  version: number;
-  name: string;
-  command: string[];
-  /** Seconds since 1970. */
-  began: number;
-  seconds: number;
-  places: Place[];
-  nodes: Node[];
-  kinds: string[];
-  totals: { kind: number; count: number; bytes: number }[];
-  regions: string[];
-  calls: { share_of_time: number; by_rank: CallTime[] };
-  files: SourceFile[];
-  objects: DataObject[];
-  notes: string[];
-  findings: Finding[];
-  /** Whether any rank was checked. */
-  checked: boolean;
-  timeline: { bins: number; width_seconds: number };
-  complete: boolean;
-}
-
-/** A block of places that one row or column of a matrix stands for. */
-export interface Block {
-  label: string;
-  first: number;
-  last: number;
-}
-
-export interface Matrix {
-  rows: Block[];
-  cols: Block[];
-  cells: [row: number, col: number, traffic: KindTotal[]][];
-}
-
 /** Bytes from an object's beginning that were touched equally often. */
 export type Extent = [start: number, bytes: number, count: number];
 
-export interface Accessor {
-  place: number;
-  kind: number;
-  call: string;
-  file: number | null;
-  line: number | null;
-  direction: "read" | "write";
-  count: number;
-  bytes: number;
-  extents: Extent[];
-}
+/** All that has a name in a run, and its totals. */
+export type Run = {
+  /** [`VERSION`] */
+  version: number,
+  /** Of the run directory. */
+  name: string,
+  /** After `commsan profile --`. */
+  command: Array<string>,
+  /** Seconds since 1970. */
+  began: number,
+  /** From the first rank's beginning to the last one's end. */
+  seconds: number,
+  /** Node by node: ranks, then devices; then files, then the unknown place. */
+  places: Array<Place>,
+  /** Hosts, in the order of their first ranks; then `files`, `unknown`. */
+  nodes: Array<Node>,
+  /** Those that occur. */
+  kinds: Array<string>,
+  /** Of each kind. */
+  totals: Array<Total>,
+  /** Named by the program. */
+  regions: Array<string>,
+  /** Time in communication. */
+  calls: Communication,
+  /** Sources, by path. */
+  files: Array<SourceFile>,
+  /** Those with most traffic first. */
+  objects: Array<DataObject>,
+  /** What the user should know. */
+  notes: Array<string>,
+  /** What checking has found in the same run. */
+  findings: Array<Finding>,
+  /** Whether any rank was checked. */
+  checked: boolean,
+  /** What time is divided into. */
+  timeline: Bins,
+  /** Whether every rank has told all that it did. */
+  complete: boolean,
+};
 
-export interface ObjectPlace {
-  place: number;
-  bytes: number;
-  /** Of the first allocation there; 0 if unknown. */
-  address: number;
-  accessors: Accessor[];
-}
+/** What time is divided into. */
+export type Bins = {
+  /** How many. */
+  bins: number,
+  /** How long each is. */
+  width_seconds: number,
+};
 
-export interface ObjectAnswer {
-  object: DataObject;
-  places: ObjectPlace[];
-  /** How many accesses are left out, the smallest. */
-  more: number;
-  /** Guessed size of an element, in bytes. */
-  element: number;
-  /** Suggested shapes, outermost dimension first. */
-  shapes: [number, number][];
-}
+/** A place in the program that takes part in a finding. */
+export type FindingSide = {
+  /** What happens there. */
+  label: string,
+  /** Path of the source file. */
+  path: string | null,
+  /** Its number, if anything is moved in it. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+};
 
-export interface FileLine {
-  line: number;
-  count: number;
-  bytes: number;
-  by_kind: KindTotal[];
-  objects: number[];
-  calls: string[];
-}
+/** What checking has found. */
+export type Finding = {
+  /** `CS-BUF-01` */
+  code: string,
+  /** In a few words. */
+  title: string,
+  /** In a sentence. */
+  message: string,
+  /** Ranks that take part. */
+  places: Array<number>,
+  /** Where the problem is. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** The only object that is moved by the line of one of its sides. */
+  object: number | null,
+  /** Its sides, the one where the problem is first. */
+  sides: Array<FindingSide>,
+  /** Why its sides are not ordered. */
+  why: string,
+  /** What to do about it. */
+  help: string,
+};
 
-export interface FileAnswer {
-  path: string;
-  text: string | null;
-  why_missing?: string | null;
-  lines: FileLine[];
-}
+/** A source file. */
+export type SourceFile = {
+  /** Its position. */
+  id: number,
+  /** As the debug information names it. */
+  path: string,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+  /** The same by kind. */
+  by_kind: KindTotal[],
+  /** Whether it can be read. */
+  found: boolean,
+  /** Whether it is newer than the run. */
+  changed: boolean,
+};
 
-export interface Transfer {
-  source: number;
-  target: number;
-  kind: number;
-  call: string;
-  object: number | null;
-  target_object: number | null;
-  count: number;
-  bytes: number;
-}
+/** A host with its places. */
+export type Node = {
+  /** Host name. */
+  name: string,
+  /** First and last place. */
+  places: [number, number],
+};
 
-export interface LineAnswer {
-  transfers: Transfer[];
-  /** How many transfers are left out, the smallest. */
-  more: number;
-  stacks: Frame[][];
-}
+/** Time in communication. */
+export type Communication = {
+  /** Time in calls, of the ranks' time in all, 0 to 1. */
+  share_of_time: number,
+  /** Of each rank. */
+  by_rank: Array<RankTime>,
+};
 
-export interface PlaceAnswer {
-  objects: { object: number; kind: number; direction: "read" | "write"; count: number; bytes: number }[];
-  instructions: { call: string; count: number; bytes: number }[];
-  lines: { file: number; line: number; call: string; count: number; bytes: number }[];
-  peers: { place: number; direction: "read" | "write"; kind: number; count: number; bytes: number }[];
-}
+/** A rank's time. */
+export type RankTime = {
+  /** The rank's place. */
+  place: number,
+  /** Seconds in calls. */
+  seconds: number,
+  /** Seconds outside of them. */
+  busy: number,
+};
 
-export interface Series {
-  label: string;
-  counts: number[];
-  bytes: number[];
-}
+/** What a place is. */
+export type PlaceKind = "rank" | "device" | "file" | "unknown";
 
-export interface TimelineAnswer {
-  width_seconds: number;
-  series: Series[];
-  /** Seconds that all ranks together spent in communication calls, by bin. */
-  waiting: number[];
-}
+/** Where data is. */
+export type Place = {
+  /** Its position. */
+  id: number,
+  /** `rank 0`, `gpu 1`, a path. */
+  name: string,
+  /** What it is. */
+  kind: PlaceKind,
+  /** Position of its node. */
+  node: number,
+};
 
-export interface Amount {
-  count: number;
-  bytes: number;
-}
+/** What has been moved in all. */
+export type Total = {
+  /** Position in `kinds`. */
+  kind: number,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
 
-/** Something that both runs have a name for. */
-export interface Change {
-  name: string;
-  before: Amount;
-  after: Amount;
-}
+/** What was allocated at one place of the program, or a variable. */
+export type DataObject = {
+  /** Its position. */
+  id: number,
+  /** The variable's, if that is certain, else `FUNCTION:LINE`. */
+  name: string,
+  /** `heap`, `global`, `stack`, `device`, `managed`, `pinned`, `window`, `unknown`. */
+  memory: string,
+  /** Places that it lies at. */
+  place_count: number,
+  /** Size of the largest; 0 if unknown. */
+  bytes: number,
+  /** How many there were. */
+  allocations: number,
+  /** Where it was allocated. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Its traffic. */
+  by_kind: KindTotal[],
+  /** Call path of the allocation, innermost first. */
+  stack: Array<Frame>,
+};
 
-export interface PairChange {
-  source: string;
-  target: string;
-  kind: string;
-  before: Amount;
-  after: Amount;
-}
+/** A frame of a call path. */
+export type Frame = {
+  /** Its name; of code without symbols its module and offset. */
+  function: string,
+  /** Position of its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+};
 
-/** This run, after, and another one, before. */
-export interface Comparison {
-  other: { name: string; command: string[]; seconds: number; ranks: number };
-  kinds: Change[];
-  pairs: PairChange[];
-  lines: Change[];
-  objects: Change[];
-  /** How many more differ, by less than those that are listed. */
-  more: [pairs: number, lines: number, objects: number];
-}
+/** Sources × targets. */
+export type Matrix = {
+  /** Sources. */
+  rows: Array<Block>,
+  /** Targets. */
+  cols: Array<Block>,
+  /** (row, column, what), by row and column; empty ones are left out. */
+  cells: [row: number, column: number, KindTotal[]][],
+};
+
+/** Neighbouring places, taken together. */
+export type Block = {
+  /** `rank 3`, `ranks 0-15`, a node's name. */
+  label: string,
+  /** First place. */
+  first: number,
+  /** Last place. */
+  last: number,
+};
+
+/** An object in detail. */
+export type ObjectDetail = {
+  /** What [`Run`] says of it. */
+  object: DataObject,
+  /** At each of its places. */
+  places: Array<ObjectAt>,
+  /** Accesses that are left out, the smallest. */
+  more: number,
+  /** Size of an element, guessed. */
+  element: number,
+  /** Rows and columns that it may have, the likeliest first. */
+  shapes: Array<[number, number]>,
+};
+
+/** What is done to data. */
+export type Direction = "read" | "write";
+
+/** Who does what to an object. */
+export type Accessor = {
+  /** Where the data goes to or comes from; of collectives with all others, the place itself. */
+  place: number,
+  /** Position in `kinds`. */
+  kind: number,
+  /** The call or instruction. */
+  call: string,
+  /** Its line. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Whether the object is read or written. */
+  direction: Direction,
+  /** How often. */
+  count: number,
+  /** Bytes of all. */
+  bytes: number,
+  /** Which bytes of the object. */
+  extents: Extent[],
+};
+
+/** An object at one place. */
+export type ObjectAt = {
+  /** The place. */
+  place: number,
+  /** The largest there. */
+  bytes: number,
+  /** Address of the first there. */
+  address: number,
+  /** What is done to it. */
+  accessors: Array<Accessor>,
+};
+
+/** A source file with its traffic. */
+export type FileDetail = {
+  /** As the debug information names it. */
+  path: string,
+  /** What it holds. */
+  text: string | null,
+  /** Why there is no text, and what to do. */
+  why_missing?: string | null,
+  /** Lines with traffic, ascending. */
+  lines: Array<FileLine>,
+};
+
+/** A line's traffic. */
+export type FileLine = {
+  /** Counted from 1. */
+  line: number,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+  /** The same by kind. */
+  by_kind: KindTotal[],
+  /** What is moved. */
+  objects: Array<number>,
+  /** By which calls. */
+  calls: Array<string>,
+};
+
+/** A line in detail. */
+export type LineDetail = {
+  /** Largest first. */
+  transfers: Array<LineTransfer>,
+  /** Transfers that are left out, the smallest. */
+  more: number,
+  /** Call paths that lead there, innermost first. */
+  stacks: Array<Array<Frame>>,
+};
+
+/** Transfers of a line between two places. */
+export type LineTransfer = {
+  /** From. */
+  source: number,
+  /** To. */
+  target: number,
+  /** Position in `kinds`. */
+  kind: number,
+  /** The call. */
+  call: string,
+  /** What is read. */
+  object: number | null,
+  /** What is written. */
+  target_object: number | null,
+  /** How many. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** What a place moves to and from others. */
+export type PlaceDetail = {
+  /** What lies elsewhere and is read or written from here, and what is read and written here. */
+  objects: Array<PlaceObject>,
+  /** By call or instruction. */
+  instructions: Array<PlaceCall>,
+  /** By line. */
+  lines: Array<PlaceLine>,
+  /** By the other end. */
+  peers: Array<Peer>,
+};
+
+/** A line's share. */
+export type PlaceLine = {
+  /** Position of the file. */
+  file: number,
+  /** The line there. */
+  line: number,
+  /** The call or instruction. */
+  call: string,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** A call's share. */
+export type PlaceCall = {
+  /** The call or instruction. */
+  call: string,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** An object's share of a place's traffic. */
+export type PlaceObject = {
+  /** The object. */
+  object: number,
+  /** Position in `kinds`. */
+  kind: number,
+  /** Whether it is read or written. */
+  direction: Direction,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** Another place's share. */
+export type Peer = {
+  /** The other end. */
+  place: number,
+  /** Whether this place reads from there, or writes there. */
+  direction: Direction,
+  /** Position in `kinds`. */
+  kind: number,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** What happened when. */
+export type TimelineDetail = {
+  /** How long a bin is. */
+  width_seconds: number,
+  /** Largest first, but kinds in their order. */
+  series: Array<Series>,
+  /** Seconds in calls, of all ranks, or of the one asked for. */
+  waiting: Array<number>,
+};
+
+/** One of them. */
+export type Series = {
+  /** A kind's, place's or node's name; `others`. */
+  label: string,
+  /** Transfers in each bin. */
+  counts: Array<number>,
+  /** Their bytes. */
+  bytes: Array<number>,
+};
+
+/** Two runs side by side: this one is after, the other before. */
+export type Comparison = {
+  /** The other run. */
+  other: OtherRun,
+  /** Totals, by name of the kind. */
+  kinds: Array<Change>,
+  /** Pairs of places, by their names. */
+  pairs: Array<PairChange>,
+  /** Lines, as `file:line`. */
+  lines: Array<Change>,
+  /** Objects, by name. */
+  objects: Array<Change>,
+  /** How many more pairs, lines and objects differ, by less than those that are listed. */
+  more: [number, number, number],
+};
+
+/** Transfers and their bytes. */
+export type Amount = {
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** Something named in both runs. */
+export type Change = {
+  /** Its name. */
+  name: string,
+  /** In the other run. */
+  before: Amount,
+  /** In this one. */
+  after: Amount,
+};
+
+/** A pair of places in both runs. */
+export type PairChange = {
+  /** From. */
+  source: string,
+  /** To. */
+  target: string,
+  /** Name of the kind. */
+  kind: string,
+  /** In the other run. */
+  before: Amount,
+  /** In this one. */
+  after: Amount,
+};
+
+/** What a comparison says of the other run. */
+export type OtherRun = {
+  /** Of its run directory. */
+  name: string,
+  /** How it was started. */
+  command: Array<string>,
+  /** How long it took. */
+  seconds: number,
+  /** Its ranks. */
+  ranks: number,
+};

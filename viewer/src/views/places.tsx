@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { address } from "../api/answers";
-import type { PlaceAnswer } from "../api/types";
+import type { PlaceDetail } from "../api/types";
 import { useAnswer, useShared } from "../state/context";
 import {
   Answered,
@@ -96,7 +96,7 @@ function useAmounts<T extends Measured>(rows: readonly T[]): Column<T>[] {
 
 function PlaceDetail({ place }: { place: number }) {
   const { run, go } = useShared();
-  const asked = useAnswer<PlaceAnswer>(address(`place/${place}`));
+  const asked = useAnswer<PlaceDetail>(address(`place/${place}`));
   const { name, kind, node } = run.places[place]!;
   return (
     <div class="main scroll">
@@ -115,7 +115,7 @@ function PlaceDetail({ place }: { place: number }) {
   );
 }
 
-function PlaceTables({ answer, name }: { answer: PlaceAnswer; name: string }) {
+function PlaceTables({ answer, name }: { answer: PlaceDetail; name: string }) {
   const { run, filter, route, go } = useShared();
   const unit = route.unit;
   const byAmount = <T extends Measured>(rows: readonly T[]) => rows.toSorted((a, b) => b[unit] - a[unit]);

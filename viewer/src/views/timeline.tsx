@@ -4,7 +4,7 @@ import type { TargetedKeyboardEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { scaleLinear } from "d3-scale";
 import { address } from "../api/answers";
-import type { Series, TimelineAnswer } from "../api/types";
+import type { Series, TimelineDetail } from "../api/types";
 import { type Palette, seriesColour } from "../draw/palette";
 import type { Draw } from "../draw/save";
 import { evenTicks } from "../draw/scale";
@@ -36,7 +36,7 @@ interface Stack {
 const REST = "others";
 
 /** The largest series, and the rest as one, in the unit shown. */
-export function stacksOf(answer: TimelineAnswer, unit: Unit, hidden: (series: Series) => boolean): Stack[] {
+export function stacksOf(answer: TimelineDetail, unit: Unit, hidden: (series: Series) => boolean): Stack[] {
   const all = answer.series
     .filter((series) => !hidden(series))
     .map((series): Stack => ({ label: series.label, values: unit === "bytes" ? series.bytes : series.counts }));
@@ -141,7 +141,7 @@ export function TimelineView() {
   const { run, route, go } = useShared();
   const place = placeOf(route);
   const by = route.by === "kind" ? null : route.by;
-  const asked = useAnswer<TimelineAnswer>(address("timeline", { ...subjectOf(route), by, place }));
+  const asked = useAnswer<TimelineDetail>(address("timeline", { ...subjectOf(route), by, place }));
   return (
     <div class="view main">
       <div class="toolbar">
@@ -175,7 +175,7 @@ export function TimelineView() {
   );
 }
 
-function Timeline({ answer }: { answer: TimelineAnswer }) {
+function Timeline({ answer }: { answer: TimelineDetail }) {
   const { run, route, palette, filter } = useShared();
   const place = placeOf(route);
   const chart = useMemo((): Chart => {

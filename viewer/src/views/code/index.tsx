@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { address } from "../../api/answers";
-import type { FileAnswer, SourceFile } from "../../api/types";
+import type { FileDetail, SourceFile } from "../../api/types";
 import { shortPath } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
@@ -82,7 +82,7 @@ export function CodeView() {
 
 function FileDetail({ file }: { file: SourceFile }) {
   const { route } = useShared();
-  const asked = useAnswer<FileAnswer>(address(`file/${file.id}`));
+  const asked = useAnswer<FileDetail>(address(`file/${file.id}`));
   const line = asked.value?.lines.find((one) => one.line === route.line) ?? null;
   return (
     <>

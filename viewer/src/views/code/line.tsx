@@ -1,7 +1,7 @@
 /** A line: what it moves, of which objects, between which places, called from where. */
 
 import { address } from "../../api/answers";
-import type { FileLine, LineAnswer, Transfer } from "../../api/types";
+import type { FileLine, LineDetail, LineTransfer } from "../../api/types";
 import { integer } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { Answered, ObjectLink, PlaceLink, Quantity, Stack } from "../../ui/parts";
@@ -34,7 +34,7 @@ export function LineDetails({ file, line, known }: { file: number; line: number 
 
 function LineTraffic({ file, line }: { file: number; line: FileLine }) {
   const { run } = useShared();
-  const asked = useAnswer<LineAnswer>(address("line", { file, line: line.line }));
+  const asked = useAnswer<LineDetail>(address("line", { file, line: line.line }));
   return (
     <>
       <dl>
@@ -77,10 +77,10 @@ function LineTraffic({ file, line }: { file: number; line: FileLine }) {
   );
 }
 
-function Transfers({ answer }: { answer: LineAnswer }) {
+function Transfers({ answer }: { answer: LineDetail }) {
   const { run, filter } = useShared();
   const name = (place: number) => run.places[place]?.name ?? "";
-  const columns: Column<Transfer>[] = [
+  const columns: Column<LineTransfer>[] = [
     {
       title: "source",
       value: (row) => name(row.source),

@@ -2,7 +2,7 @@
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { FileAnswer, FileLine, Finding } from "../../api/types";
+import type { FileDetail, FileLine, Finding } from "../../api/types";
 import { quantity } from "../../format";
 import { useShared } from "../../state/context";
 import { linesIn } from "../../state/findings";
@@ -21,7 +21,7 @@ interface Row {
 }
 
 /** All lines of the text, or those that something is known of. */
-function rowsOf(answer: FileAnswer, findings: readonly Finding[], file: number): Row[] {
+function rowsOf(answer: FileDetail, findings: readonly Finding[], file: number): Row[] {
   const traffic = new Map(answer.lines.map((line) => [line.line, line]));
   const found = new Map<number, Finding[]>();
   for (const finding of findings) {
@@ -38,7 +38,7 @@ function rowsOf(answer: FileAnswer, findings: readonly Finding[], file: number):
   return [...numbers].sort((a, b) => a - b).map((number) => row(number, traffic.get(number)?.calls.join(", ") ?? ""));
 }
 
-export function Source({ file, answer }: { file: number; answer: FileAnswer }) {
+export function Source({ file, answer }: { file: number; answer: FileDetail }) {
   const { run, route, filter, go } = useShared();
   const rows = useMemo(() => rowsOf(answer, run.findings, file), [answer, run, file]);
   const values = useMemo(

@@ -1,7 +1,7 @@
 /** Who touched which bytes of an object: strips, a grid of elements, or a table. */
 
 import { useState } from "preact/hooks";
-import type { Accessor, DataObject, ObjectAnswer, ObjectPlace } from "../../api/types";
+import type { Accessor, DataObject, ObjectDetail, ObjectAt } from "../../api/types";
 import { parseShape } from "../../draw/strip";
 import { integer } from "../../format";
 import { useShared } from "../../state/context";
@@ -16,7 +16,7 @@ const FORMS = [
   ["table", "Table"],
 ] as const;
 
-export function Accesses({ object, answer }: { object: DataObject; answer: ObjectAnswer }) {
+export function Accesses({ object, answer }: { object: DataObject; answer: ObjectDetail }) {
   const { route, go } = useShared();
   const size = Math.max(object.bytes, ...answer.places.map((place) => place.bytes), ...answer.places.map(lastByte));
   return (
@@ -51,7 +51,7 @@ export function Accesses({ object, answer }: { object: DataObject; answer: Objec
   );
 }
 
-function lastByte(place: ObjectPlace): number {
+function lastByte(place: ObjectAt): number {
   return place.accessors.reduce(
     (most, { extents }) => extents.reduce((most, [start, bytes]) => Math.max(most, start + bytes), most),
     0,
@@ -59,12 +59,12 @@ function lastByte(place: ObjectPlace): number {
 }
 
 /** The shape that is shown: the route's, else the first suggestion, else one row. */
-export function shapeOf(shape: readonly number[], answer: ObjectAnswer, element: number, bytes: number): number[] {
+export function shapeOf(shape: readonly number[], answer: ObjectDetail, element: number, bytes: number): number[] {
   if (shape.length > 0) return [...shape];
   return answer.shapes[0] === undefined ? [1, Math.max(1, Math.ceil(bytes / element))] : [...answer.shapes[0]];
 }
 
-function ShapeControls({ answer, size }: { answer: ObjectAnswer; size: number }) {
+function ShapeControls({ answer, size }: { answer: ObjectDetail; size: number }) {
   const { route, go } = useShared();
   const element = route.element || answer.element || 1;
   const shown = shapeOf(route.shape, answer, element, size);
@@ -123,7 +123,7 @@ interface Row extends Accessor {
   at: number;
 }
 
-function AccessTable({ answer }: { answer: ObjectAnswer }) {
+function AccessTable({ answer }: { answer: ObjectDetail }) {
   const { run, route, filter } = useShared();
   const rows = answer.places
     .flatMap(({ place, accessors }) => accessors.map((accessor): Row => ({ ...accessor, at: place })))

@@ -2,7 +2,7 @@
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { DataObject, ObjectAnswer } from "../../api/types";
+import type { DataObject, ObjectDetail } from "../../api/types";
 import { drawLegend, LEGEND_WIDTH } from "../../draw/legend";
 import type { Box } from "../../draw/matrix";
 import type { Raster } from "../../draw/painter";
@@ -78,7 +78,7 @@ function drawing(values: Float64Array, plane: Plane, scale: AmountScale, palette
   };
 }
 
-export function Elements({ object, answer }: { object: DataObject; answer: ObjectAnswer }) {
+export function Elements({ object, answer }: { object: DataObject; answer: ObjectDetail }) {
   const { run, route, filter, go } = useShared();
   const at = answer.places.find((place) => place.place === route.place) ?? answer.places[0]!;
   const element = route.element || answer.element || 1;

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { address } from "../../api/answers";
-import type { DataObject, ObjectAnswer } from "../../api/types";
+import type { DataObject, ObjectDetail } from "../../api/types";
 import { bytes as bytesText, integer, objectName } from "../../format";
 import { useAnswer, useShared } from "../../state/context";
 import { amount } from "../../state/traffic";
@@ -79,7 +79,7 @@ export function ObjectsView() {
 }
 
 function ObjectDetail({ object }: { object: DataObject }) {
-  const asked = useAnswer<ObjectAnswer>(address(`object/${object.id}`, { max: MOST_EXTENTS }));
+  const asked = useAnswer<ObjectDetail>(address(`object/${object.id}`, { max: MOST_EXTENTS }));
   return (
     <>
       <div class="main">

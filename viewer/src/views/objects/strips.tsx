@@ -3,7 +3,7 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { scaleLinear } from "d3-scale";
-import type { DataObject, ObjectAnswer, ObjectPlace } from "../../api/types";
+import type { DataObject, ObjectDetail, ObjectAt } from "../../api/types";
 import { drawLegend, LEGEND_WIDTH } from "../../draw/legend";
 import { shortened } from "../../draw/matrix";
 import { heatTable, type Palette, pixel } from "../../draw/palette";
@@ -27,7 +27,7 @@ const PIECES = 1024;
 const LEGEND = 120;
 
 interface Strip {
-  place: ObjectPlace;
+  place: ObjectAt;
   pieces: Float64Array;
 }
 
@@ -78,7 +78,7 @@ interface Point {
   piece: number;
 }
 
-export function Strips({ object, answer, size }: { object: DataObject; answer: ObjectAnswer; size: number }) {
+export function Strips({ object, answer, size }: { object: DataObject; answer: ObjectDetail; size: number }) {
   const { run, route, filter, palette, go } = useShared();
   const [page, setPage] = useState(0);
   const [point, setPoint] = useState<Point | null>(null);
