@@ -6,7 +6,11 @@ archive=$(realpath "${1:?the kit, which scripts/gpu-kit.sh makes}")
 shift
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-tar -C "$directory" -xJf "$archive"
+if command -v xz >/dev/null; then
+  tar -C "$directory" -xJf "$archive"
+else
+  python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$archive" "$directory"
+fi
 gpu=real
 if [[ " $* " != *" --gpu "* ]] && ! ldconfig -p | grep -q 'libcuda\.so\.1' && ! [[ -e /usr/local/nvidia/lib64/libcuda.so.1 ]]; then
   echo "No NVIDIA driver here: simulated devices take its place."
