@@ -104,7 +104,8 @@ pub struct Tracker {
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: FxHashMap<usize, usize>,
     rma: OneSided,
-    together: Together,
+    /// Communicators and the collectives on them.
+    pub together: Together,
     levels: Levels,
     threads: Threads,
     gpu: Gpu,
@@ -198,7 +199,7 @@ impl Tracker {
         }
         self.settle();
         self.check(args, accesses, place, out);
-        let of = self.of(args);
+        let of = self.together.of(args);
         let operation = Operation { of, ..Operation::new(args, place, &mut self.stacks) };
         let site = operation.site;
         let id = self.begin(accesses, operation, place);

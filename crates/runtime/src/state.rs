@@ -332,7 +332,7 @@ impl State {
                 false => format!("collectives of different ranks are not compared: {why}"),
             }),
             Shared::Fabric { fabric, windows } => {
-                tracker.connect_board(fabric.board(), fabric.me() as u32);
+                tracker.together.connect_board(fabric.board(), fabric.me() as u32);
                 if windows {
                     self.follow_windows(fabric, &mut tracker, &mut recorder);
                 }

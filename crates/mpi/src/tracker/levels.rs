@@ -217,7 +217,7 @@ impl Tracker {
         let Some(before) = before.filter(|before| self.is_concurrent(before)) else { return false };
         let (code, other) = (Code::CollectivesConcurrent, before.site);
         if !out.again(code, site.pc, other.pc) {
-            let on = self.words_for(on);
+            let on = self.together.words_for(on);
             let about = About::Collective { on, number: 0, passed: None };
             self.report_calls(code, site, other, about, out);
         }

@@ -56,7 +56,7 @@ impl Tracker {
             let sort = Sort { name, kind: call.kind, sends: passed.sends, pc: place.pc() };
             if !self.parts.knows(&sort) {
                 let site = place.site(Some(&call.name), &mut self.stacks);
-                let on = self.words_for(on);
+                let on = self.together.words_for(on);
                 self.parts.begin(Entry::new(sort, &call.name, on, site, members));
             }
             if let Some(entry) = self.parts.entry(&sort) {

@@ -150,7 +150,7 @@ impl Tracker {
     fn step_comm(&mut self, handle: usize) -> Option<u32> {
         let known = self.together.on.find(On::Comm(handle)).filter(|known| known.name != 0)?;
         let (name, members) = (known.name, known.members.clone());
-        let on = || self.words_for(On::Comm(handle));
+        let on = || self.together.words_for(On::Comm(handle));
         let on = (!self.steps.names(name)).then(on).unwrap_or_default();
         Some(self.steps.comm(name, || Comm { name, on, members }))
     }
