@@ -103,7 +103,8 @@ pub struct Tracker {
     on_stack: OnStack,
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: FxHashMap<usize, usize>,
-    rma: OneSided,
+    /// One-sided communication, and what messages and collectives tell of the order of ranks.
+    pub rma: OneSided,
     /// Communicators and the collectives on them.
     pub together: Together,
     levels: Levels,
@@ -286,7 +287,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
-        self.unlearn(token.key);
+        self.rma.unlearn(token.key);
         self.settle();
         self.unbalance_request(token, true);
         let (mut faulty, mut told, mut over) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,5 +1,6 @@
 //! The windows of this process: made and freed, synchronised, and the epochs of each.
 
+use super::afar::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::calls::Effect;
@@ -37,6 +38,48 @@ pub(super) fn target(args: &Args) -> Option<i32> {
     args.call.at.peer.map(|index| args.int(index))
 }
 
+impl OneSided {
+    /// Info is set for a window: keys and values.
+    pub fn set_window_info(&mut self, handle: usize, info: &[(&str, String)]) {
+        let Some(window) = self.windows.get_mut(handle) else { return };
+        info.iter().for_each(|(key, value)| window.made.rules.set(key, value));
+    }
+
+    /// Memory is attached to a dynamic window.
+    pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
+        self.tell_attached(window, &bytes, true);
+        let Some(window) = self.windows.get_mut(window) else { return };
+        window.memory.push(bytes.clone());
+        if let Some(exposed) = &mut self.exposed {
+            self.incomplete |= !exposed.add(&bytes);
+        }
+    }
+
+    /// The memory that begins at an address is detached.
+    pub fn detach(&mut self, handle: usize, base: usize) {
+        let Some(window) = self.windows.get_mut(handle) else { return };
+        let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
+        let bytes = window.memory.swap_remove(at);
+        window.released = None;
+        self.tell_attached(handle, &bytes, false);
+        if let Some(exposed) = &mut self.exposed {
+            exposed.remove(&bytes);
+        }
+    }
+
+    /// Tells all who could access it.
+    fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
+        let rma = &mut *self;
+        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
+        let (window, members) = (window.name, window.made.group.members.clone());
+        for rank in members.iter() {
+            let (owner, bytes) = (clock.me(), bytes.clone());
+            let notice = Notice::Attached { window, owner, bytes, attached };
+            clock.tell(*rank, &notice);
+        }
+    }
+}
+
 impl Tracker {
     /// A window is about to be made by a group: tells the others this process's part.
     pub fn before_window_made(&mut self, group: &Group, part: Part) {
@@ -57,7 +100,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         if self.rma.clock.as_ref().is_some_and(|clock| !clock.fabric().is_complete()) {
-            self.disconnect();
+            self.rma.disconnect();
         }
         if let Some(clock) = &self.rma.clock {
             let name = self.rma.windows.next_name(&made.group);
@@ -74,7 +117,7 @@ impl Tracker {
         let views = std::mem::take(&mut made.views);
         self.rma.windows.add(made, memory, site, since);
         if views.len() > 1 {
-            self.share_window(handle, views);
+            self.rma.share_window(handle, views);
         }
         if let Some(window) = self.rma.windows.get_mut(handle) {
             window.publish(since);
@@ -88,46 +131,6 @@ impl Tracker {
         let (key, group) = (window.name, window.made.group.clone());
         let me = self.rma.clock.as_ref().map_or(0, Clock::me);
         self.learn_of_collective(key, &group, &group.others(me), true, place, out);
-    }
-
-    /// Info is set for a window: keys and values.
-    pub fn set_window_info(&mut self, handle: usize, info: &[(&str, String)]) {
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        info.iter().for_each(|(key, value)| window.made.rules.set(key, value));
-    }
-
-    /// Memory is attached to a dynamic window.
-    pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
-        self.tell_attached(window, &bytes, true);
-        let Some(window) = self.rma.windows.get_mut(window) else { return };
-        window.memory.push(bytes.clone());
-        if let Some(exposed) = &mut self.rma.exposed {
-            self.rma.incomplete |= !exposed.add(&bytes);
-        }
-    }
-
-    /// The memory that begins at an address is detached.
-    pub fn detach(&mut self, handle: usize, base: usize) {
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
-        let bytes = window.memory.swap_remove(at);
-        window.released = None;
-        self.tell_attached(handle, &bytes, false);
-        if let Some(exposed) = &mut self.rma.exposed {
-            exposed.remove(&bytes);
-        }
-    }
-
-    /// Tells all who could access it.
-    fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
-        let (window, members) = (window.name, window.made.group.members.clone());
-        for rank in members.iter() {
-            let (owner, bytes) = (clock.me(), bytes.clone());
-            let notice = Notice::Attached { window, owner, bytes, attached };
-            clock.tell(*rank, &notice);
-        }
     }
 
     /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
@@ -188,7 +191,7 @@ impl Tracker {
             }
             Effect::Unlock => {
                 self.tell_complete(handle, target(args), Which::All);
-                self.pass_locks(handle, target(args));
+                self.rma.pass_locks(handle, target(args));
             }
             Effect::Flush => self.tell_complete(handle, target(args), Which::All),
             Effect::WindowSync => {
@@ -197,7 +200,7 @@ impl Tracker {
             }
             _ => {}
         }
-        self.note_synchronised(handle, args, sync.no_put.then_some(site));
+        self.rma.note_synchronised(handle, args, sync.no_put.then_some(site));
         match args.call.effect {
             // What is complete there is still this rank's own affair.
             Effect::Flush => self.take_notices(place, out),
@@ -362,7 +365,7 @@ impl Tracker {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
         }
         if let Some(shared) = window.shared.take() {
-            self.unshare_window(shared);
+            self.rma.unshare_window(shared);
         }
         self.rma.remotes.close(window.name);
         self.rma.stashed.retain(|op| op.window != window.name);

@@ -47,7 +47,7 @@ impl Tracker {
         self.requests.rename(token, key);
         self.steps.rename(token.key, key);
         self.objects.rename(token.key, key);
-        self.rename_order(token.key, key);
+        self.rma.rename_order(token.key, key);
     }
 
     /// A persistent request is about to be started.

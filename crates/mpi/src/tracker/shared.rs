@@ -1,5 +1,6 @@
 //! Windows that several ranks load from and store to; what that finds is in [`crate::rma::shared`].
 
+use super::afar::OneSided;
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
 use crate::calls::CALLS;
@@ -59,15 +60,15 @@ const RACES: usize = 64;
 /// What a place is told of as that no call of MPI has accessed.
 const PLAIN: u32 = u32::MAX;
 
-impl Tracker {
+impl OneSided {
     /// Windows that other ranks load from and store to.
     pub fn shared_windows(&self) -> u32 {
-        self.rma.shared.windows
+        self.shared.windows
     }
 
     /// The window that was just made is shared: each member's part lies there.
     pub(super) fn share_window(&mut self, handle: usize, views: Vec<Range<usize>>) {
-        let rma = &mut self.rma;
+        let rma = &mut *self;
         let (Some(clock), Some(exposed)) = (&rma.clock, &mut rma.exposed) else { return };
         let Some(window) = rma.windows.get_mut(handle) else { return };
         let told = clock.segment().saturating_sub(1);
@@ -86,10 +87,10 @@ impl Tracker {
 
     /// The window is gone.
     pub(super) fn unshare_window(&mut self, shared: Box<Shared>) {
-        if let Some(exposed) = &mut self.rma.exposed {
+        if let Some(exposed) = &mut self.exposed {
             shared.views().iter().for_each(|view| exposed.remove(view));
         }
-        let all = &mut self.rma.shared;
+        let all = &mut self.shared;
         all.windows -= 1;
         all.gone.push_back(shared);
         if all.gone.len() > GONE
@@ -99,7 +100,9 @@ impl Tracker {
             all.sheets.give_back(shared.name);
         }
     }
+}
 
+impl Tracker {
     /// Before anybody can learn of the segment that ends: tells what was done to shared memory in it, and looks
     /// what that meets.
     #[inline]

@@ -14,6 +14,7 @@
 //! complete without anybody having looked.
 
 use super::Tracker;
+use super::afar::OneSided;
 use super::collectives::Together;
 use super::onesided::target;
 use super::operation::Operation;
@@ -230,6 +231,17 @@ impl Together {
     }
 }
 
+impl OneSided {
+    /// Locks and exposed parts that others may wait for, or that let them go on.
+    fn holds(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.windows.iter().flat_map(|window| {
+            let locks = window.locks.iter();
+            let locks = locks.map(|lock| (Key::Held.of(window.name), held(lock).number()));
+            locks.chain(window.exposure.iter().map(|_| (Key::Exposed.of(window.name), 1)))
+        })
+    }
+}
+
 impl Tracker {
     /// Tells what this process waits for.
     pub fn waits(
@@ -257,7 +269,7 @@ impl Tracker {
         let mut entered: Vec<_> = self.together.meetings().collect();
         entered.extend(self.together.name_between(asked.args).map(|name| (name, 0)));
         entered.extend(self.together.on.entered().take(ENTERED));
-        entered.extend(self.holds().take(ENTERED));
+        entered.extend(self.rma.holds().take(ENTERED));
         if call.ends() {
             entered.push((FINALIZE.0, 1));
         }
@@ -425,15 +437,6 @@ impl Tracker {
             (Effect::Rma, None) => Err(Unsure),
             _ => Ok(vec![all]),
         }
-    }
-
-    /// Locks and exposed parts that others may wait for, or that let them go on.
-    fn holds(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.rma.windows.iter().flat_map(|window| {
-            let locks = window.locks.iter();
-            let locks = locks.map(|lock| (Key::Held.of(window.name), held(lock).number()));
-            locks.chain(window.exposure.iter().map(|_| (Key::Exposed.of(window.name), 1)))
-        })
     }
 
     /// Bytes of all operations that have been started, and what stands for their number.
