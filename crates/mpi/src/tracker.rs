@@ -346,7 +346,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: what is still pending will never be completed.
     pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.tell_races(out);
+        self.races.tell(&self.stacks, out);
         self.settle();
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
@@ -386,11 +386,11 @@ impl Tracker {
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
         self.tell_messages(out);
-        self.tell_steps(out);
-        self.tell_parts(out);
-        self.tell_objects(out);
-        self.tell_matched(out);
-        self.tell_refused(out);
+        self.steps.tell(out);
+        self.parts.tell(&self.stacks, out);
+        self.objects.tell(&self.stacks, out);
+        self.matched.tell(&self.stacks, out);
+        self.refused.tell(&self.stacks, out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();

@@ -13,7 +13,7 @@ use crate::rma::windows::Windows;
 use commsan_engine::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Place, Report, Side, Site, StackId};
+use commsan_place::{About, Findings, Place, Report, Side, Site, StackId, Stacks};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -154,20 +154,19 @@ impl OneSided {
     }
 
     fn look_for_losses(&mut self) {
-        let rma = &mut *self;
-        let Some(clock) = &mut rma.clock else { return };
+        let Some(clock) = &mut self.clock else { return };
         let losses = clock.fabric().losses();
-        if losses == rma.losses {
+        if losses == self.losses {
             return;
         }
-        rma.losses = losses;
-        rma.incomplete = true;
+        self.losses = losses;
+        self.incomplete = true;
         for rank in 0..clock.row().len() as u32 {
             let lost = clock.fabric().lost(rank as usize);
-            if rma.lost.insert(rank, lost).unwrap_or(0) < lost {
+            if self.lost.insert(rank, lost).unwrap_or(0) < lost {
                 clock.join_newest(rank);
-                rma.remotes.forget_origin(rank);
-                rma.stashed.retain(|op| op.origin != rank);
+                self.remotes.forget_origin(rank);
+                self.stashed.retain(|op| op.origin != rank);
             }
         }
     }
@@ -183,6 +182,49 @@ impl OneSided {
     }
 }
 
+impl OneSided {
+    pub(super) fn report_meeting(
+        &mut self,
+        stacks: &Stacks,
+        code: Code,
+        mut side: Side,
+        site: Site,
+        (meeting, about): (&Meeting, Option<About>),
+        out: &mut dyn Findings,
+    ) {
+        if self.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
+            return;
+        }
+        let Remote { call, each, .. } = meeting.first;
+        let Some(window) = self.windows.named(meeting.first.window) else { return };
+        let first = meeting.first.place();
+        if out.again(code, site.pc, first.pc) {
+            return;
+        }
+        let made = &window.made;
+        let operation = Operation {
+            peer: made.own.map(|rank| rank as i32),
+            window: Some(window.number),
+            base: (!made.dynamic).then_some(made.base),
+            ..Operation::at(call, first)
+        };
+        let footprint = &meeting.access.footprint;
+        let span = single(each, footprint, meeting.bytes.start);
+        side.bytes.end = side.bytes.end.min(span.end);
+        let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
+        let report = Report {
+            code,
+            access: Some(side),
+            operation: operation.party(),
+            concerned: Some((meeting.access.mode, span, touched)),
+            sites: &[(Role::Access, site), (Role::Operation, first)],
+            threads: false,
+            about,
+        };
+        out.report(&report, stacks);
+    }
+}
+
 impl Tracker {
     /// Accesses to window memory can be noted here.
     pub fn note_accesses_in(&mut self, shadow: Shadow) {
@@ -193,7 +235,7 @@ impl Tracker {
 
     pub(super) fn end_segment(&mut self) -> u32 {
         self.note_ended_work();
-        self.tell_shared();
+        self.rma.tell_shared(&mut self.stacks);
         let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
         self.threads.end_segment(ended);
         self.rma.set_segment();
@@ -310,7 +352,14 @@ impl Tracker {
                 let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
                 let side = Side { by: &call.name, mode: op.mode, bytes };
                 let site = Site::afar(&call.name, op.origin, op.site);
-                self.report_meeting(Code::TargetRace, side, site, (&meeting, None), out);
+                self.rma.report_meeting(
+                    &self.stacks,
+                    Code::TargetRace,
+                    side,
+                    site,
+                    (&meeting, None),
+                    out,
+                );
             }
             self.check_no_put(op, call, &access.footprint.span(), out);
             self.meets_own_operations(op, call, &access, out);
@@ -350,7 +399,14 @@ impl Tracker {
             let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
-            self.report_meeting(Code::WindowAccessRace, side, site, (&meeting, None), out);
+            self.rma.report_meeting(
+                &self.stacks,
+                Code::WindowAccessRace,
+                side,
+                site,
+                (&meeting, None),
+                out,
+            );
         }
     }
 
@@ -409,7 +465,7 @@ impl Tracker {
     ) {
         let (site, by) = self.past(past, place);
         let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
-        self.report_meeting(code, side, site, (meeting, None), out);
+        self.rma.report_meeting(&self.stacks, code, side, site, (meeting, None), out);
     }
 
     /// An access of this rank to window memory.
@@ -432,7 +488,7 @@ impl Tracker {
             }
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(call, &mut self.stacks);
-            self.report_meeting(code, side, site, (&meeting, None), out);
+            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, None), out);
         }
     }
 
@@ -480,46 +536,6 @@ impl Tracker {
             exposed.shadow().record(when, run, access.mode, pc, by);
             ControlFlow::Continue(())
         });
-    }
-
-    pub(super) fn report_meeting(
-        &mut self,
-        code: Code,
-        mut side: Side,
-        site: Site,
-        (meeting, about): (&Meeting, Option<About>),
-        out: &mut dyn Findings,
-    ) {
-        if self.rma.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
-            return;
-        }
-        let Remote { call, each, .. } = meeting.first;
-        let Some(window) = self.rma.windows.named(meeting.first.window) else { return };
-        let first = meeting.first.place();
-        if out.again(code, site.pc, first.pc) {
-            return;
-        }
-        let made = &window.made;
-        let operation = Operation {
-            peer: made.own.map(|rank| rank as i32),
-            window: Some(window.number),
-            base: (!made.dynamic).then_some(made.base),
-            ..Operation::at(call, first)
-        };
-        let footprint = &meeting.access.footprint;
-        let span = single(each, footprint, meeting.bytes.start);
-        side.bytes.end = side.bytes.end.min(span.end);
-        let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
-        let report = Report {
-            code,
-            access: Some(side),
-            operation: operation.party(),
-            concerned: Some((meeting.access.mode, span, touched)),
-            sites: &[(Role::Access, site), (Role::Operation, first)],
-            threads: false,
-            about,
-        };
-        out.report(&report, &self.stacks);
     }
 }
 

@@ -4,8 +4,8 @@
 //! its part since it last synchronised the window; missed are gets that the same call completes, and what
 //! [`Shadow`](commsan_engine::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
 
+use super::OneSided;
 use super::Tracker;
-use super::afar::OneSided;
 use super::operation::Operation;
 use crate::buffers::Args;
 use crate::calls::{Call, Effect};

@@ -1,6 +1,8 @@
 //! The collectives that this rank enters, compared with what other ranks enter; see
 //! [`crate::collective`].
 
+use super::Levels;
+use super::OneSided;
 use super::Tracker;
 use super::makers::Making;
 use crate::buffers::Args;
@@ -13,7 +15,7 @@ use crate::collective::signature::Signature;
 use crate::ids::{Group, On};
 use commsan_fabric::{Board, Posted};
 use commsan_model::Code;
-use commsan_place::{About, Findings, Place, Site};
+use commsan_place::{About, Findings, Place, Site, Stacks};
 
 /// What there is to know about collectives.
 #[derive(Default)]
@@ -134,6 +136,34 @@ impl Together {
     }
 }
 
+impl OneSided {
+    /// The number by which other ranks refer to a place.
+    pub(super) fn number_of(
+        &mut self,
+        stacks: &Stacks,
+        site: &Site,
+        call: &Call,
+        out: &mut dyn Findings,
+    ) -> u32 {
+        let new = self.sites.len() as u32;
+        *self.sites.entry((site.stack, call.row)).or_insert_with(|| {
+            out.site(new, site, stacks);
+            new
+        })
+    }
+}
+
+impl Levels {
+    /// The call that ends what this process has of MPI.
+    pub(super) fn last_call(&self) -> Option<&'static Call> {
+        let began = self.began.map(|(call, _)| call.effect);
+        crate::calls::named(match began {
+            Some(Effect::Session) => "MPI_Session_finalize",
+            _ => "MPI_Finalize",
+        })
+    }
+}
+
 impl Tracker {
     /// A collective is about to be called.
     pub fn enter(&mut self, entering: &Entering, place: &impl Place, out: &mut dyn Findings) {
@@ -154,7 +184,7 @@ impl Tracker {
         let site = place.site(Some(&entering.call.name), &mut self.stacks);
         let entry = Entry {
             rank: me,
-            site: self.number_of(&site, entering.call, out),
+            site: self.rma.number_of(&self.stacks, &site, entering.call, out),
             kind: entering.call.kind,
             threads: entering.parallel,
             root: entering.root,
@@ -191,10 +221,10 @@ impl Tracker {
 
     /// `MPI_Finalize` is about to be called: nothing is entered any more.
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        let Some(call) = self.last_call().filter(|_| !self.together.ignored) else { return };
+        let Some(call) = self.levels.last_call().filter(|_| !self.together.ignored) else { return };
         let Some((board, me)) = self.together.board else { return };
         let site = place.site(Some(&call.name), &mut self.stacks);
-        let number = self.number_of(&site, call, out);
+        let number = self.rma.number_of(&self.stacks, &site, call, out);
         let entry = Entry {
             rank: me,
             site: number,
@@ -215,24 +245,6 @@ impl Tracker {
                 self.compare(on, next, (&entry, site), &Entry::from_words(&words), out);
             }
         }
-    }
-
-    /// The call that ends what this process has of MPI.
-    pub(super) fn last_call(&self) -> Option<&'static Call> {
-        let began = self.levels.began.map(|(call, _)| call.effect);
-        crate::calls::named(match began {
-            Some(Effect::Session) => "MPI_Session_finalize",
-            _ => "MPI_Finalize",
-        })
-    }
-
-    /// The number by which other ranks refer to a place.
-    pub(super) fn number_of(&mut self, site: &Site, call: &Call, out: &mut dyn Findings) -> u32 {
-        let new = self.rma.sites.len() as u32;
-        *self.rma.sites.entry((site.stack, call.row)).or_insert_with(|| {
-            out.site(new, site, &self.stacks);
-            new
-        })
     }
 
     /// Compares what this rank sends with what it is to receive, of itself among others.

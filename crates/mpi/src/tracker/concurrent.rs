@@ -11,7 +11,7 @@
 //! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`TOUCHES`] times since
 //! by threads that knew of its completion.
 
-use super::afar::OneSided;
+use super::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::calls::CALLS;
@@ -172,7 +172,7 @@ impl Tracker {
 
     /// What is done to these bytes from now on has nothing to do with what was.
     pub fn forget(&mut self, bytes: &Range<usize>) {
-        self.forget_completions(bytes);
+        self.levels.forget_completions(bytes);
         let live = &mut self.live;
         self.threads.forget(|id| {
             let inside = live.accesses(id).iter().any(|access| {

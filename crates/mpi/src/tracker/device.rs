@@ -6,8 +6,8 @@
 //! complete operations there, work is not compared with pending operations; nor is work that may wait until
 //! the host stores a flag.
 
+use super::Together;
 use super::Tracker;
-use super::collectives::Together;
 use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
@@ -220,7 +220,14 @@ impl Tracker {
             let meeting = Meeting { first, access: access.clone(), bytes: met.bytes };
             let about = About::Work { access: Some(met.doing), operation: None };
             let code = Code::WorkMeetsRemote;
-            self.report_meeting(code, side, met.site, (&meeting, Some(about)), out);
+            self.rma.report_meeting(
+                &self.stacks,
+                code,
+                side,
+                met.site,
+                (&meeting, Some(about)),
+                out,
+            );
         }
     }
 
@@ -239,7 +246,7 @@ impl Tracker {
             let doing = self.gpu.doing(work, touch);
             let about = About::Work { access: Some(doing), operation: None };
             let code = Code::WorkMeetsRemote;
-            self.report_meeting(code, side, site, (&meeting, Some(about)), out);
+            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, Some(about)), out);
         }
     }
 

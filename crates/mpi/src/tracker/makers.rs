@@ -8,7 +8,7 @@
 //! they are; if two such meetings are alike, who has been in the first counts as having come to the second, which may
 //! miss a deadlock.
 
-use super::collectives::Together;
+use super::Together;
 use super::waiting::Unsure;
 use crate::buffers::Args;
 use crate::calls::Call;

@@ -6,8 +6,8 @@
 //! that fail. A message that a probe has matched is received by that. Nothing at all is compared after a call with wrong arguments, which
 //! the library may have performed. Partitioned messages are not counted.
 
+use super::Together;
 use super::Tracker;
-use super::collectives::Together;
 use crate::buffers::{Args, Library};
 use crate::calls::Message;
 use crate::ids::{On, Token};

@@ -1,6 +1,6 @@
 //! The windows of this process: made and freed, synchronised, and the epochs of each.
 
-use super::afar::OneSided;
+use super::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::calls::Effect;
@@ -10,7 +10,7 @@ use crate::rma::notice::{Notice, Which};
 use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, Young};
 use commsan_engine::{Mode, OpId};
 use commsan_model::{Code, Role};
-use commsan_place::{Findings, Place, Report, Side, Site};
+use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -69,14 +69,63 @@ impl OneSided {
 
     /// Tells all who could access it.
     fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
-        let rma = &mut *self;
-        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
+        let (Some(window), Some(clock)) = (self.windows.get(handle), &mut self.clock) else {
+            return;
+        };
         let (window, members) = (window.name, window.made.group.members.clone());
         for rank in members.iter() {
             let (owner, bytes) = (clock.me(), bytes.clone());
             let notice = Notice::Attached { window, owner, bytes, attached };
             clock.tell(*rank, &notice);
         }
+    }
+}
+
+impl OneSided {
+    /// Memory is about to be given back that windows may expose.
+    pub(super) fn window_memory_released(
+        &mut self,
+        stacks: &mut Stacks,
+        by: &str,
+        call: Option<&'static str>,
+        bytes: &Range<usize>,
+        place: &impl Place,
+    ) {
+        for window in self.windows.iter_mut() {
+            let overlap = |memory: &Range<usize>| {
+                let both = memory.start.max(bytes.start)..memory.end.min(bytes.end);
+                (!both.is_empty()).then_some(both)
+            };
+            if let Some(bytes) = window.memory.iter().find_map(overlap) {
+                let site = place.site(call, stacks);
+                window.released.get_or_insert_with(|| Released { by: by.into(), bytes, site });
+            }
+        }
+    }
+
+    /// A window goes on to be used: its memory must be there.
+    fn must_have_memory(&mut self, stacks: &Stacks, handle: usize, out: &mut dyn Findings) {
+        let Some(window) = self.windows.get_mut(handle) else { return };
+        let Some(Released { by, bytes, site }) = window.released.take() else { return };
+        let (number, base, made) = (window.number, window.made.base, window.site);
+        let code = Code::WindowMemoryFreed;
+        let Some(maker) = made.call.and_then(crate::calls::named) else { return };
+        if out.again(code, site.pc, made.pc) {
+            return;
+        }
+        let (window, base) = (Some(number), Some(base));
+        let operation = Operation { window, base, ..Operation::at(maker, made) };
+        let (mode, size) = (Mode::Write, bytes.len());
+        let report = Report {
+            code,
+            access: Some(Side { by: &by, mode, bytes: bytes.clone() }),
+            operation: operation.party(),
+            concerned: Some((mode, bytes, size)),
+            sites: &[(Role::Release, site), (Role::Operation, made)],
+            threads: false,
+            about: None,
+        };
+        out.report(&report, stacks);
     }
 }
 
@@ -143,7 +192,7 @@ impl Tracker {
     ) {
         let handle = args.call.at.win.map_or(0, |index| args.words[index]);
         if args.call.effect != Effect::WindowFree {
-            self.must_have_memory(handle, out);
+            self.rma.must_have_memory(&self.stacks, handle, out);
         }
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, left_open) = (window.number, left_open(window, args, sync));
@@ -356,7 +405,7 @@ impl Tracker {
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
         // All have said by now which memory they have touched.
-        self.tell_shared();
+        self.rma.tell_shared(&mut self.stacks);
         self.say_shared(place, out);
         self.update_view(handle, place, out);
         self.settle_transfers();
@@ -373,7 +422,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: windows that are still there.
     pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.reveal_shared();
+        self.rma.reveal_shared(&mut self.stacks);
         self.drain(place, out);
         let left: Vec<_> = self
             .rma
@@ -381,7 +430,7 @@ impl Tracker {
             .iter()
             .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
-        let last = self.last_call().map(|call| &*call.name);
+        let last = self.levels.last_call().map(|call| &*call.name);
         let here = place.site(last, &mut self.stacks);
         for (number, made, opened) in left {
             for opened in opened {
@@ -391,52 +440,6 @@ impl Tracker {
             let sites = &[(Role::Operation, made)];
             self.report_window(Code::WindowNotFreed, number, made, sites, out);
         }
-    }
-
-    /// Memory is about to be given back that windows may expose.
-    pub(super) fn window_memory_released(
-        &mut self,
-        by: &str,
-        call: Option<&'static str>,
-        bytes: &Range<usize>,
-        place: &impl Place,
-    ) {
-        let stacks = &mut self.stacks;
-        for window in self.rma.windows.iter_mut() {
-            let overlap = |memory: &Range<usize>| {
-                let both = memory.start.max(bytes.start)..memory.end.min(bytes.end);
-                (!both.is_empty()).then_some(both)
-            };
-            if let Some(bytes) = window.memory.iter().find_map(overlap) {
-                let site = place.site(call, stacks);
-                window.released.get_or_insert_with(|| Released { by: by.into(), bytes, site });
-            }
-        }
-    }
-
-    /// A window goes on to be used: its memory must be there.
-    fn must_have_memory(&mut self, handle: usize, out: &mut dyn Findings) {
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        let Some(Released { by, bytes, site }) = window.released.take() else { return };
-        let (number, base, made) = (window.number, window.made.base, window.site);
-        let code = Code::WindowMemoryFreed;
-        let Some(maker) = made.call.and_then(crate::calls::named) else { return };
-        if out.again(code, site.pc, made.pc) {
-            return;
-        }
-        let (window, base) = (Some(number), Some(base));
-        let operation = Operation { window, base, ..Operation::at(maker, made) };
-        let (mode, size) = (Mode::Write, bytes.len());
-        let report = Report {
-            code,
-            access: Some(Side { by: &by, mode, bytes: bytes.clone() }),
-            operation: operation.party(),
-            concerned: Some((mode, bytes, size)),
-            sites: &[(Role::Release, site), (Role::Operation, made)],
-            threads: false,
-            about: None,
-        };
-        out.report(&report, &self.stacks);
     }
 
     fn report_window(

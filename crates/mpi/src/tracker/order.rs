@@ -1,7 +1,7 @@
 //! What messages and collectives teach this rank about others.
 
+use super::OneSided;
 use super::Tracker;
-use super::afar::OneSided;
 use crate::calls::Flow;
 use crate::ids::{Group, Token};
 use crate::rma::notice::Notice;
@@ -109,19 +109,18 @@ impl OneSided {
 
     /// All members have come after what each had done when it entered.
     fn synchronised(&mut self, group: &Group, entered: &FxHashMap<u32, u32>) {
-        let rma = &mut *self;
         let everyone = |window: &Window| {
             window.made.group.members.iter().all(|rank| group.members.contains(rank))
         };
-        let windows = &rma.windows;
-        rma.remotes.forget(|remote| {
+        let windows = &self.windows;
+        self.remotes.forget(|remote| {
             let complete = remote
                 .complete
                 .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
             complete && windows.named(remote.window).is_none_or(everyone)
         });
-        if rma.windows.iter().all(everyone)
-            && let (Some(exposed), Some(clock)) = (&mut rma.exposed, &rma.clock)
+        if self.windows.iter().all(everyone)
+            && let (Some(exposed), Some(clock)) = (&mut self.exposed, &self.clock)
             && let Some(own) = entered.get(&clock.me())
         {
             exposed.past_is_ordered(*own);

@@ -10,9 +10,9 @@ use crate::buffers::{Args, Library, takes_place};
 use crate::calls::{Extent, Flow, Role, Rule};
 use crate::collective::signature::Signature;
 use crate::ids::On;
-use crate::parts::{Amount, Entry, Sort};
+use crate::parts::{Amount, Entry, Parts, Sort};
 use commsan_engine::Mode;
-use commsan_place::{Findings, Parted, Place};
+use commsan_place::{Findings, Parted, Place, Stacks};
 use smallvec::SmallVec;
 
 /// What a process passes to each rank in a collective, or gets from each.
@@ -40,6 +40,28 @@ enum With {
     Neighbours(Vec<i32>),
 }
 
+impl Parts {
+    /// Tells what was added up.
+    pub(super) fn tell(&self, stacks: &Stacks, out: &mut dyn Findings) {
+        for entry in self.entries() {
+            let parts = entry.members.iter().zip(&entry.parts);
+            let parts = parts.filter(|(_, part)| part.bytes > 0).map(|(rank, part)| (*rank, *part));
+            let parted = Parted {
+                name: entry.sort.name,
+                on: &entry.on,
+                kind: entry.sort.kind,
+                call: entry.call,
+                sends: entry.sort.sends,
+                calls: entry.calls,
+                element: entry.element.flatten().and_then(Signature::elements),
+                site: entry.site,
+                parts: parts.collect(),
+            };
+            out.parted(&parted, stacks);
+        }
+    }
+}
+
 impl Tracker {
     /// A collective has been called in which each pair of ranks has amounts of its own.
     pub fn pass_parts(&mut self, passed: &[Passed], place: &impl Place, library: &impl Library) {
@@ -62,26 +84,6 @@ impl Tracker {
             if let Some(entry) = self.parts.entry(&sort) {
                 entry.add(number, passed.amounts(library));
             }
-        }
-    }
-
-    /// Tells what was added up.
-    pub(super) fn tell_parts(&self, out: &mut dyn Findings) {
-        for entry in self.parts.entries() {
-            let parts = entry.members.iter().zip(&entry.parts);
-            let parts = parts.filter(|(_, part)| part.bytes > 0).map(|(rank, part)| (*rank, *part));
-            let parted = Parted {
-                name: entry.sort.name,
-                on: &entry.on,
-                kind: entry.sort.kind,
-                call: entry.call,
-                sends: entry.sort.sends,
-                calls: entry.calls,
-                element: entry.element.flatten().and_then(Signature::elements),
-                site: entry.site,
-                parts: parts.collect(),
-            };
-            out.parted(&parted, &self.stacks);
         }
     }
 }

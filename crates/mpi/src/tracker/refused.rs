@@ -6,7 +6,7 @@
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Party, Place, Report};
+use commsan_place::{About, Findings, Party, Place, Report, Stacks};
 
 /// Places that are remembered at most.
 const MOST: usize = 32;
@@ -17,6 +17,27 @@ const TRUNCATED: &str = "MPI_ERR_TRUNCATE";
 /// Calls whose error nobody has asked about.
 #[derive(Default)]
 pub(super) struct Refused(Vec<Party>);
+
+impl Refused {
+    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+        for party in std::mem::take(&mut self.0) {
+            let site = party.site;
+            if out.again(Code::ErrorIgnored, 0, site.pc) {
+                continue;
+            }
+            let report = Report {
+                code: Code::ErrorIgnored,
+                access: None,
+                operation: party,
+                concerned: None,
+                sites: &[(Role::Operation, site)],
+                threads: false,
+                about: Some(About::Argument { parameter: "", problem: TRUNCATED.to_owned() }),
+            };
+            out.report(&report, stacks);
+        }
+    }
+}
 
 impl Tracker {
     /// A call has returned this error.
@@ -31,24 +52,5 @@ impl Tracker {
     /// The program asks what an error means, or handles errors otherwise.
     pub fn asks_about_errors(&mut self) {
         self.refused.0.clear();
-    }
-
-    pub(super) fn tell_refused(&mut self, out: &mut dyn Findings) {
-        for party in std::mem::take(&mut self.refused.0) {
-            let site = party.site;
-            if out.again(Code::ErrorIgnored, 0, site.pc) {
-                continue;
-            }
-            let report = Report {
-                code: Code::ErrorIgnored,
-                access: None,
-                operation: party,
-                concerned: None,
-                sites: &[(Role::Operation, site)],
-                threads: false,
-                about: Some(About::Argument { parameter: "", problem: TRUNCATED.to_owned() }),
-            };
-            out.report(&report, &self.stacks);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Windows that several ranks load from and store to; what that finds is in [`crate::rma::shared`].
 
-use super::afar::OneSided;
+use super::OneSided;
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
 use crate::calls::CALLS;
@@ -9,7 +9,7 @@ use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
 use commsan_engine::{Mode, Past};
 use commsan_fabric::sheets::{Name, Sheets};
 use commsan_model::{Code, Role};
-use commsan_place::{Findings, Party, Place, Report, Side, Site};
+use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -68,21 +68,20 @@ impl OneSided {
 
     /// The window that was just made is shared: each member's part lies there.
     pub(super) fn share_window(&mut self, handle: usize, views: Vec<Range<usize>>) {
-        let rma = &mut *self;
-        let (Some(clock), Some(exposed)) = (&rma.clock, &mut rma.exposed) else { return };
-        let Some(window) = rma.windows.get_mut(handle) else { return };
+        let (Some(clock), Some(exposed)) = (&self.clock, &mut self.exposed) else { return };
+        let Some(window) = self.windows.get_mut(handle) else { return };
         let told = clock.segment().saturating_sub(1);
-        let Some(shared) = Shared::new(window.name, views, told, &mut rma.shared.sheets) else {
-            rma.incomplete = true;
+        let Some(shared) = Shared::new(window.name, views, told, &mut self.shared.sheets) else {
+            self.incomplete = true;
             return;
         };
         for view in shared.views() {
-            rma.incomplete |= !exposed.add(view);
+            self.incomplete |= !exposed.add(view);
         }
         let words = shared.words() as u64;
         clock.fabric().publish_part(Key::Bulletin.of(window.name), shared.name.to_bits(), words);
         window.shared = Some(Box::new(shared));
-        rma.shared.windows += 1;
+        self.shared.windows += 1;
     }
 
     /// The window is gone.
@@ -102,18 +101,18 @@ impl OneSided {
     }
 }
 
-impl Tracker {
+impl OneSided {
     /// Before anybody can learn of the segment that ends: tells what was done to shared memory in it, and looks
     /// what that meets.
     #[inline]
-    pub(super) fn tell_shared(&mut self) {
-        if self.rma.shared.windows != 0 {
-            self.tell_and_compare();
+    pub(super) fn tell_shared(&mut self, stacks: &mut Stacks) {
+        if self.shared.windows != 0 {
+            self.tell_and_compare(stacks);
         }
     }
 
-    fn tell_and_compare(&mut self) {
-        let rma = &mut self.rma;
+    fn tell_and_compare(&mut self, stacks: &mut Stacks) {
+        let rma = &mut *self;
         let (Some(clock), Some(exposed)) = (&rma.clock, &rma.exposed) else { return };
         let (me, segment) = (clock.me(), clock.segment());
         // Of all windows, since those that share a block of pages are told of together.
@@ -140,7 +139,7 @@ impl Tracker {
             for one in &told {
                 let call = row(one.past.by).map(|row| row as u32);
                 let far = if is_far(&one.past) { FAR } else { 0 };
-                let stack = self.stacks.intern(&[one.past.pc]);
+                let stack = stacks.intern(&[one.past.pc]);
                 let new = rma.sites.len() as u32;
                 let site = *rma.sites.entry((stack, call.unwrap_or(PLAIN))).or_insert_with(|| {
                     rma.shared.unsaid.push((new, one.past));
@@ -203,12 +202,14 @@ impl Tracker {
     }
 
     /// The last that this process can tell of windows that are still there.
-    pub(super) fn reveal_shared(&mut self) {
-        let windows = self.rma.windows.iter_mut();
+    pub(super) fn reveal_shared(&mut self, stacks: &mut Stacks) {
+        let windows = self.windows.iter_mut();
         windows.filter_map(|window| window.shared.as_mut()).for_each(|shared| shared.reveal());
-        self.tell_shared();
+        self.tell_shared(stacks);
     }
+}
 
+impl Tracker {
     /// Says what was found out when there was nobody to say it to.
     #[inline]
     pub(super) fn say_shared(&mut self, place: &impl Place, out: &mut dyn Findings) {

@@ -1,7 +1,7 @@
 //! How fences, exposures, locks and atomic reads order this rank and others.
 
+use super::OneSided;
 use super::Tracker;
-use super::afar::OneSided;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Epoch, Notice, Which};
@@ -11,8 +11,7 @@ use commsan_place::{Findings, Place, Site};
 impl OneSided {
     /// This process is about to give up locks.
     pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>) {
-        let rma = &mut *self;
-        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
+        let (Some(window), Some(clock)) = (self.windows.get_mut(handle), &mut self.clock) else {
             return;
         };
         let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);

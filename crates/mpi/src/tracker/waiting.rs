@@ -13,9 +13,9 @@
 //! A need says what others must do, not whether they have done it: an operation of a request may be
 //! complete without anybody having looked.
 
+use super::OneSided;
+use super::Together;
 use super::Tracker;
-use super::afar::OneSided;
-use super::collectives::Together;
 use super::onesided::target;
 use super::operation::Operation;
 use crate::buffers::Args;
