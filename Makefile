@@ -14,7 +14,7 @@ RUNTIME := runtime
 LOADED = target/$(RUNTIME:dev=debug)
 WITHIN = $(CARGO) build --profile $(RUNTIME)
 
-.PHONY: all build viewer cuda setup test demo bench fmt lint clean install
+.PHONY: gpu-kit gpu-check all build viewer cuda setup test demo bench fmt lint clean install
 all: build
 
 # What the machine lacks is installed with apt, or named when that is not possible.
@@ -30,11 +30,11 @@ viewer: setup
 build: setup viewer
 	@mkdir -p $(DIST)/bin $(LIB)
 	$(OUTSIDE) -p commsan
-	$(OUTSIDE) -p commsan-inject -p commsan-pass
+	$(OUTSIDE) -p commsan-inject -p commsan-llvm-pass
 	@install -m755 $(BUILT)/commsan $(DIST)/bin/commsan
 	@for l in cc cxx fc nvcc {gcc,llvm}-{ar,nm,ranlib}; do ln -sf commsan $(DIST)/bin/commsan-$$l; done
 	@install -m755 $(BUILT)/libcommsan_inject.so $(LIB)/
-	@install -m755 $(BUILT)/libcommsan_pass.so $(LIB)/libcommsan_pass-19.so
+	@install -m755 $(BUILT)/libcommsan_llvm_pass.so $(LIB)/libcommsan_pass-19.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/openmpi
 	@install -m755 $(LOADED)/libcommsan_runtime.so $(LIB)/libcommsan_openmpi.so
 	$(WITHIN) -p commsan-runtime --features commsan-runtime/mpich
@@ -81,6 +81,14 @@ demo: setup
 	@$(MAKE) --no-print-directory -s -C crates/sense/hooks OUT=$(abspath $(DEMO)/lib/commsan) OBJ=$(abspath target/demo/hooks)
 	@$(MAKE) --no-print-directory -s -C crates/sense/gcc-plugin OUT=$(abspath $(DEMO)/lib/commsan)
 	@COMMSAN_DIST=$(abspath $(DEMO)) ./scripts/demo.sh
+
+# A kit of compiled CUDA programs for machines with a GPU, and its run: on this machine's GPU, else on simulated devices.
+gpu-kit: cuda build
+	$(CARGO) build --release -p commsan-gpu-check
+	@./scripts/gpu-kit.sh
+gpu-check:
+	@[ -e target/gpu-check/kit.tar.xz ] || $(MAKE) gpu-kit
+	@./scripts/gpu-check.sh target/gpu-check/kit.tar.xz --output target/gpu-check/results.json
 
 bench: cuda build
 	@./bench/run.sh

@@ -1,5 +1,5 @@
-//! Links the parts of LLVM that read bitcode, statically: the command starts quickly and needs no LLVM
-//! where it runs.
+//! Links the parts of LLVM that read bitcode, statically: the command starts quickly and needs no
+//! LLVM where it runs.
 
 use std::process::Command;
 

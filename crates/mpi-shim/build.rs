@@ -1,7 +1,7 @@
 //! Generates the MPI entry points: for each row of the call table that this MPI's `mpi.h` has, a
 //! C function with the header's own prototype, and the Fortran symbols.
 
-use commsan_mpi::{CALLS, Call, Effect};
+use commsan_mpi_calls::{CALLS, Call, Effect};
 use std::collections::HashMap;
 use std::env;
 use std::fmt::Write;

@@ -5,14 +5,10 @@
 //!
 //! `cargo test -p commsan --test cases -- irecv` runs the trials whose names contain `irecv`.
 
-#[path = "cases/annotations.rs"]
-mod annotations;
-#[path = "cases/compare.rs"]
-mod compare;
 #[path = "cases/tools.rs"]
 mod tools;
 
-use annotations::{Case, Kind};
+use commsan_test_cases::{Case, Kind, Report, differences};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -117,8 +113,8 @@ fn check(case: &Case, tools: &Tools, mpi: Mpi) -> Result<(), Failed> {
     if let Some(text) = case.prints.as_ref().filter(|text| !run.output.contains(*text)) {
         problems.push(format!("the program does not print `{text}`"));
     }
-    match compare::Report::read(&run.directory.join("report.json")) {
-        Ok(report) => problems.extend(compare::differences(case, &report)),
+    match Report::read(&run.directory.join("report.json")) {
+        Ok(report) => problems.extend(differences(case, &report)),
         Err(problem) => problems.push(problem),
     }
     if problems.is_empty() {

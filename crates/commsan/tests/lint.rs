@@ -6,15 +6,12 @@
 //!
 //! `cargo test -p commsan --test lint -- levels` runs the trials whose names contain `levels`.
 
-#[path = "cases/annotations.rs"]
-#[expect(dead_code, reason = "nothing is run here")]
-mod annotations;
 #[path = "lint/compare.rs"]
 mod compare;
 #[path = "lint/tools.rs"]
 mod tools;
 
-use annotations::{Case, Kind};
+use commsan_test_cases::{Case, Kind};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

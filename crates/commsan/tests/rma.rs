@@ -5,9 +5,6 @@
 //!
 //! `COMMSAN_RMA_BATCHES=10-30 cargo test -p commsan --test rma` runs these batches of scripts.
 
-#[expect(dead_code, reason = "shared with the annotated programs")]
-#[path = "cases/annotations.rs"]
-mod annotations;
 #[path = "rma/generate.rs"]
 mod generate;
 #[path = "rma/model.rs"]
@@ -19,8 +16,8 @@ mod script;
 #[path = "cases/tools.rs"]
 mod tools;
 
-use annotations::Case;
 use commsan_model::{Finding, Role};
+use commsan_test_cases::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 use model::{Race, Verdict};
 use program::Program;

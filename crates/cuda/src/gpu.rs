@@ -23,6 +23,8 @@ use crate::memory::{Block, Memory};
 use crate::order::{Kind, Order};
 use crate::work::{Copy, Rows, Set, StreamName, Touch, Wait, Work};
 use commsan_engine::{Actor, Live, OpId, Pages};
+use commsan_model::Role;
+use commsan_model::record::Record;
 use commsan_place::{Doing, Findings, Place, Site, Stacks};
 use doubt::Doubts;
 use failure::Launches;
@@ -439,7 +441,10 @@ impl Gpu {
         let Some(call) = call else { return };
         for finding in flight.findings.into_iter().flatten() {
             let site = place.site(Some(call), &mut self.stacks);
-            out.completed(finding.get() - 1, &site, &self.stacks);
+            out.emit(
+                Record::Completed { id: finding.get() - 1, site: (Role::Completion, site) },
+                &self.stacks,
+            );
         }
     }
 

@@ -1,6 +1,8 @@
-//! Values that need no instruction: what is read of a constant is its number (Fortran's named constants, of derived
-//! types too, and `static const`), and the first part of something is where the whole is.
-//! Before variables become values ([`crate::promote`]).
+//! Constant folding of loads.
+//!
+//! Values that need no instruction: what is read of a constant is its number (Fortran's named
+//! constants, of derived types too, and `static const`), and the first part of something is where
+//! the whole is. Before variables become values ([`crate::promote`]).
 
 use crate::{Body, Global, InstId, Op, Value};
 use rustc_hash::FxHashMap;

@@ -1,20 +1,25 @@
-//! Copies of functions, one for each call, so that what looks at each function once tells apart what it does
-//! for each of its callers: the memory of two objects of one class, say (cloning; Whaley, Lam, PLDI 2004).
+//! Function cloning, for context sensitivity.
 //!
-//! Functions that are large with all they call, or call themselves, stay as they are, shared by all callers.
+//! Copies of functions, one for each call, so that what looks at each function once tells apart
+//! what it does for each of its callers: the memory of two objects of one class, say (cloning;
+//! Whaley, Lam, PLDI 2004).
+//!
+//! Functions that are large with all they call, or call themselves, stay as they are, shared by all
+//! callers.
 
 use crate::{Callee, Function, FunctionId, InstId, Op, Program, decided};
 use rustc_hash::FxHashSet;
 
-/// Instructions of a function and all it calls, at most, to be copied.
-const LARGEST: usize = 2_000;
-/// Instructions of all copies together; small ones come first.
-const MOST: usize = 60_000;
-/// Calls within calls that are looked at.
-const DEEPEST: usize = 200;
+/// Maximum number of instructions of a function and all its callees to be cloned.
+const MAX_CLONED_INSTRUCTIONS: usize = 2_000;
+/// Maximum number of instructions of all clones together; small functions come first.
+const MAX_TOTAL_INSTRUCTIONS: usize = 60_000;
+/// Maximum depth of nested calls that are examined.
+const MAX_CALL_DEPTH: usize = 200;
 
-/// Gives each call in `callers` a copy, of its own, of what it calls, if that is one of `wanted`. Copies are made of no
-/// function in `callers`; originals that nobody calls any more lose their bodies.
+/// Gives each call in `callers` a copy, of its own, of what it calls, if that is one of `wanted`.
+/// Copies are made of no function in `callers`; originals that nobody calls any more lose their
+/// bodies.
 pub fn of_callees(
     program: &mut Program,
     callers: &FxHashSet<FunctionId>,
@@ -29,7 +34,7 @@ pub fn of_callees(
     let mut all: Vec<_> =
         by.filter_map(|call @ (.., callee)| Some((sizes.get(callee)?, call))).collect();
     all.sort_unstable();
-    let mut left = MOST;
+    let mut left = MAX_TOTAL_INSTRUCTIONS;
     for (size, call) in all {
         let Some(rest) = left.checked_sub(size) else { break };
         left = rest;
@@ -67,7 +72,8 @@ fn calls(function: &Function) -> impl Iterator<Item = (InstId, FunctionId)> {
     })
 }
 
-/// Instructions of functions, with those of copies of all they call; none for functions that are not copied.
+/// Instructions of functions, with those of copies of all they call; none for functions that are
+/// not copied.
 struct Sizes(Vec<Size>);
 
 #[derive(Clone, Copy, PartialEq)]
@@ -86,7 +92,7 @@ impl Sizes {
         };
         let mut sizes = Sizes((0..program.functions.len()).map(size).collect());
         for number in 0..program.functions.len() {
-            sizes.find(program, FunctionId(number as u32), DEEPEST);
+            sizes.find(program, FunctionId(number as u32), MAX_CALL_DEPTH);
         }
         sizes
     }
@@ -117,7 +123,7 @@ impl Sizes {
         }
         // Cut already: it is called from within itself.
         if self.0[place] == Size::Open {
-            let known = (!shared && size <= LARGEST).then_some(size);
+            let known = (!shared && size <= MAX_CLONED_INSTRUCTIONS).then_some(size);
             self.0[place] = Size::Known(known);
         }
     }

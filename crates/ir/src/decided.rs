@@ -1,15 +1,19 @@
-//! What the constants that one call passes decide in the copy of a function that is made for it ([`crate::copies`]):
-//! ways that they exclude are cut off. Fortran passes constants in variables that nothing else uses.
+//! Constant propagation into cloned functions, with branch pruning.
 //!
-//! Comparisons do not tell signs: of a negative number, they are decided only as compilers leave them to signed ones.
+//! What the constants that one call passes decide in the copy of a function that is made for it
+//! ([`crate::copies`]): ways that they exclude are cut off. Fortran passes constants in variables
+//! that nothing else uses.
+//!
+//! Comparisons carry no signedness: for a negative number, only those that compilers leave to
+//! signed ones are decided.
 
 use crate::{Binary, BlockId, Body, Compare, FunctionId, Inst, InstId, Op, Program, Value};
 use rustc_hash::FxHashSet;
 
-/// How far conditions are followed.
-const DEEPEST: usize = 8;
+/// Maximum depth to which the operands of a condition are followed.
+const MAX_CONDITION_DEPTH: usize = 8;
 
-/// A parameter of which a call tells the value.
+/// A parameter whose value a call determines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Given {
     /// The number itself.
@@ -61,7 +65,8 @@ fn given(program: &Program, by: &Body, call: InstId, arg: Value) -> Option<Given
     }
 }
 
-/// The constant in a variable that is made for this call: stored once, and loaded at most otherwise.
+/// The constant in a variable that is made for this call: stored once, and loaded at most
+/// otherwise.
 fn stored_for(by: &Body, call: InstId, variable: InstId) -> Option<Given> {
     if !matches!(by[variable].op, Op::Alloca(_)) {
         return None;
@@ -92,7 +97,7 @@ fn is_only_loaded(body: &Body, param: usize, size: u32) -> bool {
 /// Where a block always leads, if that is one of several ways.
 fn way(body: &Body, given: &[Option<Given>], block: BlockId) -> Option<(BlockId, BlockId)> {
     let end = body.end(block)?;
-    let asked = || number(body, given, *end.args.first()?, DEEPEST);
+    let asked = || number(body, given, *end.args.first()?, MAX_CONDITION_DEPTH);
     let way = match &end.op {
         Op::Branch => usize::from(asked()? == 0),
         Op::Switch(cases) if !cases.is_empty() => {
@@ -134,7 +139,8 @@ fn number(body: &Body, given: &[Option<Given>], value: Value, depth: usize) -> O
     }
 }
 
-/// What a comparison says, if that does not depend on whether the numbers have signs, or is one of those with signs.
+/// What a comparison says, if that does not depend on whether the numbers have signs, or is one of
+/// those with signs.
 fn holds(compare: Compare, left: i64, right: i64) -> Option<bool> {
     let is_sure = left >= 0 && right >= 0
         || match compare {

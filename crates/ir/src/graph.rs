@@ -1,4 +1,4 @@
-//! Control flow of a function: order, dominators, post-dominators.
+//! Control-flow graph of a function: reverse postorder, dominators, post-dominators.
 
 use crate::{BlockId, Body, Op};
 use petgraph::algo::dominators::simple_fast;
@@ -83,8 +83,8 @@ pub fn on_circles(count: usize, edges: &[(u32, u32)]) -> Vec<bool> {
     on_circles
 }
 
-/// By block: the block that every way to it goes through last. None of the entry, and of blocks that
-/// are not reached.
+/// By block: the block that every way to it goes through last. None of the entry, and of blocks
+/// that are not reached.
 pub fn dominators(body: &Body) -> Vec<Option<BlockId>> {
     let mut graph = nodes(body);
     for block in body.block_ids() {
@@ -99,8 +99,9 @@ pub fn dominators(body: &Body) -> Vec<Option<BlockId>> {
 /// By block: the block that every way from it to the function's end goes through first. None where
 /// that is the end itself, and of blocks that are not reached.
 ///
-/// Ways that end in a call that does not return, as `MPI_Abort`, are looked at only from blocks from which
-/// all ways do. A function that loops for ever is taken to end where its first loop begins.
+/// Ways that end in a call that does not return, as `MPI_Abort`, are looked at only from blocks
+/// from which all ways do. A function that loops for ever is taken to end where its first loop
+/// begins.
 pub fn post_dominators(body: &Body) -> Vec<Option<BlockId>> {
     let flow = Flow::of(body);
     let ends = |wanted: fn(&Op) -> bool| {
@@ -128,7 +129,8 @@ pub fn post_dominators(body: &Body) -> Vec<Option<BlockId>> {
     found
 }
 
-/// Post-dominators for a function that ends after these blocks, and has no others than the marked ones.
+/// Post-dominators for a function that ends after these blocks, and has no others than the marked
+/// ones.
 fn towards(body: &Body, flow: &Flow, last: &[BlockId], kept: &[bool]) -> Vec<Option<BlockId>> {
     let mut graph = nodes(body);
     let exit = graph.add_node(());

@@ -80,8 +80,8 @@ struct Module {
 }
 
 impl Program {
-    /// Reads everything in these files as one program: those that the user names, and those that have
-    /// just been made for this.
+    /// Reads everything in these files as one program: those that the user names, and those that
+    /// have just been made for this.
     ///
     /// The process must have one thread.
     ///

@@ -1,10 +1,13 @@
-//! Jumps that the block before has decided. Where a scope is left early, clang notes in a variable where
-//! to go on, cleans up, and asks the variable; if there was nothing to clean up, the way is clear.
+//! Jump threading.
+//!
+//! Jumps that the block before has decided. Where a scope is left early, clang notes in a variable
+//! where to go on, cleans up, and asks the variable; if there was nothing to clean up, the way is
+//! clear.
 
 use crate::{BlockId, Body, InstId, Op, Value};
 
-/// Sends blocks straight to where the one after them would, if that only asks a variable to which they
-/// have stored a constant. Before variables become values ([`crate::promote`]).
+/// Sends blocks straight to where the one after them would, if that only asks a variable to which
+/// they have stored a constant. Before variables become values ([`crate::promote`]).
 pub fn shorten(body: &mut Body) {
     let switches: Vec<_> = body.block_ids().filter_map(|block| asked(body, block)).collect();
     let mut changed = !switches.is_empty();

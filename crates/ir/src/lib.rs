@@ -1,8 +1,8 @@
 //! A whole program as the compiler saw it: functions, control flow, values, calls.
 //!
 //! Compilers run by commsan keep what they made of each source file, before any optimization, in
-//! its object file; linkers carry it on. [`input`] finds it again in programs, libraries, objects and
-//! archives, [`Program::load`] turns it into plain Rust data, one program of all modules, and
+//! its object file; linkers carry it on. [`input`] finds it again in programs, libraries, objects
+//! and archives, [`Program::load`] turns it into plain Rust data, one program of all modules, and
 //! [`promote`] puts local variables whose address nobody needs into values (SSA), so that
 //! analyses need not care at which level the program was compiled.
 //!
@@ -10,8 +10,8 @@
 //! file ─ input ─▶ bitcode ─ read (LLVM) ─▶ Program ─ promote ─▶ Program ─ graph ─▶ dominators, …
 //! ```
 //!
-//! Exceptions: a call that may throw goes on to its normal destination only; where it would be caught
-//! is [`Block::unwind`]. What is reached by throwing alone is not reached.
+//! Exceptions: a call that may throw goes on to its normal destination only; where it would be
+//! caught is [`Block::unwind`]. What is reached by throwing alone is not reached.
 
 mod constants;
 pub mod copies;
@@ -62,8 +62,8 @@ pub struct Program {
     pub files: Vec<String>,
     /// Names of the source files that modules were compiled from.
     pub modules: Vec<String>,
-    /// Other names of functions and variables, by which other modules may call them: constructors have some. They are
-    /// not followed.
+    /// Other names of functions and variables, by which other modules may call them: constructors
+    /// have some. They are not followed.
     pub aliases: FxHashSet<String>,
     /// Names of the source files that have a `main`, which is that of the first one.
     pub mains: Vec<String>,
@@ -84,7 +84,7 @@ pub struct Function {
     pub at: Place,
     /// How many parameters it has.
     pub params: u32,
-    /// Names of parameters, where the debug information tells them.
+    /// Names of parameters, where the debug information has them.
     pub param_names: FxHashMap<u32, Box<str>>,
     /// What it does; absent for those of libraries.
     pub body: Option<Body>,
@@ -136,8 +136,8 @@ pub enum Op {
     Load(u32),
     /// \[value, address\]: so many bytes.
     Store(u32),
-    /// \[address, value…\]: reads so many bytes, and writes them if there are values, in one step; also
-    /// volatile loads.
+    /// \[address, value…\]: reads so many bytes, and writes them if there are values, in one step;
+    /// also volatile loads.
     Atomic(u32),
     /// \[base, index…\]: the base, plus bytes, plus each index times its scale in bytes.
     Offset(i64, Box<[i64]>),
@@ -163,7 +163,8 @@ pub enum Op {
     Goto,
     /// \[condition\]: to the first block if true, else to the second; terminator.
     Branch,
-    /// \[value\]: to the first block unless one of these constants leads to a later one; terminator.
+    /// \[value\]: to the first block unless one of these constants leads to a later one;
+    /// terminator.
     Switch(Box<[i64]>),
     /// \[value\] or nothing; terminator.
     Return,
@@ -182,7 +183,7 @@ pub enum Callee {
     Assembly,
 }
 
-/// Operations of integers that analyses tell apart.
+/// Integer operations that analyses distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub enum Binary {
@@ -200,7 +201,7 @@ pub enum Binary {
     Float,
 }
 
-/// Comparisons; signs of integers are not told apart.
+/// Comparisons; signed and unsigned ones are not distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub enum Compare {

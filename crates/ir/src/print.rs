@@ -1,4 +1,4 @@
-//! A program as text, for people who look for a mistake in an analysis.
+//! Prints a program as text, for debugging analyses.
 
 use crate::{Body, Callee, Inst, InstId, Op, Program, Value};
 use std::fmt::{Display, Formatter, Result};

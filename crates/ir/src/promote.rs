@@ -1,3 +1,5 @@
+//! Promotion of local variables to SSA values (mem2reg).
+//!
 //! Puts local variables into values: an [`Op::Alloca`] that is only ever loaded and stored whole
 //! disappears, with its loads and stores (SSA construction after Cytron et al. 1991).
 //!

@@ -1,5 +1,5 @@
-//! From LLVM's modules to a [`Program`]: functions and global variables are joined by name as a linker
-//! joins them, each module is forgotten once read.
+//! From LLVM's modules to a [`Program`]: functions and global variables are joined by name as a
+//! linker joins them, each module is forgotten once read.
 
 mod code;
 mod debug;
@@ -13,8 +13,8 @@ use llvm_sys::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ffi::CStr;
 
-/// Entries of a global variable's initial value that are kept.
-const INITIAL: usize = 4096;
+/// Maximum number of entries kept of a global variable's initial value.
+const MAX_INITIAL_ENTRIES: usize = 4096;
 
 /// Symbols that modules share.
 #[derive(Debug, Default)]
@@ -61,8 +61,8 @@ pub fn module(
     Ok(())
 }
 
-/// What commsan's plugin has kept in a module that is bitcode still, for optimization when it is linked: the
-/// module as it was before checks were added.
+/// What commsan's plugin has kept in a module that is bitcode still, for optimization when it is
+/// linked: the module as it was before checks were added.
 fn kept(module: ir::Module) -> Option<Vec<u8>> {
     module.globals().find_map(|global| {
         let section = llvm!(LLVMGetSection(global.0));
@@ -195,7 +195,8 @@ impl<'p> Reader<'p> {
         id
     }
 
-    /// Which source file a program is in. That of Fortran is known by its own function, not by the `main` around it.
+    /// Which source file a program is in. That of Fortran is known by its own function, not by the
+    /// `main` around it.
     fn note_main(&mut self, id: FunctionId, at: Place) {
         let name = &*self.program[id].name;
         let module = &*self.program.modules[self.number as usize];
@@ -223,13 +224,13 @@ impl<'p> Reader<'p> {
 
     /// Integers and addresses in a constant, by offset.
     fn content(&mut self, constant: ir::Value, at: u64, found: &mut Vec<(u64, Value)>) {
-        if found.len() >= INITIAL {
+        if found.len() >= MAX_INITIAL_ENTRIES {
             return;
         }
         let ty = constant.ty();
         let parts = match ty.kind() {
             TypeKind::LLVMStructTypeKind => ty.fields(),
-            TypeKind::LLVMArrayTypeKind => ty.length().min(INITIAL as u64) as u32,
+            TypeKind::LLVMArrayTypeKind => ty.length().min(MAX_INITIAL_ENTRIES as u64) as u32,
             _ => {
                 let value = self.constant(constant);
                 if value != Value::Opaque {
@@ -295,8 +296,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// A structure that begins with an address, and has no other, is that address: pointers to member functions (Itanium C++
-    /// ABI §2.3), and descriptors of Fortran's static arrays.
+    /// A structure that begins with an address, and has no other, is that address: pointers to
+    /// member functions (Itanium C++ ABI §2.3), and descriptors of Fortran's static arrays.
     fn structure(&mut self, constant: ir::Value) -> Value {
         let fields = (0..constant.ty().fields()).map_while(|index| constant.element(index));
         let fields: Vec<_> = fields.map(|field| self.constant(field)).collect();
@@ -332,7 +333,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The name in the source, as far as the name for the linker tells it.
+/// The name in the source, as far as the linker name shows it.
 fn source_name(name: &str) -> &str {
     const OUTLINED: [&str; 2] = [".omp_outlined", "..omp_par"];
     let outlined = OUTLINED.iter().filter_map(|suffix| name.find(suffix)).min();

@@ -1,8 +1,8 @@
-//! The section that the pass plugin writes (`crates/pass/src/save.rs`): modules one after another,
-//! each in a bitcode wrapper, or bare as `clang -fembed-bitcode` leaves them.
+//! The section that the pass plugin writes (`crates/llvm-pass/src/save.rs`): modules one after
+//! another, each in a bitcode wrapper, or bare as `clang -fembed-bitcode` leaves them.
 
-/// Name of the section. clang keeps its command lines there with `-fembed-bitcode`, which are passed
-/// over; they are text.
+/// Name of the section. clang keeps its command lines there with `-fembed-bitcode`, which are
+/// passed over; they are text.
 pub const SECTION: &str = ".llvmcmd";
 /// Where clang keeps bitcode with `-fembed-bitcode`.
 pub const EMBEDDED: &str = ".llvmbc";

@@ -1,5 +1,7 @@
-//! Reading what nobody vouches for: LLVM does not survive all that can be in a damaged file of bitcode, so
-//! another process tries first.
+//! Validation of untrusted bitcode in a child process.
+//!
+//! Reading what nobody vouches for: LLVM does not survive all that can be in a damaged file of
+//! bitcode, so another process tries first.
 
 use std::fmt;
 use std::io::Error;
@@ -22,7 +24,8 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Does something in a copy of this process, which must have one thread; what it prints goes nowhere.
+/// Does something in a copy of this process, which must have one thread; what it prints goes
+/// nowhere.
 ///
 /// # Errors
 /// How the copy ended, if not by finishing what it was to do.

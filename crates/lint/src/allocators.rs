@@ -1,11 +1,15 @@
-//! Functions of the program that return new memory, one for each call: what one call gets is another object than what
-//! any other call gets, as with `malloc` itself (heap cloning; Nystrom, Kim, Hwu, PASTE 2004).
+//! Heap cloning (Nystrom, Kim, Hwu, PASTE 2004): each call of an allocation wrapper gets its own
+//! copy of it.
 //!
-//! Programs that call such functions in many places stay as they are: what pointers may point to grows with each object,
-//! and the analysis with the square of it.
+//! Functions of the program that return new memory, one for each call: what one call gets is
+//! another object than what any other call gets, as with `malloc` itself (heap cloning; Nystrom,
+//! Kim, Hwu, PASTE 2004).
+//!
+//! Programs that call such functions in many places stay as they are: what pointers may point to
+//! grows with each object, and the analysis with the square of it.
 
-use crate::memory::library::Library;
 use commsan_ir::{Body, Callee, Function, FunctionId, Inst, Op, Program, Value, copies};
+use commsan_points_to::library::Library;
 use rustc_hash::FxHashSet;
 
 /// Instructions of such a function, at most.
@@ -37,7 +41,7 @@ pub fn copy(program: &mut Program) {
     copies::of_callees(program, &callers.collect(), &wrappers);
 }
 
-/// Of C++'s library only what it is used by tells its objects apart.
+/// Objects of the C++ library are distinguished only by the code that uses them.
 fn is_candidate(function: &Function, body: &Body) -> bool {
     const LIBRARY: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"];
     let name = &*function.name;

@@ -1,19 +1,19 @@
-//! Arguments that no call may be given, where the code says them: CS-ARG-01, and buffers that no call may be given
-//! twice: CS-BUF-04 (`aliased.rs`). Predefined reductions and datatypes are compared with each other (`fit.rs`).
+//! Argument checking: constants that no call may be given (CS-ARG-01), and one buffer given twice
+//! (CS-BUF-04, `aliased.rs`). Predefined reductions and datatypes are compared with each other
+//! (`fit.rs`).
 //!
-//! What a call demands is in the table of calls, as at run time (`mpi-shim/arguments.rs`, which names the
-//! standard's sections). What it is given counts here if it is a constant, or a variable that is only ever this
-//! constant.
+//! The table of calls says what a call demands, as at run time (`mpi-shim/arguments.rs`, which
+//! cites the standard's sections). An argument counts if it is a constant, or a variable that only
+//! ever holds this constant. The values that a variable holds at the call, constants and handles of
+//! freed objects, are propagated within a function (`held.rs`).
 //!
-//! **Never misreported**: numbers that mean something to either MPI library (`MPI_ANY_SOURCE`, `MPI_ROOT`) are
-//! only told where the program shows which it is for; what does not matter at `MPI_PROC_NULL`, in place, or on
-//! another rank than the root, is left out, and so are calls that a constant condition excludes.
+//! **Never misreported**: numbers with a special meaning in either MPI library (`MPI_ANY_SOURCE`,
+//! `MPI_ROOT`) are reported only where the program shows which library it is for; arguments that
+//! are not significant at `MPI_PROC_NULL`, in place, or on ranks other than the root are left out,
+//! and so are calls that a constant condition excludes.
 //!
-//! What a variable holds where the call is made, constants and handles of freed objects, is followed within a function
-//! (`held.rs`).
-//!
-//! **Missed**: everything that is computed, objects that another function has freed among
-//! other things, ranks beyond the communicator's.
+//! **Missed**: everything that is computed, objects freed by other functions, ranks beyond the
+//! communicator's.
 
 mod aliased;
 mod constant;
@@ -26,8 +26,7 @@ use crate::{Analysis, Calls, Mpi, places};
 use commsan_ir::graph::post_dominators;
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, Op, Program, Value};
 use commsan_model::{Code, Finding, Role};
-use commsan_mpi::calls::{Extent, Flow, Object, On, Rule};
-use commsan_mpi::{Call, Demand};
+use commsan_mpi_calls::{Call, Demand, Extent, Flow, Object, On, Rule};
 use constant::{Constant, Constants};
 pub use constant::{DATATYPES, REDUCTIONS};
 use held::Held;
@@ -243,8 +242,8 @@ impl Given<'_, '_> {
         })
     }
 
-    /// Whether a number is no rank, nor anything that this parameter may be instead, for the library that the
-    /// program is for.
+    /// Whether a number is no rank, nor anything that this parameter may be instead, for the
+    /// library that the program is for.
     fn is_no_rank(&self, rank: i64, demand: Demand) -> bool {
         let special = self.constants.special_ranks();
         let allowed = |ranks: &constant::Ranks| match demand {
@@ -268,7 +267,8 @@ impl Given<'_, '_> {
         self.is_used(index, |rule| self.is_of_something(rule))
     }
 
-    /// The same, as far as is known: counts may be of nothing.
+    /// Whether a count or datatype may be used on every rank: unknown counts are taken to be
+    /// nonzero.
     fn may_matter(&self, index: usize) -> bool {
         let may_be_of_something = |rule: &Rule| match rule.extent {
             Extent::Blocks { count, .. } => self.number(count) != Some(0),
@@ -300,8 +300,8 @@ impl Given<'_, '_> {
         used(On::All) || used(On::Root) && used(On::Other)
     }
 
-    /// Whether the buffer of an access is used on all ranks: on some by this one, on the others by another one. At
-    /// a root that is no rank, of intercommunicators, it need not be.
+    /// Whether the buffer of an access is used on all ranks: on some by this one, on the others by
+    /// another one. At a root that is no rank, of intercommunicators, it need not be.
     fn is_everywhere(&self, rule: &Rule) -> bool {
         let root = || self.call.at.root.and_then(|root| self.number(root));
         let others = |other: &Rule| other.buffer == rule.buffer && other.on != rule.on;
@@ -320,7 +320,8 @@ impl Given<'_, '_> {
         rule.op.is_none() && rule.peer.is_none_or(|peer| !self.may_be_nowhere(peer))
     }
 
-    /// Whether a buffer may be `MPI_IN_PLACE`: in C a number, in Fortran a variable of the library's.
+    /// Whether a buffer may be `MPI_IN_PLACE`: in C a number, in Fortran a variable of the
+    /// library's.
     fn may_be_in_place(&self, buffer: usize) -> bool {
         let may = self.call.collective && self.call.params[buffer].name != "buffer";
         may && match self.inst.args.get(buffer) {

@@ -1,8 +1,8 @@
-//! Who calls whom.
+//! The call graph, with indirect calls resolved by points-to analysis.
 
-use crate::memory::Memory;
 use crate::openmp::{Runtime, created, runtime, task_entry};
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program};
+use commsan_points_to::PointsTo;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
@@ -49,7 +49,7 @@ impl CallGraph {
     }
 }
 
-/// Functions of a kind that their code tells.
+/// Functions selected by a property of their code.
 pub fn with(
     program: &Program,
     kind: impl Fn(FunctionId, &Body) -> bool,
@@ -57,12 +57,16 @@ pub fn with(
     program.defined().filter(move |(id, _, body)| kind(*id, body)).map(|(id, ..)| id)
 }
 
-/// The functions one of which an instruction calls: several where it does so through a pointer, none where
-/// nothing is known of that.
-pub fn callees(memory: &Memory, function: FunctionId, inst: &Inst) -> SmallVec<[FunctionId; 1]> {
+/// The functions one of which an instruction calls: several where it does so through a pointer,
+/// none where nothing is known of that.
+pub fn callees(
+    points_to: &PointsTo,
+    function: FunctionId,
+    inst: &Inst,
+) -> SmallVec<[FunctionId; 1]> {
     match inst.op {
         Op::Call(Callee::Direct(callee)) => smallvec![callee],
-        Op::Call(Callee::Indirect) => memory.callees(function, inst).unwrap_or_default().into(),
+        Op::Call(Callee::Indirect) => points_to.callees(function, inst).unwrap_or_default().into(),
         _ => SmallVec::new(),
     }
 }
@@ -70,14 +74,14 @@ pub fn callees(memory: &Memory, function: FunctionId, inst: &Inst) -> SmallVec<[
 /// Whom an instruction calls, or starts in other threads.
 pub fn called(
     program: &Program,
-    memory: &Memory,
+    points_to: &PointsTo,
     function: FunctionId,
     body: &Body,
     inst: &Inst,
 ) -> impl Iterator<Item = FunctionId> + use<> {
     let started = started(program, body, inst).map(|(callee, _)| callee);
     let others = created(program, inst).into_iter().skip(1);
-    let called = memory.callees(function, inst).unwrap_or_default();
+    let called = points_to.callees(function, inst).unwrap_or_default();
     started.into_iter().chain(others).chain(called)
 }
 

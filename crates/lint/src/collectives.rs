@@ -1,26 +1,28 @@
-//! Collectives that not all ranks call, or not in the same order (after PARCOACH: Saillard, Carribault,
-//! Barthou, IJHPCA 2014; Huchant et al. 2019; MPI 4.1 §6.14).
+//! Collective verification (after PARCOACH: Saillard, Carribault, Barthou, IJHPCA 2014; Huchant et
+//! al. 2019; MPI 4.1 §6.14): collectives that not all ranks call, or not in the same order.
 //!
-//! Two questions. Which conditions differ between ranks ([`uniform`])? And do the ways from such a
-//! condition to where they meet again call the same collectives on the same communicators, in
-//! the same order ([`terms`])? If not, some ranks wait for others that never come.
+//! Two questions. Which conditions diverge between ranks ([`rank_divergence`])? And do the paths
+//! from such a condition to its post-dominator call the same collectives on the same communicators,
+//! in the same order ([`terms`])? If not, some ranks wait for others that never come.
 //!
-//! Where they call the same, do they name the same root and reduction, as far as these are constants?
+//! Where they call the same collective, do they name the same root and reduction, as far as these
+//! are constants?
 //!
-//! **Sure** where the condition compares the rank, as `MPI_Comm_rank` says it, with a constant, and nothing
-//! else decides what is called then and how often, nor which ranks come to it. Everything else is possible: a
-//! condition may come out the same on all ranks after all, a way may never be taken, another condition on the rank
-//! may make up for it, and so may the number of threads that make a call.
+//! **Certain** where the condition compares the result of `MPI_Comm_rank` with a constant, and
+//! nothing else decides what is called then and how often, nor which ranks come to it. Everything
+//! else is possible: a condition may evaluate alike on all ranks after all, a path may never be
+//! taken, another condition on the rank may compensate, and so may the number of threads that make
+//! a call.
 //!
-//! **What is missed.** Loops over the same collective that go round differently often on two sides of a
-//! condition; collectives on communicators that are not known, or of which ranks of other communicators
-//! decide; ways that end in `MPI_Abort` or in `exit` with a failure; what is reached by exceptions.
+//! **What it can miss.** Loops over the same collective with different trip counts on two sides of
+//! a condition; collectives on unknown communicators, or under conditions on ranks of other
+//! communicators; paths that end in `MPI_Abort` or in `exit` with a failure; exception handlers.
 //!
-//! **What is never reported.** Conditions on data that a broadcast or an all-to-all reduction has made
-//! the same for all; on the number of ranks; on command lines and files that all ranks read; collectives of
-//! a part of the ranks under a condition on ranks of the whole; two conditions on opposite answers to one
-//! question, which together call the same on all ranks; ranks that do what another one tells them
-//! ([`commands`]); what one rank decides alone ([`alone`]).
+//! **What it never misreports.** Conditions on data that a broadcast or an all-to-all reduction has
+//! made uniform; on the number of ranks; on command lines and files that all ranks read;
+//! collectives of a part of the ranks under a condition on ranks of the whole; two conditions on
+//! opposite answers to one question, which together call the same on all ranks; ranks that execute
+//! commands of another one ([`commands`]); what one rank decides alone ([`alone`]).
 
 mod absent;
 mod alone;
@@ -29,53 +31,54 @@ mod chosen;
 mod comm;
 mod commands;
 mod extent;
-mod footprint;
 mod fork;
 mod given;
+mod mod_ref;
+mod rank_divergence;
 mod reach;
 mod signature;
 mod sources;
 mod stored;
 mod terms;
-mod uniform;
 
 use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
-use crate::memory::{Memory, Object};
-use crate::mpi::Mpi;
 use crate::openmp::{Runtime, runtime};
 use crate::{Analysis, Calls, levels, places};
 use comm::{Comm, Comms, Labels, OTHER};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Op, Program, Value, copies};
 use commsan_model::{Code, Finding, Role, Site};
-use commsan_mpi::{Call, Effect};
+use commsan_mpi_calls::{Call, Effect};
+use commsan_points_to::mpi::Mpi;
+use commsan_points_to::{Object, PointsTo};
 use fork::Fork;
+use rank_divergence::Divergent;
 use rustc_hash::FxHashSet;
 use terms::{Choice, Event, Only, Question, Term, TermId, Terms, View};
-use uniform::Differing;
 
-/// Finds collectives that do not match. Where it can only suspect something, it looks again, with what functions
-/// do for one caller told from what they do for others ([`copies`]): objects of one class share no values then.
+/// Finds collectives that do not match. Where it can only suspect something, it looks again, with
+/// what functions do for one caller distinguished from what they do for others ([`copies`]):
+/// objects of one class share no values then.
 pub fn check(
     program: &mut Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     environment: &Environment,
     analysis: &mut Analysis,
 ) {
-    let found = find(program, calls, memory, environment);
+    let found = find(program, calls, points_to, environment);
     if !found.iter().any(|finding| finding.possible) {
         return analysis.findings.extend(found);
     }
-    let (callers, wanted) = to_copy(&Comms::new(program, calls, memory, environment));
+    let (callers, wanted) = to_copy(&Comms::new(program, calls, points_to, environment));
     copies::of_callees(program, &callers, &wanted);
     let calls = Calls::of(program);
-    let memory = Memory::of(program, &calls);
-    analysis.findings.extend(find(program, &calls, &memory, environment));
+    let points_to = PointsTo::of(program, &calls);
+    analysis.findings.extend(find(program, &calls, &points_to, environment));
 }
 
-/// Functions that call MPI other than to end the program, or those that do, and functions in which something may differ
-/// between ranks, or that make objects in which it may.
+/// Functions that call MPI other than to end the program, or those that do, and functions in which
+/// something may differ between ranks, or that make objects in which it may.
 fn to_copy(comms: &Comms) -> (FxHashSet<FunctionId>, FxHashSet<FunctionId>) {
     let ends = |mpi: &Mpi| mpi.call.is_some_and(|call| call.effect == Effect::Abort);
     let goes_on = |inst: &Inst| comms.calls.at(inst).is_some_and(|mpi| !ends(mpi));
@@ -94,13 +97,13 @@ fn to_copy(comms: &Comms) -> (FxHashSet<FunctionId>, FxHashSet<FunctionId>) {
 fn find(
     program: &Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     environment: &Environment,
 ) -> Vec<Finding> {
-    let mut comms = Comms::new(program, calls, memory, environment);
-    let roots = levels::roots(program, memory);
-    let differing = uniform::differing(&mut comms, &roots);
-    if differing.conditions.is_empty() && differing.given.is_empty() && differing.absent.is_empty()
+    let mut comms = Comms::new(program, calls, points_to, environment);
+    let roots = levels::roots(program, points_to);
+    let divergent = rank_divergence::divergent(&mut comms, &roots);
+    if divergent.conditions.is_empty() && divergent.given.is_empty() && divergent.absent.is_empty()
     {
         return Vec::new();
     }
@@ -108,21 +111,21 @@ fn find(
     for (function, ..) in program.defined() {
         terms.of(function);
     }
-    let callees = |id, _: &Body, inst: &Inst| memory.callees(id, inst).unwrap_or_default();
+    let callees = |id, _: &Body, inst: &Inst| points_to.callees(id, inst).unwrap_or_default();
     let calls = CallGraph::of(program, callees);
     let (settled, found) = Default::default();
     let mut check = Check {
         program,
         comms: &comms,
         terms: &terms,
-        differing: &differing,
+        divergent: &divergent,
         calls,
-        teams: teams(program, memory),
+        teams: teams(program, points_to),
         settled,
         found,
     };
-    let alone = alone::conditions(&comms, &differing, |function, value| {
-        check.is_rank(function, value, DEEPEST_RANK)
+    let alone = alone::conditions(&comms, &divergent, |function, value| {
+        check.is_rank(function, value, MAX_RANK_CALLER_DEPTH)
     });
     check.settled.extend(alone);
     for (function, term) in terms.functions() {
@@ -133,19 +136,19 @@ fn find(
     check.found
 }
 
-/// Callers of callers that may pass the rank.
-const DEEPEST_RANK: usize = 4;
+/// Maximum number of levels of callers through which the rank may be passed.
+const MAX_RANK_CALLER_DEPTH: usize = 4;
 
 struct Check<'c, 'p> {
     program: &'p Program,
     comms: &'c Comms<'p>,
     terms: &'c Terms<'c, 'p>,
-    differing: &'c Differing,
+    divergent: &'c Divergent,
     calls: CallGraph,
     /// Functions that several threads may run.
     teams: FxHashSet<FunctionId>,
-    /// Branches that need no look: their question was asked before, with the whole coming out the same, or one rank
-    /// alone comes to them.
+    /// Branches that need no look: their question was asked before, with the whole coming out the
+    /// same, or one rank alone comes to them.
     settled: FxHashSet<(FunctionId, InstId)>,
     found: Vec<Finding>,
 }
@@ -172,7 +175,7 @@ impl Check<'_, '_> {
 
     fn choice(&mut self, choice: &Choice, after: &[TermId], whole: bool) {
         let place = (choice.function, choice.inst);
-        let Some(labels) = self.differing.conditions.get(&place).copied() else { return };
+        let Some(labels) = self.divergent.conditions.get(&place).copied() else { return };
         if self.settled.contains(&place) {
             return;
         }
@@ -194,7 +197,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Branches that ask the same once more have been looked at, but for what their calls are given.
+    /// Branches that ask the same once more have been looked at, but for what their calls are
+    /// given.
     fn settle(&mut self, choice: &Choice, rest: &[TermId]) {
         let terms = self.terms;
         for term in rest {
@@ -202,7 +206,7 @@ impl Check<'_, '_> {
                 && asks_the_same(choice, later)
             {
                 let place = (later.function, later.inst);
-                let labels = self.differing.conditions.get(&place).copied();
+                let labels = self.divergent.conditions.get(&place).copied();
                 if let Some(labels) = labels.filter(|_| self.settled.insert(place)) {
                     let (choice, rest, whole) = (later, &[], false);
                     self.arguments(&Fork { terms, choice, labels, rest, whole });
@@ -232,13 +236,13 @@ impl Check<'_, '_> {
         chain
     }
 
-    /// Whether a later branch that ranks take different ways out of, on a question of its own, leads to the same
-    /// call: with as many ranks as the program is for, the two may come out even.
+    /// Whether a later branch that ranks take different ways out of, on a question of its own,
+    /// leads to the same call: with as many ranks as the program is for, the two may come out even.
     fn is_made_up_for(&self, call: (&Event, Comm), after: &[TermId], labels: Labels) -> bool {
         let view = View { labels: Some(labels), ..View::default() };
         after.iter().any(|term| match self.terms.get(*term) {
             Term::Choice(later)
-                if self.differing.conditions.contains_key(&(later.function, later.inst)) =>
+                if self.divergent.conditions.contains_key(&(later.function, later.inst)) =>
             {
                 let mut events = Vec::new();
                 self.terms.events(*term, &view, &mut events);
@@ -248,7 +252,8 @@ impl Check<'_, '_> {
         })
     }
 
-    /// Whether threads make a call on one way which another way has, too: how often depends on how many there are.
+    /// Whether threads make a call on one way which another way has, too: how often depends on how
+    /// many there are.
     fn depends_on_threads(&self, fork: &Fork, call: (&Event, Comm)) -> bool {
         let ways = fork.called(&[]);
         let alike = ways.iter().map(|way| way.iter().filter(|event| is_same(**event, call)));
@@ -338,7 +343,8 @@ impl Check<'_, '_> {
         Some(Finding { possible, ..finding })
     }
 
-    /// Compares what calls are given that both ways have in common: roots and reductions that are constants.
+    /// Compares what calls are given that both ways have in common: roots and reductions that are
+    /// constants.
     fn arguments(&mut self, fork: &Fork) {
         for [(one, comm), (two, _)] in fork.common() {
             let same = (one.function, one.inst) == (two.function, two.inst);
@@ -375,7 +381,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// The same collective, with other arguments.
+    /// The finding for one collective that ranks call with different arguments.
     fn different(&self, choice: &Choice, code: Code, one: &Event, two: &Event) -> Option<Finding> {
         let name = one.name;
         let (what, why, help) = match code {
@@ -416,20 +422,21 @@ impl Check<'_, '_> {
         Some(Finding { possible: !self.is_certain(choice), ..finding })
     }
 
-    /// Whether both ways are certain to be taken: the rank is compared with a constant, by all ranks.
+    /// Whether both ways are certain to be taken: the rank is compared with a constant, by all
+    /// ranks.
     fn is_certain(&self, choice: &Choice) -> bool {
-        if self.differing.guarded.contains(&(choice.function, choice.inst)) {
+        if self.divergent.guarded.contains(&(choice.function, choice.inst)) {
             return false;
         }
         let asked = choice.question.map(Question::of);
-        asked.is_some_and(|value| self.is_rank(choice.function, value, DEEPEST_RANK))
+        asked.is_some_and(|value| self.is_rank(choice.function, value, MAX_RANK_CALLER_DEPTH))
     }
 
     /// Whether a value, or what is at an address, is the rank as `MPI_Comm_rank` has said it.
     fn is_rank(&self, function: FunctionId, value: Value, depth: usize) -> bool {
-        let targets = self.comms.memory.targets(function, value);
+        let targets = self.comms.points_to.targets(function, value);
         if !targets.is_empty() {
-            return targets.iter().all(|target| self.differing.ranks.contains(target));
+            return targets.iter().all(|target| self.divergent.ranks.contains(target));
         }
         let (Value::Param(number), Some(depth)) = (value, depth.checked_sub(1)) else {
             return false;
@@ -487,7 +494,7 @@ impl Check<'_, '_> {
 
     /// Calls that all ranks make, on a communicator that some do not have.
     fn absent(&mut self) {
-        for (function, id, place) in &self.differing.absent {
+        for (function, id, place) in &self.divergent.absent {
             let Some(body) = &self.program[*function].body else { continue };
             let inst = &body[*id];
             let Some(mpi) = self.comms.calls.at(inst) else { continue };
@@ -523,12 +530,13 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Whether a function ends the job where ranks differ: who has no communicator may not come further.
+    /// Whether a function ends the job where ranks differ: who has no communicator may not come
+    /// further.
     fn gives_up(&self, function: FunctionId) -> bool {
         let Some(body) = &self.program[function].body else { return false };
         let aborts = |inst| self.comms.calls.at(inst).is_some_and(|mpi| mpi.name == "MPI_Abort");
         body.code.iter().any(aborts)
-            && self.differing.conditions.keys().any(|(branches, _)| *branches == function)
+            && self.divergent.conditions.keys().any(|(branches, _)| *branches == function)
     }
 
     fn inst(&self, event: &Event) -> Option<&Inst> {
@@ -547,7 +555,7 @@ fn is_same((one, on): (&Event, Comm), (two, at): (&Event, Comm)) -> bool {
 }
 
 /// The parallel regions of a program, and what they call.
-fn teams(program: &Program, memory: &Memory) -> FxHashSet<FunctionId> {
+fn teams(program: &Program, points_to: &PointsTo) -> FxHashSet<FunctionId> {
     let code = program.defined().flat_map(|(_, _, body)| &body.code);
     let mut open: Vec<_> = code
         .filter_map(|inst| match runtime(program, inst) {
@@ -561,7 +569,7 @@ fn teams(program: &Program, memory: &Memory) -> FxHashSet<FunctionId> {
             continue;
         };
         open.extend(
-            body.code.iter().flat_map(|inst| memory.callees(function, inst).unwrap_or_default()),
+            body.code.iter().flat_map(|inst| points_to.callees(function, inst).unwrap_or_default()),
         );
     }
     found

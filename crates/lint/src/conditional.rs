@@ -1,11 +1,13 @@
-//! Teams that there are on a condition only: flang's `__kmpc_fork_call_if` is given the condition of an `if` clause
-//! before what threads share, and calls the region's function itself where the condition does not hold. clang writes both
-//! ways down. Either becomes what clang makes of it, so that analyses need to know one of the two only.
+//! Teams that there are on a condition only: flang's `__kmpc_fork_call_if` is given the condition
+//! of an `if` clause before what threads share, and calls the region's function itself where the
+//! condition does not hold. clang writes both ways down. Either becomes what clang makes of it, so
+//! that analyses need to know one of the two only.
 
 use commsan_ir::{Callee, FunctionId, Op, Program, Value};
 use smallvec::SmallVec;
 
-/// Rewrites such calls: to those of a function by one thread where the condition is never true, else to those of a team.
+/// Rewrites such calls: to those of a function by one thread where the condition is never true,
+/// else to those of a team.
 pub fn settle(program: &mut Program) {
     const PLAIN: &str = "__kmpc_fork_call";
     let Some(conditional) = program.function("__kmpc_fork_call_if") else { return };

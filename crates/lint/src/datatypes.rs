@@ -3,7 +3,8 @@
 /// Bytes of the larger of the two libraries' statuses.
 pub const STATUS: u64 = 24;
 
-/// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI, which may have MPICH's numbers, too.
+/// Bytes of a predefined datatype of MPICH, or of a Fortran program with Open MPI, which may have
+/// MPICH's numbers, too.
 pub fn size_of_number(number: i64, open_mpi: bool) -> Option<u64> {
     let number = u32::try_from(number & 0xffff_ffff).ok()?;
     // Built in, of basic type, with its size: 0x4c00SSTT.

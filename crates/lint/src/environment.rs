@@ -1,16 +1,16 @@
-//! What the whole program tells about each of its functions; looked up once.
+//! Facts about functions that depend on the whole program; computed once.
 
-use crate::mpi::stored;
-use crate::{Calls, memory};
+use crate::Calls;
 use commsan_ir::{GlobalId, Program, Value};
+use commsan_points_to::mpi::stored;
 
 /// Of a program.
 #[derive(Debug)]
 pub struct Environment {
     /// Whether it is for Open MPI.
     pub open_mpi: bool,
-    /// Whether it has MPICH's handles: those of MPICH, of libraries that share them, and of commsan's `mpi_f08`. Neither
-    /// where nothing tells.
+    /// Whether it has MPICH's handles: those of MPICH, of libraries that share them, and of
+    /// commsan's `mpi_f08`. Neither where nothing is known.
     pub mpich: bool,
     /// Whether all of it is known.
     pub whole: bool,
@@ -48,7 +48,8 @@ fn is_open_mpi(name: &str) -> bool {
     begins.iter().any(|begin| name.starts_with(begin))
 }
 
-/// Whether some call of MPI is given a predefined handle of MPICH, by value or, in Fortran, as a constant.
+/// Whether some call of MPI is given a predefined handle of MPICH, by value or, in Fortran, as a
+/// constant.
 fn has_handles(program: &Program, calls: &Calls) -> bool {
     program.defined().any(|(_, _, body)| {
         body.code.iter().any(|inst| {
@@ -58,7 +59,7 @@ fn has_handles(program: &Program, calls: &Calls) -> bool {
                 value if mpi.by_reference => stored(program, body, value),
                 _ => None,
             };
-            inst.args.iter().filter_map(number).any(memory::is_handle)
+            inst.args.iter().filter_map(number).any(commsan_points_to::is_handle)
         })
     })
 }

@@ -1,48 +1,50 @@
-//! Thread levels: which one the program needs, which calls break the one it asks for, and calls that
-//! no level allows (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
-//! Applications, Euro-Par 2015; MPI 4.1 §11.6).
+//! Thread-level checking with parallelism words (Saillard, Carribault, Barthou: MPI Thread-Level
+//! Checking for MPI+OpenMP Applications, Euro-Par 2015; MPI 4.1 §11.6): which thread level the
+//! program needs, which calls violate the one it requests, and which calls no level allows.
 //!
-//! **How.** Each function is looked at once: which constructs, locks and tests of the thread's number each
-//! place is in ([`shape`]), the last with the help of which values differ between threads ([`kinds`]).
-//! From `main` on, each function is then taken in every word that it is called in ([`instances`]). A
-//! word says who gets to a call, and so which level it needs ([`word`]); a walk from each call to the next
-//! barrier says which others may run at the same time ([`concurrent`]).
+//! **How.** Each function is analysed once: which constructs, locks and tests of the thread's
+//! number enclose each place ([`shape`]), the last with the help of thread divergence
+//! ([`thread_divergence`]). From `main` on, each function is then instantiated for every
+//! parallelism word that it is called in ([`instances`]). A word says which threads reach a call,
+//! and so which level it needs ([`word`]); a traversal from each call to the next barrier finds
+//! which others may happen in parallel ([`concurrent`]).
 //!
-//! **What is found.** All OpenMP constructs that clang and flang hand to the runtime, `critical` and
-//! locks, also taken and given back by functions of the program, explicit tasks, tests of
-//! `omp_get_thread_num`, `omp_in_parallel` and `MPI_Is_thread_main`, threads of POSIX and C; through calls
-//! of functions of the program, in every context that they are called in. Where a pointer may be to several
-//! functions, what follows from calling one of them is possible, not certain. Threads of C++ are other threads
-//! than the first; which of their calls run at once is not known.
+//! **What is found.** All OpenMP constructs that clang and flang lower to runtime calls, `critical`
+//! and locks, also acquired and released by functions of the program, explicit tasks, tests of
+//! `omp_get_thread_num`, `omp_in_parallel` and `MPI_Is_thread_main`, threads of POSIX and C;
+//! through calls of functions of the program, in every calling context. Where a pointer may refer
+//! to several functions, what follows from calling one of them is possible, not certain. Threads of
+//! C++ are other threads than the first; which of their calls run concurrently is not known.
 //!
-//! **What is missed.** Functions called through pointers that come from outside of the program, threads of other
-//! libraries, barriers that only some threads of a team reach, if not by a test of their number. An `if` clause
-//! or a team's size that is not constant counts as many threads.
+//! **What it can miss.** Functions called through pointers from outside the program, threads of
+//! other libraries, barriers that only some threads of a team reach, unless by a test of their
+//! number. An `if` clause or a team size that is not constant counts as many threads.
 //!
-//! **What is never reported.** Calls that two threads may only make one after the other for these reasons:
-//! a barrier on every way between them, the same lock, `depend` clauses, the same thread. What is not known
-//! counts as ordered: a lock that cannot be told from another, what comes after a wait or after a look at
-//! an atomic or volatile variable, a thread chosen by a number that is not constant, or by a value of its
-//! own. Levels that the program finds provided, and compares with, count as asked for. Collectives of all
-//! threads at once are reported only on a communicator that all threads name alike.
+//! **What it never misreports.** Calls that two threads can only make one after the other, because
+//! of a barrier on every path between them, a common lock, `depend` clauses, or because it is the
+//! same thread. What is unknown counts as ordered: locks that cannot be distinguished, code after a
+//! wait or after a read of an atomic or volatile variable, a thread selected by a number that is
+//! not constant or by a private value. A level that the program compares with the provided one
+//! counts as requested. Collectives of all threads at once are reported only on a communicator that
+//! all threads name alike.
 
 mod concurrent;
 mod facts;
 mod instances;
-mod kinds;
 mod provided;
 mod report;
 mod shape;
+mod thread_divergence;
 mod word;
 
-use crate::memory::Memory;
-use crate::mpi::Calls;
+use crate::Calls;
 use crate::{Analysis, Options};
 use commsan_ir::{FunctionId, InstId, Program};
+use commsan_points_to::PointsTo;
 use instances::Instances;
-use kinds::Kinds;
 use rustc_hash::FxHashSet;
 use shape::Shapes;
+use thread_divergence::ThreadDivergence;
 use word::{Letter, Spot};
 
 /// MPI's thread levels (MPI 4.1 §11.6.2).
@@ -118,18 +120,18 @@ const OUTSIDE: Spot = Spot { function: FunctionId(u32::MAX), inst: InstId(u32::M
 pub fn check(
     program: &Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     options: &Options,
     analysis: &mut Analysis,
 ) {
     let context = if is_program(program) { Context::Main } else { options.context };
     let enter = |root| (root, entered(program, root, context));
-    let roots: Vec<_> = roots(program, memory).into_iter().map(enter).collect();
-    let relevant = instances::relevant(program, calls, memory);
+    let roots: Vec<_> = roots(program, points_to).into_iter().map(enter).collect();
+    let relevant = instances::relevant(program, calls, points_to);
     let threads: Vec<_> = roots.iter().filter(|(_, word)| !word.is_empty()).map(|r| r.0).collect();
-    let kinds = Kinds::of(program, calls, memory, &relevant, &threads);
-    let shapes = Shapes::of(program, calls, memory, &kinds, &relevant);
-    let instances = Instances::of(program, calls, memory, &shapes, &roots, &context.word());
+    let divergence = ThreadDivergence::of(program, calls, points_to, &relevant, &threads);
+    let shapes = Shapes::of(program, calls, points_to, &divergence, &relevant);
+    let instances = Instances::of(program, calls, points_to, &shapes, &roots, &context.word());
     if instances.events.is_empty() {
         return;
     }
@@ -149,10 +151,10 @@ fn is_program(program: &Program) -> bool {
 }
 
 /// Functions that nobody in the program calls or names.
-pub(crate) fn roots(program: &Program, memory: &Memory) -> Vec<FunctionId> {
+pub(crate) fn roots(program: &Program, points_to: &PointsTo) -> Vec<FunctionId> {
     let mut called = FxHashSet::default();
     for (id, _, body) in program.defined() {
-        let mentioned = |inst| instances::mentioned(memory, id, inst);
+        let mentioned = |inst| instances::mentioned(points_to, id, inst);
         for callee in body.code.iter().flat_map(mentioned) {
             if callee != id {
                 called.insert(callee);
@@ -175,8 +177,8 @@ fn is_thread_of_cxx(name: &str) -> bool {
     name.starts_with("_ZNSt6thread11_State_impl") && name.ends_with("6_M_runEv")
 }
 
-/// The level named where MPI is initialised, or a higher one that the program finds provided; none where
-/// it is not known, or where there are several.
+/// The level named where MPI is initialised, or a higher one that the program finds provided; none
+/// where it is not known, or where there are several.
 fn asked(program: &Program, calls: &Calls) -> Option<Asked> {
     let asked = named(program, calls)?;
     let level = provided::compared(program, calls).map_or(asked.level, |l| l.max(asked.level));

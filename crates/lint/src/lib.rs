@@ -1,19 +1,20 @@
 //! Static analyses of a whole program, and the findings they lead to.
 //!
-//! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular to
-//! an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
+//! Codes, sites and words are those of findings at run time (`commsan-model`); what is particular
+//! to an analysis is where it is sure and where it only suspects, see [`Finding::possible`].
 //!
-//! - `arguments`: constants that no call may be given.
+//! - `arguments`: constant arguments that calls do not allow.
 //! - `collectives`: whether all ranks call the same ones, in the same order.
 //! - [`levels`]: which thread level the program needs, and which calls break the one it asks for.
 //! - `objects`: datatypes that nobody commits, objects that nobody frees.
-//! - `rehearsal`: what goes wrong between a few ranks that are run on paper.
-//! - `pending`: uses of buffers and requests of operations that are not complete.
+//! - `bounded_exec`: defects in a bounded execution by a few ranks.
+//! - `local_concurrency`: accesses to buffers and requests of pending operations.
 //!
 //! [`Finding::possible`]: commsan_model::Finding::possible
 
 mod allocators;
 mod arguments;
+mod bounded_exec;
 mod callgraph;
 mod collectives;
 mod conditional;
@@ -21,31 +22,29 @@ mod datatypes;
 mod environment;
 pub mod levels;
 mod library;
-pub mod memory;
-mod mpi;
+mod local_concurrency;
 mod objects;
 mod openmp;
-mod pending;
 mod places;
 mod pointers;
-mod rehearsal;
 
+pub use commsan_points_to::{Calls, Mpi};
 pub use levels::Level;
-pub use mpi::{Calls, Mpi};
 
 use commsan_ir::Program;
 use commsan_model::Finding;
+use commsan_points_to::PointsTo;
 
-/// What the user knows better than the program tells.
+/// Facts that the user supplies where the program does not show them.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The level that MPI is initialised with, instead of what the program asks for.
     pub level: Option<Level>,
     /// In which threads functions run that nobody in the program calls.
     pub context: levels::Context,
-    /// Whether to tell of objects that need not be freed, and are not.
+    /// Whether to report objects that need not be freed, and are not.
     pub leaks: bool,
-    /// With how many ranks to rehearse the program.
+    /// The numbers of ranks of bounded executions of the program; empty for none.
     pub ranks: Vec<usize>,
 }
 
@@ -63,21 +62,21 @@ pub fn analyse(program: &mut Program, options: &Options) -> Analysis {
     conditional::settle(program);
     allocators::copy(program);
     let calls = Calls::of(program);
-    let mut memory = memory::Memory::of(program, &calls);
-    if pointers::threads(program, &memory) {
-        memory = memory::Memory::of(program, &calls);
+    let mut points_to = PointsTo::of(program, &calls);
+    if pointers::threads(program, &points_to) {
+        points_to = PointsTo::of(program, &calls);
     }
-    pointers::resolve(program, &calls, &memory);
+    pointers::resolve(program, &calls, &points_to);
     let environment = environment::Environment::of(program, &calls);
     let mut analysis = Analysis::default();
-    levels::check(program, &calls, &memory, options, &mut analysis);
-    pending::check(program, &calls, &memory, &environment, &mut analysis);
+    levels::check(program, &calls, &points_to, options, &mut analysis);
+    local_concurrency::check(program, &calls, &points_to, &environment, &mut analysis);
     arguments::check(program, &calls, &environment, &mut analysis);
-    objects::check(program, &calls, &memory, &environment, options.leaks, &mut analysis);
-    let rehearsed = rehearsal::findings(program, &calls, &environment, &options.ranks);
+    objects::check(program, &calls, &points_to, &environment, options.leaks, &mut analysis);
+    let executed = bounded_exec::findings(program, &calls, &environment, &options.ranks);
     // The last one: it changes the program.
-    collectives::check(program, &calls, &memory, &environment, &mut analysis);
-    rehearsal::add(rehearsed, &mut analysis);
+    collectives::check(program, &calls, &points_to, &environment, &mut analysis);
+    bounded_exec::add(executed, &mut analysis);
     let place = |finding: &Finding| {
         finding.sites.first().map(|site| (site.file.clone(), site.line, site.column))
     };

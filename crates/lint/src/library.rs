@@ -1,6 +1,7 @@
-//! What functions of the C and C++ libraries do to memory that programs look at.
+//! Mod/ref summaries of functions of the C and C++ libraries.
 
 use commsan_ir::Value;
+use commsan_points_to::library::plain;
 
 /// What a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,14 +131,8 @@ impl Library {
     }
 }
 
-/// The name that the standard has for a function of the C library: glibc's headers give some of them
-/// others.
-pub fn plain(name: &str) -> &str {
-    const OTHERS: [&str; 2] = ["__isoc99_", "__isoc23_"];
-    OTHERS.iter().find_map(|with| name.strip_prefix(with)).unwrap_or(name)
-}
-
-/// Whether a function writes to a stream of C++, or tells its state: what is in the stream is not looked at.
+/// Whether a function writes to a C++ stream or queries its state: the contents of streams are not
+/// tracked.
 fn is_output(name: &str) -> bool {
     const OUTPUT: [&str; 6] = [
         "_ZNSo",

@@ -1,35 +1,36 @@
-//! What becomes of the objects that a program makes: datatypes that nobody commits (CS-ARG-02), windows that
-//! nobody frees (CS-WIN-05), files that nobody closes (CS-OBJ-02), and on request all others that nobody frees (CS-OBJ-01).
+//! Lifetimes of MPI objects: datatypes that nobody commits (CS-ARG-02), windows that nobody frees
+//! (CS-WIN-05), files that nobody closes (CS-OBJ-02), and on request all others that nobody frees
+//! (CS-OBJ-01).
 //!
-//! A call that makes an object stands for all that it makes. Which calls commit or free it follows from where the
-//! program's pointers may point, in whatever order the calls run.
+//! A call that makes an object stands for all objects that it makes (allocation-site abstraction).
+//! Points-to sets show which calls commit or free it, in whatever order the calls run.
 //!
-//! **Never misreported**, as what pointers may point to is an overestimate: an object that may be among those that a
-//! call commits or frees is not told, nor one that libraries may know of. Nothing is told of programs of which
-//! only a part is known.
+//! **Never misreported**, as points-to sets are an overestimate: an object that may be among those
+//! that a call commits or frees is not reported, nor one that libraries may know of. Nothing is
+//! reported for programs of which only a part is known.
 //!
-//! **Missed**: objects that are committed or freed too late, on some ways only, or fewer than are made.
+//! **Missed**: objects that are committed or freed too late, on some paths only, or fewer than are
+//! made.
 
 use crate::environment::Environment;
-use crate::memory::{Memory, Object, Pointer};
 use crate::{Analysis, Calls, Mpi, places};
 use commsan_ir::{FunctionId, Inst, InstId, Program, Value};
 use commsan_model::{Code, Role, Site};
-use commsan_mpi::calls::Object as Kind;
-use commsan_mpi::{Call, Demand, Effect};
+use commsan_mpi_calls::{Call, Demand, Effect, Object as Kind};
+use commsan_points_to::{Object, Pointer, PointsTo};
 use rustc_hash::FxHashSet;
 
 /// Checks; of objects that need not be freed only where `leaks` says so.
 pub fn check(
     program: &Program,
     calls: &Calls,
-    memory: &Memory,
+    points_to: &PointsTo,
     environment: &Environment,
     leaks: bool,
     analysis: &mut Analysis,
 ) {
     if environment.whole {
-        let objects = Objects { program, calls, memory };
+        let objects = Objects { program, calls, points_to };
         objects.uncommitted(analysis);
         objects.left(leaks, analysis);
     }
@@ -38,7 +39,7 @@ pub fn check(
 struct Objects<'p> {
     program: &'p Program,
     calls: &'p Calls,
-    memory: &'p Memory,
+    points_to: &'p PointsTo,
 }
 
 /// A call of MPI that is in the table of calls.
@@ -65,8 +66,8 @@ impl<'p> Objects<'p> {
     /// Objects whose handles may be where an argument points.
     fn behind(&self, known: &Known, index: usize) -> Vec<Object> {
         let Some(address) = known.inst.args.get(index) else { return Vec::new() };
-        let targets = self.memory.targets(known.function, *address);
-        targets.into_iter().flat_map(|at| self.memory.content(at)).map(object).collect()
+        let targets = self.points_to.targets(known.function, *address);
+        targets.into_iter().flat_map(|at| self.points_to.content(at)).map(object).collect()
     }
 
     /// Objects that an argument may be a handle of.
@@ -75,7 +76,7 @@ impl<'p> Objects<'p> {
             _ if known.mpi.by_reference => self.behind(known, index),
             Some(Value::Int(_)) | None => Vec::new(),
             Some(handle) => {
-                self.memory.targets(known.function, *handle).into_iter().map(object).collect()
+                self.points_to.targets(known.function, *handle).into_iter().map(object).collect()
             }
         }
     }
@@ -90,7 +91,7 @@ impl<'p> Objects<'p> {
                 let made = self.maker(function, id);
                 made.is_some_and(makes_uncommitted)
                     && !committed.contains(object)
-                    && !self.memory.escapes(*object)
+                    && !self.points_to.escapes(*object)
             }
             _ => false,
         };
@@ -158,7 +159,7 @@ impl<'p> Objects<'p> {
             let object = Object::Made(known.function, known.id, u8::try_from(index).ok());
             let kept =
                 known.inst.args.get(index).is_some_and(|argument| *argument != Value::Int(0));
-            if kept && !freed.contains(&object) && !self.memory.escapes(object) {
+            if kept && !freed.contains(&object) && !self.points_to.escapes(object) {
                 self.report_left(code, &known, analysis);
             }
         }
@@ -220,7 +221,7 @@ fn made(call: &Call) -> Option<(Code, usize)> {
     Some((code, index))
 }
 
-/// Whether it is told unasked.
+/// Whether it is reported without the option `leaks`.
 fn is_error(code: Code) -> bool {
     matches!(code, Code::WindowNotFreed | Code::FileNotClosed)
 }

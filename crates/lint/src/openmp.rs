@@ -2,6 +2,7 @@
 //! POSIX and C.
 
 use commsan_ir::{Body, Callee, Compare, FunctionId, Inst, Op, Program, Value};
+use commsan_points_to::calls::{CREATED_BY, START_OF_CXX};
 use smallvec::SmallVec;
 
 /// What a call does to the threads of a team.
@@ -58,7 +59,7 @@ pub enum Runtime {
     TaskLoop(Value),
     /// The thread waits for its tasks.
     TaskWait,
-    /// The same for the tasks of a group, and all that these have made.
+    /// The thread waits for the tasks of a group and all their descendants.
     GroupWait,
     /// The number of the thread in its team.
     ThreadNumber,
@@ -215,11 +216,8 @@ impl Call<'_> {
     }
 }
 
-/// What the constructors of `std::thread` call, with the object that the thread runs (libstdc++).
-pub const START_OF_CXX: &str = "_ZNSt6thread15_M_start_thread";
-
-/// The functions one of which a call starts in a thread of its own. `pointers::threads` has put them there where the
-/// program does not name one.
+/// The functions one of which a call starts in a thread of its own. `pointers::threads` has put
+/// them there where the program does not name one.
 pub fn created(program: &Program, inst: &Inst) -> SmallVec<[FunctionId; 1]> {
     let Some(Runtime::Create(first)) = runtime(program, inst) else { return SmallVec::new() };
     let others = inst.args.iter().skip(CREATED_BY).filter_map(|arg| match arg {
@@ -228,9 +226,6 @@ pub fn created(program: &Program, inst: &Inst) -> SmallVec<[FunctionId; 1]> {
     });
     first.into_iter().chain(others).collect()
 }
-
-/// Arguments of a call that starts a thread, before the functions that one of several may be.
-pub const CREATED_BY: usize = 4;
 
 /// Of the `ident_t` that describes a place in the source: what kind of worksharing it is for.
 const SECTIONS: i64 = 0x400;

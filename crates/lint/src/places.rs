@@ -1,4 +1,4 @@
-//! Findings and their sites.
+//! Findings and their source sites.
 
 use commsan_ir::{FORTRAN_PROGRAM, FunctionId, Place, Program};
 use commsan_model::{Code, Finding, Frame, Role, Site};
@@ -33,7 +33,8 @@ pub fn frame(program: &Program, function: FunctionId, at: Place) -> Frame {
     }
 }
 
-/// Whether a function is what flang has put around a Fortran program, which is no line of the source.
+/// Whether a function is what flang has put around a Fortran program, which is no line of the
+/// source.
 pub fn is_around_program(program: &Program, function: FunctionId) -> bool {
     program[function].name == "main" && program.function(FORTRAN_PROGRAM).is_some()
 }

@@ -59,15 +59,15 @@ codes! {
     OperationsOverlap = "CS-BUF-04", Error,
         "overlapping buffers of concurrent operations", "CS-BUF-04.md";
     PendingBufferFreed = "CS-BUF-05", Error,
-        "memory released while an operation uses it", "CS-BUF-05.md";
+        "buffer freed while an operation is pending", "CS-BUF-05.md";
     PendingStackBuffer = "CS-BUF-06", Error,
-        "function returned while an operation uses its stack buffer", "CS-BUF-06.md";
+        "stack buffer out of scope while an operation is pending", "CS-BUF-06.md";
     BufferTooShort = "CS-BUF-07", Error,
-        "buffer shorter than what the call uses", "CS-BUF-07.md";
+        "buffer too small for the call", "CS-BUF-07.md";
     AttachedBufferUsed = "CS-BUF-08", Error,
-        "use of the memory attached for buffered sends", "CS-BUF-08.md";
+        "attached buffer used before MPI_Buffer_detach", "CS-BUF-08.md";
     RequestNeverCompleted = "CS-REQ-01", Error,
-        "request never completed", "CS-REQ-01.md";
+        "request leak: operation never completed", "CS-REQ-01.md";
     RequestOverwritten = "CS-REQ-02", Error,
         "active request overwritten", "CS-REQ-02.md";
     ActiveRequestFreed = "CS-REQ-03", Error,
@@ -75,125 +75,125 @@ codes! {
     ActiveRequestStarted = "CS-REQ-04", Error,
         "persistent request started while active", "CS-REQ-04.md";
     InvalidArgument = "CS-ARG-01", Error,
-        "argument that the call does not allow", "CS-ARG-01.md";
+        "invalid argument", "CS-ARG-01.md";
     TypeNotCommitted = "CS-ARG-02", Error,
-        "datatype that is not committed", "CS-ARG-02.md";
+        "uncommitted datatype", "CS-ARG-02.md";
     BufferOfOtherType = "CS-ARG-03", Error,
-        "buffer whose elements are not of the datatype", "CS-ARG-03.md";
+        "type mismatch between buffer and datatype", "CS-ARG-03.md";
     WrittenTwice = "CS-ARG-04", Error,
-        "elements that overlap where the call writes", "CS-ARG-04.md";
+        "overlapping elements in a buffer that the call writes", "CS-ARG-04.md";
     OutsideMpi = "CS-INI-01", Error,
-        "MPI called before MPI_Init or after MPI_Finalize", "CS-INI-01.md";
+        "MPI call before MPI_Init or after MPI_Finalize", "CS-INI-01.md";
     NeverFinalized = "CS-INI-02", Error,
-        "program ended without MPI_Finalize", "CS-INI-02.md";
+        "missing MPI_Finalize", "CS-INI-02.md";
     CallFailed = "CS-ERR-01", Error,
-        "MPI ended the program over an error", "CS-ERR-01.md";
+        "program aborted by MPI on an error", "CS-ERR-01.md";
     CallCrashed = "CS-ERR-02", Error,
-        "crash within an MPI call", "CS-ERR-02.md";
+        "crash inside an MPI call", "CS-ERR-02.md";
     ErrorIgnored = "CS-ERR-03", Warning,
-        "error that the program does not ask about", "CS-ERR-03.md";
+        "ignored MPI error", "CS-ERR-03.md";
     ObjectNotFreed = "CS-OBJ-01", Warning,
-        "object never freed", "CS-OBJ-01.md";
+        "object leak: MPI object never freed", "CS-OBJ-01.md";
     FileNotClosed = "CS-OBJ-02", Error,
-        "file never closed", "CS-OBJ-02.md";
+        "file leak: MPI file never closed", "CS-OBJ-02.md";
     FileClosedEarly = "CS-OBJ-03", Error,
-        "file closed, or communicator disconnected, while operations on it are pending", "CS-OBJ-03.md";
+        "file closed or communicator disconnected with pending operations", "CS-OBJ-03.md";
     OriginBufferWritten = "CS-RMA-01", Error,
-        "write to the local buffer of a pending RMA operation", "CS-RMA-01.md";
+        "write to the origin buffer of a pending RMA operation", "CS-RMA-01.md";
     ResultBufferUsed = "CS-RMA-02", Error,
         "use of the result buffer of a pending RMA operation", "CS-RMA-02.md";
     WindowAccessRace = "CS-RMA-03", Error,
-        "local access to window memory races with a remote operation", "CS-RMA-03.md";
+        "data race between a local access and an RMA operation", "CS-RMA-03.md";
     TargetRace = "CS-RMA-04", Error,
-        "conflicting RMA operations on the same window memory", "CS-RMA-04.md";
+        "data race between RMA operations", "CS-RMA-04.md";
     ViewsDiffer = "CS-RMA-05", Error,
-        "window access that the separate memory model forbids", "CS-RMA-05.md";
+        "conflicting window accesses under the separate memory model", "CS-RMA-05.md";
     SharedMemoryRace = "CS-RMA-06", Error,
-        "unordered accesses of several ranks to shared window memory", "CS-RMA-06.md";
+        "data race in shared window memory", "CS-RMA-06.md";
     OutsideEpoch = "CS-WIN-01", Error,
         "RMA operation outside an access epoch", "CS-WIN-01.md";
     OutsideWindow = "CS-WIN-02", Error,
-        "RMA operation beyond the target's window", "CS-WIN-02.md";
+        "out-of-bounds RMA access to the target's window", "CS-WIN-02.md";
     EpochMismatch = "CS-WIN-03", Error,
-        "synchronisation call that does not fit the window's epoch", "CS-WIN-03.md";
+        "synchronisation call that does not match the window's epoch", "CS-WIN-03.md";
     EpochNotClosed = "CS-WIN-04", Error,
         "epoch still open at MPI_Win_free or MPI_Finalize", "CS-WIN-04.md";
     WindowNotFreed = "CS-WIN-05", Error,
-        "window never freed", "CS-WIN-05.md";
+        "window leak: window never freed", "CS-WIN-05.md";
     WindowMemoryFreed = "CS-WIN-06", Error,
-        "memory released while a window exposes it", "CS-WIN-06.md";
+        "memory freed while exposed by a window", "CS-WIN-06.md";
     FalseAssertion = "CS-WIN-07", Error,
-        "assertion about a window that does not hold", "CS-WIN-07.md";
+        "false assertion about a window", "CS-WIN-07.md";
     CollectivesDiffer = "CS-COL-01", Error,
-        "ranks enter different collectives", "CS-COL-01.md";
+        "collective mismatch: different calls", "CS-COL-01.md";
     RootsDiffer = "CS-COL-02", Error,
-        "ranks name different roots", "CS-COL-02.md";
+        "collective mismatch: different roots", "CS-COL-02.md";
     ReductionsDiffer = "CS-COL-03", Error,
-        "ranks reduce by different operations", "CS-COL-03.md";
+        "collective mismatch: different reduction operations", "CS-COL-03.md";
     SignaturesDiffer = "CS-COL-04", Error,
-        "counts or datatypes of a collective do not match", "CS-COL-04.md";
+        "collective mismatch: different counts or datatypes", "CS-COL-04.md";
     CollectivesCross = "CS-COL-05", Error,
-        "collectives on different communicators in crossing order", "CS-COL-05.md";
+        "collective mismatch: different order across communicators", "CS-COL-05.md";
     CollectiveNotEntered = "CS-COL-06", Error,
-        "collective that a rank never enters", "CS-COL-06.md";
+        "collective mismatch: a rank never enters the call", "CS-COL-06.md";
     AssertionsDiffer = "CS-COL-07", Error,
-        "fence of which only some ranks assert something", "CS-COL-07.md";
+        "collective mismatch: different fence assertions", "CS-COL-07.md";
     ArgumentsDiffer = "CS-COL-08", Error,
-        "ranks pass different values of an argument that must be the same", "CS-COL-08.md";
+        "collective mismatch: different arguments", "CS-COL-08.md";
     MessageTypesDiffer = "CS-MSG-01", Error,
-        "message received as another type than it was sent as", "CS-MSG-01.md";
+        "type mismatch between send and receive", "CS-MSG-01.md";
     MessageLost = "CS-MSG-02", Error,
-        "message that nobody receives", "CS-MSG-02.md";
+        "unmatched message: sent but never received", "CS-MSG-02.md";
     MessageRace = "CS-MSG-03", Error,
-        "message that a receive from any rank may take from another", "CS-MSG-03.md";
+        "message race at a wildcard receive", "CS-MSG-03.md";
     ReadyTooEarly = "CS-MSG-04", Error,
-        "ready send whose receive need not be posted", "CS-MSG-04.md";
+        "ready send that may precede its receive", "CS-MSG-04.md";
     LastOfAny = "CS-MSG-05", Warning,
-        "value that depends on which message came last", "CS-MSG-05.md";
+        "result depends on message arrival order", "CS-MSG-05.md";
     Deadlock = "CS-DLK-01", Error,
-        "ranks wait for each other for ever", "CS-DLK-01.md";
+        "deadlock between ranks", "CS-DLK-01.md";
     CollectiveMayWait = "CS-DLK-02", Error,
-        "deadlock once a collective waits for all ranks", "CS-DLK-02.md";
+        "potential deadlock if collectives synchronise", "CS-DLK-02.md";
     SendMayWait = "CS-DLK-03", Warning,
-        "deadlock unless messages are buffered", "CS-DLK-03.md";
+        "potential deadlock if sends are not buffered", "CS-DLK-03.md";
     ThreadExcluded = "CS-THR-01", Error,
-        "MPI call by a thread that the thread level excludes", "CS-THR-01.md";
+        "MPI call from a thread that the thread level forbids", "CS-THR-01.md";
     CallsConcurrent = "CS-THR-02", Error,
         "concurrent MPI calls with MPI_THREAD_SERIALIZED", "CS-THR-02.md";
     LevelNotProvided = "CS-THR-03", Error,
-        "thread level used that MPI has not provided", "CS-THR-03.md";
+        "thread level not provided by MPI", "CS-THR-03.md";
     CollectivesConcurrent = "CS-THR-04", Error,
-        "threads in collectives of one communicator at once", "CS-THR-04.md";
+        "concurrent collectives on one communicator", "CS-THR-04.md";
     RequestShared = "CS-THR-05", Error,
-        "threads complete one request at once", "CS-THR-05.md";
+        "concurrent completion of one request", "CS-THR-05.md";
     FinalizedElsewhere = "CS-THR-06", Warning,
-        "MPI_Finalize by another thread than the main thread", "CS-THR-06.md";
+        "MPI_Finalize not called by the main thread", "CS-THR-06.md";
     FreedWhileUsed = "CS-THR-07", Error,
-        "object freed by one thread while another uses it", "CS-THR-07.md";
+        "object freed while another thread uses it", "CS-THR-07.md";
     ProbedTwice = "CS-THR-08", Warning,
-        "message that another thread may receive between probe and receive", "CS-THR-08.md";
+        "race between probe and receive of several threads", "CS-THR-08.md";
     ForbiddenNesting = "CS-OMP-01", Error,
-        "OpenMP construct where it must not be nested", "CS-OMP-01.md";
+        "invalid nesting of OpenMP constructs", "CS-OMP-01.md";
     StreamsRace = "CS-GPU-01", Error,
-        "work of two streams uses the same memory", "CS-GPU-01.md";
+        "data race between two CUDA streams", "CS-GPU-01.md";
     WorkMeetsHost = "CS-GPU-02", Error,
-        "host access to memory that stream work uses", "CS-GPU-02.md";
+        "data race between the host and a CUDA stream", "CS-GPU-02.md";
     WorkMeetsCall = "CS-GPU-03", Error,
-        "MPI call on memory that stream work uses", "CS-GPU-03.md";
+        "data race between an MPI call and a CUDA stream", "CS-GPU-03.md";
     CallMeetsWork = "CS-GPU-04", Error,
-        "stream work on the buffer of a pending MPI operation", "CS-GPU-04.md";
+        "data race between a CUDA stream and a pending MPI operation", "CS-GPU-04.md";
     WorkMeetsRemote = "CS-GPU-05", Error,
-        "stream work on window memory races with a remote operation", "CS-GPU-05.md";
+        "data race between a CUDA stream and an RMA operation", "CS-GPU-05.md";
     FreedDeviceMemory = "CS-GPU-06", Error,
-        "use of device memory before it is allocated or after it is freed", "CS-GPU-06.md";
+        "device memory used before allocation or after free", "CS-GPU-06.md";
     WorkMemoryReleased = "CS-GPU-07", Error,
-        "memory released while stream work uses it", "CS-GPU-07.md";
+        "memory released while a CUDA stream uses it", "CS-GPU-07.md";
     DeviceMemoryOnHost = "CS-GPU-08", Error,
         "host access to device memory", "CS-GPU-08.md";
     KernelFailed = "CS-GPU-09", Error,
-        "kernel that failed", "CS-GPU-09.md";
+        "kernel failure", "CS-GPU-09.md";
     ProcessesRace = "CS-GPU-10", Error,
-        "device memory that several processes use at once", "CS-GPU-10.md";
+        "data race between processes on device memory", "CS-GPU-10.md";
     FreedWhileOpen = "CS-GPU-11", Error,
         "device memory freed while another process has it open", "CS-GPU-11.md";
 }

@@ -30,10 +30,11 @@ use crate::rank::Rank;
 use crate::sys;
 use crate::word::{Word, from_fortran_layer};
 use commsan_engine::{Access, Mode};
+use commsan_model::Problem;
 use commsan_mpi::buffers::{resolve, takes_place};
-use commsan_mpi::calls::{Extent, Flow, Rule, Times, Topology};
-use commsan_mpi::collective::reduction::{NO_OP, OTHER, REPLACE};
-use commsan_mpi::{Args, Demand, Library, Object, Role, Wrong};
+use commsan_mpi::{Args, Library, Wrong};
+use commsan_mpi_calls::reduction::{NO_OP, OTHER, REPLACE};
+use commsan_mpi_calls::{Demand, Extent, Flow, Object, Role, Rule, Times, Topology};
 use commsan_place::Site;
 use commsan_threads::Here;
 use std::ffi::c_int;
@@ -42,7 +43,26 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-const NULL_POINTER: &str = "is a null pointer";
+/// What is wrong with a value: the kind of mistake, and a sentence about the value.
+type Fault = (Problem, String);
+
+/// A value without a kind of mistake of its own.
+fn value(problem: impl Into<String>) -> Fault {
+    (Problem::Value, problem.into())
+}
+
+fn null_pointer() -> Fault {
+    (Problem::NullPointer, "is a null pointer".to_owned())
+}
+
+/// A null handle, by its name.
+fn null_handle(name: &str) -> Fault {
+    (Problem::NullHandle, format!("is {name}"))
+}
+
+fn negative(value: isize) -> Fault {
+    (Problem::Negative, format!("is negative, {value}"))
+}
 
 /// What is the same all the time.
 struct Job {
@@ -156,7 +176,7 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
     if !is_suspicious(job, args, index, demand) {
         return None;
     }
-    let value = args.words[index] as isize;
+    let number = args.words[index] as isize;
     let peer = match demand {
         Demand::Tag => args.call.at.dest,
         Demand::ReceivedTag => args.call.at.source,
@@ -169,75 +189,74 @@ fn wrong(job: &Job, args: &Args, index: usize, demand: Demand) -> Option<Wrong> 
     {
         return Some(Wrong::freed(args.call.params[index].shown(), Some(freed)));
     }
-    let problem = match demand {
+    let (kind, problem) = match demand {
         Demand::Freeable(object) => freeable_problem(args, index, object)?,
-        Demand::Comm if args.words[index] == null::comm() => "is MPI_COMM_NULL".to_owned(),
-        Demand::Comm => {
+        Demand::Comm if args.words[index] == null::comm() => {
+            (Problem::NullCommunicator, "is MPI_COMM_NULL".to_owned())
+        }
+        Demand::Comm => value(
             "does not exist before MPI_Init: sessions have communicators of their own, which \
-                         MPI_Comm_create_from_group makes"
-                .to_owned()
+             MPI_Comm_create_from_group makes",
+        ),
+        Demand::Topology(topology) => {
+            (Problem::NoTopology, topology_problem(args.words[index], topology)?.to_owned())
         }
-        Demand::Topology(topology) => topology_problem(args.words[index], topology)?.to_owned(),
-        Demand::Win => "is MPI_WIN_NULL".to_owned(),
-        Demand::Group => "is MPI_GROUP_NULL".to_owned(),
-        Demand::Info => "is MPI_INFO_NULL".to_owned(),
-        Demand::File => "is MPI_FILE_NULL".to_owned(),
-        Demand::Op => reduction_problem(args, index)?.to_owned(),
+        Demand::Win => null_handle("MPI_WIN_NULL"),
+        Demand::Group => null_handle("MPI_GROUP_NULL"),
+        Demand::Info => null_handle("MPI_INFO_NULL"),
+        Demand::File => null_handle("MPI_FILE_NULL"),
+        Demand::Op => reduction_problem(args, index)?,
         Demand::Datatype if is_used() => return datatype(args, index),
-        Demand::Dest | Demand::Source | Demand::Root | Demand::Rank => {
-            rank_problem(args, index, demand)?
-        }
-        Demand::Target => target_problem(args, index)?,
+        Demand::Dest | Demand::Source => (Problem::NoSuchPeer, rank_problem(args, index, demand)?),
+        Demand::Root | Demand::Rank => value(rank_problem(args, index, demand)?),
+        Demand::Target => (Problem::NoSuchPeer, target_problem(args, index)?),
         Demand::Tag | Demand::ReceivedTag => {
-            let any = demand == Demand::ReceivedTag && value == sys::COMMSAN_ANY_TAG as isize;
+            let any = demand == Demand::ReceivedTag && number == sys::COMMSAN_ANY_TAG as isize;
             if any || is_nowhere {
                 return None;
             }
-            format!("is {value}, but tags are from 0 to {}", job.largest_tag)
+            let problem = format!("is {number}, but tags are from 0 to {}", job.largest_tag);
+            (Problem::TagOutOfRange, problem)
         }
-        Demand::Count if !is_nowhere && self::matters(args, index) => {
-            format!("is negative, {value}")
-        }
+        Demand::Count if !is_nowhere && self::matters(args, index) => negative(number),
         Demand::Counts => lists::counts_problem(args, index)?,
         Demand::Inter if Mpi.is_inter(args.words[index]) => return None,
-        Demand::Inter => "is no intercommunicator: it has no other group".to_owned(),
+        Demand::Inter => value("is no intercommunicator: it has no other group"),
         Demand::Types => lists::types_problem(args, index)?,
-        Demand::Ends => lists::ends_problem(args, index)?,
-        Demand::Edges => lists::edges_problem(args, index)?,
-        Demand::Subgroup => lists::subgroup_problem(args, index)?.to_owned(),
-        Demand::Buffered => buffered::room_problem(args)?,
-        Demand::Unattached => buffered::attached_problem()?.to_owned(),
-        Demand::Parts => lists::parts_problem(args, index)?,
-        Demand::Starts => lists::starts_problem(args, index)?,
-        Demand::Members => lists::members_problem(args, index)?,
-        Demand::Neighbours(count) => lists::neighbours_problem(args, index, count)?,
-        Demand::Direction => direction_problem(args, index)?,
-        Demand::Degrees => lists::degrees_problem(args, index)?,
-        Demand::Room => room_problem(args, index)?,
+        Demand::Ends => value(lists::ends_problem(args, index)?),
+        Demand::Edges => value(lists::edges_problem(args, index)?),
+        Demand::Subgroup => value(lists::subgroup_problem(args, index)?),
+        Demand::Buffered => value(buffered::room_problem(args)?),
+        Demand::Unattached => value(buffered::attached_problem()?),
+        Demand::Parts => value(lists::parts_problem(args, index)?),
+        Demand::Starts => value(lists::starts_problem(args, index)?),
+        Demand::Members => value(lists::members_problem(args, index)?),
+        Demand::Neighbours(count) => value(lists::neighbours_problem(args, index, count)?),
+        Demand::Direction => value(direction_problem(args, index)?),
+        Demand::Degrees => (Problem::Negative, lists::degrees_problem(args, index)?),
+        Demand::Room => value(room_problem(args, index)?),
         Demand::Base if args.call.named("size").is_none_or(|size| args.words[size] == 0) => {
             return None;
         }
-        Demand::Offset if value == sys::COMMSAN_DISPLACEMENT_CURRENT as isize => return None,
-        Demand::Offset if args.call.params[index].name == "size" => {
-            format!("is negative, {value}")
-        }
-        Demand::Offset => format!("is {value}, but offsets are counted from 0"),
-        Demand::Color if value == sys::COMMSAN_UNDEFINED as isize => return None,
-        Demand::Color => format!("is negative, {value}"),
-        Demand::AccessMode => files::mode_problem(args.int(index))?.to_owned(),
-        Demand::Opened => files::access_problem(args, index)?.to_owned(),
-        Demand::Keyval => keyvals::problem(args, index)?.to_owned(),
-        Demand::FreeableKeyval => keyvals::free_problem(args)?.to_owned(),
-        Demand::Whence => files::whence_problem(args.int(index))?,
-        Demand::Sought => files::sought_problem(args, index)?,
-        Demand::Filetype => files::filetype_problem(args, index)?,
-        Demand::Dims => lists::dims_problem(args, index)?,
+        Demand::Offset if number == sys::COMMSAN_DISPLACEMENT_CURRENT as isize => return None,
+        Demand::Offset if args.call.params[index].name == "size" => negative(number),
+        Demand::Offset => value(format!("is {number}, but offsets are counted from 0")),
+        Demand::Color if number == sys::COMMSAN_UNDEFINED as isize => return None,
+        Demand::Color => negative(number),
+        Demand::AccessMode => value(files::mode_problem(args.int(index))?),
+        Demand::Opened => value(files::access_problem(args, index)?),
+        Demand::Keyval => keyvals::problem(args, index)?,
+        Demand::FreeableKeyval => keyvals::free_problem(args)?,
+        Demand::Whence => value(files::whence_problem(args.int(index))?),
+        Demand::Sought => value(files::sought_problem(args, index)?),
+        Demand::Filetype => value(files::filetype_problem(args, index)?),
+        Demand::Dims => value(lists::dims_problem(args, index)?),
         Demand::Array if !is_array_used(args, index) => return None,
-        Demand::Place | Demand::Array | Demand::Base => NULL_POINTER.to_owned(),
-        Demand::Unit => format!("is {value}, but a displacement unit is at least 1"),
+        Demand::Place | Demand::Array | Demand::Base => null_pointer(),
+        Demand::Unit => value(format!("is {number}, but a displacement unit is at least 1")),
         Demand::Datatype | Demand::Count => return None,
     };
-    Some(Wrong::value(args.call.params[index].shown(), problem))
+    Some(Wrong::of(kind, args.call.params[index].shown(), problem))
 }
 
 /// Whether the call has anybody to do it with.
@@ -285,12 +304,12 @@ fn direction_problem(args: &Args, index: usize) -> Option<String> {
 }
 
 /// What is wrong with a reduction.
-fn reduction_problem(args: &Args, index: usize) -> Option<&'static str> {
+fn reduction_problem(args: &Args, index: usize) -> Option<Fault> {
     if args.words[index] == null::op() {
-        return Some("is MPI_OP_NULL");
+        return Some(null_handle("MPI_OP_NULL"));
     }
     let fetches = || args.call.accesses.iter().any(|rule| rule.mode == Mode::Write);
-    match (reduction(args.words[index]), args.call.at.win) {
+    let problem = match (reduction(args.words[index]), args.call.at.win) {
         (REPLACE, None) => Some("is MPI_REPLACE, which is for accumulates alone"),
         (NO_OP, None) => Some("is MPI_NO_OP, which is for accumulates alone"),
         (NO_OP, Some(_)) if !fetches() => {
@@ -300,7 +319,8 @@ fn reduction_problem(args: &Args, index: usize) -> Option<&'static str> {
             Some("is made by MPI_Op_create: accumulates take predefined reductions alone")
         }
         _ => None,
-    }
+    };
+    problem.map(value)
 }
 
 /// What is wrong with a communicator that is asked for neighbours.
@@ -322,12 +342,12 @@ fn topology_problem(comm: usize, asked: Topology) -> Option<&'static str> {
 }
 
 /// What is wrong with a variable whose object is to be freed.
-fn freeable_problem(args: &Args, index: usize, object: Object) -> Option<String> {
+fn freeable_problem(args: &Args, index: usize, object: Object) -> Option<Fault> {
     if args.words[index] == 0 {
-        return Some(NULL_POINTER.to_owned());
+        return Some(null_pointer());
     }
     let handle = objects::at(object, args.words[index], args.fortran);
-    (objects::null(object) == Some(handle)).then(|| "holds a null handle".to_owned())
+    (objects::null(object) == Some(handle)).then(|| value("holds a null handle"))
 }
 
 /// Where the object was freed that an argument is the handle of, or the variable with it.
@@ -407,7 +427,8 @@ fn target_problem(args: &Args, index: usize) -> Option<String> {
 fn datatype(args: &Args, index: usize) -> Option<Wrong> {
     let (word, parameter) = (args.words[index], args.call.params[index].shown());
     if word == null::datatype() {
-        return Some(Wrong::value(parameter, "is MPI_DATATYPE_NULL".to_owned()));
+        let (kind, problem) = null_handle("MPI_DATATYPE_NULL");
+        return Some(Wrong::of(kind, parameter, problem));
     }
     (args.call.communicates() && !datatypes::is_committed(word))
         .then(|| Wrong::uncommitted(parameter))
@@ -424,7 +445,8 @@ fn null_buffer(args: &Args) -> Option<Wrong> {
             && datatypes::is_predefined(args.words[rule.datatype])
     };
     let (rule, _) = args.call.accesses.iter().zip(&accesses).find(is_null)?;
-    Some(Wrong::value(args.call.params[rule.buffer].shown(), NULL_POINTER.to_owned()))
+    let (kind, problem) = null_pointer();
+    Some(Wrong::of(kind, args.call.params[rule.buffer].shown(), problem))
 }
 
 /// Whether a count or datatype is used: some access is by it, and of something.

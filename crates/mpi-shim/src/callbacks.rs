@@ -4,7 +4,7 @@
 
 use crate::waiting;
 use crate::word::table;
-use commsan_mpi::Call;
+use commsan_mpi_calls::Call;
 use commsan_sense::inside::outside;
 use commsan_sense::thread::{self, Thread};
 use std::ffi::c_int;

@@ -11,7 +11,8 @@
 
 use crate::rank::{mode, rank};
 use crate::waiting;
-use commsan_mpi::{Args, Effect};
+use commsan_mpi::Args;
+use commsan_mpi_calls::Effect;
 use commsan_sense::modules;
 use commsan_sense::next::Next;
 use commsan_sense::thread::{self, Thread};

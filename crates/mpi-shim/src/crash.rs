@@ -12,8 +12,8 @@
 use crate::calling::{Calling, Frames, handles_signal, is_owner, walk};
 use crate::datatypes;
 use crate::rank::{Rank, mode, rank};
-use commsan_mpi::calls::{Extent, Times};
-use commsan_mpi::{Args, Call};
+use commsan_mpi::Args;
+use commsan_mpi_calls::{Call, Extent, Times};
 use commsan_sense::modules;
 use commsan_sense::thread::{self, Thread};
 use commsan_threads::Here;

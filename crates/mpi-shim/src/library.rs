@@ -5,9 +5,9 @@ use crate::handles::{datatype_from_fortran, handle, handle_at, null};
 use crate::phase;
 use crate::sys;
 use crate::word::Word;
-use commsan_mpi::collective::reduction::OTHER;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::{Datatype, Library};
+use commsan_mpi_calls::reduction::OTHER;
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 
@@ -166,7 +166,7 @@ pub(crate) fn op_number(op: usize) -> i32 {
     unsafe { sys::PMPI_Op_c2f(handle::<sys::MPI_Op>(op)) }
 }
 
-/// Number of a predefined reduction in [`commsan_mpi::collective::reduction`].
+/// Number of a predefined reduction in [`commsan_mpi_calls::reduction`].
 #[cfg(feature = "openmpi")]
 pub(crate) fn reduction(op: usize) -> u32 {
     match op_number(op) {
@@ -193,7 +193,7 @@ pub(crate) fn op_number(op: usize) -> i32 {
     op as i32
 }
 
-/// Number of a predefined reduction in [`commsan_mpi::collective::reduction`].
+/// Number of a predefined reduction in [`commsan_mpi_calls::reduction`].
 #[cfg(feature = "mpich")]
 pub(crate) fn reduction(op: usize) -> u32 {
     const PREDEFINED: i32 = 0x5800_0000;

@@ -10,7 +10,8 @@ use crate::handles::{
 };
 use crate::rank::Rank;
 use crate::sys;
-use commsan_mpi::{Args, Effect, Object};
+use commsan_mpi::Args;
+use commsan_mpi_calls::{Effect, Object};
 use commsan_threads::Here;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;

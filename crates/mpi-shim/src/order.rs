@@ -5,9 +5,9 @@ use crate::groups;
 use crate::library::Mpi;
 use crate::outcome::After;
 use crate::rank::Rank;
-use commsan_mpi::calls::Flow;
 use commsan_mpi::rma::Envelope;
-use commsan_mpi::{Args, Call, Effect, Learning, Library, Template};
+use commsan_mpi::{Args, Learning, Library, Template};
+use commsan_mpi_calls::{Call, Effect, Flow};
 use commsan_threads::Here;
 
 /// What a call will have taught when it returns, or when its request completes.

@@ -10,7 +10,8 @@ use crate::phase::{self, are_alone};
 use crate::rank::Rank;
 use crate::sys;
 use crate::word::Word;
-use commsan_mpi::{Args, Effect};
+use commsan_mpi::Args;
+use commsan_mpi_calls::Effect;
 use commsan_threads::Here;
 use std::ffi::c_int;
 

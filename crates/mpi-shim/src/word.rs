@@ -1,6 +1,6 @@
 //! Calls as the entry points pass them on: arguments as machine words, the language of the binding, the call table.
 
-use commsan_mpi::{CALLS, Call};
+use commsan_mpi_calls::{CALLS, Call};
 use commsan_sense::thread;
 
 /// Whose binding a call came through.

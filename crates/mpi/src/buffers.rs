@@ -1,9 +1,9 @@
 //! From a call's arguments to the bytes it touches.
 
-use crate::calls::{Call, Extent, On, Role, Rule, Times};
 use crate::collective::signature::Signature;
 use crate::typemap::Datatype;
 use commsan_engine::{Access, Footprint, Pattern};
+use commsan_mpi_calls::{Call, Extent, On, Role, Rule, Times};
 use std::ops::Range;
 
 /// The arguments of one call, as the C binding would get them.

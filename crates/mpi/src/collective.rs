@@ -26,5 +26,4 @@
 pub mod alike;
 pub mod communicators;
 pub mod entry;
-pub mod reduction;
 pub mod signature;

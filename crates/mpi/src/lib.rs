@@ -14,7 +14,6 @@
 //! threads, `tracker/concurrent.rs` and `tracker/levels.rs`.
 
 pub mod buffers;
-pub mod calls;
 pub mod collective;
 mod ids;
 mod ledger;
@@ -32,7 +31,6 @@ mod tracker;
 pub mod typemap;
 
 pub use buffers::{Args, Library};
-pub use calls::{CALLS, Call, Demand, Effect, Object, Role};
 pub use ids::Token;
 pub use tracker::{
     Asked, AtomicUse, Did, Entering, Facts, Got, Learning, MemoryModel, Operation, Passed, Simple,

@@ -5,10 +5,10 @@
 //! The moment anything needs a closer look (an access that hits the filter, a shared handle, an
 //! overwritten variable) all of them move to the full structures, see [`crate::Tracker`].
 
-use crate::calls::Call;
 use crate::ids::{Of, Token};
 use crate::overlap::conflict;
 use commsan_engine::{Access, Mode};
+use commsan_mpi_calls::Call;
 use commsan_place::StackId;
 use std::ops::Range;
 

@@ -8,10 +8,10 @@
 //! handles are watched for that, as buffers are, where the program's stores are seen; where they are not, a program that
 //! has overwritten one of them is taken to have moved handles.
 
-use crate::calls::Call;
 use crate::ids::{Of, Token};
 use crate::ledger::Repeated;
 use commsan_engine::{Access, Mode, OpId, Pages};
+use commsan_mpi_calls::Call;
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
 use std::ops::Range;

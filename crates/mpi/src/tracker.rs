@@ -77,6 +77,7 @@ use arrays::Arrays;
 use collectives::Together;
 use commsan_cuda::Gpu;
 use commsan_engine::{Access, Footprint, Live, OpId, Pages};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Place, Report, Site, Stacks};
 use handles::Handles;
@@ -386,7 +387,7 @@ impl Tracker {
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
         self.tell_messages(out);
-        self.steps.tell(out);
+        self.steps.tell(&self.stacks, out);
         self.parts.tell(&self.stacks, out);
         self.objects.tell(&self.stacks, out);
         self.matched.tell(&self.stacks, out);
@@ -439,7 +440,10 @@ impl Tracker {
         if let Some(call) = call {
             for finding in findings.into_iter().flatten() {
                 let site = place.site(Some(call), &mut self.stacks);
-                out.completed(finding.get() - 1, &site, &self.stacks);
+                out.emit(
+                    Record::Completed { id: finding.get() - 1, site: (Role::Completion, site) },
+                    &self.stacks,
+                );
             }
             if self.retire(id, call, place) {
                 return;

@@ -4,15 +4,14 @@
 use commsan_engine::{GRANULE_WORDS, Pages, Stamp};
 use commsan_fabric::Memory;
 use commsan_model::Code;
-use commsan_mpi::calls::named;
+use commsan_model::record::Record;
 use commsan_mpi::collective::communicators::On;
 use commsan_mpi::collective::entry::Asserted;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::rma::Group;
 use commsan_mpi::{Entering, Tracker};
-use commsan_place::{
-    Counted, DEPTH, Findings, Parted, Place, Raced, Report, Site, Stacks, Use, Waiting,
-};
+use commsan_mpi_calls::named;
+use commsan_place::{DEPTH, Findings, Place, Placed, Report, Stacks, Use};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -67,22 +66,9 @@ impl Findings for Codes {
         0
     }
 
-    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
-
-    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
-
-    fn waits(&mut self, _: &Waiting, _: &Stacks) {}
+    fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
 
     fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
-
-    fn balance(&mut self, _: &[u64], _: &[u64]) {}
-
-    fn counted(&mut self, _: &Counted, _: &Stacks) {}
-    fn raced(&mut self, _: &Raced, _: &Stacks) {}
-    fn communicator(&mut self, _: u64, _: &str, _: &[u32]) {}
-    fn steps(&mut self, _: &[commsan_model::Step]) {}
-    fn known(&mut self, _: u32) {}
-    fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }
 
 /// One call, the same on all ranks.

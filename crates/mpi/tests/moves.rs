@@ -4,7 +4,8 @@
 use commsan_engine::Pattern;
 use commsan_mpi::collective::signature::Signature;
 use commsan_mpi::moves::{Move, Peers, moves};
-use commsan_mpi::{Args, CALLS, Call, Datatype, Library};
+use commsan_mpi::{Args, Datatype, Library};
+use commsan_mpi_calls::{CALLS, Call};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

@@ -6,12 +6,12 @@
 
 use commsan_engine::{GRANULE_WORDS, Mode, Pages, Pattern};
 use commsan_model::Code;
+use commsan_model::record::Record;
 use commsan_mpi::buffers::resolve;
 use commsan_mpi::collective::signature::Signature;
-use commsan_mpi::{Args, CALLS, Call, Datatype, Library, Token, Tracker};
-use commsan_place::{
-    Counted, DEPTH, Findings, Parted, Place, Raced, Report, Site, Stacks, Use, Waiting,
-};
+use commsan_mpi::{Args, Datatype, Library, Token, Tracker};
+use commsan_mpi_calls::{CALLS, Call};
+use commsan_place::{DEPTH, Findings, Place, Placed, Report, Site, Stacks, Use};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -139,24 +139,13 @@ impl Findings for Log {
         self.next - 1
     }
 
-    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
-
-    fn completed(&mut self, finding: u32, site: &Site, _: &Stacks) {
-        self.lines.push(format!("completed {finding} at {}", site.pc));
+    fn emit(&mut self, record: Record<'_, Placed>, _: &Stacks) {
+        if let Record::Completed { id: finding, site: (_, site) } = record {
+            self.lines.push(format!("completed {finding} at {}", site.pc));
+        }
     }
 
-    fn waits(&mut self, _: &Waiting, _: &Stacks) {}
-
     fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
-
-    fn balance(&mut self, _: &[u64], _: &[u64]) {}
-
-    fn counted(&mut self, _: &Counted, _: &Stacks) {}
-    fn raced(&mut self, _: &Raced, _: &Stacks) {}
-    fn communicator(&mut self, _: u64, _: &str, _: &[u32]) {}
-    fn steps(&mut self, _: &[commsan_model::Step]) {}
-    fn known(&mut self, _: u32) {}
-    fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }
 
 #[derive(Clone, Debug)]

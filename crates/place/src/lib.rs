@@ -1,7 +1,9 @@
-//! Where something happens, and how findings leave the semantics.
+//! Call sites and stacks, and [`Findings`], through which the semantics report. What they report are the records of
+//! [`commsan_model::record`], with a [`Placed`] for each place.
 
 use commsan_engine::{Mode, Stamp};
-use commsan_model::{Code, NeedKind, Role, Step};
+use commsan_model::record::{RawNeed, Record};
+use commsan_model::{Code, Problem, Role};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -239,7 +241,7 @@ pub struct Report<'a> {
     /// The access of the operation that is concerned: its mode, span and number of bytes.
     pub concerned: Option<(Mode, Range<usize>, usize)>,
     /// The places, the offending one first.
-    pub sites: &'a [(Role, Site)],
+    pub sites: &'a [Placed],
     /// Whether the two sides are apart in time, but in threads that do not synchronise.
     pub threads: bool,
     /// What else there is to say.
@@ -269,8 +271,10 @@ pub enum About {
     Argument {
         /// The parameter.
         parameter: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with it, in words.
         problem: String,
+        /// The kind of mistake, if there are several that a finding of this code may be about.
+        kind: Option<Problem>,
     },
     /// Work of a CUDA stream that has failed.
     Failure {
@@ -326,90 +330,11 @@ pub struct Doing {
     pub line: Option<(Arc<str>, u32)>,
 }
 
-/// What a process waits for within a call, or where it is if it does not, as it says when it is asked.
-#[derive(Clone, Debug)]
-pub struct Waiting {
-    /// How often the process has begun or ended to wait.
-    /// An even number if it does not wait.
-    pub moves: u64,
-    /// The call; the latest one if it does not wait.
-    pub site: Site,
-    /// Whether it does not wait, but calls again and again.
-    pub again: bool,
-    /// Other threads of the process, which wait for each other or for those that are in MPI.
-    pub beside: u32,
-    /// Whether one of the needs is enough.
-    pub any: bool,
-    /// What it waits for.
-    pub needs: Vec<Need>,
-    /// Operations that it has started and does not wait for now.
-    pub pending: Vec<Need>,
-    /// How many collectives it has entered on each communicator or window, by name. Also locks it holds, by their
-    /// numbers ([`commsan_model::Held`]), and exposed parts, on windows by other names of theirs.
-    pub entered: Vec<(u64, u32)>,
-}
+/// A site with the part it plays: the place of a record within the rank that writes it.
+pub type Placed = (Role, Site);
 
 /// What others must do for an operation to complete.
-#[derive(Clone, Debug)]
-pub struct Need {
-    /// In what way others take part.
-    pub kind: NeedKind,
-    /// The call whose operation it is.
-    pub call: &'static str,
-    /// Where that was started, if not by the call that waits.
-    pub site: Option<Site>,
-    /// The others, as ranks of the job; of a receive from anybody all that may send.
-    pub ranks: Vec<u32>,
-    /// The tag of a message; `None` for any.
-    pub tag: Option<i32>,
-    /// The communicator or window in words.
-    pub on: String,
-    /// Its name, the same in all ranks; 0 for none.
-    pub name: u64,
-    /// Which collective of that, counted from 1, or which lock.
-    pub number: u32,
-}
-
-/// Messages of one sort, counted on one side.
-#[derive(Clone, Debug)]
-pub struct Counted<'a> {
-    /// The communicator's name, the same in all ranks.
-    pub name: u64,
-    /// The communicator in words.
-    pub on: &'a str,
-    /// Whether they were sent, not received.
-    pub sends: bool,
-    /// The other side, as rank of the job; `None` for anybody.
-    pub peer: Option<u32>,
-    /// What all their elements are: `reals of 8 bytes`; `None` for several types, any, or none.
-    pub element: Option<String>,
-    /// The call.
-    pub call: &'a str,
-    /// The tag of the first, if it has one.
-    pub tag: Option<i32>,
-    /// Where the first was sent, or where the call to receive it was.
-    pub site: Site,
-    /// How many.
-    pub count: u64,
-}
-
-/// A receive from anybody may take the message that a later receive waits for; or has been used without a look at
-/// whose message it has got, which an earlier one might have.
-#[derive(Clone, Debug)]
-pub struct Raced {
-    /// The communicator's name, the same in all ranks.
-    pub name: u64,
-    /// The receive from anybody.
-    pub taker: Site,
-    /// Whose message that has got, as rank of the job.
-    pub instead_of: u32,
-    /// The later receive.
-    pub left: Site,
-    /// Where the program uses what the later one has got in place of the other, numbered.
-    pub used: Option<(u32, Site)>,
-    /// Whose message that has got.
-    pub sender: u32,
-}
+pub type Need = RawNeed<'static, Placed>;
 
 /// What a process passes to another rank, or gets from it, in collectives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -422,29 +347,6 @@ pub struct Part {
     pub vague: bool,
 }
 
-/// What a process passes to ranks, or gets from them, in collectives of one kind called from one place.
-#[derive(Clone, Debug)]
-pub struct Parted<'a> {
-    /// The communicator's name, the same in all ranks.
-    pub name: u64,
-    /// The communicator in words.
-    pub on: &'a str,
-    /// The kind, the same in all ranks.
-    pub kind: u32,
-    /// The call.
-    pub call: &'a str,
-    /// Whether it passes the parts, or else gets them.
-    pub sends: bool,
-    /// How often it was called.
-    pub calls: u64,
-    /// Class and size of the elements, if they are all alike: `integer`, 4.
-    pub element: Option<(&'static str, u64)>,
-    /// The first call.
-    pub site: Site,
-    /// For ranks of the job that have any.
-    pub parts: Vec<(u32, Part)>,
-}
-
 /// Where findings go.
 pub trait Findings {
     /// Counts a finding of this code between these two addresses if it is known already.
@@ -453,28 +355,8 @@ pub trait Findings {
     fn report(&mut self, report: &Report, stacks: &Stacks) -> u32;
     /// A call uses memory of a variable, for which `report` is the finding if there is less than that.
     fn uses(&mut self, used: &Use, report: &Report, stacks: &Stacks);
-    /// A place that other ranks may refer to by this number.
-    fn site(&mut self, number: u32, site: &Site, stacks: &Stacks);
-    /// The pending operation of a finding was completed.
-    fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks);
-    /// The messages of communicators with these names were counted, but for the latter.
-    fn balance(&mut self, names: &[u64], unbalanced: &[u64]);
-    /// Messages of one sort.
-    fn counted(&mut self, counted: &Counted, stacks: &Stacks);
-    /// A receive from anybody that may take another one's message.
-    fn raced(&mut self, raced: &Raced, stacks: &Stacks);
-    /// The program may know whose message it has used, in the use of this number.
-    fn known(&mut self, used: u32);
-    /// A communicator that steps name, by its position among these.
-    fn communicator(&mut self, name: u64, on: &str, members: &[u32]);
-    /// What the process has done first that others may wait for, at places with numbers.
-    fn steps(&mut self, steps: &[Step]);
-    /// Parts of collectives.
-    fn parted(&mut self, parted: &Parted, stacks: &Stacks);
-    /// Something could not be looked at, which readers should know.
-    fn note(&mut self, _text: &str) {}
-    /// The process has been asked what it waits for.
-    fn waits(&mut self, waiting: &Waiting, stacks: &Stacks);
+    /// Takes any other record.
+    fn emit(&mut self, record: Record<'_, Placed>, stacks: &Stacks);
 }
 
 #[cfg(test)]

@@ -50,14 +50,15 @@ impl Wrapper {
     }
 }
 
-/// The fatbins that a wrapper names where a program has it in memory: one, or those of each translation
-/// unit of a program with relocatable code.
+/// The fatbins that a wrapper names where a program has it in memory: one, or those of each
+/// translation unit of a program with relocatable code.
 ///
 /// # Safety
-/// `wrapper` points to what a compiler has made for the registration function, which stays where it is.
+/// `wrapper` points to what a compiler has made for the registration function, which stays where it
+/// is.
 pub unsafe fn embedded(wrapper: *const c_void) -> Result<Vec<&'static [u8]>, Error> {
-    // SAFETY: wrappers have this size, and fatbins lie in the program's image, as long as their headers
-    // say.
+    // SAFETY: wrappers have this size, and fatbins lie in the program's image, as long as their
+    // headers say.
     unsafe {
         let wrapper = Wrapper::read(std::slice::from_raw_parts(wrapper.cast(), Wrapper::SIZE))?;
         let whole = |address: u64| {

@@ -1,4 +1,4 @@
-//! Control flow of a function: basic blocks, dominators, loops.
+//! Control-flow graph of a function: basic blocks, dominators, loops.
 
 use crate::instruction::{Instruction, Operand};
 use crate::module::{Body, Targets};

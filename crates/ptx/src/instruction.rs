@@ -1,4 +1,4 @@
-//! Instructions, made for execution: what a name meant is resolved, what a word meant is a value.
+//! Resolved instructions: names are bound, and modifiers are values.
 
 use crate::module::LocationId;
 use crate::opcodes::Op;

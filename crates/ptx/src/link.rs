@@ -1,10 +1,11 @@
 //! Several modules as one program (`nvcc -rdc=true`): which definition a symbol stands for.
 //!
 //! Operands go on naming symbols of their own module, and [`Program`] says where each of these is
-//! defined; or they are rewritten to those of one module ([`Program::merged`], [`Module::linked`]). Symbols
-//! without linkage are their module's own. Of several weak definitions the first is taken, unless there is a
-//! strong one; of common ones the largest (PTX ISA §11.6). What no module defines stays as it is: `vprintf` and others are the device's.
-//! `extern` arrays in shared memory are the launch's dynamic shared memory and are defined nowhere.
+//! defined; or they are rewritten to those of one module ([`Program::merged`], [`Module::linked`]).
+//! Symbols without linkage are their module's own. Of several weak definitions the first is taken,
+//! unless there is a strong one; of common ones the largest (PTX ISA §11.6). What no module defines
+//! stays as it is: `vprintf` and others are the device's. `extern` arrays in shared memory are the
+//! launch's dynamic shared memory and are defined nowhere.
 
 mod merge;
 

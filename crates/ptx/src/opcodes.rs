@@ -8,13 +8,14 @@
 //! - `.ftz` that flag;
 //! - `=b64` a word that is always there and says nothing.
 //!
-//! All but types may be left out; a `?` after `type` allows that, too. Programs may write them, and the
-//! words of the name but the first, in another order, as ptxas takes any.
+//! All but types may be left out; a `?` after `type` allows that, too. Programs may write them, and
+//! the words of the name but the first, in another order, as ptxas takes any.
 //!
 //! Operands: a name that begins with `d` is written, others are read. A constant gets the first
 //! type, or what follows a colon: a type, `2` the second one, `wide` twice the first after `.wide`.
-//! `d|q` is a pair whose second half may be missing, `[a]` memory, `[t]` an object and the coordinates in it, `label`, `table`, `call` what
-//! they say; `policy` is there if `.L2::cache_hint` is. `?` after an operand: it may be missing.
+//! `d|q` is a pair whose second half may be missing, `[a]` memory, `[t]` an object and the
+//! coordinates in it, `label`, `table`, `call` what they say; `policy` is there if
+//! `.L2::cache_hint` is. `?` after an operand: it may be missing.
 
 use crate::words::Type;
 use rustc_hash::FxHashMap;
@@ -295,8 +296,8 @@ pub fn rows() -> impl ExactSizeIterator<Item = &'static Row> {
     TABLE.iter().skip(1)
 }
 
-/// The row with the longest name that `mnemonic` begins with, or at least the words of, and the modifiers
-/// besides that.
+/// The row with the longest name that `mnemonic` begins with, or at least the words of, and the
+/// modifiers besides that.
 pub fn find(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     in_order(mnemonic).or_else(|| in_any_order(mnemonic))
 }
@@ -314,8 +315,8 @@ fn in_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     })
 }
 
-/// Modifiers may stand before the other words of the name: `vote.ballot.sync.b32`, which CUB has, is
-/// `vote.sync.ballot.b32` for ptxas.
+/// Modifiers may stand before the other words of the name: `vote.ballot.sync.b32`, which CUB has,
+/// is `vote.sync.ballot.b32` for ptxas.
 fn in_any_order(mnemonic: &str) -> Option<(&'static Row, Cow<'_, str>)> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     let has = |name: &str| {

@@ -1,4 +1,4 @@
-//! Modules as PTX text: for people, and to test the parser with.
+//! PTX printer, for people and for round-trip tests of the parser.
 //!
 //! Reading what is printed gives the same module, except that scopes are gone: names that were
 //! declared in several are told apart by a suffix.

@@ -1,4 +1,4 @@
-//! Where instructions come from in the program's source.
+//! Source locations of instructions, and the memory-ordering strength of their accesses.
 
 use crate::instruction::{Base, Instruction, Operand};
 use crate::module::{Location, Module};
@@ -6,8 +6,8 @@ use crate::opcodes::Op;
 use crate::summary::Site;
 use crate::words::{Combine, Order, Scope};
 
-/// With whose accesses to memory one does not race, if theirs are as strong: it is a *strong operation*, and
-/// the two scopes include each other (PTX ISA §8.6).
+/// With whose accesses to memory one does not race, if theirs are as strong: it is a *strong
+/// operation*, and the two scopes include each other (PTX ISA §8.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strength {
     /// With nobody's, or with those of its own grid at most.
@@ -22,12 +22,12 @@ impl Strength {
     /// All of them.
     pub const ALL: [Strength; 3] = [Strength::Weak, Strength::Device, Strength::System];
 
-    /// What a number stands for, by which it was told ([`Strength::number`]).
+    /// The strength that a number encodes ([`Strength::number`]).
     pub fn from_number(number: u32) -> Strength {
         Strength::ALL.get(number as usize).copied().unwrap_or(Strength::System)
     }
 
-    /// A number to tell it by: 0, 1 or 2.
+    /// The number that encodes it: 0, 1 or 2.
     pub fn number(self) -> u32 {
         self as u32
     }
@@ -52,9 +52,9 @@ impl Module {
         body.instructions.get(site.instruction as usize)
     }
 
-    /// The innermost line in the program's own files, or else the innermost at all, that leads to an
-    /// instruction: of the sites of the instruction, of the call of its function, and so on, and of
-    /// what was inlined around these.
+    /// The innermost line in the program's own files, or else the innermost at all, that leads to
+    /// an instruction: of the sites of the instruction, of the call of its function, and so on, and
+    /// of what was inlined around these.
     pub fn own_line(&self, sites: &[Site]) -> Option<(&str, u32)> {
         let mut lines = sites.iter().flat_map(|site| self.lines_of(*site));
         let innermost = lines.next()?;

@@ -1,37 +1,40 @@
-//! What a kernel accesses, told from its code before it runs.
+//! Static access summaries: the bytes that a kernel reads and writes, as affine functions of
+//! arguments, thread numbers and iterations.
 //!
 //! [`Summary::of`] finds each access to global memory and how its address comes about from arguments,
 //! thread numbers and iterations; [`Summary::effects`] puts a launch's arguments and grid into that
 //! and gets bytes.
 //!
 //! **Soundness.** There are two promises, one to each side:
-//! - *All effects together are a superset.* A byte of global memory that the kernel touches is in one
-//!   of them. An effect without [`Effect::bytes`] may be anything that its origins reach, and what is
-//!   not understood, an unknown instruction or a call of what is not in the module, is an effect of
-//!   unknown origin: anything at all. This supposes what compilers suppose, too: that addresses do
-//!   not overflow, and that a pointer into one allocation is not used to reach another.
+//! - *All effects together are a superset.* A byte of global memory that the kernel touches is in
+//!   one of them. An effect without [`Effect::bytes`] may be anything that its origins reach, and
+//!   what is not understood, an unknown instruction or a call of what is not in the module, is an
+//!   effect of unknown origin: anything at all. This supposes what compilers suppose, too: that
+//!   addresses do not overflow, and that a pointer into one allocation is not used to reach
+//!   another.
 //! - *A [certain](Effect::certain) effect is exact.* Each of its bytes is touched by some thread if
 //!   the kernel runs to its end. A race may be reported only on these; on others it is no more than
 //!   possible, and must be called that. An effect is certain where all conditions on the way to the
 //!   access are linear in thread numbers and iterations and cut whole ranges out of these, nothing
 //!   else leads there or away, and loops have no other way out. Accesses of which each way from a
 //!   place on meets one, at the same address, count as one there. An effect is certain, too, if the
-//!   first thread of each block alone does all of it, as where one thread of each warp adds to a sum.
+//!   first thread of each block alone does all of it, as where one thread of each warp adds to a
+//!   sum.
 //!
-//! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: a form counts as
-//! a number only if it is shown to stay within its type for this launch.
+//! Numbers of 32 bits are told from what they are modulo 2³² wherever that matters: an affine
+//! expression counts as a number only if it is shown to stay within its type for this launch.
 //!
 //! It misses precision, never bytes, where pointers or indices go through memory (spilled registers
-//! of `nvcc -G` among them), where conditions are no comparisons of linear forms, and for indices that
-//! are products or bits of thread numbers, of which only bounds are known. Of quotients and remainders
-//! more is known where what is divided takes all values of whole rows, as an index of all points of a
-//! grid does.
+//! of `nvcc -G` among them), where conditions are no comparisons of affine expressions, and for
+//! indices that are products or bits of thread numbers, of which only bounds are known. Of
+//! quotients and remainders more is known where what is divided takes all values of whole rows, as
+//! an index of all points of a grid does.
 //!
-//! What follows from a guard such as `i < n` bounds the addresses behind it: for each address *A* and
-//! condition *c ≤ 0*, *A ≤ max(A − αc)* for any *α ≥ 0* (weak duality of linear programs), where *α*
-//! is chosen so that a variable disappears.
+//! What follows from a guard such as `i < n` bounds the addresses behind it: for each address *A*
+//! and condition *c ≤ 0*, *A ≤ max(A − αc)* for any *α ≥ 0* (weak duality of linear programs),
+//! where *α* is chosen so that a variable disappears.
 
-mod form;
+mod affine_expr;
 mod graph;
 mod shape;
 mod values;

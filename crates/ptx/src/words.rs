@@ -166,7 +166,8 @@ impl Vector {
 }
 
 words! {
-    /// What a texture or surface is (PTX ISA §9.7.10): its dimensions, in layers if there is an `a`.
+    /// What a texture or surface is (PTX ISA §9.7.10): its dimensions, in layers if there is an
+    /// `a`.
     Geometry {
         One = "1d", Two = "2d", Three = "3d", LayersOfOne = "a1d", LayersOfTwo = "a2d",
         Cube = "cube", LayersOfCubes = "acube", Samples = "2dms", LayersOfSamples = "a2dms",

@@ -18,7 +18,7 @@ fn unknown(module: &Module) -> Vec<&String> {
     bodies.flat_map(|b| &b.unknown).collect()
 }
 
-/// Printing and reading again changes nothing, but for names that scopes had told apart.
+/// Printing and parsing again changes nothing but names that scopes distinguish.
 fn check_print(module: &Module) {
     let printed = module.to_string();
     let again = parse(&printed);

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// A kernel: what its parameters are (`p` a pointer, `i` an `int`, `l` a `long`, `s` a `Field`, `v` a
-/// `View`, `f` two pointers that a lambda has captured), and the offsets of those pointers of which some
-/// bytes are only perhaps accessed.
+/// A kernel: what its parameters are (`p` a pointer, `i` an `int`, `l` a `long`, `s` a `Field`, `v`
+/// a `View`, `f` two pointers that a lambda has captured), and the offsets of those pointers of
+/// which some bytes are only perhaps accessed.
 type Kernel = (&'static str, &'static str, &'static [u64]);
 
 /// A source, the options it needs, and its kernels.
@@ -488,8 +488,8 @@ fn launch_random(
     compared.map(|_| ()).map_err(|e| TestCaseError::fail(format!("{text}\n{e}")))
 }
 
-/// A function that stores where a kernel would: up to a limit, in one of two ways, which may be the same
-/// place, and behind so many other instructions.
+/// A function that stores where a kernel would: up to a limit, in one of two ways, which may be the
+/// same place, and behind so many other instructions.
 #[derive(Clone, Debug)]
 struct Callee {
     before: usize,
@@ -561,8 +561,8 @@ impl Callee {
     }
 }
 
-/// What a kernel makes of one index: divisors, coefficients of both remainders, the quotient and 1, and
-/// which of the three must not be below or above what.
+/// What a kernel makes of one index: divisors, coefficients of both remainders, the quotient and 1,
+/// and which of the three must not be below or above what.
 #[derive(Clone, Debug)]
 struct Flattened {
     count: i64,

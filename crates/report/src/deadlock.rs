@@ -297,7 +297,9 @@ impl<'r> Job<'r> {
             1 => "1 second".to_owned(),
             seconds => format!("{seconds} seconds"),
         };
-        parts.push(format!("no rank can go on: all are within MPI, and none has moved for {time}"));
+        parts.push(format!(
+            "no rank can make progress: all are inside MPI, and none has moved for {time}"
+        ));
         parts.join("; ")
     }
 
@@ -440,10 +442,10 @@ pub(crate) fn advice(needs: &[(NeedKind, u64)], to_itself: bool) -> &'static str
         };
     }
     if any(NeedKind::Collective) {
-        return "let the ranks come to the collective and the message in the same order, for a collective may wait \
-                for all ranks; a message that is never sent must not be waited for";
+        return "call the collective and the message in the same order on all ranks, for a collective may \
+                synchronise; do not wait for a message that is never sent";
     }
-    "let the ranks do what they wait for in another order: what is waited for first must be done before anything \
+    "reorder the calls: what is waited for first must be done before anything \
      else is waited for"
 }
 
@@ -467,7 +469,7 @@ fn what(need: &RawNeed, of: Option<usize>) -> String {
             return format!("{} to enter the same {} on {}", others(), need.call, need.on);
         }
         NeedKind::Window => format!("{rank} to synchronise {}", need.on),
-        NeedKind::Lock => format!("{rank} to give up its lock of {}", need.on),
+        NeedKind::Lock => format!("{rank} to release its lock of {}", need.on),
         NeedKind::Exposure => format!("{rank} to expose its part of {}", need.on),
         NeedKind::Other => rank,
     };

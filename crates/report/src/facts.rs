@@ -1,7 +1,7 @@
 //! What is known about one observation, as phrases for [`crate::wording`].
 
 use crate::merge::Observation;
-use commsan_model::{Code, Frame, Role};
+use commsan_model::{Code, Frame, Problem, Role};
 use commsan_trace::record::{RawAccess, RawOperation, RawSite};
 
 pub mod device;
@@ -223,44 +223,9 @@ impl<'o> Facts<'o> {
 
     /// What to do about an argument that is not allowed.
     fn mend(&self) -> String {
-        let (argument, problem) = self.argument();
-        let computed = format!("check how {argument} is computed on this rank");
-        match argument.trim_matches('`') {
-            _ if problem.contains("null pointer") => format!(
-                "was the memory of {argument} allocated on this rank? Results need the address of a variable"
-            ),
-            _ if problem.contains("freed") => "free it after its last use; a handle that was copied is not reset with the \
-                 original"
-                .to_owned(),
-            _ if problem.contains("MPI_COMM_NULL") => "a rank that is not in a communicator must not use it: \
-                 MPI_Comm_split gives MPI_COMM_NULL for MPI_UNDEFINED, MPI_Cart_create to ranks that are left over"
-                .to_owned(),
-            _ if problem.contains("topology") => "give it the communicator that MPI_Cart_create, MPI_Graph_create or \
-                 MPI_Dist_graph_create has made, not the one it was made of, nor a copy by MPI_Comm_split"
-                .to_owned(),
-            _ if problem.contains("NULL") => {
-                format!("has the object of {argument} been made on this rank, and not been freed yet?")
-            }
-            _ if problem.contains("not defined for") || problem.contains("swapped") => {
-                "give the datatype of the buffer's elements; the standard lists which operations are defined for which \
-                 (MPI 4.1 §6.9.2, §12.3.4), and MPI_Op_create makes others"
-                    .to_owned()
-            }
-            _ if problem.contains("at the origin") => "let both sides have as many elements of the same basic types"
-                .to_owned(),
-            _ if problem.contains("negative") => format!(
-                "{computed}: a product of type `int` overflows beyond 2147483647; calls whose names end in \
-                 `_c` take counts of type `MPI_Count`"
-            ),
-            "dest" | "source" | "target_rank" => {
-                format!("{computed}; `MPI_PROC_NULL` is the neighbour where there is none")
-            }
-            "tag" | "sendtag" | "recvtag" => format!(
-                "{computed}: the largest tag is the attribute `MPI_TAG_UB` of `MPI_COMM_WORLD`, which differs \
-                 between libraries, and is at least 32767"
-            ),
-            _ => computed,
-        }
+        let (argument, _) = self.argument();
+        let kind = self.observation.finding.argument.as_ref().and_then(|argument| argument.kind);
+        advice(kind.unwrap_or_default(), &argument)
     }
 
     fn raw_operation(&self) -> &RawOperation<'static> {
@@ -473,6 +438,42 @@ impl<'o> Facts<'o> {
     }
 }
 
+/// How to mend a mistake of this kind in `argument`.
+fn advice(kind: Problem, argument: &str) -> String {
+    let computed = format!("check how {argument} is computed on this rank");
+    match kind {
+        Problem::NullPointer => format!(
+            "was the memory of {argument} allocated on this rank? Results need the address of a variable"
+        ),
+        Problem::Freed => "free it after its last use; a handle that was copied is not reset with the original".to_owned(),
+        Problem::NullCommunicator => "a rank that is not in a communicator must not use it: MPI_Comm_split gives \
+             MPI_COMM_NULL for MPI_UNDEFINED, MPI_Cart_create to ranks that are left over"
+            .to_owned(),
+        Problem::NullHandle => {
+            format!("has the object of {argument} been made on this rank, and not been freed yet?")
+        }
+        Problem::NoTopology => "give it the communicator that MPI_Cart_create, MPI_Graph_create or \
+             MPI_Dist_graph_create has made, not the one it was made of, nor a copy by MPI_Comm_split"
+            .to_owned(),
+        Problem::UndefinedForType => "give the datatype of the buffer's elements; the standard lists which operations \
+             are defined for which (MPI 4.1 §6.9.2, §12.3.4), and MPI_Op_create makes others"
+            .to_owned(),
+        Problem::SidesDiffer => "let both sides have as many elements of the same basic types".to_owned(),
+        Problem::Negative => format!(
+            "{computed}: a product of type `int` overflows beyond 2147483647; calls whose names end in `_c` take \
+             counts of type `MPI_Count`"
+        ),
+        Problem::NoSuchPeer => {
+            format!("{computed}; `MPI_PROC_NULL` is the neighbour where there is none")
+        }
+        Problem::TagOutOfRange => format!(
+            "{computed}: the largest tag is the attribute `MPI_TAG_UB` of `MPI_COMM_WORLD`, which differs between \
+             libraries, and is at least 32767"
+        ),
+        Problem::Value => computed,
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     pub(crate) use super::device::tests::observation as device;
@@ -534,6 +535,7 @@ pub(crate) mod tests {
                 argument: Some(RawArgument {
                     parameter: "dest".into(),
                     problem: "is 5, but the communicator's ranks are 0 to 3".into(),
+                    kind: Some(Problem::NoSuchPeer),
                 }),
                 work: None,
             },

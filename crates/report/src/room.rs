@@ -57,8 +57,11 @@ fn module<'r>(log: &'r RankLog, used: &RawUse<'_>) -> &'r Path {
 
 fn with_problem(finding: &RawFinding<'static>, problem: String) -> RawFinding<'static> {
     let parameter = finding.argument.as_ref().map(|argument| argument.parameter.clone());
-    let argument =
-        RawArgument { parameter: parameter.unwrap_or_default(), problem: problem.into() };
+    let argument = RawArgument {
+        parameter: parameter.unwrap_or_default(),
+        problem: problem.into(),
+        kind: None,
+    };
     RawFinding { argument: Some(argument), ..finding.clone() }
 }
 

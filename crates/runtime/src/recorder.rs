@@ -7,19 +7,16 @@
 
 use crate::options::Options;
 use commsan_engine::Mode;
-use commsan_model::{Code, Role, Step};
+use commsan_model::{Code, Role};
 use commsan_mpi_shim::World;
-use commsan_place::{
-    About, Counted, Doing, Findings, Need, Parted, Raced, Report, Site, Stacks, Use, Variable,
-    Waiting,
-};
+use commsan_place::{About, Doing, Findings, Placed, Report, Site, Stacks, Use, Variable};
 use commsan_sense::abi;
 use commsan_sense::modules::Modules;
 use commsan_sense::python::{self, Line};
 use commsan_trace::record::{
     End, Ending, Module, RawAccess, RawArgument, RawCollective, RawDoing, RawElements, RawFinding,
-    RawLevel, RawMessages, RawNeed, RawOperation, RawParts, RawRace, RawSite, RawUse, RawVariable,
-    RawWaiting, RawWork, Record, Start, VERSION,
+    RawLevel, RawOperation, RawParts, RawSite, RawUse, RawVariable, RawWork, Record, Start,
+    VERSION,
 };
 use commsan_trace::writer;
 use std::borrow::Cow;
@@ -135,6 +132,11 @@ impl Recorder {
         self.log.write(&Record::Unchecked { why: Cow::Borrowed(why) });
     }
 
+    /// Something the user should know about this rank.
+    pub fn note(&mut self, text: &str) {
+        self.log.write(&Record::Note { text: Cow::Borrowed(text) });
+    }
+
     /// Final counts and the closing line.
     pub fn end(&mut self, how: Ending) {
         for count in self.known.values_mut().filter(|c| c.observed != c.written) {
@@ -198,20 +200,6 @@ impl Recorder {
         }
     }
 
-    fn need<'n>(&mut self, need: &'n Need, stacks: &Stacks) -> RawNeed<'n> {
-        let site = need.site.map(|site| self.raw(Role::Operation, &site, stacks));
-        RawNeed {
-            kind: need.kind,
-            call: Cow::Borrowed(need.call),
-            site,
-            ranks: Cow::Borrowed(&need.ranks),
-            tag: need.tag,
-            on: Cow::Borrowed(&need.on),
-            name: need.name,
-            number: need.number,
-        }
-    }
-
     fn raw(&mut self, role: Role, site: &Site, stacks: &Stacks) -> RawSite<'static> {
         RawSite {
             role,
@@ -241,10 +229,6 @@ impl Findings for Recorder {
             self.log.write(&Record::Again { id: count.id, count: count.observed });
         }
         true
-    }
-
-    fn note(&mut self, text: &str) {
-        self.log.write(&Record::Note { text: Cow::Borrowed(text) });
     }
 
     fn report(&mut self, report: &Report, stacks: &Stacks) -> u32 {
@@ -288,109 +272,44 @@ impl Findings for Recorder {
         self.log.write(&Record::Use(RawUse { variable, elements, finding }));
     }
 
-    fn site(&mut self, number: u32, site: &Site, stacks: &Stacks) {
-        let site = self.raw(Role::Operation, site, stacks);
-        self.log.write(&Record::Site { id: number, site });
+    fn emit(&mut self, record: Record<'_, Placed>, stacks: &Stacks) {
+        each_line(record, &mut |record| {
+            let record = record.map_sites(&mut |(role, site)| self.raw(role, &site, stacks));
+            self.log.write(&record);
+        });
     }
+}
 
-    fn completed(&mut self, finding: u32, site: &Site, stacks: &Stacks) {
-        let site = self.raw(Role::Completion, site, stacks);
-        self.log.write(&Record::Completed { id: finding, site });
-    }
-
-    fn balance(&mut self, names: &[u64], unbalanced: &[u64]) {
-        // As many as fit a line.
-        for names in names.chunks(NAMES) {
-            let unbalanced = Cow::Borrowed(&[][..]);
-            self.log.write(&Record::Balance { names: Cow::Borrowed(names), unbalanced });
+/// Passes a record on in as many as each fit a line.
+fn each_line(record: Record<'_, Placed>, to: &mut dyn FnMut(Record<'_, Placed>)) {
+    match record {
+        Record::Balance { names, unbalanced } => {
+            for names in names.chunks(NAMES) {
+                to(Record::Balance { names: names.into(), unbalanced: Cow::Borrowed(&[]) });
+            }
+            for unbalanced in unbalanced.chunks(NAMES) {
+                to(Record::Balance { names: Cow::Borrowed(&[]), unbalanced: unbalanced.into() });
+            }
         }
-        for unbalanced in unbalanced.chunks(NAMES) {
-            let names = Cow::Borrowed(&[][..]);
-            self.log.write(&Record::Balance { names, unbalanced: Cow::Borrowed(unbalanced) });
+        Record::Communicator { name, on, members } => {
+            for members in members.chunks(NAMES) {
+                let on = Cow::Borrowed(&*on);
+                to(Record::Communicator { name, on, members: members.into() });
+            }
         }
-    }
-
-    fn counted(&mut self, counted: &Counted, stacks: &Stacks) {
-        let site = self.raw(Role::Operation, &counted.site, stacks);
-        self.log.write(&Record::Messages(RawMessages {
-            name: counted.name,
-            on: Cow::Borrowed(counted.on),
-            sends: counted.sends,
-            peer: counted.peer,
-            element: counted.element.as_deref().map(Cow::Borrowed),
-            call: Cow::Borrowed(counted.call),
-            tag: counted.tag,
-            site,
-            count: counted.count,
-        }));
-    }
-
-    fn raced(&mut self, raced: &Raced, stacks: &Stacks) {
-        let taker = self.raw(Role::Operation, &raced.taker, stacks);
-        let used = raced.used.map(|(number, used)| (number, self.raw(Role::Access, &used, stacks)));
-        let role = if used.is_some() { Role::Operation } else { Role::Access };
-        let left = self.raw(role, &raced.left, stacks);
-        self.log.write(&Record::Race(RawRace {
-            name: raced.name,
-            taker,
-            instead_of: raced.instead_of,
-            left,
-            used,
-            sender: raced.sender,
-        }));
-    }
-
-    fn known(&mut self, used: u32) {
-        self.log.write(&Record::Known { used });
-    }
-
-    fn communicator(&mut self, name: u64, on: &str, members: &[u32]) {
-        for members in members.chunks(NAMES) {
-            let (on, members) = (Cow::Borrowed(on), Cow::Borrowed(members));
-            self.log.write(&Record::Communicator { name, on, members });
+        Record::Steps { steps } => {
+            for steps in steps.chunks(STEPS) {
+                to(Record::Steps { steps: steps.into() });
+            }
         }
-    }
-
-    fn steps(&mut self, steps: &[Step]) {
-        for steps in steps.chunks(STEPS) {
-            self.log.write(&Record::Steps { steps: Cow::Borrowed(steps) });
+        Record::Parts(all) => {
+            // A rank that has nothing for anybody says so, too.
+            let none = all.parts.is_empty().then_some(&[][..]);
+            for parts in all.parts.chunks(PARTS).chain(none) {
+                to(Record::Parts(RawParts { parts: parts.into(), ..all.clone() }));
+            }
         }
-    }
-
-    fn parted(&mut self, parted: &Parted, stacks: &Stacks) {
-        // As many as fit a line; who has nothing for anybody says so, too.
-        let none = parted.parts.is_empty().then_some(&[][..]);
-        for parts in parted.parts.chunks(PARTS).chain(none) {
-            let parts = parts.iter().map(|(rank, part)| (*rank, part.bytes, part.mark, part.vague));
-            let site = self.raw(Role::Operation, &parted.site, stacks);
-            self.log.write(&Record::Parts(RawParts {
-                name: parted.name,
-                on: Cow::Borrowed(parted.on),
-                kind: parted.kind,
-                call: Cow::Borrowed(parted.call),
-                sends: parted.sends,
-                calls: parted.calls,
-                element: parted.element.map(|(class, size)| (Cow::Borrowed(class), size)),
-                site,
-                parts: Cow::Owned(parts.collect()),
-            }));
-        }
-    }
-
-    fn waits(&mut self, waiting: &Waiting, stacks: &Stacks) {
-        let site = self.raw(Role::Wait, &waiting.site, stacks);
-        let needs: Vec<_> = waiting.needs.iter().map(|need| self.need(need, stacks)).collect();
-        let pending: Vec<_> = waiting.pending.iter().map(|need| self.need(need, stacks)).collect();
-        self.log.write(&Record::Waiting(RawWaiting {
-            moves: waiting.moves,
-            site,
-            again: waiting.again,
-            beside: waiting.beside,
-            any: waiting.any,
-            needs: Cow::Owned(needs),
-            pending: Cow::Owned(pending),
-            entered: Cow::Borrowed(&waiting.entered),
-        }));
+        record => to(record),
     }
 }
 
@@ -406,12 +325,12 @@ fn level(about: Option<&About>) -> Option<RawLevel<'_>> {
 }
 
 fn argument(about: Option<&About>) -> Option<RawArgument<'_>> {
-    let (parameter, problem) = match about? {
-        About::Argument { parameter, problem } => (*parameter, problem),
-        About::Failure { problem, .. } => ("", problem),
+    let (parameter, problem, kind) = match about? {
+        About::Argument { parameter, problem, kind } => (*parameter, problem, *kind),
+        About::Failure { problem, .. } => ("", problem, None),
         _ => return None,
     };
-    Some(RawArgument { parameter: Cow::Borrowed(parameter), problem: Cow::Borrowed(problem) })
+    Some(RawArgument { parameter: parameter.into(), problem: Cow::Borrowed(problem), kind })
 }
 
 fn work(about: Option<&About>) -> Option<RawWork<'_>> {

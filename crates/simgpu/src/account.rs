@@ -1,9 +1,9 @@
-//! Telling what kernels access outside their device's memory, to who profiles the program.
+//! Reports what kernels access outside their device's memory to the profiler.
 //!
-//! A launch carries the number that its thread has set before, its origin ([`crate::thread::set_origin`]);
-//! in a graph, a kernel has that of the call that made its node. What is told is exact: every access of
-//! every thread, by instruction, as runs of bytes that were accessed equally often. When and under which
-//! locks, is as in [`crate::watch`].
+//! A launch carries the number that its thread has set before, its origin
+//! ([`crate::thread::set_origin`]); in a graph, a kernel has that of the call that made its node.
+//! What is told is exact: every access of every thread, by instruction, as runs of bytes that were
+//! accessed equally often. When and under which locks, is as in [`crate::watch`].
 
 use crate::watch::kept;
 use commsan_ptx::{Module, Site};
@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use std::ffi::c_char;
 use std::ops::Range;
 
-/// Accesses of a run of bytes by threads of a kernel. Names stay where they are; a null file is unknown.
+/// Accesses of a run of bytes by threads of a kernel. Names stay where they are; a null file is
+/// unknown.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Accesses {
@@ -45,26 +46,26 @@ pub struct Accesses {
 /// The owner of memory that is no device's.
 pub const HOST: u32 = u32::MAX;
 
-/// Is told.
+/// The callback.
 pub type Moved = extern "C" fn(accesses: &Accesses);
 
-/// Who is told of one kernel.
+/// The callback for one kernel.
 #[derive(Clone, Debug)]
 pub struct Account {
     /// The launch's.
     pub origin: u64,
     /// The device.
     pub device: usize,
-    /// Addresses of its memory, which are not told.
+    /// Addresses of its own memory, which are not reported.
     pub own: (u64, u64),
     /// Addresses of all devices' memory, and whose it is.
     pub owners: Vec<(Range<usize>, usize)>,
-    /// Is told.
+    /// The callback.
     pub moved: Moved,
 }
 
-/// How many runs are kept back before they are told.
-const MOST_RUNS: usize = 1 << 16;
+/// Maximum number of runs that are buffered before they are reported.
+const MAX_BUFFERED_RUNS: usize = 1 << 16;
 
 /// Counts what one kernel accesses.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ pub struct Accounting {
     kernel: *const c_char,
     /// By instruction and run of bytes.
     runs: FxHashMap<(Site, u64, u64), u64>,
-    /// What is to be told of an instruction.
+    /// What is to be reported of an instruction.
     known: FxHashMap<Site, Accesses>,
 }
 
@@ -134,7 +135,7 @@ impl Accounting {
             }
         });
         *self.runs.entry((site, run.start, run.end - run.start)).or_default() += 1;
-        if self.runs.len() > MOST_RUNS {
+        if self.runs.len() > MAX_BUFFERED_RUNS {
             self.tell();
         }
     }

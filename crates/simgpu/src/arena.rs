@@ -1,4 +1,4 @@
-//! Which parts of a range of addresses are in use.
+//! Next-fit allocator of an address range.
 //!
 //! Allocation goes on from where the last one ended and comes back to the start only at the end of
 //! the range, so that an address is not used again soon after it was freed: a stale pointer then

@@ -1,3 +1,5 @@
+//! Stream capture.
+//!
 //! Capture of streams: what would be put into them becomes nodes of a graph.
 //!
 //! CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
@@ -26,7 +28,7 @@ pub struct Capture {
     pub broken: bool,
     /// The last nodes of streams that took part and were destroyed.
     left: Vec<usize>,
-    /// The nodes that the program was last told of, which it has a pointer to.
+    /// The nodes last returned to the program, which has a pointer to them.
     pub told: Vec<usize>,
 }
 
@@ -195,7 +197,8 @@ impl State {
         }
     }
 
-    /// A stream that takes part in a capture is destroyed: of the one that began it, there is nothing more to end.
+    /// A stream that takes part in a capture is destroyed: of the one that began it, there is
+    /// nothing more to end.
     pub(crate) fn leave_capture(&mut self, stream: StreamId, joined: Joined) {
         let capture = self.graphs.captures.get_mut(&joined.capture);
         match capture.filter(|capture| capture.origin != stream) {

@@ -1,8 +1,8 @@
-//! Conditional nodes of graphs: which of a node's graphs run is decided when the node is reached, by a
-//! value that kernels set (CUDA C++ Programming Guide, "Conditional Graph Nodes").
+//! Conditional nodes of graphs: which of a node's graphs run is decided when the node is reached,
+//! by a value that kernels set (CUDA C++ Programming Guide, "Conditional Graph Nodes").
 //!
-//! The node's operation starts, has the nodes of the chosen graph executed, and starts again when they are
-//! complete: of a loop it chooses anew then.
+//! The node's operation starts, has the nodes of the chosen graph executed, and starts again when
+//! they are complete: of a loop it chooses anew then.
 
 use crate::error::{Error, Result};
 use crate::graphs::{self, ExecNode};
@@ -60,11 +60,11 @@ pub struct Conditional {
     pub condition: u64,
     /// How it chooses.
     pub which: Which,
-    /// Its graphs, by their handles, where the program has been told them.
+    /// Its graphs, by the handles that the program was given.
     pub graphs: Arc<[usize]>,
 }
 
-/// The same, ready.
+/// A conditional node with its instantiated bodies, ready for execution.
 #[derive(Debug)]
 pub struct Choice {
     condition: u64,
@@ -111,8 +111,8 @@ impl State {
         }
     }
 
-    /// Has the graph executed that the condition says, and the node wait for it; false if there is none,
-    /// or none any more.
+    /// Has the graph executed that the condition says, and the node wait for it; false if there is
+    /// none, or none any more.
     pub(crate) fn choose(
         &mut self,
         op: OpId,

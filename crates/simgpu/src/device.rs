@@ -1,7 +1,7 @@
 //! The simulated device: what it says of itself, and what is known of each.
 //!
-//! It is modelled on a current data-centre device of compute capability 9.0; what the simulation has
-//! no part of, such as cube maps, is not said to be there.
+//! It is modelled on a current data-centre device of compute capability 9.0; what the simulation
+//! has no part of, such as cube maps, is not said to be there.
 
 use crate::error::{Error, Result};
 use crate::order::StreamId;

@@ -1,7 +1,9 @@
+//! Failure callbacks.
+//!
 //! Telling that a kernel has failed, to who checks the program.
 //!
-//! A launch carries its tag as for [`crate::watch`]; when it is told, and under which locks, is as there.
-//! Told is what the kernel itself has done wrong, not what the simulator cannot execute.
+//! A launch carries its tag as for [`crate::watch`]; when it is told, and under which locks, is as
+//! there. Told is what the kernel itself has done wrong, not what the simulator cannot execute.
 
 use crate::grid::Launch;
 use crate::watch::kept;
@@ -32,10 +34,10 @@ pub struct Failure {
     pub size: u64,
 }
 
-/// Is told.
+/// The callback.
 pub type Failed = extern "C" fn(failure: &Failure);
 
-/// Who is told of one kernel.
+/// The callback for one kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Plaintiff {
     tag: u64,

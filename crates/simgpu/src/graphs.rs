@@ -207,7 +207,7 @@ fn find(nodes: &mut [ExecNode], handle: usize) -> Option<&mut ExecNode> {
 }
 
 impl ExecNode {
-    /// The same in a launch with a tag, which is added to that of a kernel that has one.
+    /// The node in a launch with a tag, which is added to that of a kernel that has one.
     pub fn tagged(mut self, tag: u64) -> ExecNode {
         if let Body::Task(Task::Kernel(kernel)) = &mut self.body
             && tag != 0

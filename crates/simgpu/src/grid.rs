@@ -18,8 +18,8 @@ use std::sync::Arc;
 pub enum Progress {
     /// There is more to do.
     Running,
-    /// The same, but threads have only asked for what others may write, by volatile, atomic or
-    /// synchronising loads, and have written nothing themselves.
+    /// There is more to do, but threads have only polled what others may write, by volatile, atomic
+    /// or synchronising loads, and have written nothing themselves.
     Spinning,
     /// No thread of the grid wants to run before so many nanoseconds of virtual time.
     Idle(u64),
@@ -45,8 +45,8 @@ pub trait Reach {
 
 /// A kernel in execution.
 ///
-/// All blocks of a grid that may be resident at once advance together and fairly, so that threads may
-/// wait for each other's writes, in this grid or in another.
+/// All blocks of a grid that may be resident at once advance together and fairly, so that threads
+/// may wait for each other's writes, in this grid or in another.
 pub trait Grid: Send {
     /// Executes about `budget` instructions of threads.
     fn advance(&mut self, budget: u64, reach: &dyn Reach) -> Progress;
@@ -136,9 +136,9 @@ pub trait Module: Send + Sync {
 /// Why a module cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable {
-    /// What the program is told.
+    /// The error that the program gets.
     pub error: Error,
-    /// What its user is told.
+    /// The message that its user gets.
     pub reason: String,
 }
 

@@ -1,8 +1,8 @@
 //! CUDA arrays, and the textures and surfaces that kernels see memory by.
 //!
-//! The texels of an array lie row after row, without gaps, in memory of its device that the program has no
-//! address of. Objects stay what they are for kernels that begin after they were destroyed, as long as
-//! anything is pending: these were launched before.
+//! The texels of an array lie row after row, without gaps, in memory of its device that the program
+//! has no address of. Objects stay what they are for kernels that begin after they were destroyed,
+//! as long as anything is pending: these were launched before.
 
 use crate::abi::{ChannelFormatDesc, Extent, ResourceDesc, TextureDesc};
 use crate::copy::{self, Place};
@@ -46,8 +46,8 @@ pub struct Images {
     surfaces: FxHashMap<u64, Object<Surface>>,
 }
 
-/// Texels of a format from an address on, so many in each dimension, with rows and slices this far from each
-/// other.
+/// Texels of a format from an address on, so many in each dimension, with rows and slices this far
+/// from each other.
 pub fn texels(
     format: &ChannelFormatDesc,
     start: usize,

@@ -1,7 +1,7 @@
 //! What processes of a node share: device memory, by handles, and events.
 //!
-//! A handle says where in `/proc` the owner's memory is open, so that no server is needed; it is good
-//! as long as the owner lives, as CUDA has it, too.
+//! A handle says where in `/proc` the owner's memory is open, so that no server is needed; it is
+//! good as long as the owner lives, as CUDA has it, too.
 
 use crate::mapping::{Mapping, PAGE};
 use crate::memory::Shared;
@@ -19,7 +19,7 @@ const SLOTS: usize = PAGE / 16;
 const MEMORY: u64 = 0x636f_6d6d_6d65_6d31;
 const EVENT: u64 = 0x636f_6d6d_6576_7431;
 
-/// Memory of another process, as its handle tells.
+/// Memory of another process, as its handle describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryHandle {
     /// The owner.
@@ -41,7 +41,7 @@ impl MemoryHandle {
         ])
     }
 
-    /// Of what the program carried, if that is a handle.
+    /// Decodes a memory handle from its bytes; `None` if they are none.
     pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<MemoryHandle> {
         let [MEMORY, process, file, offset, size] = unwords(bytes) else { return None };
         let shared = Shared {
@@ -100,8 +100,8 @@ impl Board {
 
     fn cell(&self, index: usize) -> &AtomicU64 {
         let address = self.memory.range().start + 8 * index;
-        // SAFETY: within the page, which is aligned, was zero at first, and is mapped as long as the
-        // board is; all processes use it by atomics only.
+        // SAFETY: within the page, which is aligned, was zero at first, and is mapped as long as
+        // the board is; all processes use it by atomics only.
         unsafe { &*(address as *const AtomicU64) }
     }
 }
@@ -119,7 +119,7 @@ impl Slot {
         words([EVENT, u64::from(board.process), board.file as u64, self.index as u64, 0])
     }
 
-    /// Of what the program carried; `None` if that is no handle.
+    /// Opens the slot that the bytes of an event handle name; `None` if they are no handle.
     pub fn from_bytes(bytes: &[u8; HANDLE]) -> Option<io::Result<Slot>> {
         let [EVENT, process, file, index, 0] = unwords(bytes) else { return None };
         let index = usize::try_from(index).ok().filter(|&index| index < SLOTS)?;

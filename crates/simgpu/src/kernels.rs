@@ -42,7 +42,8 @@ impl Loader for Ptx {
         // SAFETY: the caller's promise.
         let fatbins = unsafe { fatbin::embedded(wrapper) }.map_err(damaged)?;
         let modules: Vec<_> = fatbins.into_iter().map(module).collect();
-        // What a library has without PTX, as CUDA's own for kernels that launch kernels, is missed when it is called.
+        // What a library has without PTX, as CUDA's own for kernels that launch kernels, is missed
+        // when it is called.
         let some = modules.iter().any(Result::is_ok);
         let usable = |module: &Result<Module, Unusable>| match module {
             Err(unusable) => !some || unusable.error != Error::NO_KERNEL_IMAGE_FOR_DEVICE,
@@ -199,7 +200,7 @@ struct Running {
     plaintiff: Option<Plaintiff>,
 }
 
-/// Who is told what a kernel accesses, with its module.
+/// The observer of a kernel's accesses, with its module.
 struct Told {
     watching: Option<Watching>,
     accounting: Option<Accounting>,

@@ -140,7 +140,8 @@ mod tests {
     use crate::task::Task;
     use crate::watch::Watch;
 
-    /// A module with a kernel `add(int *to, char by)` that also adds a variable, which starts as 40.
+    /// A module with a kernel `add(int *to, char by)` that also adds a variable, which starts as
+    /// 40.
     struct Adder {
         kernel: Kernel,
         globals: Vec<Global>,

@@ -1,11 +1,13 @@
 //! A simulated CUDA runtime: `libcudart.so.12` and `.13` whose devices live in host memory.
 //!
-//! Programs built with `-cudart shared` run on it unchanged. It is a CUDA runtime and checks nothing;
-//! but it is as lazy as the rules allow, so that a program that forgets to synchronise sees it.
+//! Programs built with `-cudart shared` run on it unchanged. It is a CUDA runtime and checks
+//! nothing; but it is as lazy as the rules allow, so that a program that forgets to synchronise
+//! sees it.
 //!
-//! The path of a `cudaMemcpyAsync`: `api/copy.rs` checks its arguments; `submit.rs` puts it into its
-//! stream, or into the graph that the stream is captured to, and lets the host wait if `rules.rs` says
-//! so; `order.rs` knows what it waits for; `schedule.rs` runs it when somebody waits for it.
+//! The path of a `cudaMemcpyAsync`: `api/copy.rs` checks its arguments; `submit.rs` puts it into
+//! its stream, or into the graph that the stream is captured to, and lets the host wait if
+//! `rules.rs` says so; `order.rs` knows what it waits for; `schedule.rs` runs it when somebody
+//! waits for it.
 //!
 //! Who executes kernels implements the traits of `grid.rs`.
 

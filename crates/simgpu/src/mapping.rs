@@ -62,7 +62,8 @@ impl Mapping {
         self.file.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Makes the pages of a part usable; they are zero. Those that others may map are from the start.
+    /// Makes the pages of a part usable; they are zero. Those that others may map are from the
+    /// start.
     pub fn commit(&self, part: Range<usize>) -> io::Result<()> {
         if self.file.is_some() { Ok(()) } else { protect(part, ACCESS) }
     }

@@ -1,4 +1,4 @@
-//! What must have completed before what: the order of the operations of all streams.
+//! Dependencies: which operations of all streams must complete before which.
 //!
 //! Every operation waits for the ones before it in its stream. To these edges come the rules of the
 //! CUDA C++ Programming Guide ("Streams") and of the runtime's "Stream synchronization behavior":
@@ -9,8 +9,8 @@
 //! - a copy between devices by `cudaMemcpyPeer` waits for everything of the devices that take part,
 //!   and everything put into their streams later waits for it.
 //!
-//! Recording and waiting are operations themselves, so that a stream's last operation stands for all
-//! its past. This module knows nothing of what operations do.
+//! Recording and waiting are operations themselves, so that a stream's last operation stands for
+//! all its past. This module knows nothing of what operations do.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -102,7 +102,8 @@ impl Order {
         self.insert(SmallVec::from_slice(before))
     }
 
-    /// Puts an operation into a stream that is serialised with all work of `devices`, past and future.
+    /// Puts an operation into a stream that is serialised with all work of `devices`, past and
+    /// future.
     pub fn enqueue_serial(&mut self, stream: StreamId, devices: &[usize]) -> OpId {
         let before = devices.iter().flat_map(|&device| self.last_of(device)).collect::<Vec<_>>();
         let id = self.enqueue(stream, &before);

@@ -1,8 +1,10 @@
-//! For what the host waits in copies, sets and frees, by where the memory is.
+//! Host synchronization of copies, sets and frees (CUDA Runtime API, "API synchronization
+//! behavior").
 //!
-//! "API synchronization behavior" and "Stream synchronization behavior" of the CUDA Runtime API. Where they
-//! leave it open, the seed decides for asynchronous calls. Others wait, since programs rely on it and are not
-//! told that they do: for the last step of a copy from pageable memory, too, and where memory is managed.
+//! "API synchronization behavior" and "Stream synchronization behavior" of the CUDA Runtime API.
+//! Where they leave it open, the seed decides for asynchronous calls. Others wait, since programs
+//! rely on it and are not told that they do: for the last step of a copy from pageable memory, too,
+//! and where memory is managed.
 
 use crate::memory::Place;
 
@@ -13,7 +15,8 @@ pub enum Call {
     Copy,
     /// `cudaMemcpyAsync` and its like.
     CopyAsync,
-    /// A copy whose source is read before the call returns: `cudaMemcpySrcAccessOrderDuringApiCall`.
+    /// A copy whose source is read before the call returns:
+    /// `cudaMemcpySrcAccessOrderDuringApiCall`.
     CopyDuringCall,
     /// `cudaMemset` and its like.
     Set,

@@ -2,8 +2,8 @@
 //!
 //! Nobody executes operations in the background. A thread that must wait for one executes it, and
 //! what it waits for, itself, piece by piece, and lets others have the lock in between
-//! ([`crate::schedule`]). Functions of the program that streams call run on a thread of their own, and
-//! another makes things progress when the program waits without calling ([`crate::service`]).
+//! ([`crate::schedule`]). Functions of the program that streams call run on a thread of their own,
+//! and another makes things progress when the program waits without calling ([`crate::service`]).
 
 use crate::account::Moved;
 use crate::device::Device;
@@ -86,14 +86,14 @@ pub struct State {
     pub(crate) graphs: Graphs,
     /// Events that other processes may open.
     pub(crate) board: Option<Arc<Board>>,
-    /// Whether other processes were told of memory here.
+    /// Whether other processes have handles of memory here.
     pub(crate) exported: bool,
     pub(crate) services: Services,
     /// Who watches kernels.
     pub(crate) watcher: Option<Watcher>,
-    /// Is told of kernels that fail.
+    /// Called for kernels that fail.
     pub(crate) plaintiff: Option<Failed>,
-    /// Who is told what kernels access outside their devices.
+    /// Called with the accesses of kernels outside their devices.
     pub(crate) profiler: Option<Moved>,
     next_handle: usize,
 }
@@ -224,7 +224,8 @@ impl Session {
         state.streams.resolve(&mut state.order, which, thread::number(), device)
     }
 
-    /// Executes until all of `goals` are complete; then tells whether a device is spoilt.
+    /// Executes until all of `goals` are complete; then returns whether a device is in an error
+    /// state.
     pub fn wait(&mut self, goals: &[OpId]) -> Result {
         let mut needed = self.order.needed(goals);
         let mut choices = self.choices_made;
@@ -272,8 +273,8 @@ impl Session {
         step
     }
 
-    /// Executes one piece of what `goals` need; tells whether they are complete. So who asks often
-    /// enough sees them complete.
+    /// Executes one slice of what `goals` need; returns whether they are complete. So who asks
+    /// often enough sees them complete.
     pub fn query(&mut self, goals: &[OpId]) -> Result {
         let needed = self.order.needed(goals);
         if !needed.is_empty() && self.piece(&needed) == Step::Blocked {

@@ -1,4 +1,4 @@
-//! What runs next.
+//! Scheduler of ready operations.
 //!
 //! Only what somebody waits for runs, so that a program that forgets to wait sees what was there
 //! before. But kernels may wait for each other, on flags in memory that nobody could know of: when
@@ -24,18 +24,18 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Instructions of a piece: a fraction of a millisecond of interpretation.
-const SLICE: u64 = 20_000;
+/// Instructions of a time slice: a fraction of a millisecond of interpretation.
+const SLICE_INSTRUCTIONS: u64 = 20_000;
 
 /// Pieces without an operation completing after which everything runs that may. A kernel that only
 /// takes long should not reach it, or work would run that nobody waits for.
-const PATIENCE: u64 = 20_000;
+const STALL_TIMEOUT_SLICES: u64 = 20_000;
 
-/// What a piece counts for in which a kernel spins, or all sleep: who does likely waits for another.
-const IDLE: u64 = 1_000;
+/// Weight of a slice in which a kernel spins, or all sleep: the kernel probably waits for another.
+const IDLE_SLICE_WEIGHT: u64 = 1_000;
 
-/// The most turns that a sleeping kernel is passed over.
-const LONGEST_SLEEP: u64 = 16;
+/// Maximum number of turns for which a sleeping kernel is skipped.
+const MAX_SLEEP_TURNS: u64 = 16;
 
 /// An operation that has not started.
 #[derive(Debug)]
@@ -98,18 +98,19 @@ impl Reach for View<'_> {
 }
 
 impl State {
-    /// Executes one piece of what is `needed`; of everything if nothing is said to be, or if that has
-    /// not helped for long.
+    /// Executes one piece of what is `needed`; of everything if nothing is said to be, or if that
+    /// has not helped for long.
     pub fn step(&mut self, needed: Option<&FxHashSet<OpId>>) -> Step {
         self.turn += 1;
-        let needed = needed.filter(|_| self.barren < PATIENCE);
+        let needed = needed.filter(|_| self.barren < STALL_TIMEOUT_SLICES);
         let wanted = |op: OpId| needed.is_none_or(|needed| needed.contains(&op));
         let mut startable: Vec<OpId> = self.order.ready().filter(|&op| wanted(op)).collect();
         startable.retain(|op| match self.pending.get(op) {
             Some(Pending { task: Task::Await(mark), .. }) => mark.is_reached(),
             _ => true,
         });
-        // Kernels that run, in turn: the oldest, unless the seed has another go on, or go on before others start.
+        // Kernels that run, in turn: the oldest, unless the seed has another go on, or go on before
+        // others start.
         let is_awake = |resident: &Resident| wanted(resident.op) && resident.wake <= self.turn;
         let awake = (0..self.residents.len()).filter(|at| is_awake(&self.residents[*at]));
         let awake: SmallVec<[usize; 4]> = awake.collect();
@@ -123,7 +124,7 @@ impl State {
         }
         if self.residents.iter().any(|resident| wanted(resident.op)) {
             self.residents.iter_mut().for_each(|resident| resident.wake = self.turn);
-            self.barren += IDLE;
+            self.barren += IDLE_SLICE_WEIGHT;
             return Step::Progress;
         }
         Step::Blocked
@@ -199,7 +200,7 @@ impl State {
         }
     }
 
-    /// Makes a kernel's grid, with all who are to be told what it accesses, and that it fails.
+    /// Makes a kernel's grid, with the observers of its accesses and of its failure.
     fn start(&self, kernel: &KernelCall) -> Result<Box<dyn Grid>> {
         let launch = &kernel.launch;
         let own = self.memory.of_device(launch.device);
@@ -214,7 +215,7 @@ impl State {
         start(kernel, self.watch_of(launch.tag), account, plaintiff)
     }
 
-    /// Who is to be told what a kernel with a tag accesses.
+    /// The observers of the accesses of a kernel with a tag.
     fn watch_of(&self, tag: u64) -> Option<Watch> {
         self.watcher.filter(|_| tag != 0)?.watch(tag)
     }
@@ -224,18 +225,18 @@ impl State {
         let Some(mut resident) = self.residents.remove(at) else { return Step::Blocked };
         let State { memory, devices, pools, images, .. } = self;
         let view = View { memory, devices, pools, images };
-        let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE, &view));
+        let advance = AssertUnwindSafe(|| resident.grid.advance(SLICE_INSTRUCTIONS, &view));
         let progress = catch_unwind(advance).unwrap_or(Progress::Fault(Error::LAUNCH_FAILURE));
         self.barren += 1;
         match progress {
-            Progress::Running => resident.time += SLICE,
+            Progress::Running => resident.time += SLICE_INSTRUCTIONS,
             Progress::Spinning => {
-                resident.time += SLICE;
-                self.barren += IDLE;
+                resident.time += SLICE_INSTRUCTIONS;
+                self.barren += IDLE_SLICE_WEIGHT;
             }
             Progress::Idle(time) => {
                 resident.time += time;
-                resident.wake = self.turn + 1 + (time / 1000).min(LONGEST_SLEEP);
+                resident.wake = self.turn + 1 + (time / 1000).min(MAX_SLEEP_TURNS);
             }
             Progress::Done | Progress::Fault(_) => {
                 if let Progress::Fault(error) = progress {
@@ -254,7 +255,7 @@ impl State {
         self.devices[device].fault.get_or_insert(error);
         for pending in self.pending.values_mut().filter(|pending| pending.device == device) {
             match &pending.task {
-                // They are told of the error.
+                // The error is reported to them.
                 Task::Host(HostCall::Callback(..)) => continue,
                 Task::Host(HostCall::Function(..)) => self.functions -= 1,
                 Task::Staged(_, staged) => self.staged -= staged.len(),
@@ -280,7 +281,7 @@ impl State {
         }
     }
 
-    /// What a callback is told of its device.
+    /// What a callback learns of its device.
     pub(crate) fn status(&self, device: usize) -> i32 {
         self.devices[device].fault.map_or(SUCCESS, Error::code)
     }

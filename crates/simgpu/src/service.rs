@@ -3,9 +3,9 @@
 //! One calls the functions that the program has put into streams, as CUDA does on a thread of its
 //! driver: they may block, and whoever waits for them may hold locks that they take.
 //!
-//! The other watches a program that waits without calling: for a flag in mapped or managed memory, for
-//! a function that a stream is to call, for another process. When no call has come for a while and
-//! there is anything by which somebody could be waiting, it executes everything that may run.
+//! The other watches a program that waits without calling: for a flag in mapped or managed memory,
+//! for a function that a stream is to call, for another process. When no call has come for a while
+//! and there is anything by which somebody could be waiting, it executes everything that may run.
 
 use crate::order::OpId;
 use crate::runtime::{Runtime, Session, State};
@@ -15,14 +15,14 @@ use crate::thread;
 use parking_lot::MutexGuard;
 use std::time::Duration;
 
-/// How often the watcher looks.
-const INTERVAL: Duration = Duration::from_millis(10);
+/// Interval at which the watcher polls.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Looks without a call of the program after which its work is executed: if a function is to be
-/// called or another process may wait, and if all that could be waited for is a change of memory, for
-/// which a program that only computes long must not be mistaken.
-const QUIET: u32 = 5;
-const QUIET_MEMORY: u32 = 25;
+/// called or another process may wait, and if all that could be waited for is a change of memory,
+/// for which a program that only computes long must not be mistaken.
+const QUIET_INTERVALS: u32 = 5;
+const QUIET_MEMORY_INTERVALS: u32 = 25;
 
 /// Which threads have been started.
 #[derive(Debug, Default)]
@@ -60,9 +60,9 @@ impl State {
             return None;
         }
         if self.exported || self.functions > 0 {
-            return Some(QUIET);
+            return Some(QUIET_INTERVALS);
         }
-        self.memory.is_seen_by_host().then_some(QUIET_MEMORY)
+        self.memory.is_seen_by_host().then_some(QUIET_MEMORY_INTERVALS)
     }
 }
 
@@ -114,11 +114,11 @@ fn call_function(state: &mut MutexGuard<'static, State>, op: OpId, pending: &Pen
 fn watch(runtime: &'static Runtime) {
     let (mut seen, mut quiet) = (runtime.calls(), 0);
     loop {
-        std::thread::sleep(INTERVAL);
+        std::thread::sleep(POLL_INTERVAL);
         let calls = runtime.calls();
         quiet = if calls == seen { quiet + 1 } else { 0 };
         seen = calls;
-        if quiet >= QUIET {
+        if quiet >= QUIET_INTERVALS {
             execute_all(runtime, seen, quiet);
         }
     }

@@ -12,8 +12,8 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// More devices than a node has.
-const MOST_DEVICES: usize = 64;
+/// Maximum number of devices, more than a node has.
+const MAX_DEVICES: usize = 64;
 
 impl Settings {
     /// `COMMSAN_GPU=sim:N` (one device if unset) and `COMMSAN_GPU_SEED` (0 if unset).
@@ -32,7 +32,7 @@ impl Settings {
             eprintln!("commsan: COMMSAN_GPU_SEED is a number; taking 0");
         }
         Settings {
-            devices: devices.and_then(Result::ok).unwrap_or(1).min(MOST_DEVICES),
+            devices: devices.and_then(Result::ok).unwrap_or(1).min(MAX_DEVICES),
             seed: seed.and_then(Result::ok).unwrap_or(0),
         }
     }
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(read(Some("sim:4"), Some("7")), (4, 7));
         assert_eq!(read(Some("sim:0"), None), (0, 0));
         assert_eq!(read(Some("real"), Some("x")), (1, 0));
-        assert_eq!(read(Some("sim:1000"), None), (MOST_DEVICES, 0));
+        assert_eq!(read(Some("sim:1000"), None), (MAX_DEVICES, 0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Putting work into streams.
+//! Enqueues operations into streams.
 
 use crate::copy::Copy;
 use crate::error::{Error, Result};
@@ -14,11 +14,11 @@ use crate::task::Task;
 use crate::thread;
 use std::sync::Arc;
 
-/// Bytes that are kept for copies that have not run; what would be more is copied at once.
-const MOST_STAGED: usize = 64 << 20;
+/// Maximum bytes staged for copies that have not run; what exceeds it is copied at once.
+const MAX_STAGED_BYTES: usize = 64 << 20;
 
-/// Virtual time that a call takes.
-const CALL: u64 = 1_000;
+/// Virtual time of a call, in nanoseconds.
+const CALL_NS: u64 = 1_000;
 
 impl Session {
     /// Puts an operation into a stream, or into the graph that the stream is captured to. Gives the
@@ -63,7 +63,7 @@ impl Session {
             Wait::Staging if !capturing => {
                 let past = self.order.past(stream);
                 self.wait(&past)?;
-                if self.staged + copy.extent.bytes() > MOST_STAGED {
+                if self.staged + copy.extent.bytes() > MAX_STAGED_BYTES {
                     let op = self.submit(stream, Task::Copy(copy))?;
                     return self.wait_as(Wait::Operation, op);
                 }
@@ -163,8 +163,8 @@ impl Session {
         Ok(())
     }
 
-    /// The operation that stands for an event, if it is pending, and another process's record of it,
-    /// if that has not happened.
+    /// The operation that stands for an event, if it is pending, and another process's record of
+    /// it, if that has not happened.
     pub fn outstanding(&self, event: usize) -> Result<(Option<OpId>, Option<Mark>)> {
         let event = self.events.get(event)?;
         self.usable(event.device)?;
@@ -250,8 +250,8 @@ impl Session {
         Ok(())
     }
 
-    /// What follows every submission: the seed may have something run early, and a program that does
-    /// not call again is watched.
+    /// What follows every submission: the seed may have something run early, and a program that
+    /// does not call again is watched.
     fn after_submission(&mut self) {
         self.run_early();
         self.wake_services();
@@ -319,7 +319,7 @@ impl State {
 
     /// Notes what an operation does.
     pub(crate) fn expect(&mut self, op: OpId, task: Task, device: usize) {
-        self.now += CALL;
+        self.now += CALL_NS;
         let start = self.now.max(self.devices[device].finished);
         self.functions += usize::from(matches!(task, Task::Host(_)));
         self.pending.insert(op, Pending { task, device, start });

@@ -1,4 +1,4 @@
-//! What operations do.
+//! Operations of streams and their execution.
 
 use crate::conditional::Choice;
 use crate::copy::{Copy, Set};
@@ -76,21 +76,21 @@ pub enum Task {
 }
 
 impl Task {
-    /// Nanoseconds of virtual time, but for kernels, which tell theirs while they run. Latencies and
-    /// rates are of the order of a current device's; nothing depends on them but what
+    /// Nanoseconds of virtual time, but for kernels, which tell theirs while they run. Latencies
+    /// and rates are of the order of a current device's; nothing depends on them but what
     /// `cudaEventElapsedTime` says.
     pub fn cost(&self) -> u64 {
-        const LATENCY: u64 = 2_000;
-        const CALL: u64 = 10_000;
+        const LATENCY_NS: u64 = 2_000;
+        const HOST_CALLBACK_NS: u64 = 10_000;
         const BYTES_PER_NS: u64 = 25;
         const SET_BYTES_PER_NS: u64 = 1_000;
         match self {
             Task::Copy(copy) | Task::Staged(copy, _) => {
-                LATENCY + copy.extent.bytes() as u64 / BYTES_PER_NS
+                LATENCY_NS + copy.extent.bytes() as u64 / BYTES_PER_NS
             }
-            Task::Set(set) => LATENCY + set.extent.bytes() as u64 / SET_BYTES_PER_NS,
-            Task::Host(_) => CALL,
-            Task::Kernel(_) => LATENCY,
+            Task::Set(set) => LATENCY_NS + set.extent.bytes() as u64 / SET_BYTES_PER_NS,
+            Task::Host(_) => HOST_CALLBACK_NS,
+            Task::Kernel(_) => LATENCY_NS,
             Task::Mark
             | Task::Free(_)
             | Task::Signal(_)

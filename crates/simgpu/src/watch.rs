@@ -1,20 +1,22 @@
+//! Access callbacks.
+//!
 //! Telling what kernels access, to who checks the program.
 //!
-//! A launch carries the tag that its thread has set before ([`crate::thread::set_tag`]). In a graph, a
-//! kernel has the tag of the call that made its node, captured or added; a launch of the graph adds its
-//! own tag to it, so that who leaves the upper bits of one and the lower bits of the other free knows
-//! node and launch. What carries no tag, and what nobody wants, runs as ever.
+//! A launch carries the tag that its thread has set before ([`crate::thread::set_tag`]). In a
+//! graph, a kernel has the tag of the call that made its node, captured or added; a launch of the
+//! graph adds its own tag to it, so that who leaves the upper bits of one and the lower bits of the
+//! other free knows node and launch. What carries no tag, and what nobody wants, runs as ever.
 //!
-//! **When, and under which locks.** [`Wants`] is called when the kernel begins, [`Touched`] while it
-//! runs, before it counts as complete: nobody who waits for it goes on before all is told. Both are
-//! called by whichever thread executes: one that waits in a call of the runtime, that submits work
-//! which the seed has run early, or the one that executes for programs that wait without calling. It
-//! holds the runtime's lock, so that neither may call the runtime, nor take a lock that anybody holds
-//! who calls it.
+//! **When, and under which locks.** [`Wants`] is called when the kernel begins, [`Touched`] while
+//! it runs, before it counts as complete: nobody who waits for it goes on before all is told. Both
+//! are called by whichever thread executes: one that waits in a call of the runtime, that submits
+//! work which the seed has run early, or the one that executes for programs that wait without
+//! calling. It holds the runtime's lock, so that neither may call the runtime, nor take a lock that
+//! anybody holds who calls it.
 //!
 //! What is told is exact, but in no particular order: bytes that an instruction accesses again and
-//! again, or that touch each other, are told as one as far as they fit in what is kept back until the
-//! kernel ends or waits.
+//! again, or that touch each other, are told as one as far as they fit in what is kept back until
+//! the kernel ends or waits.
 
 use commsan_ptx::{Module, Site, Strength};
 use commsan_simt::{Access, Kind, Observer};
@@ -24,13 +26,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString, c_char};
 use std::ops::Range;
 
-/// Whether it is to be told what the kernel with a tag accesses.
+/// Whether the accesses of the kernel with a tag are to be reported.
 pub type Wants = extern "C" fn(tag: u64) -> bool;
 
-/// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file, whose name
-/// is null if it is not known, and else stays where it is. Strong accesses do not race with each other: 1 if
-/// those of one device do not, 2 if no others, nor the host's, 0 for weak ones ([`Strength::number`]). Those
-/// that write may read as well.
+/// The kernel with a tag reads or writes `size` bytes from an address on, in a line of a file,
+/// whose name is null if it is not known, and else stays where it is. Strong accesses do not race
+/// with each other: 1 if those of one device do not, 2 if no others, nor the host's, 0 for weak
+/// ones ([`Strength::number`]). Those that write may read as well.
 pub type Touched = extern "C" fn(
     tag: u64,
     write: bool,
@@ -46,7 +48,7 @@ pub type Touched = extern "C" fn(
 pub struct Watcher {
     /// Is asked.
     pub wants: Wants,
-    /// Is told.
+    /// The callback.
     pub touched: Touched,
 }
 
@@ -57,14 +59,14 @@ impl Watcher {
     }
 }
 
-/// Who is told of one kernel.
+/// The callback for one kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
     tag: u64,
     touched: Touched,
 }
 
-/// What is to be told of an instruction.
+/// What is to be reported of an instruction.
 #[derive(Debug)]
 struct Told {
     file: *const c_char,
@@ -98,15 +100,15 @@ pub(crate) fn kept(file: &str) -> *const c_char {
     known.as_ptr()
 }
 
-/// How many ranges are kept back before they are told.
-const MOST_RANGES: usize = 4096;
+/// Maximum number of ranges that are buffered before they are reported.
+const MAX_BUFFERED_RANGES: usize = 4096;
 
 /// Disjoint ranges of addresses that do not touch each other: where they begin and end.
 #[derive(Debug, Default)]
 struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds a range; tells by how much their number grows.
+    /// Adds a range; returns by how much their number grows.
     fn add(&mut self, range: Range<u64>) -> isize {
         let Range { mut start, mut end } = range;
         let mut grown = 1;
@@ -128,7 +130,7 @@ impl Ranges {
 #[derive(Debug)]
 pub struct Watching {
     watch: Watch,
-    /// What was accessed and is not told yet, by instruction and whether it is written.
+    /// What was accessed and is not reported yet, by instruction and whether it is written.
     kept: FxHashMap<(Site, bool), Ranges>,
     /// Ranges in it.
     count: usize,
@@ -191,7 +193,7 @@ impl Observer for With<'_> {
         }
         grown += run.map_or(0, |last| ranges.add(last));
         self.watching.count = self.watching.count.saturating_add_signed(grown);
-        if self.watching.count > MOST_RANGES {
+        if self.watching.count > MAX_BUFFERED_RANGES {
             self.watching.tell(self.module);
         }
     }

@@ -5,11 +5,12 @@
 //! - `//# nvcc: FLAGS` adds flags to its compiler;
 //! - `//# devices: N` gives it so many devices (1);
 //! - `//# seeds: N` runs it with seeds 0 to N-1 (1), each twice with the same output;
-//! - `//# once: WORD` and `//# sometimes: WORD`: with seed 0, and with some other seed, it prints it.
+//! - `//# once: WORD` and `//# sometimes: WORD`: with seed 0, and with some other seed, it prints
+//!   it.
 //!
 //! `.cu` files are compiled by nvcc, `.cc` files by the host's compiler with the toolkit's headers:
-//! those of `target/cuda`, which `scripts/cuda.sh` installs, or of the nvcc that `NVCC` names; and with
-//! CUDA 12's, to run on the library of that version, if `CUDA12_INCLUDE` says where these are.
+//! those of `target/cuda`, which `scripts/cuda.sh` installs, or of the nvcc that `NVCC` names; and
+//! with CUDA 12's, to run on the library of that version, if `CUDA12_INCLUDE` says where these are.
 //! `tests/programs/parts` has further files of some programs.
 
 mod support;

@@ -122,7 +122,7 @@ pub const UNDEFINED: c_int = c_int::MIN;
 pub const NO_COLOR: c_int = -1;
 /// What the initializer of a configuration puts into it, `NCCL_API_MAGIC`.
 pub const MAGIC: c_uint = 0xcafe_beef;
-/// The same of `ncclSimInfo_t`.
+/// What the initializer of `ncclSimInfo_t` puts into it.
 pub const SIM_INFO_MAGIC: c_uint = 0x7468_5283;
 
 /// What `ncclConfig_t` begins with in every version that has it.

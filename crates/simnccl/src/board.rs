@@ -1,9 +1,9 @@
-//! Where the ranks of a communicator meet: memory that they share, of one process or several.
+//! Rendezvous of a communicator's ranks in shared memory, within one process or across several.
 //!
-//! A file in `/dev/shm`, named by the communicator's unique identifier, is there until all ranks have come.
-//! After that they tell each other what they have to by rounds, in which each rank writes and then reads what
-//! all have written. Two places each are enough: who writes for the round after next knows that all have read
-//! that place, since they have written for the next one.
+//! A file in `/dev/shm`, named by the communicator's unique identifier, is there until all ranks
+//! have come. After that they exchange what they have to in rounds, in which each rank writes and
+//! then reads what all have written. Two places each are enough: who writes for the round after
+//! next knows that all have read that place, since they have written for the next one.
 
 use crate::abi::{ID_BYTES, UniqueId};
 use crate::error::{Failure, Result};
@@ -17,15 +17,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The most ranks of a communicator, as many as a node has simulated devices.
-pub const MOST_RANKS: usize = 64;
+/// Maximum number of ranks of a communicator: a node has as many simulated devices.
+pub const MAX_RANKS: usize = 64;
 
-/// Bytes that a rank tells in a round.
-pub const MESSAGE: usize = 128;
+/// Bytes that a rank publishes in one round.
+pub const MESSAGE_BYTES: usize = 128;
 
-/// How long who waits sleeps, at the most, and how often it asks whether the others live.
-const NAP: Duration = Duration::from_micros(500);
-const LOOK: Duration = Duration::from_millis(100);
+/// Maximum time for which a waiting rank sleeps at once.
+const MAX_NAP: Duration = Duration::from_micros(500);
+/// Interval at which a waiting rank checks that the others are alive.
+const LIVENESS_INTERVAL: Duration = Duration::from_millis(100);
 
 impl UniqueId {
     /// An identifier that no other communicator has.
@@ -37,8 +38,8 @@ impl UniqueId {
         Ok(UniqueId(bytes))
     }
 
-    /// The identifier of a communicator that is made of this one's, by its ranks alike, who all name it the
-    /// same.
+    /// The identifier of a communicator that is made of this one's, by its ranks alike, who all
+    /// name it the same.
     pub fn child(&self, name: impl Hash) -> UniqueId {
         let mut bytes = [0; ID_BYTES];
         for (salt, part) in bytes[..24].chunks_exact_mut(8).enumerate() {
@@ -68,7 +69,7 @@ struct Shared {
     arrived: AtomicU32,
     /// Whether a rank has found that they do not fit together.
     broken: AtomicU32,
-    seats: [Seat; MOST_RANKS],
+    seats: [Seat; MAX_RANKS],
 }
 
 /// What a rank writes.
@@ -80,7 +81,7 @@ struct Seat {
     gone: AtomicU32,
     /// Rounds that it has written.
     rounds: AtomicU64,
-    messages: [[AtomicU8; MESSAGE]; 2],
+    messages: [[AtomicU8; MESSAGE_BYTES]; 2],
 }
 
 /// A rank's seat at the board.
@@ -99,9 +100,9 @@ unsafe impl Sync for Board {}
 impl Board {
     /// Comes to the board, and waits until all have.
     pub fn join(id: &UniqueId, rank: usize, ranks: usize) -> Result<Board> {
-        if ranks > MOST_RANKS {
+        if ranks > MAX_RANKS {
             return Err(Failure::argument(format!(
-                "more than {MOST_RANKS} ranks are not simulated"
+                "more than {MAX_RANKS} ranks are not simulated"
             )));
         }
         let path = id.path();
@@ -155,8 +156,8 @@ impl Board {
         self.seat(rank).process.load(Ordering::Acquire)
     }
 
-    /// Tells all ranks something; gives what each has told.
-    pub fn exchange(&self, message: &[u8; MESSAGE]) -> Result<Vec<[u8; MESSAGE]>> {
+    /// All-gathers: publishes a message of this rank and returns those of all ranks.
+    pub fn exchange(&self, message: &[u8; MESSAGE_BYTES]) -> Result<Vec<[u8; MESSAGE_BYTES]>> {
         let own = self.seat(self.rank);
         let round = own.rounds.load(Ordering::Relaxed);
         let place = (round % 2) as usize;
@@ -188,7 +189,7 @@ impl Board {
     pub fn wait_for_all_to_leave(&self) {
         // Who has ended has left, so that this is no failure.
         while !self.have_all_left() {
-            std::thread::sleep(NAP);
+            std::thread::sleep(MAX_NAP);
         }
     }
 
@@ -199,14 +200,14 @@ impl Board {
             if self.shared().broken.load(Ordering::Acquire) != 0 {
                 return Err(Failure::remote("the ranks do not fit together"));
             }
-            if looked.elapsed() > LOOK {
+            if looked.elapsed() > LIVENESS_INTERVAL {
                 looked = Instant::now();
                 if let Some(rank) = (0..self.ranks).find(|&rank| self.is_dead(rank)) {
                     return Err(Failure::remote(format!("rank {rank} has ended before {what}")));
                 }
             }
             std::thread::sleep(nap);
-            nap = (nap * 2).min(NAP);
+            nap = (nap * 2).min(MAX_NAP);
         }
         Ok(())
     }
@@ -249,9 +250,9 @@ fn map(path: &PathBuf) -> io::Result<*const Shared> {
     Ok(address.cast_const().cast())
 }
 
-/// Pads what a rank tells to a whole message.
-pub fn message(words: &[u64]) -> [u8; MESSAGE] {
-    let mut message = [0; MESSAGE];
+/// Pads what a rank publishes to a whole message.
+pub fn message(words: &[u64]) -> [u8; MESSAGE_BYTES] {
+    let mut message = [0; MESSAGE_BYTES];
     for (to, word) in message.chunks_exact_mut(8).zip(words) {
         to.copy_from_slice(&word.to_le_bytes());
     }
@@ -259,7 +260,7 @@ pub fn message(words: &[u64]) -> [u8; MESSAGE] {
 }
 
 /// A word of a message.
-pub fn word(message: &[u8; MESSAGE], number: usize) -> u64 {
+pub fn word(message: &[u8; MESSAGE_BYTES], number: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|at| message[8 * number + at]))
 }
 

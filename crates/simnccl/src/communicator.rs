@@ -39,14 +39,15 @@ pub struct Communicator {
     finalized: Mutex<bool>,
 }
 
-/// What orders kernels of a communicator that are put into different streams: they use the same queues.
+/// What orders kernels of a communicator that are put into different streams: they use the same
+/// queues.
 #[derive(Debug)]
 struct Order {
     /// For what the library does itself.
     own: Stream,
     /// After the last kernel that was not captured, and the stream it is in.
     last: (Event, Option<usize>),
-    /// The same in a capture, by its number.
+    /// After the last kernel in a stream capture, and the capture's number and stream.
     captured: (Event, Option<(u64, usize)>),
     /// After what other streams of a group have before it.
     joined: Event,
@@ -89,7 +90,8 @@ impl Order {
         Ok(capture)
     }
 
-    /// What follows in any of these streams, and in the communicator, is after what is in the first.
+    /// What follows in any of these streams, and in the communicator, is after what is in the
+    /// first.
     fn leave(&mut self, capture: u64, streams: &[usize]) -> Result {
         let stream = streams[0];
         let event = if capture == 0 { &self.last.0 } else { &self.captured.0 };
@@ -249,7 +251,7 @@ impl Communicator {
         if order.last.1.is_some() { order.last.0.wait() } else { Ok(()) }
     }
 
-    /// The same, for the last time.
+    /// Waits for the communicator's work, then closes it for further calls.
     pub fn finalize(&self) -> Result {
         if std::mem::replace(&mut *self.finalized.lock(), true) {
             return Err(Failure::usage("the communicator was finalized before"));

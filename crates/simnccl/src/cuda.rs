@@ -1,7 +1,7 @@
 //! The CUDA runtime that the program has.
 //!
-//! NCCL carries a runtime of its own, so that nobody who looks at the program's calls sees NCCL's. Here it
-//! is the program's, but called past whoever stands in front of it.
+//! NCCL carries a runtime of its own, so that nobody who looks at the program's calls sees NCCL's.
+//! Here it is the program's, but called past whoever stands in front of it.
 
 use crate::abi::Code;
 use crate::error::{Failure, Result};
@@ -129,7 +129,8 @@ impl Library {
     }
 }
 
-/// The runtime that is loaded already, whoever it was loaded for; else the one that programs would find.
+/// The runtime that is loaded already, whoever it was loaded for; else the one that programs would
+/// find.
 fn library() -> Option<Library> {
     extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
         // SAFETY: the callback gets a valid `info`, and `data` is the result below.
@@ -157,7 +158,8 @@ fn is_runtime(path: *const c_char) -> bool {
 macro_rules! ask {
     ($name:ident($($argument:expr),* $(,)?)) => {{
         let functions = functions()?;
-        // SAFETY: the runtime's function; pointers among the arguments are to what it reads or writes.
+        // SAFETY: the runtime's function; pointers among the arguments are to what it reads or
+        // writes.
         let code = unsafe { (functions.$name)($($argument),*) };
         check(functions, stringify!($name), code)
     }};
@@ -338,8 +340,8 @@ pub fn close(address: u64) -> Result {
     ask!(cudaIpcCloseMemHandle(address))
 }
 
-/// Makes a kernel of a module known; gives what stands for it from then on, as the address of a host function
-/// does in what compilers make: here it is the wrapper's.
+/// Makes a kernel of a module known; gives what stands for it from then on, as the address of a
+/// host function does in what compilers make: here it is the wrapper's.
 pub fn register(module: &'static Wrapper, name: &'static CStr) -> Result<usize> {
     let functions = functions()?;
     let wrapper = (&raw const *module).cast::<c_void>();
@@ -378,7 +380,7 @@ pub fn call(stream: usize, function: impl Fn() + Send + 'static) -> Result {
         // SAFETY: it was made below, and is there until it is called, or forever.
         unsafe {
             let called = &*data;
-            // A panic ends here: the function has told what is wrong.
+            // A panic ends here: the function has reported the error.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (called.function)()));
             if !called.stays {
                 drop(Box::from_raw(data));

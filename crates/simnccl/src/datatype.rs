@@ -2,8 +2,8 @@
 
 use crate::abi::DataType;
 
-/// How kernels read, compute with and write values of a datatype. Instructions have their target as `$d`,
-/// and their sources as `$a` and `$b`.
+/// How kernels read, compute with and write values of a datatype. Instructions have their target as
+/// `$d`, and their sources as `$a` and `$b`.
 #[derive(Debug)]
 pub struct Arithmetic {
     /// The datatype.
@@ -18,7 +18,7 @@ pub struct Arithmetic {
     pub computed: &'static str,
     /// What makes a value to compute with of one that was loaded; nothing if it is one.
     pub widen: &'static str,
-    /// The reverse.
+    /// Code that narrows a computed value for the store; empty if none is needed.
     pub narrow: &'static str,
     /// Sum, product, minimum and maximum.
     pub combine: [&'static str; 4],
@@ -61,9 +61,9 @@ macro_rules! eighth {
     };
 }
 
-/// All datatypes. Numbers of 16 bits or fewer are computed with as `float`, which has so many digits that
-/// sums and products, rounded again, are those that 16-bit units give (Figueroa, "When is double rounding
-/// innocuous?").
+/// All datatypes. Numbers of 16 bits or fewer are computed with as `float`, which has so many
+/// digits that sums and products, rounded again, are those that 16-bit units give (Figueroa, "When
+/// is double rounding innocuous?").
 #[rustfmt::skip]
 static TABLE: [Arithmetic; 12] = [
     Arithmetic { of: DataType::I8,  name: "i8",  size: 1, stored: ("s8", "b32"),  computed: "b32", widen: "", narrow: "", combine: SIGNED,        divide: Some("cvt.s32.s8 $d, $a; div.s32 $d, $d, $b;") },
@@ -108,7 +108,8 @@ impl DataType {
     }
 }
 
-/// The nearest of the non-negative numbers with so many bits of fraction and that bias, to even in doubt.
+/// The nearest of the non-negative numbers with so many bits of fraction and that bias, to even in
+/// doubt.
 fn small_float(number: f64, fraction: u32, bias: i32) -> u8 {
     let exponent = (number.log2().floor() as i32).max(1 - bias);
     let steps = (number * f64::from(fraction as i32 - exponent).exp2()).round_ties_even() as u32;

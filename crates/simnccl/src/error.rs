@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// Why a call has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What the program is told.
+    /// The code that the program gets.
     pub code: Code,
     /// What `ncclGetLastError` says.
     pub message: String,

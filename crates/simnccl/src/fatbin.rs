@@ -1,7 +1,7 @@
 //! The container in which compilers embed PTX, as the registration functions take it.
 //!
-//! What is known of the format is written down where it is read, in `commsan-ptx`; this is one image,
-//! uncompressed.
+//! What is known of the format is written down where it is read, in `commsan-ptx`; this is one
+//! image, uncompressed.
 
 const MAGIC: u32 = 0xBA55_ED50;
 const HEADER: usize = 16;

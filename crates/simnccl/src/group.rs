@@ -128,7 +128,8 @@ fn make(jobs: Vec<Job>) -> Result {
     if others { Err(Failure { code: Code::InProgress, message }) } else { Ok(()) }
 }
 
-/// Puts tasks into streams: for each communicator its collectives as they come, then its messages at once.
+/// Puts tasks into streams: for each communicator its collectives as they come, then its messages
+/// at once.
 fn run(tasks: &[(Arc<Communicator>, usize, Task)]) -> Result {
     let mut seen: Vec<&Arc<Communicator>> = Vec::new();
     for (on, ..) in tasks {

@@ -1,16 +1,16 @@
 //! Sends and receives: all of a group go on together, as blocks of one kernel.
 //!
-//! Each pair of sender and receiver has a block of its own, which does its operations one after the other.
-//! Where a group has more of them than a kernel is given, kernels follow each other. Operations are put to them
-//! by rounds, in which each rank sends to the one so many places after it and receives from the one so many
-//! before; the n-th send of a round and the n-th receive stay together. So the earliest operation that anybody
-//! waits for is under way at both its ends.
+//! Each pair of sender and receiver has a block of its own, which does its operations one after the
+//! other. Where a group has more of them than a kernel is given, kernels follow each other.
+//! Operations are put to them by rounds, in which each rank sends to the one so many places after
+//! it and receives from the one so many before; the n-th send of a round and the n-th receive stay
+//! together. So the earliest operation that anybody waits for is under way at both its ends.
 
 use crate::communicator::Communicator;
 use crate::error::{Failure, Result};
 use crate::kernels::Kernel;
 use crate::schedule::{Phase, Source, Step};
-use crate::work::{Buffers, MOST_OPERATIONS, Scalar, Work};
+use crate::work::{Buffers, MAX_OPERATIONS, Scalar, Work};
 use std::collections::BTreeMap;
 
 /// Which way values go.
@@ -50,7 +50,7 @@ struct Act {
 /// The kernels that do a group's sends and receives.
 pub fn launches(on: &Communicator, operations: &[Operation]) -> Result<Vec<(Kernel, Work)>> {
     let acts = acts(on.rank, on.ranks, operations)?;
-    Ok(batches(&acts, MOST_OPERATIONS).map(|batch| (Kernel::SendRecv, work(on, batch))).collect())
+    Ok(batches(&acts, MAX_OPERATIONS).map(|batch| (Kernel::SendRecv, work(on, batch))).collect())
 }
 
 /// What there is to do, in the order of rounds.
@@ -83,7 +83,7 @@ fn acts(rank: usize, ranks: usize, operations: &[Operation]) -> Result<Vec<Act>>
         acts.push(Act { turn, pair: (peer, way), step, input: buffer, output: buffer });
     }
     acts.extend(copies(rank, &own)?);
-    // Of nothing there is nothing to tell the peer.
+    // An empty transfer needs no message to the peer.
     acts.retain(|act| act.step.length > 0);
     acts.sort_by_key(|act| (act.turn, act.pair.1));
     Ok(acts)

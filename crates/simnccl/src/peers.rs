@@ -1,6 +1,6 @@
 //! Where the ranks of a communicator have their regions, and how each reaches the others'.
 
-use crate::board::{Board, MESSAGE, message, word};
+use crate::board::{Board, MESSAGE_BYTES, message, word};
 use crate::cuda::{self, IpcHandle, Stream};
 use crate::error::{Failure, Result};
 use crate::region::Layout;
@@ -18,8 +18,8 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// Makes this rank's region on the current device, and finds the others'. When it returns, all are
-    /// ready.
+    /// Makes this rank's region on the current device, and finds the others'. When it returns, all
+    /// are ready.
     pub fn make(
         board: &Board,
         rank: usize,
@@ -67,7 +67,7 @@ impl Regions {
                 cuda::reach(devices[peer])?;
                 word(told, 0)
             } else {
-                let handle = IpcHandle(std::array::from_fn(|at| told[MESSAGE - 64 + at]));
+                let handle = IpcHandle(std::array::from_fn(|at| told[MESSAGE_BYTES - 64 + at]));
                 let base = cuda::open(handle)?;
                 self.opened.push(base);
                 base

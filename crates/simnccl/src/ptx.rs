@@ -1,17 +1,18 @@
 //! The code of kernels, written for a datatype and a reduction.
 //!
-//! All kernels go through phases, pieces and steps as `work.rs` lays them out, and differ in what they do
-//! with values. In each step, one thread waits until what the step gets is there and there is room for what it
-//! sends; then all threads go through the piece; then that thread tells the peers. Stores to a peer are before
-//! the count that tells of them (`st.release.sys`), which is before the load that sees it (`ld.acquire.sys`:
-//! PTX ISA, "Memory Consistency Model").
+//! All kernels go through phases, pieces and steps as `work.rs` lays them out, and differ in what
+//! they do with values. In each step, one thread waits until what the step gets is there and there
+//! is room for what it sends; then all threads go through the piece; then that thread tells the
+//! peers. Stores to a peer are before the count that tells of them (`st.release.sys`), which is
+//! before the load that sees it (`ld.acquire.sys`: PTX ISA, "Memory Consistency Model").
 
 use crate::datatype::{Arithmetic, Reduction, arithmetic};
 use crate::region::{SLOTS, field as link};
-use crate::work::{BYTES, field, flag};
+use crate::work::{PARAMETER_BYTES, field, flag};
 use std::fmt::Write as _;
 
-/// Architecture and version of PTX that the code is written for: parameters of more than 4 KiB need 8.1.
+/// Architecture and version of PTX that the code is written for: parameters of more than 4 KiB need
+/// 8.1.
 pub const ARCHITECTURE: u32 = 90;
 /// See [`ARCHITECTURE`].
 pub const VERSION: (u16, u16) = (8, 3);
@@ -40,7 +41,7 @@ pub fn module(name: &str, values: Values) -> String {
         code.push('\n');
     };
     line(&format!(".version {major}.{minor}\n.target sm_{ARCHITECTURE}\n.address_size 64\n"));
-    line(&format!(".visible .entry {name}(.param .align 8 .b8 work[{BYTES}])\n{{"));
+    line(&format!(".visible .entry {name}(.param .align 8 .b8 work[{PARAMETER_BYTES}])\n{{"));
     line(REGISTERS);
     line(&begin());
     if let Values::Reduce(of, reduction) = values {
@@ -252,7 +253,8 @@ struct Lane {
     size: usize,
     /// Type of loads and stores, and of registers for it.
     stored: (&'static str, &'static str),
-    /// From registers `a` and `b` with what was loaded to `c` with what is stored; `#` is the value's number.
+    /// From registers `a` and `b` with what was loaded to `c` with what is stored; `#` is the
+    /// value's number.
     between: String,
 }
 
@@ -371,7 +373,7 @@ END_{label}:
     )
 }
 
-/// When all threads have gone through the piece, the first one tells the peers.
+/// When all threads have gone through the piece, the first one signals the peers.
 fn tell() -> String {
     format!(
         "

@@ -1,9 +1,10 @@
 //! The device memory that a rank has for a communicator, and how kernels find their way in it.
 //!
-//! It begins with a word that ends kernels. Then follows a [`Link`] for each rank, and a queue for each
-//! other rank, to which that one sends: [`SLOTS`] slots, used in turn. Who sends waits until a slot is free,
-//! stores into it, in the receiver's memory, and then counts on there; who receives counts on at the sender's
-//! when it has taken what was in a slot. So whoever waits reads memory of its own.
+//! It begins with a word that ends kernels. Then follows a [`Link`] for each rank, and a queue for
+//! each other rank, to which that one sends: [`SLOTS`] slots, used in turn. Who sends waits until a
+//! slot is free, stores into it, in the receiver's memory, and then counts on there; who receives
+//! counts on at the sender's when it has taken what was in a slot. So whoever waits reads memory of
+//! its own.
 
 use std::mem::offset_of;
 
@@ -59,8 +60,8 @@ pub struct Layout {
     pub slot: u64,
 }
 
-/// Where the links begin; before them is the word that ends kernels.
-const LINKS: u64 = 64;
+/// Offset in bytes of the links; before them is the word that ends kernels.
+const LINKS_OFFSET: u64 = 64;
 /// Queues begin at multiples of this.
 const ALIGNMENT: u64 = 256;
 
@@ -71,12 +72,12 @@ impl Layout {
     }
 
     fn header(self) -> u64 {
-        (LINKS + self.ranks as u64 * size_of::<Link>() as u64).next_multiple_of(ALIGNMENT)
+        (LINKS_OFFSET + self.ranks as u64 * size_of::<Link>() as u64).next_multiple_of(ALIGNMENT)
     }
 
     /// Where the link with a rank is.
     pub fn link(self, rank: usize) -> u64 {
-        LINKS + (rank * size_of::<Link>()) as u64
+        LINKS_OFFSET + (rank * size_of::<Link>()) as u64
     }
 
     /// Where a rank has its queue for another.
@@ -85,10 +86,10 @@ impl Layout {
         self.header() + number as u64 * SLOTS * self.slot
     }
 
-    /// What a rank's region begins with when nothing was sent yet. `bases` are where it finds the regions of
-    /// all ranks.
+    /// What a rank's region begins with when nothing was sent yet. `bases` are where it finds the
+    /// regions of all ranks.
     pub fn header_of(self, rank: usize, bases: &[u64]) -> Vec<u8> {
-        let mut bytes = vec![0; LINKS as usize];
+        let mut bytes = vec![0; LINKS_OFFSET as usize];
         for (peer, &base) in bases.iter().enumerate() {
             let mut link = Link::default();
             if peer != rank {

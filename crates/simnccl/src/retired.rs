@@ -1,8 +1,9 @@
-//! Memory of communicators that were destroyed, until nobody uses it any more.
+//! Deferred reclamation of the memory of destroyed communicators.
 //!
-//! A rank may be destroyed before its peers have done their part. Giving device memory back waits for the
-//! device, whose next kernel may wait for a rank whose thread would be the one that waits here: so a thread
-//! gives back only what it has retired itself, or makes use of it for the next communicator.
+//! A rank may be destroyed before its peers have done their part. Giving device memory back waits
+//! for the device, whose next kernel may wait for a rank whose thread would be the one that waits
+//! here: so a thread gives back only what it has retired itself, or makes use of it for the next
+//! communicator.
 
 use crate::communicator::Communicator;
 use crate::cuda;
@@ -14,8 +15,8 @@ use std::thread::{self, ThreadId};
 
 static RETIRED: Mutex<Vec<(ThreadId, Arc<Communicator>)>> = Mutex::new(Vec::new());
 
-/// The program needs a rank no more. If it `may_wait`, a process's only rank waits for the others, as NCCL
-/// has it: destroying is for all ranks of a node.
+/// The program needs a rank no more. If it `may_wait`, a process's only rank waits for the others,
+/// as NCCL has it: destroying is for all ranks of a node.
 pub fn add(communicator: Arc<Communicator>, may_wait: bool) -> Result {
     communicator.leave();
     if may_wait && communicator.is_alone() {

@@ -1,11 +1,13 @@
-//! In which steps a rank takes part in a collective.
+//! Algorithms of collectives (ring, tree) as steps of one rank.
 //!
-//! A step gets values from where this rank has them, or from a peer, or combines the two; puts them to where
-//! this rank wants them, or sends them to a peer, or both. Steps of a phase follow each other piece by piece,
-//! so that pieces are on their way around while others start; phases follow each other as wholes.
+//! A step gets values from where this rank has them, or from a peer, or combines the two; puts them
+//! to where this rank wants them, or sends them to a peer, or both. Steps of a phase follow each
+//! other piece by piece, so that pieces are on their way around while others start; phases follow
+//! each other as wholes.
 //!
-//! With `p` ranks, `n` values, and parts of `n / p` of them, rounded up to whole 16 bytes, the values that go
-//! from rank to rank are these (`next` is the rank after, the first one after the last):
+//! With `p` ranks, `n` values, and parts of `n / p` of them, rounded up to whole 16 bytes, the
+//! values that go from rank to rank are these (`next` is the rank after, the first one after the
+//! last):
 //!
 //! | | from, to | values |
 //! |---|---|---|
@@ -16,8 +18,8 @@
 //! | broadcast, ring | rank, next, but not to the root | `n` |
 //! | reduce, ring | rank, next, but not from the root | `n` |
 //!
-//! Within a node, NCCL's tree is a chain (Snoopie, §5.3), as it is here: its ends send and receive `n`, the
-//! others 2 `n`.
+//! Within a node, NCCL's tree is a chain (Snoopie, §5.3), as it is here: its ends send and receive
+//! `n`, the others 2 `n`.
 
 use std::ops::Range;
 
@@ -74,7 +76,8 @@ impl Place {
     }
 }
 
-/// Bytes that parts of an all-reduce are multiples of, so that kernels can go through them by vectors.
+/// Bytes that parts of an all-reduce are multiples of, so that kernels can go through them by
+/// vectors.
 const ALIGNMENT: usize = 16;
 
 /// The part of `count` values of `size` bytes that a rank completes in an all-reduce by ring.
@@ -97,7 +100,8 @@ fn alone(count: usize) -> Vec<Phase> {
     }]]
 }
 
-/// Each part goes around once to be reduced, ending at the rank of its number, and once more complete.
+/// Each part goes around once to be reduced, ending at the rank of its number, and once more
+/// complete.
 pub fn all_reduce_ring(place: Place, count: usize, size: usize) -> Vec<Phase> {
     let Place { rank, ranks } = place;
     if ranks == 1 {

@@ -11,11 +11,11 @@ pub enum Algorithm {
     Tree,
 }
 
-/// Bytes up to which an all-reduce goes by tree: with so few, what counts is how often ranks wait.
-pub const TREE_BYTES: usize = 64 << 10;
+/// Maximum bytes of an all-reduce that uses the tree, where the number of waits dominates.
+pub const MAX_TREE_BYTES: usize = 64 << 10;
 
-/// Bytes of a queue unless `NCCL_BUFFSIZE` says otherwise.
-const QUEUE: u64 = 512 << 10;
+/// Bytes of a queue, unless `NCCL_BUFFSIZE` sets it.
+const DEFAULT_QUEUE_BYTES: u64 = 512 << 10;
 /// A slot is a multiple of this.
 const SLOT_UNIT: u64 = 256;
 
@@ -37,14 +37,14 @@ impl Settings {
         let size = variable("NCCL_BUFFSIZE").and_then(|size| size.parse().ok());
         Settings {
             algorithm: variable("NCCL_ALGO").and_then(|list| algorithm(&list)),
-            slot: slot(size.unwrap_or(QUEUE)),
+            slot: slot(size.unwrap_or(DEFAULT_QUEUE_BYTES)),
             checks_pointers: variable("NCCL_CHECK_POINTERS").is_some_and(|value| value == "1"),
         }
     }
 
     /// The algorithm for an all-reduce of so many bytes.
     pub fn algorithm_for(&self, bytes: usize) -> Algorithm {
-        let usual = if bytes <= TREE_BYTES { Algorithm::Tree } else { Algorithm::Ring };
+        let usual = if bytes <= MAX_TREE_BYTES { Algorithm::Tree } else { Algorithm::Ring };
         self.algorithm.unwrap_or(usual)
     }
 }
@@ -53,8 +53,8 @@ fn slot(queue: u64) -> u64 {
     (queue / SLOTS / SLOT_UNIT).max(1) * SLOT_UNIT
 }
 
-/// `ring,tree`, `^tree`, `allreduce:tree;broadcast:ring`: the only one of ours that is left for all-reduce,
-/// if one is.
+/// `ring,tree`, `^tree`, `allreduce:tree;broadcast:ring`: the only one of ours that is left for
+/// all-reduce, if one is.
 fn algorithm(list: &str) -> Option<Algorithm> {
     let list = list.to_ascii_lowercase();
     let for_all_reduce = |section: &&str| {
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn slots_of_a_queue() {
-        assert_eq!(slot(QUEUE), 64 << 10);
+        assert_eq!(slot(DEFAULT_QUEUE_BYTES), 64 << 10);
         assert_eq!(slot(4 << 20), 512 << 10);
         assert_eq!(slot(1), SLOT_UNIT);
     }

@@ -1,4 +1,7 @@
-//! The order in which a communicator is split: that in which it was asked for, whichever threads do it.
+//! Sequencing of communicator splits.
+//!
+//! The order in which a communicator is split: that in which it was asked for, whichever threads do
+//! it.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeSet;

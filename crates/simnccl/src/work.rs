@@ -1,4 +1,4 @@
-//! What a kernel is given: phases and their steps, with addresses, as its one parameter.
+//! The parameter of a kernel: phases and their steps, with addresses.
 //!
 //! ```text
 //! scalar  address of the scalar, or 0  values of a slot  bytes of a slot
@@ -11,11 +11,11 @@
 use crate::region::Layout;
 use crate::schedule::{Phase, Source, Step};
 
-/// Bytes of the parameter: what a communicator of 64 ranks needs, and little enough to copy.
-pub const BYTES: usize = 16 << 10;
+/// Bytes of the parameter: enough for a communicator of 64 ranks, and cheap to copy.
+pub const PARAMETER_BYTES: usize = 16 << 10;
 
-/// Steps that there is room for if each is a phase of its own.
-pub const MOST_OPERATIONS: usize = (BYTES - field::PHASES) / (field::PHASE + field::STEP);
+/// Maximum number of steps if each is a phase of its own.
+pub const MAX_OPERATIONS: usize = (PARAMETER_BYTES - field::PHASES) / (field::PHASE + field::STEP);
 
 /// Where the fields are.
 pub mod field {
@@ -143,12 +143,12 @@ impl Work {
         };
         let steps = (field::PHASES + self.phases.len() * field::PHASE) as u64;
         let head = [scalar, address, self.piece, self.layout.slot, self.base, steps];
-        let mut bytes = Vec::with_capacity(BYTES);
+        let mut bytes = Vec::with_capacity(PARAMETER_BYTES);
         head.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
         self.phases.iter().flatten().for_each(|word| bytes.extend(word.to_le_bytes()));
         self.steps.iter().flatten().for_each(|word| bytes.extend(word.to_le_bytes()));
-        debug_assert!(bytes.len() <= BYTES, "who adds asks for room");
-        bytes.resize(BYTES, 0);
+        debug_assert!(bytes.len() <= PARAMETER_BYTES, "who adds asks for room");
+        bytes.resize(PARAMETER_BYTES, 0);
         bytes
     }
 }
@@ -166,7 +166,7 @@ mod tests {
         let mut work = Work::new(LAYOUT, 0, 4, Scalar::Value(0));
         let place = Place { rank: 5, ranks: 64 };
         work.add_blocks(&all_reduce_ring(place, 1 << 20, 4), &[BUFFERS]);
-        assert_eq!(work.bytes().len(), BYTES);
+        assert_eq!(work.bytes().len(), PARAMETER_BYTES);
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! Programs in `tests/programs`, compiled by the toolkit's compilers and run on the simulated devices.
+//! Programs in `tests/programs`, compiled by the toolkit's compilers and run on the simulated
+//! devices.
 //!
 //! A program checks itself and ends with 0. Comments in it say how it is run:
 //!
 //! - `//# devices: 1 2` runs it with so many devices, and again with so many (1);
 //! - `//# with: NAME=VALUE …` runs it with these in the environment, once for each such line;
-//! - `//# as: WORD` runs it with this argument, once for each such line, followed by the number of devices;
+//! - `//# as: WORD` runs it with this argument, once for each such line, followed by the number of
+//!   devices;
 //! - `//# seeds: N` runs it with the simulation's seeds 0 to N-1 (1).
 //!
 //! `.cu` files are compiled by nvcc, `.cc` files by the host's compiler with the toolkit's headers.

@@ -1,4 +1,5 @@
-//! Instructions of threads executed per second, for kernels of the tests: `cargo bench -p commsan-simt`.
+//! Instructions of threads executed per second, for kernels of the tests: `cargo bench -p
+//! commsan-simt`.
 
 #[path = "../tests/device/mod.rs"]
 mod device;

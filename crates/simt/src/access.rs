@@ -43,7 +43,7 @@ pub struct Memories<'a, 'g, O> {
     pub frame: u64,
     /// The launch's arguments, which are only read.
     pub arguments: Region,
-    /// Is told of accesses to global memory.
+    /// Observes accesses to global memory.
     pub observer: &'a mut O,
     /// The function that executes.
     pub function: u32,
@@ -98,8 +98,9 @@ fn extremes(addresses: &Row<u64>, mask: Mask) -> (u64, u64, u64) {
     (low, high, bits)
 }
 
-/// A lowest and a highest address that those of all lanes lie between, and all bits that are set in any:
-/// what the addresses do not have in common counts as 0 and as 1. Not close, but quick to find.
+/// A lowest and a highest address that those of all lanes lie between, and all bits that are set in
+/// any: what the addresses do not have in common counts as 0 and as 1. Not close, but quick to
+/// find.
 #[inline(always)]
 fn bounds(addresses: &Row<u64>) -> (u64, u64, u64) {
     let first = addresses[0];
@@ -111,8 +112,8 @@ fn bounds(addresses: &Row<u64>) -> (u64, u64, u64) {
     (first & !differ, first | differ, bits)
 }
 
-/// Whether the addresses of a set of lanes are multiples of the size, a power of two, and from the lowest
-/// to the highest where `fits` says so; it may be asked about more than that first.
+/// Whether the addresses of a set of lanes are multiples of the size, a power of two, and from the
+/// lowest to the highest where `fits` says so; it may be asked about more than that first.
 #[inline(always)]
 fn are_fine(addresses: &Row<u64>, mask: Mask, size: u64, fits: impl Fn(u64, u64) -> bool) -> bool {
     if mask == ALL {
@@ -295,7 +296,8 @@ impl<O: Observer> Memories<'_, '_, O> {
         Ok(())
     }
 
-    /// The value of an object of eight bytes in shared memory, replaced by what `change` makes of it.
+    /// The value of an object of eight bytes in shared memory, replaced by what `change` makes of
+    /// it.
     pub fn change(
         &mut self,
         rows: &Rows,
@@ -311,8 +313,8 @@ impl<O: Observer> Memories<'_, '_, O> {
         Ok(old)
     }
 
-    /// Checks an access of the lanes of a set, then calls `act` with where they access, once for each
-    /// memory that is accessed.
+    /// Checks an access of the lanes of a set, then calls `act` with where they access, once for
+    /// each memory that is accessed.
     #[inline(always)]
     fn each(
         &mut self,

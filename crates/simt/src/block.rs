@@ -1,4 +1,4 @@
-//! Blocks: warps that share memory and meet at barriers.
+//! Thread blocks: warps that share memory and meet at barriers.
 
 use crate::access::Region;
 use crate::barrier::Barriers;
@@ -10,8 +10,8 @@ use crate::rows::{Storage, clear, storage};
 use crate::special::Place;
 use crate::warp::{Outcome, Warp, trap};
 
-/// Steps of a warp before the next one's turn.
-const TURN: u32 = 2048;
+/// Maximum number of steps of a warp before the next one's turn.
+const MAX_STEPS_PER_TURN: u32 = 2048;
 
 /// A block that is resident.
 pub struct Block {
@@ -60,7 +60,8 @@ impl Block {
                 let warp = &mut self.warps[self.turn];
                 let outcome = match warp.live {
                     0 => Outcome::Done,
-                    _ => run(warp, context, TURN).map_err(|step| Box::new((step, warp.place)))?,
+                    _ => run(warp, context, MAX_STEPS_PER_TURN)
+                        .map_err(|step| Box::new((step, warp.place)))?,
                 };
                 all = together(all, outcome);
                 self.turn = (self.turn + 1) % self.warps.len();

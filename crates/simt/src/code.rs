@@ -1,4 +1,4 @@
-//! The executable form of functions: one [`Code`] per step, operands resolved to rows.
+//! Lowered code of functions: one [`Code`] per step, operands resolved to rows.
 
 use crate::compute::{Args, Compute};
 use crate::rows::{Mask, Slot};
@@ -36,7 +36,7 @@ pub enum Action {
     Atomic(Box<Atomic>),
     /// Copies from global to shared memory; done at once, so that waiting for it is nothing.
     CopyAsync(Box<CopyAsync>),
-    /// The same of any number of bytes.
+    /// Copies any number of bytes from global to shared memory; completes at once.
     CopyBulk(Box<CopyBulk>),
     /// Works on a barrier object in shared memory.
     Mbarrier(Box<Mbarrier>),

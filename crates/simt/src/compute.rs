@@ -20,8 +20,8 @@ pub struct Args {
 /// What an instruction does in the lanes of a set.
 pub type Compute = Box<dyn Fn(&Rows, &Args, Mask) + Send + Sync>;
 
-/// A function that closures of any type become part of: `$body` is compiled for what every processor
-/// has and for what most have, and chosen when an instruction is lowered.
+/// A function that closures of any type become part of: `$body` is compiled for what every
+/// processor has and for what most have, and chosen when an instruction is lowered.
 macro_rules! for_processor {
     (<$($generic:ident),*>($f:ident: $bound:path) $body:ident) => {{
         #[cfg(target_arch = "x86_64")]

@@ -1,3 +1,5 @@
+//! Warp-level primitives.
+//!
 //! What lanes of a warp learn from each other: shuffles, votes, matches, reductions (PTX ISA
 //! §9.7.9.6 to §9.7.9.9, §9.7.13.8 and following).
 

@@ -1,4 +1,4 @@
-//! The loop that executes a warp, step by step.
+//! Interpreter loop of a warp, step by step.
 
 use crate::access::{Memories, Region, Trap};
 use crate::barrier::{Arrival, Barriers};
@@ -28,7 +28,7 @@ pub struct Context<'a, 'g, O> {
     pub barriers: &'a mut Barriers,
     /// The host's memory.
     pub global: &'a mut Global<'g>,
-    /// Is told of accesses.
+    /// Observes accesses.
     pub observer: &'a mut O,
     /// What the device provides.
     pub services: &'a Services,
@@ -269,8 +269,8 @@ fn run_group<O: Observer>(
     }
 }
 
-/// The exchanges that lanes come to by one instruction: those that name the same members take part in
-/// the same one (PTX ISA §9.7.9.6 and §9.7.13, `membermask`).
+/// The exchanges that lanes come to by one instruction: those that name the same members take part
+/// in the same one (PTX ISA §9.7.9.6 and §9.7.13, `membermask`).
 fn parties(
     rows: &Rows,
     collective: &Collective,
@@ -371,7 +371,7 @@ fn arrive<O>(
 ) -> Result<Flow, Trap> {
     let mask = warp.groups[at].mask;
     let id = first(rows, barrier.id, mask);
-    // Threads may name different barriers; they are then told apart.
+    // Threads may name different barriers; each barrier is then handled by itself.
     let same = alike(mask, |lane| rows.get::<u32>(barrier.id, lane));
     let pc = warp.groups[at].pc;
     warp.split(at, mask & !same, pc);

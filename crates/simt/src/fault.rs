@@ -1,4 +1,4 @@
-//! What ends a grid: told like a compiler tells an error, by kernel, thread and source line.
+//! What ends a grid, reported like a compiler error: by kernel, thread and source line.
 
 use crate::memory::{Kind, Wrong};
 use commsan_ptx::{Instruction, Module, Site};

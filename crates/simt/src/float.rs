@@ -11,7 +11,7 @@ use rustc_apfloat::{Float, FloatConvert, Round};
 
 /// A format of floating-point numbers.
 pub trait Real: Lane + PartialEq + PartialOrd {
-    /// The same format in software.
+    /// This format in software floating point.
     type Soft: Float;
     /// What an operation without a meaningful result gives.
     const NAN: Self;
@@ -121,8 +121,8 @@ pub trait Real: Lane + PartialEq + PartialOrd {
         if !root.is_finite_non_zero() {
             return nearest;
         }
-        // r² against x decides on which side of the root r lies. Both are scaled by a power of four,
-        // so that the difference, which is exact then, is not lost below the smallest number.
+        // r² against x decides on which side of the root r lies. Both are scaled by a power of
+        // four, so that the difference, which is exact then, is not lost below the smallest number.
         let scale = -(square.ilogb() & !1);
         let (root, square) = (root.scalbn(scale / 2), square.scalbn(scale));
         let error = root.mul_add_r(root, -square, Round::NearestTiesToEven).value;

@@ -71,10 +71,10 @@ impl fmt::Display for Refused {
 pub enum Progress {
     /// There is more to do.
     Running,
-    /// The same, but all threads only ask, again and again, for what others may write.
+    /// There is more to do, but all threads only poll memory that others may write.
     Spinning,
-    /// No thread wants to run before so many nanoseconds of virtual time. The next call takes them as
-    /// gone.
+    /// No thread wants to run before so many nanoseconds of virtual time. The next call takes them
+    /// as gone.
     Idle(u64),
     /// All threads have ended.
     Done,
@@ -82,14 +82,14 @@ pub enum Progress {
     Fault(Box<Fault>),
 }
 
-/// Blocks that are resident unless the launch is cooperative.
-const RESIDENT: u64 = 16;
-/// Instructions of a block before the next one's turn.
-const TURN: u64 = 1 << 16;
-/// Threads that a block may have.
-const MOST_THREADS: u64 = 1024;
-/// Shared memory that a block may have, as on current devices.
-const MOST_SHARED: u64 = 228 << 10;
+/// Maximum number of resident blocks, unless the launch is cooperative.
+const MAX_RESIDENT_BLOCKS: u64 = 16;
+/// Maximum number of instructions of a block before the next one's turn.
+const MAX_STEPS_PER_TURN: u64 = 1 << 16;
+/// Maximum number of threads of a block.
+const MAX_THREADS_PER_BLOCK: u64 = 1024;
+/// Maximum bytes of shared memory of a block, as on current devices.
+const MAX_SHARED_BYTES: u64 = 228 << 10;
 
 /// A kernel in execution.
 pub struct Grid {
@@ -135,12 +135,12 @@ impl Grid {
         let (count, threads) = (product(launch.grid), product(launch.block));
         let too_large =
             launch.grid[0] > i32::MAX as u32 || launch.grid[1..].iter().any(|e| *e > 65535);
-        if count == 0 || threads == 0 || threads > MOST_THREADS || too_large {
+        if count == 0 || threads == 0 || threads > MAX_THREADS_PER_BLOCK || too_large {
             return Err(Refused::Shape);
         }
         let shared = kernel.static_shared().saturating_add(launch.shared.into());
         let shared = shared.saturating_add(kernel.reserved_shared().into());
-        if shared > MOST_SHARED || kernel.local() > 512 << 10 {
+        if shared > MAX_SHARED_BYTES || kernel.local() > 512 << 10 {
             return Err(Refused::Memory);
         }
         let constants = kernel.place(symbols).map_err(Refused::Symbol)?;
@@ -201,7 +201,7 @@ impl Grid {
                 return Progress::Done;
             }
             self.turn %= self.blocks.len();
-            let turn = TURN.min(end - self.executed);
+            let turn = MAX_STEPS_PER_TURN.min(end - self.executed);
             match self.run(turn, &mut global, observer) {
                 Err(fault) => return Progress::Fault(fault),
                 Ok(Outcome::Running) => waiting = 0,
@@ -225,7 +225,8 @@ impl Grid {
 
     /// Whether every resident block has had its turn; there are no more that could run.
     fn blocks_wait(&self) -> bool {
-        self.blocks.len() as u64 >= RESIDENT.min(self.count - self.next + self.blocks.len() as u64)
+        self.blocks.len() as u64
+            >= MAX_RESIDENT_BLOCKS.min(self.count - self.next + self.blocks.len() as u64)
     }
 
     /// All blocks wait.
@@ -250,7 +251,7 @@ impl Grid {
 
     /// Starts blocks while there is room.
     fn fill(&mut self) {
-        let room = if self.launch.cooperative { self.count } else { RESIDENT };
+        let room = if self.launch.cooperative { self.count } else { MAX_RESIDENT_BLOCKS };
         while (self.blocks.len() as u64) < room && self.next < self.count {
             let place = self.place(self.next);
             let block = Block::start(self.spare.pop(), &self.launch.kernel, place);
@@ -277,8 +278,8 @@ impl Grid {
             block: self.launch.block,
             index,
             warp: 0,
-            processor: (number % RESIDENT) as u32,
-            processors: RESIDENT as u32,
+            processor: (number % MAX_RESIDENT_BLOCKS) as u32,
+            processors: MAX_RESIDENT_BLOCKS as u32,
             grid_id: 1,
             // Cooperative groups put the address together from these two.
             environment: [0, (workspace >> 32) as u32, workspace as u32, 0],

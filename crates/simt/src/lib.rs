@@ -1,13 +1,14 @@
 //! Executes PTX kernels in host memory, warp by warp.
 //!
 //! It knows grids, blocks, warps, threads and memory spaces, and no API: who uses it decides when a
-//! grid advances ([`Grid::advance`]), what it may access ([`Reach`]), and learns what it has accessed
-//! ([`Observer`]).
+//! grid advances ([`Grid::advance`]), what it may access ([`Reach`]), and learns what it has
+//! accessed ([`Observer`]).
 //!
-//! - A [`Program`] is a module; its kernels are lowered once, from named operands to rows of registers
-//!   (`lower`), in which each step (`code`) is one loop over the lanes of a warp (`compute`, `rows`).
-//! - A [`Grid`] is a launch. Its blocks (`block`) advance in turn, their warps (`warp`) as groups of
-//!   lanes that are at the same step (`execute`).
+//! - A [`Program`] is a module; its kernels are lowered once, from named operands to rows of
+//!   registers (`lower`), in which each step (`code`) is one loop over the lanes of a warp
+//!   (`compute`, `rows`).
+//! - A [`Grid`] is a launch. Its blocks (`block`) advance in turn, their warps (`warp`) as groups
+//!   of lanes that are at the same step (`execute`).
 //! - Memory is checked before it is accessed (`access`, `memory`); what goes wrong is told as a
 //!   [`Fault`].
 //!

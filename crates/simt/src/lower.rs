@@ -1,5 +1,7 @@
-//! From PTX to the executable form: names of registers become rows, constants rows of a pool, opcodes
-//! functions of rows.
+//! Lowering.
+//!
+//! From PTX to the executable form: names of registers become rows, constants rows of a pool,
+//! opcodes functions of rows.
 //!
 //! Registers may be wider than an instruction's type (ISA §9.4.1): such operands are narrowed to a
 //! temporary row before, results widened from one after. Guards stay intact for all steps of an
@@ -26,8 +28,8 @@ use commsan_ptx::{Base, Body, Class, Function, Instruction, Module, Operand, Reg
 /// Why an instruction cannot be executed.
 pub type Refusal = String;
 
-/// Registers of one thread that a function may have at most, in bytes.
-const MOST_REGISTERS: u64 = 1 << 19;
+/// Maximum bytes of registers that one thread has in a function.
+const MAX_REGISTER_BYTES: u64 = 1 << 19;
 
 /// The state of lowering one function.
 pub struct Lowering<'a> {
@@ -89,7 +91,7 @@ pub fn routine(
     let body = function.body.as_ref().ok_or("a function without a body")?;
     let per_thread =
         |class: &Class| u64::from(body.register_count[*class as usize]) * width_of(*class).max(1);
-    if Class::ALL.iter().map(per_thread).sum::<u64>() > MOST_REGISTERS {
+    if Class::ALL.iter().map(per_thread).sum::<u64>() > MAX_REGISTER_BYTES {
         return Err("more registers than a thread may have".to_owned());
     }
     let predicates = body.register_count[0];

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// Where shared memory appears among generic addresses: beyond what a process of 48-bit addresses has.
+/// Where shared memory appears among generic addresses: beyond what a process of 48-bit addresses
+/// has.
 pub const SHARED_WINDOW: u64 = 1 << 48;
 /// Where a thread's local memory appears.
 pub const LOCAL_WINDOW: u64 = 2 << 48;
@@ -63,9 +64,9 @@ pub struct Access<'a> {
     pub addresses: &'a [u64; 32],
 }
 
-/// Is told of every access to global memory, before it happens.
+/// Observes every access to global memory, before it happens.
 pub trait Observer {
-    /// Whether it wants to be told; known at compile time, so that those who do not cost nothing.
+    /// Whether it observes anything; known at compile time, so that those that do not cost nothing.
     const WANTED: bool = true;
 
     /// An access that was found to be allowed.
@@ -97,7 +98,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-const CACHED: usize = 64;
+const CACHED_ALLOCATIONS: usize = 64;
 
 /// Global memory during one call of `advance`.
 pub struct Global<'a> {
@@ -105,13 +106,13 @@ pub struct Global<'a> {
     /// What the launch itself brings.
     own: Range<u64>,
     /// The allocation that each instruction has hit last, by the instruction's number.
-    cache: [(u64, u64); CACHED],
+    cache: [(u64, u64); CACHED_ALLOCATIONS],
 }
 
 impl<'a> Global<'a> {
     /// What `reach` and `own` allow.
     pub fn new(reach: &'a dyn Reach, own: Range<u64>) -> Global<'a> {
-        Global { reach, own, cache: [(1, 0); CACHED] }
+        Global { reach, own, cache: [(1, 0); CACHED_ALLOCATIONS] }
     }
 
     /// The texture that a handle stands for.
@@ -124,10 +125,10 @@ impl<'a> Global<'a> {
         self.reach.surface(handle)
     }
 
-    /// Whether all of `low..high` is in one allocation, as far as the instruction's last one tells.
+    /// Whether all of `low..high` is in the allocation that the instruction accessed last.
     #[inline(always)]
     pub fn hits(&self, instruction: u32, low: u64, high: u64) -> bool {
-        let (start, end) = self.cache[instruction as usize % CACHED];
+        let (start, end) = self.cache[instruction as usize % CACHED_ALLOCATIONS];
         start <= low && low <= high && high <= end
     }
 
@@ -141,7 +142,7 @@ impl<'a> Global<'a> {
         let own = || Some(self.own.clone()).filter(|own| own.contains(&address));
         match self.reach.allocation(address).or_else(own) {
             Some(range) if range.start <= address && end <= range.end => {
-                self.cache[instruction as usize % CACHED] = (range.start, range.end);
+                self.cache[instruction as usize % CACHED_ALLOCATIONS] = (range.start, range.end);
                 Ok(())
             }
             _ => Err(Wrong::Outside),
@@ -149,8 +150,8 @@ impl<'a> Global<'a> {
     }
 }
 
-/// Values as they lie in memory that other threads of the process, and other processes, may access at
-/// the same time.
+/// Values as they lie in memory that other threads of the process, and other processes, may access
+/// at the same time.
 ///
 /// # Safety
 /// Implementations access exactly the bytes of the value.

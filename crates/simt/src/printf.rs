@@ -1,5 +1,5 @@
-//! `printf` of kernels (CUDA C++ Programming Guide, "Formatted Output"): conversions of C, arguments
-//! from a buffer in which each is aligned to its size.
+//! `printf` of kernels (CUDA C++ Programming Guide, "Formatted Output"): conversions of C,
+//! arguments from a buffer in which each is aligned to its size.
 
 use crate::provided::text;
 use std::ffi::{CString, c_char, c_int};

@@ -1,5 +1,5 @@
-//! Functions that the device provides to kernels: `printf`, `assert`, `malloc`, `free`, and what decides
-//! about graphs.
+//! Functions that the device provides to kernels: `printf`, `assert`, `malloc`, `free`, and what
+//! decides about graphs.
 
 use crate::access::Region;
 use crate::code::{Call, Passed, Provided};
@@ -33,8 +33,8 @@ struct Heap {
     used: u64,
 }
 
-/// `cudaLimitMallocHeapSize`, unless a program changes it.
-const HEAP: u64 = 8 << 20;
+/// Bytes of the device's heap (`cudaLimitMallocHeapSize`), unless a program changes it.
+const DEFAULT_HEAP_BYTES: u64 = 8 << 20;
 const ALIGNMENT: usize = 16;
 
 impl std::fmt::Debug for Services {
@@ -64,7 +64,7 @@ impl Services {
         Services { heap: Mutex::default(), output: Box::new(output), conditions }
     }
 
-    /// The same, where kernels may set these.
+    /// Adds the conditional-node handles that kernels may set.
     pub fn with_conditions(mut self, conditions: &'static Conditions) -> Services {
         self.conditions = conditions;
         self
@@ -136,7 +136,7 @@ impl Services {
     fn malloc(&self, size: u64) -> u64 {
         let mut heap = self.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let size = size.max(1);
-        if size > HEAP - heap.used {
+        if size > DEFAULT_HEAP_BYTES - heap.used {
             return 0;
         }
         let Ok(layout) = Layout::from_size_align(size as usize, ALIGNMENT) else { return 0 };
@@ -201,9 +201,9 @@ fn byte(caller: &mut Caller<'_, '_>, local: &[u8], address: u64) -> Option<u8> {
 
 /// A string up to its zero; none at the null pointer.
 pub(crate) fn text(read: &mut dyn FnMut(u64) -> Option<u8>, address: u64) -> Option<Vec<u8>> {
-    const LONGEST: u64 = 1 << 16;
+    const MAX_TEXT_BYTES: u64 = 1 << 16;
     (address != 0).then(|| {
-        let bytes = (0..LONGEST).map_while(|n| read(address + n));
+        let bytes = (0..MAX_TEXT_BYTES).map_while(|n| read(address + n));
         bytes.take_while(|byte| *byte != 0).collect()
     })
 }

@@ -1,5 +1,5 @@
-//! Registers of a warp: each is a row of one value per lane, so that an instruction is one loop over
-//! rows, which the compiler vectorises.
+//! Registers of a warp: each is a row of one value per lane, so that an instruction is one loop
+//! over rows, which the compiler vectorises.
 
 use half::{bf16, f16};
 
@@ -99,8 +99,8 @@ plain! { u8 u16 u32 u64 u128 i8 i16 i32 i64 f32 f64 f16 bf16 [u8; 2] [u16; 2] [i
 /// One value per lane.
 pub type Row<T> = [T; LANES];
 
-/// A row by its lanes: a plain loop, which the compiler vectorises where `array::from_fn` is left as
-/// calls in functions for other processors.
+/// A row by its lanes: a plain loop, which the compiler vectorises where `array::from_fn` is left
+/// as calls in functions for other processors.
 #[inline(always)]
 pub fn each_lane<T: Lane>(f: impl Fn(usize) -> T) -> Row<T> {
     let mut row = [f(0); LANES];
@@ -137,8 +137,8 @@ impl Rows {
     /// A row's values.
     #[inline(always)]
     pub fn row<T: Lane>(&self, slot: Slot) -> &Row<T> {
-        // SAFETY: the slot is that of a row of this width, aligned to it; any bits are a value. Rows
-        // are written through `write` only, by who holds no row at that time.
+        // SAFETY: the slot is that of a row of this width, aligned to it; any bits are a value.
+        // Rows are written through `write` only, by who holds no row at that time.
         unsafe { &*self.at(slot) }
     }
 

@@ -40,8 +40,9 @@ const ROWS: [(Special, u8); 31] = [
     (Special::ReservedSmem1, 1),
 ];
 
-/// Bytes of shared memory that belong to the system, which cooperative groups keep tiles of several warps
-/// in. They lie before those of the program, as on hardware, in kernels that ask where they are.
+/// Bytes of shared memory that belong to the system, which cooperative groups keep tiles of several
+/// warps in. They lie before those of the program, as on hardware, in kernels that ask where they
+/// are.
 pub const RESERVED_SHARED: u32 = 1024;
 
 /// Those that differ between the blocks of a grid; all lanes have the same.

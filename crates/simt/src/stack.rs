@@ -3,8 +3,8 @@
 use crate::program::FRAME_ALIGNMENT;
 use crate::rows::{LANES, Line, Mask, Storage, lanes, storage};
 
-/// Local memory that a thread may have at most, as on devices.
-const MOST: u64 = 512 << 10;
+/// Maximum bytes of local memory of a thread, as on devices.
+const MAX_LOCAL_BYTES: u64 = 512 << 10;
 
 /// Local memory: as much for each lane.
 #[derive(Default)]
@@ -30,11 +30,12 @@ impl Local {
         self.tops.iter().copied().max().unwrap_or(0)
     }
 
-    /// Takes bytes for a frame in the lanes of a set. Where it begins; none if there is not so much.
+    /// Takes bytes for a frame in the lanes of a set. Where it begins; none if there is not so
+    /// much.
     pub fn take(&mut self, mask: Mask, size: u64) -> Option<u64> {
         let base = lanes(mask).map(|lane| self.tops[lane]).max().unwrap_or(0);
         let base = base.next_multiple_of(FRAME_ALIGNMENT);
-        let end = base.checked_add(size).filter(|end| *end <= MOST)?;
+        let end = base.checked_add(size).filter(|end| *end <= MAX_LOCAL_BYTES)?;
         self.grow(end as usize);
         lanes(mask).for_each(|lane| self.tops[lane] = end);
         Some(base)
@@ -43,7 +44,7 @@ impl Local {
     /// Takes bytes in one lane.
     pub fn take_in(&mut self, lane: usize, size: u64, align: u64) -> Option<u64> {
         let base = self.tops[lane].next_multiple_of(align);
-        let end = base.checked_add(size).filter(|end| *end <= MOST)?;
+        let end = base.checked_add(size).filter(|end| *end <= MAX_LOCAL_BYTES)?;
         self.grow(end as usize);
         self.tops[lane] = end;
         Some(base)
@@ -181,7 +182,7 @@ mod tests {
         local.lane_mut(1)[99] = 7;
         assert_eq!(local.take(2, 10_000), Some(128));
         assert_eq!((local.lane_mut(1)[99], local.lane_mut(0)[99]), (7, 0));
-        assert_eq!(local.take(1, MOST), None);
+        assert_eq!(local.take(1, MAX_LOCAL_BYTES), None);
         local.give(2, 128);
         assert_eq!(local.tops[..2], [100, 128]);
     }

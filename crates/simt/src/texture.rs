@@ -19,7 +19,7 @@ pub enum Outside {
     Nearest,
     /// The texture goes on as it began.
     Repeated,
-    /// The same, forwards and backwards.
+    /// The texture repeats, alternately forwards and backwards.
     Mirrored,
     /// Nothing: the colour of the border.
     Border,
@@ -156,7 +156,8 @@ impl Texture {
         self.combine(ends, at.len(), layer, false)
     }
 
-    /// The four texels around, in the order in which they are gathered: against the clock, from below left.
+    /// The four texels around, in the order in which they are gathered: against the clock, from
+    /// below left.
     pub fn around(&self, at: [f32; 2], layer: Option<u32>) -> ([Part; 8], usize) {
         let linear = Texture { linear: true, ..self.clone() };
         let (mut parts, _) = linear.parts(&at, layer);

@@ -1,9 +1,10 @@
-//! Warps: which lanes go on together, and from where.
+//! Warps: SIMT divergence and reconvergence of lanes.
 //!
 //! Lanes that are at the same step of the same call form a group; a branch that they disagree on
-//! splits it. Groups are resumed from the lowest step on, so that those of structured code meet again
-//! where they part no more. A group that only waits for others, by spinning, gives way to them, as
-//! independent thread scheduling promises (CUDA C++ Programming Guide, "SIMT Architecture").
+//! splits it. Groups are resumed from the lowest step on, so that those of structured code meet
+//! again where they part no more. A group that only waits for others, by spinning, gives way to
+//! them, as independent thread scheduling promises (CUDA C++ Programming Guide, "SIMT
+//! Architecture").
 
 use crate::access::Trap;
 use crate::barrier::Barriers;
@@ -50,7 +51,7 @@ pub struct Group {
     pub rounds: Rounds,
 }
 
-/// What tells a group that waits from one that works.
+/// Distinguishes a group that waits from one that works.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// Whether this round has looked at what others change.
@@ -61,17 +62,17 @@ pub struct Rounds {
     pub spins: u32,
 }
 
-/// How often a group may look at what others change before it gives way.
-const POLLS: u32 = 4;
-/// How often it may go round loops that look at nothing before it gives way to other groups.
-const SPINS: u32 = 4096;
+/// Maximum number of polls of memory that others change before a group of lanes yields.
+const MAX_POLLS: u32 = 4;
+/// Maximum number of iterations of loops without polls before a group yields to other groups.
+const MAX_SPINS: u32 = 4096;
 
 impl Rounds {
     /// Notes a branch backwards; whether it is time to give way, to other groups if there are any.
     pub fn again(&mut self, others: bool) -> bool {
         self.spins += 1;
         self.polls += u32::from(std::mem::take(&mut self.looks));
-        let enough = self.polls >= POLLS || others && self.spins >= SPINS;
+        let enough = self.polls >= MAX_POLLS || others && self.spins >= MAX_SPINS;
         if enough {
             *self = Rounds::default();
         }
@@ -257,8 +258,8 @@ impl Warp {
         }
     }
 
-    /// Calls a function in the lanes of a group, which continues there. The caller's `returns_to` is
-    /// the step after the call.
+    /// Calls a function in the lanes of a group, which continues there. The caller's `returns_to`
+    /// is the step after the call.
     pub fn call(
         &mut self,
         at: usize,

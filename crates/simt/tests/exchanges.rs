@@ -92,7 +92,7 @@ fn exchanges() -> Vec<(&'static str, &'static str, Exchange)> {
     ]
 }
 
-/// The same instruction twice: lanes in which `%bw` is not zero come to the second one.
+/// An instruction at two places: lanes in which `%bw` is not zero come to the second one.
 fn apart(body: &str) -> String {
     format!(
         "{{

@@ -6,6 +6,8 @@ use commsan_simt::Program;
 use device::program;
 use device::words::{HEAD, apply, kernel};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::collections::HashMap;
 
 /// An instruction and what it should make of three operands.
@@ -67,7 +69,8 @@ fn bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }
 }
 
-/// `yes` in each half of 32 bits where that of `a` is greater than that of `b`, or one is no number.
+/// `yes` in each half of 32 bits where that of `a` is greater than that of `b`, or one is no
+/// number.
 fn set_halves(a: u64, b: u64, yes: u64) -> u64 {
     let half = |v: u64| half::f16::from_bits(v as u16).to_f64();
     let set = |n: u32| if half(a >> n) <= half(b >> n) { 0 } else { yes };
@@ -607,25 +610,54 @@ fn narrow(value: f64) -> u16 {
 /// What each kernel should make of three words.
 type Expected = HashMap<&'static str, Box<dyn Fn(u64, u64, u64) -> u64>>;
 
-/// All cases as kernels of one module.
-fn module() -> (Program, Expected) {
-    let mut text = HEAD.to_owned();
+/// All cases, with a kernel each.
+fn kernels() -> (Vec<(&'static str, String)>, Expected) {
+    let mut kernels = Vec::new();
     let mut expected = Expected::new();
     for case in word_cases() {
-        text.push_str(&kernel(case.name, &case.body));
+        kernels.push((case.name, kernel(case.name, &case.body)));
         let f = case.expected;
         expected.insert(case.name, Box::new(move |a, b, c| f(a as u32, b as u32, c as u32).into()));
     }
     for case in half_cases() {
-        text.push_str(&kernel(case.name, &case.body));
+        kernels.push((case.name, kernel(case.name, &case.body)));
         let f = case.expected;
         expected.insert(case.name, Box::new(move |a, b, c| f(a as u16, b as u16, c as u16).into()));
     }
     for case in long_cases() {
-        text.push_str(&kernel(case.name, &case.body));
+        kernels.push((case.name, kernel(case.name, &case.body)));
         expected.insert(case.name, Box::new(case.expected));
     }
-    (program(&text), expected)
+    (kernels, expected)
+}
+
+/// All cases as kernels of one module.
+fn module() -> (Program, Expected) {
+    let (kernels, expected) = kernels();
+    let texts: String = kernels.iter().map(|(_, text)| text.as_str()).collect();
+    (program(&format!("{HEAD}{texts}")), expected)
+}
+
+/// Writes all instructions with random operands and their results to the file that `COMMSAN_INSTRUCTIONS` names, for
+/// `gpu-check` to execute them on a device.
+#[test]
+#[ignore = "makes a part of the kit of `make gpu-kit`"]
+fn export() {
+    const THREADS: usize = 256;
+    let path = std::env::var_os("COMMSAN_INSTRUCTIONS").expect("a file's name");
+    let (kernels, _) = kernels();
+    let mut runner = TestRunner::deterministic();
+    let mut word = || operand().new_tree(&mut runner).expect("no filter").current();
+    let mut all = Vec::new();
+    for (name, text) in kernels {
+        let ptx = format!("{HEAD}{text}");
+        let mut input: Vec<_> = (0..THREADS).map(|_| [word(), word(), word()]).collect();
+        let given = input.clone();
+        let output = apply(&program(&ptx), name, THREADS as u32, &mut input).expect("no fault");
+        all.push(serde_json::json!({ "name": name, "ptx": ptx, "input": given, "output": output }));
+    }
+    std::fs::write(path, serde_json::Value::from(all).to_string())
+        .expect("a file that can be written");
 }
 
 /// Numbers of all sizes, and those at which arithmetic changes.

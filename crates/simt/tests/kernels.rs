@@ -1,5 +1,5 @@
-//! Kernels that the real compiler has made, optimized and for debugging, against the same computation
-//! on the host.
+//! Kernels that the real compiler has made, optimized and for debugging, against the same
+//! computation on the host.
 
 mod device;
 

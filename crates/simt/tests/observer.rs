@@ -1,4 +1,4 @@
-//! What an observer is told is what the kernel has accessed, to the byte.
+//! An observer sees exactly the bytes that the kernel has accessed.
 
 mod device;
 

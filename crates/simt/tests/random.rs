@@ -1,5 +1,5 @@
-//! Random instructions never do what they should not: panic, run for ever, or touch memory that was not
-//! given to them.
+//! Random instructions never do what they should not: panic, run for ever, or touch memory that was
+//! not given to them.
 
 mod device;
 
@@ -57,8 +57,8 @@ const TYPES: [Type; 16] = {
     [U32, S32, B32, F32, U64, S64, B64, F64, U16, S16, B16, F16, F16x2, BF16, Pred, U8]
 };
 
-/// An instruction of that row: its words are those it takes, its operands of the size they should be, and
-/// both together may make sense or not.
+/// An instruction of that row: its words are those it takes, its operands of the size they should
+/// be, and both together may make sense or not.
 fn write(row: &Row, choices: &mut Choices<'_>) -> String {
     let mut words = vec![choices.of(&row.names).to_owned()];
     let mut types = Vec::new();
@@ -209,7 +209,8 @@ fn text(instructions: &[String], labels: (usize, usize)) -> String {
     )
 }
 
-/// How the kernel of these instructions ends, if it does soon, and where it has been that it should not.
+/// How the kernel of these instructions ends, if it does soon, and where it has been that it should
+/// not.
 fn outcome(text: &str, threads: u32) -> (Option<Cause>, Vec<u64>) {
     let module = Module::parse(text).expect("unknown statements are kept");
     let program = Program::new(Arc::new(module));
@@ -234,8 +235,8 @@ fn instructions() -> impl Strategy<Value = Vec<String>> {
     let one = (row, choices).prop_map(|(row, choices)| {
         write(opcodes::rows().nth(row).expect("a row"), &mut Choices(&choices))
     });
-    // What ends a kernel at once would hide what follows: the simulated device has no such instruction, or
-    // nothing is there to access. One of them may be.
+    // What ends a kernel at once would hide what follows: the simulated device has no such
+    // instruction, or nothing is there to access. One of them may be.
     prop::collection::vec(one, 40).prop_map(|mut all| {
         let mut may_end = true;
         all.retain(|instruction| {

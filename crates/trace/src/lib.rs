@@ -6,13 +6,13 @@
 //! See `docs/run-directory.md`.
 
 pub mod reader;
-pub mod record;
 mod resolve;
 mod run;
 pub mod time;
 pub mod traffic;
 pub mod writer;
 
+pub use commsan_model::record;
 pub use reader::{Comm, Job, Messages, Origin, RankLog, Steps};
 pub use record::Record;
 pub use resolve::resolve;

@@ -4,6 +4,8 @@
 //! log in turn. Nothing of that makes the rest unreadable: what was understood is kept, what was
 //! not becomes a [`Problem`] that says what to do.
 
+mod older;
+
 use crate::record::{
     self, End, RawFinding, RawMessages, RawParts, RawRace, RawSite, RawUse, RawVariable,
     RawWaiting, Record, Start,
@@ -86,7 +88,7 @@ pub struct Messages {
     /// The messages. Frames hold indices of [`RankLog::modules`].
     pub counted: Vec<RawMessages<'static>>,
     /// Receives that may wait for ever, likewise.
-    pub races: Vec<RawRace<'static>>,
+    pub races: Vec<RawRace<RawSite<'static>>>,
     /// Parts of collectives, likewise.
     pub parts: Vec<RawParts<'static>>,
     /// What others may wait for.
@@ -180,6 +182,7 @@ impl RankLog {
                 ids.modules.insert(module.id, self.add_module(origin));
             }
             Record::Finding(mut finding) => {
+                older::complete(&mut finding);
                 for site in finding.sites.to_mut() {
                     self.resolve_modules(site, ids);
                 }

@@ -68,9 +68,11 @@ fn finding() -> impl Strategy<Value = RawFinding<'static>> {
             threads: id % 2 == 1,
             sites: Cow::Owned(sites),
             collective,
-            argument: level
-                .as_ref()
-                .map(|(one, other)| RawArgument { parameter: other.clone(), problem: one.clone() }),
+            argument: level.as_ref().map(|(one, other)| RawArgument {
+                parameter: other.clone(),
+                problem: one.clone(),
+                kind: (id % 3 == 0).then_some(commsan_model::Problem::Negative),
+            }),
             level: level.map(|(required, provided)| RawLevel { required, provided }),
             work: work.map(|(access, operation)| RawWork { access, operation }),
         })

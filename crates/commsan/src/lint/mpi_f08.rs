@@ -6,7 +6,7 @@
 
 mod handles;
 
-use commsan_mpi::{CALLS, Role};
+use commsan_mpi_calls::{CALLS, Role};
 use handles::NUMBERS;
 use std::fmt::Write;
 
@@ -254,7 +254,7 @@ fn comparisons(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commsan_mpi::Effect;
+    use commsan_mpi_calls::Effect;
 
     #[test]
     fn constants_have_the_types_of_their_handles() {

@@ -5,13 +5,11 @@ mod launchers;
 #[path = "../support/wrappers.rs"]
 mod wrappers;
 
-use crate::annotations::Case;
+use commsan_test_cases::{Case, limited};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 /// No program computes for more than a moment.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -261,11 +259,7 @@ impl Tools {
 /// Runs a command to its end or the limit; `None` is the limit. Output of both kinds is mixed as
 /// it came.
 fn finish(command: &mut Command, directory: &Path) -> Result<(Option<ExitStatus>, String), String> {
-    let log = directory.join("output.txt");
-    let failed = |error: std::io::Error| format!("{}: {error}", shown(command));
-    let file = File::create(&log).map_err(failed)?;
-    let copy = file.try_clone().map_err(failed)?;
-    command.current_dir(directory).stdin(Stdio::null()).stdout(file).stderr(copy);
+    command.current_dir(directory);
     // Reports without colours, options from nowhere else; a rank for each process that is asked
     // for, not tied to cores that another trial uses, also for root in a container.
     command.env_remove("COMMSAN_OPTIONS").env("NO_COLOR", "1");
@@ -275,37 +269,8 @@ fn finish(command: &mut Command, directory: &Path) -> Result<(Option<ExitStatus>
     command.env("OMPI_MCA_mpi_yield_when_idle", "1");
     // What it chooses within a node anyway, a fifth of a second later.
     command.env("OMPI_MCA_pml", "ob1");
-    let mut child = command
-        .process_group(0)
-        .spawn()
-        .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
-    let status = wait(&mut child);
-    let output = std::fs::read(&log).unwrap_or_default();
-    Ok((status, String::from_utf8_lossy(&output).into_owned()))
-}
-
-fn wait(child: &mut Child) -> Option<ExitStatus> {
-    let start = Instant::now();
-    let until = |end: Duration, child: &mut Child| loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) if start.elapsed() < end => std::thread::sleep(Duration::from_millis(10)),
-            _ => break None,
-        }
-    };
-    if let Some(status) = until(LIMIT, child) {
-        return Some(status);
-    }
-    // The launcher gets a moment to end its ranks, which have process groups of their own.
-    for (signal, patience) in [(libc::SIGTERM, 5), (libc::SIGKILL, 5)] {
-        let group = -(child.id() as libc::pid_t);
-        // SAFETY: `kill` takes no memory; the group is the child's, which has not been reaped.
-        unsafe { libc::kill(group, signal) };
-        if until(start.elapsed() + Duration::from_secs(patience), child).is_some() {
-            break;
-        }
-    }
-    None
+    let ended = limited::run(command, &directory.join("output.txt"), LIMIT)?;
+    Ok((ended.status, ended.output))
 }
 
 fn in_path(name: &str) -> Option<PathBuf> {

@@ -1,7 +1,8 @@
 //! What lint reports against the marks of a program.
 
-use crate::annotations::{Case, role_name};
 use commsan_model::{Code, Finding, Role};
+use commsan_test_cases::Case;
+use commsan_test_cases::annotations::role_name;
 use std::collections::BTreeSet;
 use std::path::Path;
 

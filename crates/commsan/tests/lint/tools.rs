@@ -4,7 +4,7 @@
 mod wrappers;
 
 use crate::Program;
-use crate::annotations::Case;
+use commsan_test_cases::Case;
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::fs::symlink;

@@ -19,6 +19,7 @@ use crate::clock::Moment;
 use crate::order::Order;
 use crate::work::{Bytes, Line, StreamName, Touch, Work};
 use commsan_engine::{Access, Footprint, Live, Mode, OpId};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, Stacks};
 use commsan_ptx::Strength;
@@ -143,10 +144,9 @@ impl Gpu {
             && !self.doubts.seen.add(ticket, (mode, strength), bytes)
             && !std::mem::replace(&mut self.doubts.is_full, true)
         {
-            out.note(
-                "kernels that run at the same time have touched more separate ranges than are \
-                 kept; later ones were not all compared with each other",
-            );
+            let text = "kernels that run at the same time have touched more separate ranges than are \
+                        kept; later ones were not all compared with each other";
+            out.emit(Record::Note { text: text.into() }, &self.stacks);
         }
     }
 

@@ -18,6 +18,7 @@ use crate::afar::{Glimpse, SharedMemory, Spot, Use};
 use crate::clock::{Clock, Moment};
 use crate::work::{Bytes, MemoryKind, Touch, Work};
 use commsan_engine::{Access, Footprint, Mode, OpId};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_place::{About, Doing, Findings, Party, Place, Report, Side, Site, StackId};
 use commsan_ptx::Strength;
@@ -166,7 +167,7 @@ impl Gpu {
         let stacks = &self.stacks;
         let key = (site.stack, site.call);
         let number = *self.shared.sites.entry(key).or_insert_with(|| {
-            out.site(next, &site, stacks);
+            out.emit(Record::Site { id: next, site: (Role::Operation, site) }, stacks);
             next
         });
         Some(Spot { rank, site: number })

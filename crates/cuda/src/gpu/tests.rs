@@ -11,10 +11,8 @@ use crate::clock::{Clock, Moment};
 use crate::work::{Allocation, Bytes, MemoryKind, Release, StreamName, Touch, Wait, Work};
 use commsan_engine::{Access, Footprint, GRANULE_WORDS, Mode, Pages, Stamp};
 use commsan_model::Code;
-use commsan_place::{
-    About, Counted, DEPTH, Doing, Findings, Parted, Place, Raced, Report, Site, Stacks, Use,
-    Waiting,
-};
+use commsan_model::record::Record;
+use commsan_place::{About, DEPTH, Doing, Findings, Place, Placed, Report, Stacks, Use};
 use commsan_ptx::Strength;
 use proptest::prelude::*;
 use std::ops::Range;
@@ -66,23 +64,13 @@ impl Findings for Found {
         }
         self.0.len() as u32 - 1
     }
-    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
-    fn completed(&mut self, finding: u32, site: &Site, _: &Stacks) {
-        self.2.push((finding, site.pc));
+    fn emit(&mut self, record: Record<'_, Placed>, _: &Stacks) {
+        if let Record::Completed { id: finding, site: (_, site) } = record {
+            self.2.push((finding, site.pc));
+        }
     }
 
-    fn waits(&mut self, _: &Waiting, _: &Stacks) {}
-
     fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
-
-    fn balance(&mut self, _: &[u64], _: &[u64]) {}
-
-    fn counted(&mut self, _: &Counted, _: &Stacks) {}
-    fn raced(&mut self, _: &Raced, _: &Stacks) {}
-    fn communicator(&mut self, _: u64, _: &str, _: &[u32]) {}
-    fn steps(&mut self, _: &[commsan_model::Step]) {}
-    fn known(&mut self, _: u32) {}
-    fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }
 
 fn pages() -> Pages {

@@ -1,4 +1,4 @@
-//! Instructions.
+//! Translates LLVM instructions.
 
 use crate::{Binary, Block, BlockId, Body, Callee, Compare, Inst, InstId, Op, Value};
 use commsan_llvm::{self as ir, Opcode, llvm};

@@ -1,4 +1,4 @@
-//! What debug information says: lines, names of functions and variables.
+//! Debug information: lines, names of functions and variables.
 
 use super::Reader;
 use crate::{FileId, Place};
@@ -36,7 +36,8 @@ impl Reader<'_> {
         (name, Place { file: self.file(subprogram), line, column: 0 })
     }
 
-    /// The variable that a call of `llvm.dbg.declare` is about, and its address, which is this operand.
+    /// The variable that a call of `llvm.dbg.declare` is about, and its address, which is this
+    /// operand.
     pub(super) fn declared(
         &mut self,
         call: ir::Value,

@@ -1,19 +1,20 @@
-//! One buffer for what a call reads and for what it writes: CS-BUF-04 (MPI 4.1 §2.3, §3.10, §6.2.1).
+//! One buffer for what a call reads and for what it writes: CS-BUF-04 (MPI 4.1 §2.3, §3.10,
+//! §6.2.1).
 //!
-//! Only where the two are certain to share bytes: at one address, with predefined datatypes. Derived ones may
-//! leave each other's bytes out, and so may displacements.
+//! Only where the two are certain to share bytes: at one address, with predefined datatypes.
+//! Derived ones may leave each other's bytes out, and so may displacements.
 
 use super::{Given, count_of};
 use crate::places;
 use commsan_engine::Mode;
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
 use commsan_model::{Code, Finding, Role};
-use commsan_mpi::calls::{Extent, On, Rule};
+use commsan_mpi_calls::{Extent, On, Rule};
 
 use super::constant::Constant;
 
-/// Steps of a computation that are compared.
-const DEEPEST: u32 = 8;
+/// Maximum depth to which address expressions are compared.
+const MAX_EXPR_DEPTH: u32 = 8;
 
 /// The finding about a call that is given one buffer for both.
 pub fn check(program: &Program, function: FunctionId, given: &Given) -> Option<Finding> {
@@ -56,11 +57,11 @@ fn are_same(given: &Given, read: &Rule, written: &Rule) -> bool {
         && given.call.at.root.is_none_or(is_rank)
         && usable(read)
         && usable(written)
-        && is_same_address(given.constants.body, from, to, DEEPEST)
+        && is_same_address(given.constants.body, from, to, MAX_EXPR_DEPTH)
 }
 
-/// Whether two values are computed in the same way from the same; numbers are no addresses, but mean
-/// something to calls.
+/// Whether two values are computed in the same way from the same; numbers are no addresses, but
+/// mean something to calls.
 fn is_same_address(body: &Body, one: Value, other: Value, depth: u32) -> bool {
     match (one, other) {
         (Value::Int(_) | Value::Opaque, _) => false,

@@ -3,10 +3,9 @@
 use super::held::Content;
 use crate::Mpi;
 use crate::environment::Environment;
-use crate::mpi::stored;
 use commsan_ir::{Body, Inst, InstId, Op, Program, Value};
-use commsan_mpi::calls::Object;
-use commsan_mpi::collective::reduction;
+use commsan_mpi_calls::{Object, reduction};
+use commsan_points_to::mpi::stored;
 
 /// `MPI_ANY_TAG`, of both.
 pub const ANY_TAG: i64 = -1;
@@ -279,8 +278,8 @@ impl Constants<'_> {
         stored(self.program, self.body, *inst.args.get(index)?).or_else(held)
     }
 
-    /// The predefined handle that a call is given. Fortran's numbers are known of MPICH alone: those of Open MPI
-    /// are small, and mean another thing for each kind of handle.
+    /// The predefined handle that a call is given. Fortran's numbers are known of MPICH alone:
+    /// those of Open MPI are small, and mean another thing for each kind of handle.
     pub fn handle(&self, mpi: &Mpi, inst: &Inst, index: usize) -> Option<Constant> {
         let argument = self.given(inst, index)?;
         match argument {

@@ -1,8 +1,9 @@
-//! Reductions and datatypes that each are right, and do not fit each other (MPI 4.1 §6.9.2, §12.3.4): where both are
-//! predefined ones. At run time, `mpi-shim/arguments/fit.rs` does the same.
+//! Reductions and datatypes that each are right, and do not fit each other (MPI 4.1 §6.9.2,
+//! §12.3.4): where both are predefined ones. At run time, `mpi-shim/arguments/fit.rs` does the
+//! same.
 
 use super::Given;
-use commsan_mpi::collective::reduction::{can_be_swapped, is_defined, name};
+use commsan_mpi_calls::reduction::{can_be_swapped, is_defined, name};
 
 /// The parameter that is wrong, and what is wrong with it.
 pub fn wrong(given: &Given) -> Option<(usize, String)> {

@@ -1,10 +1,12 @@
-//! What variables hold where a call is made, in the order of the code: constants, and handles of what has been freed.
+//! What variables hold where a call is made, in the order of the code: constants, and handles of
+//! what has been freed.
 //!
-//! Only variables of the function itself that others cannot change behind its back: those of whose addresses nothing
-//! is made but arguments of calls. Where two ways meet, what both agree on is left. A way on which a condition
-//! contradicts what a variable holds is not taken: `if (comm != MPI_COMM_NULL)` after `MPI_Comm_free(&comm)`. Functions that do
-//! nothing but free what is in the variable whose address they are given count as the call they make. Of global variables
-//! only handles of freed objects are followed, up to a call or a store that may change them.
+//! Only variables of the function itself that others cannot change behind its back: those of whose
+//! addresses nothing is made but arguments of calls. Where two ways meet, what both agree on is
+//! left. A way on which a condition contradicts what a variable holds is not taken: `if (comm !=
+//! MPI_COMM_NULL)` after `MPI_Comm_free(&comm)`. Functions that do nothing but free what is in the
+//! variable whose address they are given count as the call they make. Of global variables only
+//! handles of freed objects are followed, up to a call or a store that may change them.
 
 mod sometimes;
 
@@ -17,8 +19,7 @@ use commsan_ir::graph::Flow;
 use commsan_ir::{
     BlockId, Body, Callee, Compare, FunctionId, GlobalId, Inst, InstId, Op, Program, Value,
 };
-use commsan_mpi::calls::Object;
-use commsan_mpi::{Call, Effect, Role};
+use commsan_mpi_calls::{Call, Effect, Object, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a variable holds.
@@ -28,7 +29,7 @@ pub enum Content {
     Constant(Value),
     /// The null handle that a call has left which freed what it stood for.
     Freed(Object, InstId),
-    /// The same, on one side of a condition only.
+    /// A null handle that a call has left on one side of a condition only.
     Sometimes(Object, InstId),
     /// A datatype that this call has made, and nobody has committed.
     Uncommitted(InstId),
@@ -316,7 +317,8 @@ impl<'p> Tracked<'p> {
         });
     }
 
-    /// The global variables in which a function always frees what is in them, if it does nothing else with them.
+    /// The global variables in which a function always frees what is in them, if it does nothing
+    /// else with them.
     fn globals_freed(&self, inst: &Inst) -> Vec<(GlobalId, Object)> {
         let Op::Call(Callee::Direct(callee)) = inst.op else { return Vec::new() };
         let Some(body) = &self.program[callee].body else { return Vec::new() };
@@ -387,7 +389,8 @@ impl<'p> Tracked<'p> {
         }
     }
 
-    /// What a function always frees that is in the variable it is given the address of, if it does nothing else with that.
+    /// What a function always frees that is in the variable it is given the address of, if it does
+    /// nothing else with that.
     fn freed_by(&self, function: FunctionId, place: usize) -> Option<Object> {
         let body = self.program[function].body.as_ref()?;
         let param = Value::Param(u32::try_from(place).ok()?);
@@ -405,7 +408,7 @@ fn done_by_mpi(mpi: &Mpi, place: usize) -> Done {
             false => Done::Kept,
         };
     };
-    let is_param = |param: &&commsan_mpi::calls::Param| !mpi.by_reference || param.in_fortran();
+    let is_param = |param: &&commsan_mpi_calls::Param| !mpi.by_reference || param.in_fortran();
     let Some(param) = call.params.iter().filter(is_param).nth(place) else {
         // The error code of Fortran.
         return Done::Written;
@@ -421,7 +424,7 @@ fn done_by_mpi(mpi: &Mpi, place: usize) -> Done {
             Effect::TypeCommit => Done::Committed,
             _ => Done::Written,
         },
-        // What it tells.
+        // Calls that return information only.
         (Role::Pointer, _) if call.effect == Effect::Ask => Done::Written,
         (Role::Pointer, _) => Done::Kept,
         _ => Done::Written,

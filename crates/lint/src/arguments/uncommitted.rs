@@ -1,11 +1,11 @@
-//! Datatypes that are committed after they have been used only: CS-ARG-02 (MPI 4.1 §5.1.9). Those that nobody commits
-//! are found in `objects.rs`.
+//! Datatypes that are committed after they have been used only: CS-ARG-02 (MPI 4.1 §5.1.9). Those
+//! that nobody commits are found in `objects.rs`.
 
 use super::Given;
 use crate::{Calls, places};
 use commsan_ir::{FunctionId, InstId, Program, Value};
 use commsan_model::{Code, Finding, Role};
-use commsan_mpi::{Demand, Effect};
+use commsan_mpi_calls::{Demand, Effect};
 
 /// The finding about a call that communicates with a datatype which is committed later.
 pub fn check(

@@ -1,16 +1,20 @@
-//! Communicators that some ranks do not get: those whose color is `MPI_UNDEFINED` have `MPI_COMM_NULL` from
-//! `MPI_Comm_split` (MPI 4.1 §7.4.2), those outside of the group from `MPI_Comm_create` (§7.4.2).
+//! Null communicators.
 //!
-//! Such handles differ between ranks ([`ABSENT`]), and so do conditions on them. A call that is given one, where no
-//! condition that differs decides whether it is made, is made by all, also by those who have none.
+//! Communicators that some ranks do not get: those whose color is `MPI_UNDEFINED` have
+//! `MPI_COMM_NULL` from `MPI_Comm_split` (MPI 4.1 §7.4.2), those outside of the group from
+//! `MPI_Comm_create` (§7.4.2).
+//!
+//! Such handles differ between ranks ([`ABSENT`]), and so do conditions on them. A call that is
+//! given one, where no condition that differs decides whether it is made, is made by all, also by
+//! those who have none.
 
 use super::comm::{ABSENT, Comms, Labels, RANK};
-use crate::memory::Object;
 use commsan_ir::{Callee, FunctionId, InstId, Op, Value};
+use commsan_points_to::Object;
 use rustc_hash::FxHashSet;
 
-/// Which argument of a call is a new communicator that some ranks may not get; for `MPI_Comm_split`, also that which
-/// says whether.
+/// Which argument of a call is a new communicator that some ranks may not get; for
+/// `MPI_Comm_split`, also that which says whether.
 pub fn made(name: &str) -> Option<(usize, Option<usize>)> {
     Some(match name {
         "MPI_Comm_split" => (3, Some(1)),
@@ -30,16 +34,17 @@ pub fn label(comms: &Comms, function: FunctionId, id: InstId, color: Option<Labe
     }
 }
 
-/// The call that has made the communicator that a value is, or that is at an address, if only one can have.
+/// The call that has made the communicator that a value is, or that is at an address, if only one
+/// can have.
 pub fn maker(
     comms: &Comms,
     function: FunctionId,
     value: Value,
     by_reference: bool,
 ) -> Option<(FunctionId, InstId)> {
-    let mut targets = comms.memory.targets(function, value);
+    let mut targets = comms.points_to.targets(function, value);
     if by_reference {
-        targets = targets.into_iter().flat_map(|at| comms.memory.content(at)).collect();
+        targets = targets.into_iter().flat_map(|at| comms.points_to.content(at)).collect();
     }
     let mut objects: Vec<_> = targets.into_iter().map(|target| target.object).collect();
     objects.retain(|object| !comms.is_null(*object));

@@ -1,9 +1,10 @@
-//! Conditions that one rank meets alone, as those within `if (rank == 0)`, and in functions that are called only there:
-//! however they come out, no other rank takes another way. What the others do instead is looked at where they part.
+//! Conditions that one rank meets alone, as those within `if (rank == 0)`, and in functions that
+//! are called only there: however they come out, no other rank takes another way. What the others
+//! do instead is looked at where they part.
 
 use super::comm::{Comms, RANK};
+use super::rank_divergence::Divergent;
 use super::terms::named;
-use super::uniform::Differing;
 use commsan_ir::graph::{Flow, dominators};
 use commsan_ir::{BlockId, Body, Compare, FunctionId, Inst, InstId, Op, Value};
 use rustc_hash::FxHashSet;
@@ -11,12 +12,12 @@ use rustc_hash::FxHashSet;
 /// All such branches and calls through pointers, given which values are the rank.
 pub fn conditions(
     comms: &Comms,
-    differing: &Differing,
+    divergent: &Divergent,
     is_rank: impl Fn(FunctionId, Value) -> bool,
 ) -> FxHashSet<(FunctionId, InstId)> {
     let mut found = FxHashSet::default();
     for (function, _, body) in comms.program.defined() {
-        let parts = |id: InstId| differing.conditions.get(&(function, id)) == Some(&RANK);
+        let parts = |id: InstId| divergent.conditions.get(&(function, id)) == Some(&RANK);
         let is_rank = |value| is_rank(function, named(body, value));
         for block in alone_in(body, parts, is_rank) {
             found.extend(body[block].code.iter().map(|id| (function, *id)));
@@ -25,7 +26,7 @@ pub fn conditions(
     for (function, body) in only_called_from(comms, &found) {
         found.extend((0..body.code.len() as u32).map(|id| (function, InstId(id))));
     }
-    found.retain(|place| differing.conditions.contains_key(place));
+    found.retain(|place| divergent.conditions.contains_key(place));
     found
 }
 

@@ -1,7 +1,7 @@
 //! How much memory copies and fills write: what was there is gone then, all of it.
 //!
-//! Fortran's assignments of text are a copy of what there is and a loop that writes blanks behind it, to the end of the
-//! variable.
+//! Fortran's assignments of text are a copy of what there is and a loop that writes blanks behind
+//! it, to the end of the variable.
 
 use commsan_ir::{Binary, BlockId, Body, InstId, Op, Value};
 use rustc_hash::FxHashMap;

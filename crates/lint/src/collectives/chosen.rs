@@ -1,18 +1,21 @@
+//! Communicator divergence: ranks call one collective on different communicators.
+//!
 //! Communicators of which a condition chooses one: `comm = rank == 0 ? MPI_COMM_WORLD : copy`.
 //!
-//! One call then enters a collective of one communicator on some ranks, and of another one on others. What is
-//! chosen is a value that joins two ways, or what a variable holds of whose address nothing is made but
-//! arguments of MPI: where two ways meet that a branch has opened, each of which has left one communicator there.
+//! One call then enters a collective of one communicator on some ranks, and of another one on
+//! others. What is chosen is a value that joins two ways, or what a variable holds of whose address
+//! nothing is made but arguments of MPI: where two ways meet that a branch has opened, each of
+//! which has left one communicator there.
 
 use super::Check;
 use super::comm::{Comm, Comms};
 use super::fork::Fork;
 use super::terms::Term;
-use crate::memory::Object;
 use crate::places;
 use commsan_ir::graph::{Flow, dominators};
 use commsan_ir::{BlockId, Body, FunctionId, Inst, InstId, Op, Value};
 use commsan_model::{Code, Finding, Role};
+use commsan_points_to::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One of two communicators.
@@ -32,8 +35,8 @@ enum Content {
     Unknown,
 }
 
-/// Blocks that are looked at for one call.
-const FARTHEST: usize = 200;
+/// Maximum number of blocks that are searched for one call.
+const MAX_BLOCKS: usize = 200;
 
 /// The ways of a function.
 pub struct Ways<'c, 'p> {
@@ -128,8 +131,8 @@ impl<'c, 'p> Ways<'c, 'p> {
         std::iter::successors(Some(below), up).any(|block| block == above)
     }
 
-    /// What a variable holds in a block, before an instruction, if that is not too far away. None where that is
-    /// asked already: a loop adds nothing then.
+    /// What a variable holds in a block, before an instruction, if that is not too far away. None
+    /// where that is asked already: a loop adds nothing then.
     fn before(
         &self,
         variable: InstId,
@@ -142,7 +145,7 @@ impl<'c, 'p> Ways<'c, 'p> {
         if let Some(content) = left.next() {
             return Some(content);
         }
-        if known.len() > FARTHEST {
+        if known.len() > MAX_BLOCKS {
             return Some(Content::Unknown);
         }
         let previous = &self.flow.previous[block.0 as usize];
@@ -182,8 +185,8 @@ impl<'c, 'p> Ways<'c, 'p> {
                 Some(if comm == Comm::Unknown { Content::Unknown } else { Content::One(comm) })
             }
             Op::Call(_) if inst.args.contains(&at) => {
-                let targets = self.comms.memory.targets(self.function, at);
-                let content = targets.iter().flat_map(|at| self.comms.memory.content(*at));
+                let targets = self.comms.points_to.targets(self.function, at);
+                let content = targets.iter().flat_map(|at| self.comms.points_to.content(*at));
                 let made = |object: &Object| match object {
                     Object::Made(function, by, _) => *function == self.function && *by == id,
                     _ => false,

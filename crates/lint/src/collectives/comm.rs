@@ -1,10 +1,10 @@
-//! Communicators: which one a call names, and which ranks it has.
+//! Communicator analysis: which communicator a call names, and which ranks belong to it.
 
 use crate::callgraph::{self, CallGraph};
 use crate::environment::Environment;
-use crate::memory::{Memory, Object};
 use crate::{Calls, Mpi};
 use commsan_ir::{Body, FunctionId, Inst, InstId, Program, Value};
+use commsan_points_to::{Object, PointsTo};
 use rustc_hash::FxHashMap;
 
 /// A communicator, or a window of one, as far as it is known.
@@ -47,7 +47,7 @@ const FIRST: u32 = 3;
 pub struct Comms<'p> {
     pub program: &'p Program,
     pub calls: &'p Calls,
-    pub memory: &'p Memory,
+    pub points_to: &'p PointsTo,
     pub environment: &'p Environment,
     /// Who calls whom, or starts it in other threads.
     pub graph: CallGraph,
@@ -59,13 +59,13 @@ impl<'p> Comms<'p> {
     pub fn new(
         program: &'p Program,
         calls: &'p Calls,
-        memory: &'p Memory,
+        points_to: &'p PointsTo,
         environment: &'p Environment,
     ) -> Comms<'p> {
         let called =
-            |id, body: &Body, inst: &Inst| callgraph::called(program, memory, id, body, inst);
+            |id, body: &Body, inst: &Inst| callgraph::called(program, points_to, id, body, inst);
         let graph = CallGraph::of(program, called);
-        Comms { program, calls, memory, environment, graph, labels: FxHashMap::default() }
+        Comms { program, calls, points_to, environment, graph, labels: FxHashMap::default() }
     }
 
     /// The communicator, window or file that a call of MPI names; none if it names none.
@@ -84,7 +84,8 @@ impl<'p> Comms<'p> {
     pub fn resolve(&self, function: FunctionId, value: Value, by_reference: bool) -> Comm {
         let body = self.program[function].body.as_ref();
         if by_reference {
-            let constant = body.and_then(|body| crate::mpi::stored(self.program, body, value));
+            let constant =
+                body.and_then(|body| commsan_points_to::mpi::stored(self.program, body, value));
             match constant {
                 Some(0 | MPICH_WORLD) => return Comm::World,
                 Some(1 | MPICH_SELF) => return Comm::Own,
@@ -94,9 +95,9 @@ impl<'p> Comms<'p> {
         if let Value::Param(number) = value {
             return Comm::Param(number, by_reference);
         }
-        let mut targets = self.memory.targets(function, value);
+        let mut targets = self.points_to.targets(function, value);
         if by_reference {
-            targets = targets.into_iter().flat_map(|at| self.memory.content(at)).collect();
+            targets = targets.into_iter().flat_map(|at| self.points_to.content(at)).collect();
         }
         let mut objects: Vec<_> = targets.into_iter().map(|target| target.object).collect();
         objects.retain(|object| !self.is_null(*object));
@@ -133,9 +134,10 @@ impl<'p> Comms<'p> {
             Comm::World => Group::All,
             Comm::Made(object) => self.group_of(object, 0),
             Comm::Param(number, by_reference) => {
-                let mut targets = self.memory.targets(function, Value::Param(number));
+                let mut targets = self.points_to.targets(function, Value::Param(number));
                 if by_reference {
-                    targets = targets.into_iter().flat_map(|at| self.memory.content(at)).collect();
+                    targets =
+                        targets.into_iter().flat_map(|at| self.points_to.content(at)).collect();
                 }
                 let all = |object| match self.predefined(object) {
                     Some(comm) => comm == Comm::World,
@@ -152,7 +154,7 @@ impl<'p> Comms<'p> {
 
     /// Duplicates have the ranks of what they are made of, and so have windows and files.
     fn group_of(&self, object: Object, depth: usize) -> Group {
-        const DEEPEST: usize = 8;
+        const MAX_DERIVATION_DEPTH: usize = 8;
         let Object::Made(function, id, _) = object else { return Group::Part };
         let Some(inst) = self.inst(function, id) else { return Group::Part };
         let Some(mpi) = self.calls.at(inst) else { return Group::Part };
@@ -160,7 +162,9 @@ impl<'p> Comms<'p> {
         // All of one color.
         let color = || matches!(inst.args.get(1), Some(Value::Int(0..)));
         let whole = mpi.name == "MPI_Comm_split" && !mpi.by_reference && color();
-        if depth > DEEPEST || !whole && !same.iter().any(|name| mpi.name.starts_with(name)) {
+        if depth > MAX_DERIVATION_DEPTH
+            || !whole && !same.iter().any(|name| mpi.name.starts_with(name))
+        {
             return Group::Part;
         }
         match self.of_call(function, inst, mpi) {

@@ -1,30 +1,32 @@
-//! Commands: what one rank tells the others to call next, by a collective that all of them are in.
+//! Command loops: one rank broadcasts to the others which call comes next.
 //!
 //! ```text
 //! if (rank == 0) { cmd = SUM;  MPI_Bcast(&cmd, …);  sum();  cmd = STOP;  MPI_Bcast(&cmd, …); }
 //! else             do { MPI_Bcast(&cmd, …);  if (cmd == SUM) sum(); } while (cmd != STOP);
 //! ```
 //!
-//! Which way a listener goes on is decided by who tells it. So its calls match those of another way if these
-//! are some of what it could be told: if the other way's sequences of calls are all among its own. Both are
-//! finite automata; whether the one's language is in the other's is a walk over pairs of a state and the states
-//! that the listener may be in (subset construction). Whether the right command is told is not looked at.
+//! The command decides which path a listener takes. So its calls match those of another path if
+//! these are among what it could be commanded: if the other path's sequences of calls are all among
+//! its own. Both are finite automata; whether the one's language is in the other's is a walk over
+//! pairs of a state and the states that the listener may be in (subset construction). Whether the
+//! right command is sent is not examined.
 
 use super::comm::{Comm, Comms};
 use super::fork::Fork;
 use super::sources::{uniform, writes};
 use super::terms::{Choice, Term, TermId, Terms, View};
-use crate::memory::Object;
 use commsan_ir::{Callee, FunctionId, InstId, Op, Value};
+use commsan_points_to::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// States of one automaton; what is larger counts as matching.
-const STATES: usize = 4096;
-/// Pairs that are looked at.
-const PAIRS: usize = 20_000;
+/// Maximum number of states of one automaton; larger ones count as matching.
+const MAX_AUTOMATON_STATES: usize = 4096;
+/// Maximum number of pairs of states that one comparison visits.
+const MAX_STATE_PAIRS: usize = 20_000;
 
-/// Whether the ways of a branch may call the same, as one does what it is told on another.
+/// Whether the paths of a branch may call the same, since one executes the commands that the other
+/// sends.
 pub fn agree(comms: &Comms, fork: &Fork) -> bool {
     let ways: Vec<_> = fork.sequences().collect();
     let listens: Vec<_> = ways
@@ -54,7 +56,7 @@ struct Listener<'c, 'p> {
 }
 
 impl Listener<'_, '_> {
-    /// Whether what a term calls depends on what was told.
+    /// Whether what a term calls depends on a received command.
     fn listens(&mut self, term: TermId, view: &View) -> bool {
         let terms = self.terms;
         match terms.get(term) {
@@ -91,7 +93,7 @@ impl Listener<'_, '_> {
             let Some(call) = mpi.call.filter(|_| uniform(&mpi.name)) else { continue };
             let buffers = inst.args.iter().enumerate().filter(|(place, _)| writes(call, *place));
             for (_, buffer) in buffers {
-                let targets = self.comms.memory.targets(event.function, *buffer).into_iter();
+                let targets = self.comms.points_to.targets(event.function, *buffer).into_iter();
                 let objects = targets.map(|target| target.object);
                 self.given.extend(objects.filter(|object| *object != Object::Outside));
             }
@@ -124,8 +126,8 @@ impl Listener<'_, '_> {
             Value::Inst(id) => {
                 let inst = &body[id];
                 let is_given = |address: Value| {
-                    let memory = self.comms.memory;
-                    memory.any_target(function, address, |at| self.given.contains(&at.object))
+                    let points_to = self.comms.points_to;
+                    points_to.any_target(function, address, |at| self.given.contains(&at.object))
                 };
                 match inst.op {
                     Op::Load(_) if is_given(inst.args[0]) => true,
@@ -190,7 +192,7 @@ impl Automaton {
 
     /// Whether each of its sequences that comes to an end is one of the other's.
     fn is_within(&self, other: &Automaton) -> bool {
-        if self.next.len() >= STATES || other.next.len() >= STATES {
+        if self.next.len() >= MAX_AUTOMATON_STATES || other.next.len() >= MAX_AUTOMATON_STATES {
             return true;
         }
         let ends = self.ending();
@@ -200,7 +202,7 @@ impl Automaton {
             if at == self.end && !others.contains(&other.end) {
                 return false;
             }
-            if seen.len() > PAIRS {
+            if seen.len() > MAX_STATE_PAIRS {
                 return true;
             }
             for (symbol, next) in self.next[at].iter().filter(|(_, next)| ends.contains(next)) {
@@ -265,7 +267,7 @@ struct Builder<'b, 't, 'p> {
 impl Builder<'_, '_, '_> {
     /// What a term calls, from a state on; the state after it.
     fn add(&mut self, term: TermId, view: &View, from: usize) -> usize {
-        if self.automaton.next.len() >= STATES {
+        if self.automaton.next.len() >= MAX_AUTOMATON_STATES {
             return from;
         }
         match self.terms.get(term) {

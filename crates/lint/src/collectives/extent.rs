@@ -1,12 +1,11 @@
-//! How many bytes calls of MPI write, as far as that is constant.
+//! Constant bounds of the bytes that MPI calls write.
 
 use super::comm::Comms;
-use crate::mpi::stored;
 use crate::{Mpi, datatypes};
 use commsan_engine::Mode;
 use commsan_ir::{Body, Inst, Value};
-use commsan_mpi::calls::{Extent, Rule, Times};
-use commsan_mpi::{Call, Role};
+use commsan_mpi_calls::{Call, Extent, Role, Rule, Times};
+use commsan_points_to::mpi::stored;
 
 /// Bytes of an integer.
 const INTEGER: u64 = 4;
@@ -35,7 +34,7 @@ pub fn written(
     }
 }
 
-/// The same of a call that tells the rank, or what follows from it, by integers.
+/// Bytes written by a call that returns the rank, or what depends on it, in integers.
 pub fn of_integers(comms: &Comms, body: &Body, inst: &Inst, mpi: &Mpi) -> Option<u64> {
     let most = match &*mpi.name {
         "MPI_Cart_coords" => 2,

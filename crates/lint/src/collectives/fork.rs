@@ -1,4 +1,4 @@
-//! A branch and what follows it, compared way by way.
+//! Compares the paths of a branch, and what follows it, by the sequences of collectives.
 
 use super::comm::{Comm, Labels};
 use super::terms::{Choice, Event, Only, TermId, Terms, View};
@@ -65,7 +65,8 @@ impl<'f> Fork<'f, '_> {
         self.ways().any(|(number, way)| self.terms.is_undecided(way, &self.view_on(number)))
     }
 
-    /// What differs; nothing if it need not, as communicators are unknown or do not wait for each other.
+    /// What differs; nothing if it need not, as communicators are unknown or do not wait for each
+    /// other.
     pub fn difference(&self) -> Option<(Call<'f>, Call<'f>)> {
         let (alone, together) = (self.called(&[]), self.called(self.rest));
         // Where both ways call the same by themselves, one leaves out what follows.

@@ -1,4 +1,5 @@
-//! Roots, reductions, counts and datatypes that a collective is given, where these follow from the rank.
+//! Roots, reductions, counts and datatypes that a collective is given, where these follow from the
+//! rank.
 
 use super::Check;
 use super::comm::OTHER;
@@ -8,13 +9,13 @@ use crate::places;
 use commsan_ir::{Body, FunctionId, Op, Value};
 use commsan_model::{Code, Finding, Role};
 
-/// Steps of a computation that are followed.
-const DEEPEST: usize = 6;
+/// Maximum depth to which an expression is followed.
+const MAX_EXPR_DEPTH: usize = 6;
 
 impl Check<'_, '_> {
     /// Looks at what each collective is given.
     pub(super) fn given(&mut self) {
-        let mut places: Vec<_> = self.differing.given.iter().collect();
+        let mut places: Vec<_> = self.divergent.given.iter().collect();
         places.sort_unstable();
         let mut told = None;
         for ((function, id, place), labels) in places {
@@ -31,7 +32,7 @@ impl Check<'_, '_> {
             let is_amount = !is_root && call.at.op != Some(*place);
             let follows = || {
                 labels & OTHER == 0
-                    && self.follows(*function, body, argument, DEEPEST) == Some(true)
+                    && self.follows(*function, body, argument, MAX_EXPR_DEPTH) == Some(true)
             };
             let wrong = match is_amount {
                 true => !mpi.by_reference && self.is_own(*function, body, argument, is_count),
@@ -81,8 +82,9 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Whether a value that differs is computed from the rank and what is the same on all, or is one of several
-    /// constants. None where it may be a negative number: those are the roots of intercommunicators.
+    /// Whether a value that differs is computed from the rank and what is the same on all, or is
+    /// one of several constants. None where it may be a negative number: those are the roots of
+    /// intercommunicators.
     fn follows(
         &self,
         function: FunctionId,

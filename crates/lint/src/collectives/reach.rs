@@ -1,15 +1,17 @@
+//! A flow-insensitive pre-analysis of rank divergence.
+//!
 //! Where anything can differ between ranks at all: a quick look without regard to order, places in
 //! objects, or who calls. Most functions of most programs drop out here.
 
 use super::comm::Comms;
-use super::footprint::{arrays, digested};
+use super::mod_ref::{arrays, digested};
 use super::sources::{DIFFERS, is_source};
 use crate::Calls;
 use crate::callgraph::{self, CallGraph, started};
 use crate::library::Library;
-use crate::memory::pool::SetId;
-use crate::memory::{Memory, Object, Pointer};
 use commsan_ir::{Body, FunctionId, Op, Program, Value};
+use commsan_points_to::pool::SetId;
+use commsan_points_to::{Object, Pointer, PointsTo};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -26,11 +28,11 @@ pub struct Found {
 
 /// Looks at the whole program.
 pub fn look(comms: &Comms) -> Found {
-    let (program, calls, memory) = (comms.program, comms.calls, comms.memory);
+    let (program, calls, points_to) = (comms.program, comms.calls, comms.points_to);
     let mut reach = Reach {
         program,
         calls,
-        memory,
+        points_to,
         values: program
             .functions
             .iter()
@@ -51,12 +53,12 @@ pub fn look(comms: &Comms) -> Found {
     }
     Found {
         functions: reach.found(&comms.graph),
-        fields: fields(program, calls, memory),
+        fields: fields(program, calls, points_to),
         objects: reach.objects.into_iter().collect(),
     }
 }
 
-fn fields(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Pointer> {
+fn fields(program: &Program, calls: &Calls, points_to: &PointsTo) -> FxHashSet<Pointer> {
     let mut fields = FxHashSet::default();
     for (id, _, body) in program.defined() {
         for inst in &body.code {
@@ -66,7 +68,7 @@ fn fields(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Pointe
                 _ => continue,
             };
             for address in addresses {
-                if let [one @ Pointer { at: Some(_), .. }] = &*memory.targets(id, *address) {
+                if let [one @ Pointer { at: Some(_), .. }] = &*points_to.targets(id, *address) {
                     fields.insert(*one);
                 }
             }
@@ -78,15 +80,15 @@ fn fields(program: &Program, calls: &Calls, memory: &Memory) -> FxHashSet<Pointe
 struct Reach<'p> {
     program: &'p Program,
     calls: &'p Calls,
-    memory: &'p Memory,
+    points_to: &'p PointsTo,
     values: Vec<Vec<bool>>,
     params: Vec<Vec<bool>>,
     /// Functions that are called, or do something, only if a condition that differs says so.
     controlled: Vec<bool>,
     results: Vec<bool>,
     objects: FxHashSet<Object>,
-    /// Sets of addresses: how many objects there were when it was last asked whether these lead to one; none if
-    /// they do.
+    /// Sets of addresses: how many objects there were when it was last asked whether these lead to
+    /// one; none if they do.
     asked: FxHashMap<SetId, Option<usize>>,
     /// Sets of addresses whose objects are all known.
     stored: FxHashSet<SetId>,
@@ -152,7 +154,7 @@ impl Reach<'_> {
         }
         let callees = started(self.program, body, inst)
             .map(|(callee, from)| (vec![callee], from))
-            .or_else(|| Some((self.memory.callees(id, inst)?, 0)));
+            .or_else(|| Some((self.points_to.callees(id, inst)?, 0)));
         let Some((callees, from)) = callees else { return differs };
         let mut result = false;
         for callee in callees {
@@ -200,13 +202,14 @@ impl Reach<'_> {
         if self.objects.is_empty() {
             return false;
         }
-        let set = self.memory.set(function, address);
+        let set = self.points_to.set(function, address);
         match set.and_then(|set| self.asked.get(&set)) {
             Some(None) => return true,
             Some(Some(count)) if *count == self.objects.len() => return false,
             _ => {}
         }
-        let is_in = self.memory.any_target(function, address, |p| self.objects.contains(&p.object));
+        let is_in =
+            self.points_to.any_target(function, address, |p| self.objects.contains(&p.object));
         if let Some(set) = set {
             self.asked.insert(set, (!is_in).then_some(self.objects.len()));
         }
@@ -214,16 +217,16 @@ impl Reach<'_> {
     }
 
     fn is_in_array(&self, function: FunctionId, array: Value) -> bool {
-        arrays(self.memory, function, array).iter().any(|object| self.objects.contains(object))
+        arrays(self.points_to, function, array).iter().any(|object| self.objects.contains(object))
     }
 
     fn store(&mut self, function: FunctionId, address: Value, differs: bool) {
         if !differs
-            || self.memory.set(function, address).is_some_and(|set| !self.stored.insert(set))
+            || self.points_to.set(function, address).is_some_and(|set| !self.stored.insert(set))
         {
             return;
         }
-        for target in self.memory.targets(function, address) {
+        for target in self.points_to.targets(function, address) {
             let changes = match target.object {
                 Object::Outside | Object::Function(_) | Object::Handle(_) => false,
                 Object::Global(global) => !self.program[global].constant,

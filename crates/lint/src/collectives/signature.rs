@@ -1,17 +1,17 @@
-//! How much a collective moves, where ranks differ in it: by counts and datatypes that follow from the rank, or that
-//! are constants, others on each side of a condition on the rank (MPI 4.1 §6.4 to §6.12).
+//! How much a collective moves, where ranks differ in it: by counts and datatypes that follow from
+//! the rank, or that are constants, others on each side of a condition on the rank (MPI 4.1 §6.4 to
+//! §6.12).
 //!
-//! Counts only of collectives to which all ranks pass the same amount, and only what every rank passes: what the root
-//! alone is asked for may be anything elsewhere, and so may what is in place. Derived datatypes may move as much
-//! in other pieces.
+//! Counts only of collectives to which all ranks pass the same amount, and only what every rank
+//! passes: what the root alone is asked for may be anything elsewhere, and so may what is in place.
+//! Derived datatypes may move as much in other pieces.
 
 use super::Check;
 use super::terms::{Event, named};
 use crate::datatypes::{Basic, basic_of_name, basic_of_number};
 use commsan_ir::graph::dominators;
 use commsan_ir::{BlockId, Body, FunctionId, Op, Value};
-use commsan_mpi::calls::{Extent, Fit, Flow, On};
-use commsan_mpi::{Call, Role};
+use commsan_mpi_calls::{Call, Extent, Fit, Flow, On, Role};
 
 /// What the standard says.
 pub const RULE: &str =
@@ -48,8 +48,8 @@ pub fn is_count(call: &Call, place: usize) -> bool {
     amounts(call).any(|amount| amount.count == Some(place))
 }
 
-/// Steps of a computation that are followed.
-const DEEPEST: usize = 6;
+/// Maximum depth to which an expression is followed.
+const MAX_EXPR_DEPTH: usize = 6;
 
 impl Check<'_, '_> {
     /// Whether two calls of the same collective pass amounts that are known and differ.
@@ -91,8 +91,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Whether an argument is another one on each rank, or on ranks that are told apart by nothing but their
-    /// number: counts, and datatypes of other elements.
+    /// Whether an argument differs between ranks, or between ranks that are distinguished by
+    /// nothing but their number: counts, and datatypes of other elements.
     pub(super) fn is_own(
         &self,
         function: FunctionId,
@@ -101,7 +101,7 @@ impl Check<'_, '_> {
         count: bool,
     ) -> bool {
         match count {
-            true => self.is_own_count(function, body, value, DEEPEST),
+            true => self.is_own_count(function, body, value, MAX_EXPR_DEPTH),
             false => self.options(function, body, value).is_some_and(|[one, other]| {
                 let basics = (self.basic(one), self.basic(other));
                 matches!(basics, (Some(one), Some(other)) if one != other)
@@ -138,7 +138,7 @@ impl Check<'_, '_> {
     /// Two values of which a condition on nothing but the rank chooses one.
     fn options(&self, function: FunctionId, body: &Body, value: Value) -> Option<[Value; 2]> {
         let Value::Inst(id) = value else { return None };
-        let of_rank = |condition| self.is_of_rank(function, body, condition, DEEPEST);
+        let of_rank = |condition| self.is_of_rank(function, body, condition, MAX_EXPR_DEPTH);
         let (one, other) = match (&body[id].op, &*body[id].args) {
             (Op::Select, [condition, one, other]) => {
                 return of_rank(*condition).then_some([*one, *other]);

@@ -1,11 +1,12 @@
-//! Calls of MPI and of the C library that make values differ between ranks, or the same on all.
+//! Sources and sinks of rank divergence: library calls whose results differ between ranks, or are
+//! uniform.
 
 use super::absent;
 use commsan_engine::Mode;
-use commsan_mpi::{Call, Role};
+use commsan_mpi_calls::{Call, Role};
 
-/// Calls that tell the rank or what follows from it, with the first and last argument that they store it
-/// to.
+/// Calls that return the rank or a value that depends on it, with the first and last argument that
+/// they store it to.
 pub fn rank_results(name: &str) -> Option<(usize, usize)> {
     Some(match name {
         "MPI_Comm_rank" | "MPI_Group_rank" => (1, 1),
@@ -50,8 +51,8 @@ const BLOCKING: [&str; 4] = ["bcast", "allreduce", "allgather", "allgatherv"];
 /// Functions of the C library whose results are not the same on all ranks.
 pub const DIFFERS: [&str; 4] = ["getpid", "gethostid", "gethostname", "pthread_self"];
 
-/// Whether a function of Fortran's I/O tells how a file is, or begins to: a unit's number, which it is given, may be another
-/// one on each rank, and the file the same.
+/// Whether a function of Fortran's I/O inquires about a file, or begins to: its unit number may be
+/// another one on each rank, and the file the same.
 pub fn tells_of_file(name: &str) -> bool {
     name.strip_prefix("_FortranAio").is_some_and(|rest| !rest.starts_with("BeginInternal"))
 }

@@ -1,8 +1,8 @@
-//! Labels of what is stored where.
+//! Abstract memory of the rank-divergence analysis: labels by place.
 
 use super::comm::Labels;
-use super::footprint::Place;
-use crate::memory::set::Set;
+use super::mod_ref::Place;
+use commsan_points_to::set::Set;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::{Rc, Weak};
@@ -10,7 +10,8 @@ use std::rc::{Rc, Weak};
 /// Labels by offset, in order; none of them empty.
 type Entries = SmallVec<[(Option<i64>, Labels); 2]>;
 
-/// Labels of memory, by object. Most blocks change nothing: copies are one until one of them changes.
+/// Labels of memory, by object. Most blocks change nothing: copies are one until one of them
+/// changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored(Rc<FxHashMap<u32, Entries>>);
 
@@ -72,8 +73,8 @@ impl Stored {
         true
     }
 
-    /// From a place of an object on, for so many bytes or to its end, or everywhere, there are no labels any
-    /// more. Says whether the object is known.
+    /// From a place of an object on, for so many bytes or to its end, or everywhere, there are no
+    /// labels any more. Says whether the object is known.
     pub fn clear(&mut self, place: Place, bytes: Option<u64>) -> bool {
         let Some(entries) = self.0.get(&place.object) else { return false };
         let mut entries = entries.clone();
@@ -84,8 +85,8 @@ impl Stored {
         true
     }
 
-    /// So many bytes from a place on are written anew; all of the object if they are the whole of it. Says whether the
-    /// object is known.
+    /// So many bytes from a place on are written anew; all of the object if they are the whole of
+    /// it. Says whether the object is known.
     pub fn overwrite(&mut self, place: Place, bytes: u64, whole: bool) -> bool {
         let Some(entries) = self.0.get(&place.object) else { return false };
         let mut entries = entries.clone();

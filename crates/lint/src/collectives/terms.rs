@@ -1,9 +1,11 @@
-//! Which collectives a function calls, in which order, as a term: a sequence of calls, choices and loops
-//! that follows the function's control flow between branches and where they meet again.
+//! Collective call sequences as regular terms.
 //!
-//! Two terms are equal if they call the same collectives on the same communicators in the same order.
-//! Choices and loops are compared by what is in them, not by their conditions: that two loops
-//! over the same collective go round equally often is taken for granted.
+//! Which collectives a function calls, in which order, as a term: a sequence of calls, choices and
+//! loops that follows the function's control flow between branches and where they meet again.
+//!
+//! Two terms are equal if they call the same collectives on the same communicators in the same
+//! order. Choices and loops are compared by what is in them, not by their conditions: that two
+//! loops over the same collective go round equally often is taken for granted.
 
 mod fatal;
 mod read;
@@ -11,7 +13,7 @@ mod read;
 use super::comm::{Comm, Comms, Labels};
 use crate::callgraph;
 use commsan_ir::{Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 use fatal::Failures;
 use read::Reader;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -179,7 +181,7 @@ impl<'a, 'p> Terms<'a, 'p> {
         all
     }
 
-    /// The same number for equal terms.
+    /// A hash of a term: equal terms have equal hashes.
     pub fn hash(&self, term: TermId, view: &View) -> u64 {
         let mut hasher = FxHasher::default();
         let mut some = false;
@@ -187,7 +189,7 @@ impl<'a, 'p> Terms<'a, 'p> {
         if some { hasher.finish() | 1 } else { 0 }
     }
 
-    /// The same number for equal sequences of terms, 0 for nothing.
+    /// A hash of a sequence of terms: equal for equal sequences, 0 for the empty one.
     pub fn hash_all(&self, terms: &[TermId], view: &View) -> u64 {
         let mut hasher = FxHasher::default();
         let mut some = false;
@@ -356,8 +358,8 @@ impl<'a, 'p> Terms<'a, 'p> {
 
     /// All calls in a term, with the communicators that they name as seen from outside.
     pub fn events<'t>(&'t self, term: TermId, view: &View<'t>, found: &mut Vec<(&'t Event, Comm)>) {
-        const MOST: usize = 64;
-        if found.len() > MOST {
+        const MAX_EVENTS: usize = 64;
+        if found.len() > MAX_EVENTS {
             return;
         }
         match self.get(term) {

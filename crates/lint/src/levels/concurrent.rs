@@ -1,11 +1,13 @@
+//! May-happen-in-parallel analysis of MPI calls.
+//!
 //! Which calls of MPI may run at once: those in regions of one team that no barrier separates
 //! (Algorithm 2 of the paper, between functions, too).
 //!
-//! All threads of a team pass its constructs in the same order. So of two calls that different threads
-//! may make, both are under way at once if a way leads from the end of the one's region to the
-//! other without a barrier. Calls and returns are matched: a way leads up to callers of the function that
-//! it starts in, and down into functions from which it comes back only where it went in. From a call in
-//! a task or thread it leads on from where that is made.
+//! All threads of a team pass its constructs in the same order. So of two calls that different
+//! threads may make, both are under way at once if a way leads from the end of the one's region to
+//! the other without a barrier. Calls and returns are matched: a way leads up to callers of the
+//! function that it starts in, and down into functions from which it comes back only where it went
+//! in. From a call in a task or thread it leads on from where that is made.
 
 use super::instances::{Entered, Event, Instances, Number};
 use super::shape::State;
@@ -80,7 +82,7 @@ fn may_overlap(instances: &Instances, one: &Event, other: &Event) -> bool {
     };
     let guarded = mine.iter().chain(others).any(unknown);
     let locked = mine.iter().filter_map(|l| l.lock()).any(|a| {
-        // Locks that cannot be told apart may be the same.
+        // Locks that cannot be distinguished may be the same.
         others.iter().filter_map(|l| l.lock()).any(|b| a == b || a == UNKNOWN || b == UNKNOWN)
     });
     // Each section is run once for each time that the threads come to all of them.
@@ -93,8 +95,8 @@ fn may_overlap(instances: &Instances, one: &Event, other: &Event) -> bool {
     !(same_thread || guarded || locked || same_section || depends(mine) && depends(others))
 }
 
-/// Whether two calls are made by threads that are started in one place to run several functions, the same one in both: it
-/// may be run once.
+/// Whether two calls are made by threads that are started in one place to run several functions,
+/// the same one in both: it may be run once.
 fn may_be_one_of_several(instances: &Instances, one: &Event, other: &Event) -> bool {
     let thread = |event: &Event| {
         let letters = event.word.iter().rev();
@@ -196,7 +198,8 @@ enum Ends {
     Barrier,
     /// Also where the tasks are waited for.
     Task,
-    /// The same, of a task whose maker, a task too, is over: who only waits for his own tasks does not wait for it.
+    /// A task whose creator, a task too, has ended: `taskwait` waits only for child tasks, hence
+    /// not for it.
     Descendant,
     /// Only where the thread is waited for, or may be.
     Thread,
@@ -213,8 +216,8 @@ struct Step {
     begun: bool,
     /// Whether the way has gone into a function and has to come back where it went in.
     down: bool,
-    /// Whether it has left the event's region. What is spawned from within begins after the event; what
-    /// the event comes after is found from there.
+    /// Whether it has left the event's region. What is spawned from within begins after the event;
+    /// what the event comes after is found from there.
     left: bool,
     /// What ends the way.
     ends: Ends,

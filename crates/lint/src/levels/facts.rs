@@ -1,12 +1,12 @@
-//! What taking one of a branch's two ways says about the thread that takes it.
+//! Path conditions: what the outcome of a branch implies about the executing thread.
 
-use super::kinds::{Kind, Kinds};
+use super::thread_divergence::{Divergence, ThreadDivergence};
 use crate::Calls;
 use crate::openmp::{Runtime, Scope, runtime};
 use commsan_ir::{Binary, BlockId, Body, Callee, Compare, FunctionId, InstId, Op, Program, Value};
 
-/// How far conditions are looked into.
-const DEEPEST: u32 = 16;
+/// Maximum depth to which the operands of a condition are followed.
+const MAX_CONDITION_DEPTH: u32 = 16;
 
 /// What is known of a thread that takes a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Fact {
 pub struct Facts<'f> {
     pub program: &'f Program,
     pub mpi: &'f Calls,
-    pub kinds: &'f Kinds,
+    pub divergence: &'f ThreadDivergence,
     pub function: FunctionId,
     pub body: &'f Body,
 }
@@ -46,16 +46,16 @@ pub struct Facts<'f> {
 impl Facts<'_> {
     /// What a condition says that is true, or is not, and the instruction that asks.
     pub fn of(&self, condition: Value, holds: bool) -> Option<(Fact, InstId)> {
-        self.fact(condition, holds, DEEPEST)
+        self.fact(condition, holds, MAX_CONDITION_DEPTH)
     }
 
     /// What a value's being a certain number says.
     pub fn of_case(&self, value: Value, number: i64) -> Option<Fact> {
-        match self.kinds.kind(self.function, value) {
-            Kind::Same => None,
-            Kind::Iteration => Some(Fact::Iteration),
-            Kind::Number => Some(Fact::Number(Some(number))),
-            Kind::Different => Some(Fact::Number(None)),
+        match self.divergence.get(self.function, value) {
+            Divergence::Same => None,
+            Divergence::Iteration => Some(Fact::Iteration),
+            Divergence::Number => Some(Fact::Number(Some(number))),
+            Divergence::Different => Some(Fact::Number(None)),
         }
     }
 
@@ -135,17 +135,17 @@ impl Facts<'_> {
                 return told;
             }
         }
-        let kinds = [left, right].map(|value| self.kinds.kind(self.function, value));
-        match (how, kinds, number) {
-            (_, [Kind::Number, _], Some(number)) => of_number(how, number).map(|f| (f, HERE)),
-            (Compare::Equal, kinds, _) if kinds.contains(&Kind::Iteration) => {
+        let divergence = [left, right].map(|value| self.divergence.get(self.function, value));
+        match (how, divergence, number) {
+            (_, [Divergence::Number, _], Some(number)) => of_number(how, number).map(|f| (f, HERE)),
+            (Compare::Equal, divergence, _) if divergence.contains(&Divergence::Iteration) => {
                 Some((Fact::Iteration, HERE))
             }
-            (Compare::Equal, kinds, _) if kinds != [Kind::Same; 2] => {
+            (Compare::Equal, divergence, _) if divergence != [Divergence::Same; 2] => {
                 Some((Fact::Number(None), HERE))
             }
             // So many threads as somebody said.
-            (Compare::Less | Compare::LessOrEqual, [Kind::Number, _], None) => {
+            (Compare::Less | Compare::LessOrEqual, [Divergence::Number, _], None) => {
                 Some((Fact::Number(None), HERE))
             }
             _ => self.of_runtime(how, left, number?),
@@ -188,10 +188,10 @@ impl Facts<'_> {
 
     /// A thread's own flag may be set for one thread only.
     fn of_flag(&self, value: Value, holds: bool) -> Option<(Fact, InstId)> {
-        match self.kinds.kind(self.function, value) {
-            Kind::Number => of_number(truth_of(holds), 0).map(|fact| (fact, HERE)),
-            Kind::Different => Some((Fact::Number(None), HERE)),
-            Kind::Same | Kind::Iteration => None,
+        match self.divergence.get(self.function, value) {
+            Divergence::Number => of_number(truth_of(holds), 0).map(|fact| (fact, HERE)),
+            Divergence::Different => Some((Fact::Number(None), HERE)),
+            Divergence::Same | Divergence::Iteration => None,
         }
     }
 

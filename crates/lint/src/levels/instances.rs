@@ -1,18 +1,20 @@
-//! Functions with the words they are called in, from those on that nobody calls, and the calls of MPI in
-//! them.
+//! Calling contexts: functions by parallelism word.
+//!
+//! Functions with the words they are called in, from those on that nobody calls, and the calls of
+//! MPI in them.
 
 use super::shape::{Shape, Shapes, State};
 use super::word::{Letter, Spot, forbids, forbids_barrier, settled};
 use crate::callgraph::{self, CallGraph};
-use crate::memory::Memory;
 use crate::openmp::{Runtime, Scope, created, runtime, task_entry};
 use crate::{Calls, Mpi};
 use commsan_ir::{BlockId, Body, Callee, FunctionId, Inst, InstId, Op, Program, Value};
+use commsan_points_to::PointsTo;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// Words longer than this come from recursion.
-const LONGEST: usize = 12;
+/// Maximum length of a parallelism word, in letters; longer ones come from recursion.
+const MAX_WORD_LETTERS: usize = 12;
 
 /// Number of an instance.
 pub type Number = usize;
@@ -66,7 +68,7 @@ pub struct Nested {
 pub struct Instances<'p> {
     pub program: &'p Program,
     pub mpi: &'p Calls,
-    memory: &'p Memory,
+    points_to: &'p PointsTo,
     pub all: Vec<Instance>,
     pub events: Vec<Event>,
     pub nested: Vec<Nested>,
@@ -78,22 +80,22 @@ pub struct Instances<'p> {
 }
 
 impl<'p> Instances<'p> {
-    /// Those reached from `roots`, each with the word that it is entered in, then those that nothing has
-    /// reached, in the word `rest`.
+    /// Those reached from `roots`, each with the word that it is entered in, then those that
+    /// nothing has reached, in the word `rest`.
     pub fn of(
         program: &'p Program,
         mpi: &'p Calls,
-        memory: &'p Memory,
+        points_to: &'p PointsTo,
         shapes: &'p Shapes<'p>,
         roots: &[(FunctionId, Vec<Letter>)],
         rest: &[Letter],
     ) -> Instances<'p> {
         let (all, events, nested, numbers, of, open) = Default::default();
-        let waiting = reaching(program, memory, waits);
+        let waiting = reaching(program, points_to, waits);
         let mut instances = Instances {
             program,
             mpi,
-            memory,
+            points_to,
             all,
             events,
             nested,
@@ -142,10 +144,11 @@ impl<'p> Instances<'p> {
         self.waiting.contains(&function)
     }
 
-    /// The same of an instruction of an instance.
+    /// Whether an instruction of an instance may wait for other threads, in ways that are not
+    /// modelled.
     pub fn waits_at(&self, number: Number, inst: &Inst) -> bool {
         let function = self.all[number].function;
-        let callees = callgraph::callees(self.memory, function, inst);
+        let callees = callgraph::callees(self.points_to, function, inst);
         callees.into_iter().any(|callee| self.may_wait(callee)) || waits(self.program, inst)
     }
 
@@ -179,7 +182,7 @@ impl<'p> Instances<'p> {
         sure: bool,
     ) -> Option<Number> {
         self.shapes.get(function)?;
-        entry.truncate(LONGEST);
+        entry.truncate(MAX_WORD_LETTERS);
         let key = (function, entry, sure);
         if let Some(known) = self.numbers.get(&key) {
             return Some(*known);
@@ -276,7 +279,7 @@ impl<'p> Instances<'p> {
             }
             Some(_) => return None,
             None => {
-                let callees = callgraph::callees(self.memory, spot.function, inst);
+                let callees = callgraph::callees(self.points_to, spot.function, inst);
                 return Some((callees, settled(word.into_iter())?, Entered::Called));
             }
         };
@@ -321,7 +324,8 @@ impl<'p> Instances<'p> {
     }
 }
 
-/// Whether it is nothing else: reductions, too, end with one, which the runtime decides who gets to.
+/// Whether it is nothing else: reductions, too, end with one, which the runtime decides who gets
+/// to.
 fn is_barrier(program: &Program, inst: &Inst) -> bool {
     match inst.op {
         Op::Call(Callee::Direct(callee)) => program[callee].name == "__kmpc_barrier",
@@ -330,8 +334,8 @@ fn is_barrier(program: &Program, inst: &Inst) -> bool {
 }
 
 /// Functions from which a call of MPI, or anything that matters here, is reached.
-pub fn relevant(program: &Program, mpi: &Calls, memory: &Memory) -> FxHashSet<FunctionId> {
-    reaching(program, memory, |program, inst| {
+pub fn relevant(program: &Program, mpi: &Calls, points_to: &PointsTo) -> FxHashSet<FunctionId> {
+    reaching(program, points_to, |program, inst| {
         mpi.at(inst).is_some() || runtime(program, inst).is_some() || is_atomic(inst)
     })
 }
@@ -359,17 +363,17 @@ fn is_atomic(inst: &Inst) -> bool {
 /// Functions from which such an instruction is reached.
 fn reaching(
     program: &Program,
-    memory: &Memory,
+    points_to: &PointsTo,
     wanted: impl Fn(&Program, &Inst) -> bool,
 ) -> FxHashSet<FunctionId> {
-    let calls = CallGraph::of(program, |function, _, inst| mentioned(memory, function, inst));
+    let calls = CallGraph::of(program, |function, _, inst| mentioned(points_to, function, inst));
     let wanted = |_, body: &Body| body.code.iter().any(|inst| wanted(program, inst));
     calls.reaching(callgraph::with(program, wanted))
 }
 
 /// Functions that an instruction calls or names.
 pub fn mentioned(
-    memory: &Memory,
+    points_to: &PointsTo,
     function: FunctionId,
     inst: &Inst,
 ) -> impl Iterator<Item = FunctionId> + use<> {
@@ -378,5 +382,5 @@ pub fn mentioned(
         _ => None,
     };
     let args: SmallVec<[_; 2]> = inst.args.iter().filter_map(named).collect();
-    callgraph::callees(memory, function, inst).into_iter().chain(args)
+    callgraph::callees(points_to, function, inst).into_iter().chain(args)
 }

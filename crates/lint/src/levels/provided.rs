@@ -1,5 +1,5 @@
-//! The level that MPI has provided, where the program looks at it: a program that asks for a low level and
-//! finds a higher one may use it.
+//! The level that MPI has provided, where the program looks at it: a program that asks for a low
+//! level and finds a higher one may use it.
 
 use super::Level;
 use crate::Calls;
@@ -10,7 +10,8 @@ use rustc_hash::FxHashSet;
 /// A value in a function; global variables belong to none.
 type Known = (Option<FunctionId>, Value);
 
-/// The highest level that the program makes sure of, on some way, by comparing what MPI has provided.
+/// The highest level that the program makes sure of, on some way, by comparing what MPI has
+/// provided.
 pub fn compared(program: &Program, mpi: &Calls) -> Option<Level> {
     let mut search =
         Search { program, addresses: seeds(program, mpi), values: FxHashSet::default() };

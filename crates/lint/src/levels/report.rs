@@ -1,4 +1,4 @@
-//! Findings about threads.
+//! Findings of the thread-level analysis.
 
 use super::concurrent::Pair;
 use super::instances::{Entered, Event, Instances, Nested};
@@ -9,8 +9,8 @@ use commsan_ir::{FunctionId, Inst, Op, Place, Value};
 use commsan_model::{Code, Finding, Role, Site};
 use rustc_hash::FxHashSet;
 
-/// Steps told of a way to a call.
-const DEEPEST: usize = 16;
+/// Maximum number of steps that a finding shows of a call path.
+const MAX_CALL_PATH_STEPS: usize = 16;
 
 /// All that is known.
 pub struct Report<'r, 'p> {
@@ -88,7 +88,7 @@ impl<'r, 'p> Report<'r, 'p> {
         let Some(asked) = self.asked else { return Vec::new() };
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
-        // Of several contexts the worst is told.
+        // Of several contexts, the worst is reported.
         let mut events: Vec<_> = self.instances.events.iter().collect();
         events.sort_by_key(|event| (!self.is_sure(event), std::cmp::Reverse(self.needed(event))));
         for event in events {
@@ -197,7 +197,8 @@ impl<'r, 'p> Report<'r, 'p> {
         let code = match (collective, serialized) {
             (true, _) => Code::CollectivesConcurrent,
             (false, true) => Code::CallsConcurrent,
-            // Any level that allows both calls allows them at once; others were told of already.
+            // Any level that allows both calls allows them at once; other conflicts were reported
+            // already.
             (false, false) => return None,
         };
         let here = self.at(first.spot);
@@ -311,7 +312,7 @@ impl<'r, 'p> Report<'r, 'p> {
             if !same || entered.is_some_and(|how| how != Entered::Called) {
                 site.stack.push(frame);
             }
-            if site.stack.len() > DEEPEST || *caller == number {
+            if site.stack.len() > MAX_CALL_PATH_STEPS || *caller == number {
                 break;
             }
             number = *caller;
@@ -348,8 +349,8 @@ impl<'r, 'p> Report<'r, 'p> {
         self.instances.mpi_of(event).call.is_some_and(|call| call.collective)
     }
 
-    /// The communicator of a call, as far as it is certain to be the same for all threads: a constant,
-    /// or a variable that they share, by where it is.
+    /// The communicator of a call, as far as it is certain to be the same for all threads: a
+    /// constant, or a variable that they share, by where it is.
     fn communicator(&self, event: &Event) -> Option<(Option<FunctionId>, Value)> {
         let mpi = self.instances.mpi_of(event);
         let inst = self.inst(event.spot)?;

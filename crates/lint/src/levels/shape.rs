@@ -1,18 +1,18 @@
 //! Which constructs each place of a function is in, counted from the function's begin.
 //!
-//! Each function is looked at once, forward along its control flow. OpenMP's regions are properly nested,
-//! so where ways meet they agree; where they should not, what they have in common counts. Locks are
-//! another matter: one that is held on any way that leads to a place counts as held.
+//! Each function is looked at once, forward along its control flow. OpenMP's regions are properly
+//! nested, so where ways meet they agree; where they should not, what they have in common counts.
+//! Locks are another matter: one that is held on any way that leads to a place counts as held.
 
 use super::facts::{Fact, Facts};
-use super::kinds::Kinds;
+use super::thread_divergence::ThreadDivergence;
 use super::word::{Letter, Spot};
 use crate::Calls;
 use crate::callgraph::callees;
-use crate::memory::Memory;
 use crate::openmp::{Runtime, Scope, runtime};
 use commsan_ir::graph::{Flow, loops, post_dominators};
 use commsan_ir::{BlockId, Body, FunctionId, Inst, Op, Program, Value};
+use commsan_points_to::PointsTo;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The states of a function.
@@ -65,8 +65,8 @@ struct Effect {
 pub struct Shapes<'p> {
     program: &'p Program,
     mpi: &'p Calls,
-    memory: &'p Memory,
-    kinds: &'p Kinds,
+    points_to: &'p PointsTo,
+    divergence: &'p ThreadDivergence,
     shapes: FxHashMap<FunctionId, Shape>,
     effects: FxHashMap<FunctionId, Effect>,
 }
@@ -76,23 +76,24 @@ impl<'p> Shapes<'p> {
     pub fn of(
         program: &'p Program,
         mpi: &'p Calls,
-        memory: &'p Memory,
-        kinds: &'p Kinds,
+        points_to: &'p PointsTo,
+        divergence: &'p ThreadDivergence,
         functions: &FxHashSet<FunctionId>,
     ) -> Shapes<'p> {
         let (shapes, effects) = Default::default();
-        let mut found = Shapes { program, mpi, memory, kinds, shapes, effects };
+        let mut found = Shapes { program, mpi, points_to, divergence, shapes, effects };
         let mut callers: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
         let mut open: Vec<_> = functions.iter().copied().collect();
         open.sort_unstable();
         for function in &open {
             for inst in program[*function].body.iter().flat_map(|body| &body.code) {
-                for callee in callees(memory, *function, inst) {
+                for callee in callees(points_to, *function, inst) {
                     callers.entry(callee).or_default().push(*function);
                 }
             }
         }
-        // Callees mostly come before their callers in a file; whoever did not know them looks again.
+        // Callees mostly come before their callers in a file; whoever did not know them looks
+        // again.
         open.reverse();
         while let Some(function) = open.pop() {
             if found.look(function) {
@@ -186,7 +187,7 @@ impl<'p> Shapes<'p> {
 
     /// What a function of the program leaves to its caller.
     fn call(&self, spot: Spot, inst: &Inst, state: &mut State) {
-        let callees = callees(self.memory, spot.function, inst);
+        let callees = callees(self.points_to, spot.function, inst);
         let mut effects = callees.iter().filter_map(|callee| self.effects.get(callee));
         let effect = match (effects.next(), callees.len()) {
             (None, _) => return,
@@ -209,7 +210,7 @@ impl<'p> Shapes<'p> {
         }
     }
 
-    /// What is locked, so far as places can be told apart that lock the same.
+    /// What is locked, as far as places that lock the same can be distinguished.
     fn locked(&self, function: FunctionId, what: Value) -> Value {
         match what {
             Value::Global(..) | Value::Param(_) => what,
@@ -236,8 +237,8 @@ impl<'p> Shapes<'p> {
         until: Option<BlockId>,
         state: &mut State,
     ) -> bool {
-        let (program, mpi, kinds) = (self.program, self.mpi, self.kinds);
-        let facts = Facts { program, mpi, kinds, function, body };
+        let (program, mpi, divergence) = (self.program, self.mpi, self.divergence);
+        let facts = Facts { program, mpi, divergence, function, body };
         let Some((end, at)) = body[block].code.last().map(|id| (&body[*id], *id)) else {
             return true;
         };
@@ -310,8 +311,8 @@ fn returns_to(body: &Body, block: BlockId, from: BlockId, without: BlockId) -> b
 }
 
 impl Shape {
-    /// Where the end of a block leads to, and whether that begins a loop. Loops are taken to run once at
-    /// least: from where one has just begun, no way leads out of it.
+    /// Where the end of a block leads to, and whether that begins a loop. Loops are taken to run
+    /// once at least: from where one has just begun, no way leads out of it.
     pub fn ways<'s>(
         &'s self,
         body: &'s Body,

@@ -1,5 +1,5 @@
-//! Parallelism words: the constructs that surround a place, from the first thread on, and what follows
-//! from them (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
+//! Parallelism words: the constructs that surround a place, from the first thread on, and what
+//! follows from them (Saillard, Carribault, Barthou: MPI Thread-Level Checking for MPI+OpenMP
 //! Applications, Euro-Par 2015, §3; locks, tasks and threads are ours).
 
 use super::Level;
@@ -19,7 +19,7 @@ pub enum Letter {
     Parallel(Spot, Option<i64>),
     /// One thread of the team, any of them.
     Single(Spot),
-    /// The same, for one of several sections, by its number.
+    /// One thread of the team executes one of several sections, given by its number.
     Section(Spot, usize),
     /// The first thread of the team.
     Master(Spot),
@@ -33,9 +33,10 @@ pub enum Letter {
     InParallel(Spot, bool),
     /// One thread after the other: `critical`, `ordered`; what is locked.
     Critical(Spot, Value),
-    /// The same, by a lock.
+    /// One thread after the other, serialized by a lock.
     Lock(Spot, Value),
-    /// What comes after the thread has looked at what another may have done: something unknown orders it.
+    /// What comes after the thread has looked at what another may have done: something unknown
+    /// orders it.
     Guard(Spot),
     /// Every thread does its share: loops.
     Share(Spot),
@@ -125,8 +126,8 @@ impl Letter {
     }
 }
 
-/// A word in which every letter means something: tests that decide nothing, or what is decided already,
-/// are left out. None if nobody can be there.
+/// A word in which every letter means something: tests that decide nothing, or what is decided
+/// already, are left out. None if nobody can be there.
 pub fn settled(word: impl Iterator<Item = Letter>) -> Option<Vec<Letter>> {
     let mut settled: Vec<Letter> = Vec::new();
     let mut threads = None;
@@ -224,7 +225,8 @@ pub fn region(word: &[Letter]) -> Option<(usize, usize)> {
     Some((team, team + region + 1))
 }
 
-/// The construct that a new one may not be nested in so closely (OpenMP 5.2 §17.1): one of the same team.
+/// The construct that a new one may not be nested in so closely (OpenMP 5.2 §17.1): one of the same
+/// team.
 pub fn forbids(word: &[Letter], inner: Letter) -> Option<Letter> {
     let team = word.iter().rposition(|letter| letter.is_team())?;
     if !matches!(word[team], Letter::Parallel(..)) {
@@ -251,8 +253,8 @@ pub fn forbids(word: &[Letter], inner: Letter) -> Option<Letter> {
     })
 }
 
-/// What lets only some threads of a team in, so that no barrier may be there: all must come to it (OpenMP 5.2
-/// §15.3.1).
+/// What lets only some threads of a team in, so that no barrier may be there: all must come to it
+/// (OpenMP 5.2 §15.3.1).
 pub fn forbids_barrier(word: &[Letter]) -> Option<Letter> {
     let team = word.iter().rposition(|letter| letter.is_team())?;
     let chosen = |outer: &Letter| {

@@ -5,8 +5,8 @@
 
 use crate::datatypes;
 use crate::sys;
-use commsan_mpi::calls::Extent;
-use commsan_mpi::{Args, Effect};
+use commsan_mpi::Args;
+use commsan_mpi_calls::{Effect, Extent};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;

@@ -13,10 +13,11 @@ use crate::datatypes;
 use crate::library::{Mpi, reduction};
 use crate::rank::Rank;
 use commsan_engine::Mode;
-use commsan_mpi::calls::{Extent, Rule};
-use commsan_mpi::collective::reduction::{self as reductions, OTHER};
+use commsan_model::Problem;
 use commsan_mpi::collective::signature::Signature;
-use commsan_mpi::{Args, Effect, Library, Wrong};
+use commsan_mpi::{Args, Library, Wrong};
+use commsan_mpi_calls::reduction::{self as reductions, OTHER};
+use commsan_mpi_calls::{Effect, Extent, Rule};
 use commsan_threads::Here;
 use std::ffi::c_int;
 use std::sync::atomic::AtomicUsize;
@@ -94,7 +95,8 @@ fn reduction_problem(args: &Args) -> Option<Wrong> {
         return None;
     }
     let op_name = reductions::name(number).unwrap_or_default();
-    Some(Wrong::value("op", format!("is {op_name}, which is not defined for {name}")))
+    let problem = format!("is {op_name}, which is not defined for {name}");
+    Some(Wrong::of(Problem::UndefinedForType, "op", problem))
 }
 
 /// A datatype whose elements an accumulate cannot be of: it takes derived ones of one basic type, and none where
@@ -127,7 +129,7 @@ fn swap_problem(args: &Args) -> Option<Wrong> {
         remember(SWAP, args.words[datatype]);
         return None;
     }
-    has_peer(args).then(|| Wrong::value("datatype", problem()))
+    has_peer(args).then(|| Wrong::of(Problem::UndefinedForType, "datatype", problem()))
 }
 
 /// A packed buffer that ends before what is packed, or is to be unpacked (MPI 4.1 §5.2).
@@ -181,7 +183,7 @@ fn sides(args: &Args) -> Option<Wrong> {
     let (here, there) = (other.describe(), target.describe());
     let there = if here == there { format!("{there} of other types") } else { there };
     let problem = format!("and its count make it {there} at the target, but {here} at the origin");
-    Some(Wrong::value(args.call.params[datatype].shown(), problem))
+    Some(Wrong::of(Problem::SidesDiffer, args.call.params[datatype].shown(), problem))
 }
 
 fn side(args: &Args, count: usize, datatype: usize) -> Signature {

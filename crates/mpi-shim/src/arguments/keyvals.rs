@@ -3,8 +3,9 @@
 //! **Soundness.** The invalid key is none. A key that was freed lives on while attributes have it, for the program to ask for
 //! them and to delete them by a copy of the key; but no attribute may be set by it any more.
 
-use super::NULL_POINTER;
+use super::{Fault, null_pointer, value};
 use crate::sys;
+use commsan_model::Problem;
 use commsan_mpi::Args;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
@@ -21,22 +22,22 @@ fn held(variable: usize) -> c_int {
 }
 
 /// What is wrong with a key that an attribute is set, asked for or deleted by.
-pub(super) fn problem(args: &Args, index: usize) -> Option<&'static str> {
+pub(super) fn problem(args: &Args, index: usize) -> Option<Fault> {
     let key = args.int(index);
     if key == sys::COMMSAN_KEYVAL_INVALID as c_int {
-        return Some("is MPI_KEYVAL_INVALID");
+        return Some(value("is MPI_KEYVAL_INVALID"));
     }
     let sets = args.call.named("attribute").is_some();
     let is_freed = || FREED.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
-    (sets && is_freed()).then_some("has been freed")
+    (sets && is_freed()).then(|| (Problem::Freed, "has been freed".to_owned()))
 }
 
 /// What is wrong with a variable whose key is to be freed.
-pub(super) fn free_problem(args: &Args) -> Option<&'static str> {
+pub(super) fn free_problem(args: &Args) -> Option<Fault> {
     match args.words[0] {
-        0 => Some(NULL_POINTER),
+        0 => Some(null_pointer()),
         variable if held(variable) == sys::COMMSAN_KEYVAL_INVALID as c_int => {
-            Some("holds MPI_KEYVAL_INVALID")
+            Some(value("holds MPI_KEYVAL_INVALID"))
         }
         _ => None,
     }

@@ -1,25 +1,27 @@
 //! Arrays of numbers of which one is wrong.
 
-use super::{NULL_POINTER, array_times, blocks};
+use super::{Fault, array_times, blocks, null_pointer};
 use crate::groups;
 use crate::handles::{handle, null};
 use crate::library::Mpi;
 use crate::objects;
 use crate::sys;
-use commsan_mpi::{Args, Library, Object};
+use commsan_model::Problem;
+use commsan_mpi::{Args, Library};
+use commsan_mpi_calls::Object;
 use std::ffi::c_int;
 use std::ops::Range;
 
 /// What is wrong with counts of which each is for another rank.
-pub(super) fn counts_problem(args: &Args, index: usize) -> Option<String> {
+pub(super) fn counts_problem(args: &Args, index: usize) -> Option<Fault> {
     let (array, times) = (args.words[index], array_times(args, index)?);
     let mut elements = 0..blocks(args, times);
     if array == 0 {
-        return (!elements.is_empty()).then(|| NULL_POINTER.to_owned());
+        return (!elements.is_empty()).then(null_pointer);
     }
     let at = elements.find(|at| Mpi.int_at(array, *at, args.call.large) < 0)?;
     let count = Mpi.int_at(array, at, args.call.large);
-    Some(format!("has a negative element, {count} for rank {at}"))
+    Some((Problem::Negative, format!("has a negative element, {count} for rank {at}")))
 }
 
 /// What is wrong with the extents of a grid.
@@ -29,18 +31,20 @@ pub(super) fn dims_problem(args: &Args, index: usize) -> Option<String> {
 }
 
 /// What is wrong with the datatypes that one is made of (MPI 4.1 §5.1.2).
-pub(super) fn types_problem(args: &Args, index: usize) -> Option<String> {
+pub(super) fn types_problem(args: &Args, index: usize) -> Option<Fault> {
     let width = if args.fortran { size_of::<c_int>() } else { size_of::<sys::MPI_Datatype>() };
     let lengths = elements(args, args.call.named("blocklengths")?, "count", args.call.large)?;
     let array = args.words[index];
     lengths.filter(|(_, length)| *length > 0 && array != 0).find_map(|(at, _)| {
         let datatype = objects::at(Object::Datatype, array + at * width, args.fortran);
-        let problem = match () {
-            () if datatype == null::datatype() => "is MPI_DATATYPE_NULL",
-            () if objects::look_up(Object::Datatype, datatype).is_some() => "has been freed",
+        let (kind, problem) = match () {
+            () if datatype == null::datatype() => (Problem::NullHandle, "is MPI_DATATYPE_NULL"),
+            () if objects::look_up(Object::Datatype, datatype).is_some() => {
+                (Problem::Freed, "has been freed")
+            }
             () => return None,
         };
-        Some(format!("has element {at}, which {problem}"))
+        Some((kind, format!("has element {at}, which {problem}")))
     })
 }
 

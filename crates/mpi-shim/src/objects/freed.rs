@@ -7,7 +7,7 @@
 //! and give their handles to the program.
 
 use crate::again;
-use commsan_mpi::Object;
+use commsan_mpi_calls::Object;
 use commsan_place::Site;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;

@@ -1,8 +1,8 @@
 //! Values of arguments that all ranks must pass alike, as words that other ranks can compare and put into words
 //! (MPI 4.1 §8.5, §14.2.1, §14.3, §14.4.4, §14.6.1).
 
-use crate::calls::{Call, Role};
 use crate::ids::mixed;
+use commsan_mpi_calls::{Call, Role};
 
 /// Of so many parameters of a call.
 pub const MOST: usize = 3;
@@ -53,7 +53,7 @@ pub fn describe(call: &'static Call, values: &Values, at: usize) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calls::{CALLS, named};
+    use commsan_mpi_calls::{CALLS, named};
 
     #[test]
     fn no_call_has_more_of_them_than_there_is_room_for() {

@@ -2,8 +2,8 @@
 
 use super::alike;
 use super::signature::Signature;
-use crate::calls::{CALLS, Call};
 use commsan_fabric::ENTRY;
+use commsan_mpi_calls::{CALLS, Call};
 
 /// Communicators of which an entry tells how far its rank has come.
 pub const TOLD: usize = 3;
@@ -25,7 +25,7 @@ pub struct Entry {
     pub threads: bool,
     /// The root, as rank in the job.
     pub root: Option<u32>,
-    /// Number of the predefined reduction, or [`super::reduction::OTHER`].
+    /// Number of the predefined reduction, or [`OTHER`](commsan_mpi_calls::reduction::OTHER).
     pub op: u32,
     /// What each rank must send or receive alike.
     pub data: Option<Signature>,
@@ -179,7 +179,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calls::named;
+    use commsan_mpi_calls::named;
     use proptest::prelude::*;
 
     fn kind(name: &str) -> u32 {

@@ -1,7 +1,7 @@
 //! What orders ranks besides windows: messages and collectives.
 
-use crate::calls::Flow;
 use crate::ids::{Group, mixed};
+use commsan_mpi_calls::Flow;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 

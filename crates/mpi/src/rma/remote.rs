@@ -1,11 +1,11 @@
 //! Operations of others on this process's windows.
 
-use crate::calls::Call;
 use crate::rma::accumulate::Atomic;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Announced, Epoch, Which};
 use crate::threads::Threads;
 use commsan_engine::{Access, Actor, Footprint, Live, Mode, OpId, Pages, Stamp};
+use commsan_mpi_calls::Call;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;

@@ -1,6 +1,5 @@
 //! The windows of a process, and in which epochs it is (MPI 4.1 §12.5).
 
-use crate::calls::Call;
 use crate::ids::{Group, mixed};
 use crate::overlap::conflict;
 use crate::rma::accumulate::Rules;
@@ -9,6 +8,7 @@ use crate::rma::notice::Epoch;
 use crate::rma::segments::Segments;
 use crate::rma::shared::Shared;
 use commsan_engine::{Access, Mode, OpId, Pattern};
+use commsan_mpi_calls::Call;
 use commsan_place::Site;
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};

@@ -2,8 +2,8 @@
 
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use crate::calls::Call;
-use commsan_model::{Code, Role};
+use commsan_model::{Code, Problem, Role};
+use commsan_mpi_calls::Call;
 use commsan_place::{About, Findings, Place, Report, Site};
 use std::ops::Range;
 
@@ -12,6 +12,7 @@ use std::ops::Range;
 pub struct Wrong {
     code: Code,
     parameter: &'static str,
+    kind: Problem,
     problem: String,
     /// Where the object was freed that a handle stood for.
     freed: Option<Site>,
@@ -21,12 +22,18 @@ impl Wrong {
     /// A value that the parameter must not have; `problem` is e.g. `is 5, but the communicator's ranks are 0
     /// to 3`.
     pub fn value(parameter: &'static str, problem: String) -> Wrong {
-        Wrong { code: Code::InvalidArgument, parameter, problem, freed: None }
+        Wrong::of(Problem::Value, parameter, problem)
+    }
+
+    /// A mistake of this kind.
+    pub fn of(kind: Problem, parameter: &'static str, problem: String) -> Wrong {
+        Wrong { code: Code::InvalidArgument, parameter, kind, problem, freed: None }
     }
 
     /// The handle of an object that was freed there.
     pub fn freed(parameter: &'static str, freed: Option<Site>) -> Wrong {
-        Wrong { freed, ..Wrong::value(parameter, "has been freed".to_owned()) }
+        let problem = "has been freed".to_owned();
+        Wrong { freed, ..Wrong::of(Problem::Freed, parameter, problem) }
     }
 
     /// A datatype that is not committed.
@@ -77,6 +84,7 @@ impl Tracker {
             about: Some(About::Argument {
                 parameter: wrong.parameter,
                 problem: wrong.problem.clone(),
+                kind: (wrong.code == Code::InvalidArgument).then_some(wrong.kind),
             }),
         };
         out.report(&report, &self.stacks);
@@ -130,7 +138,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let about = About::Argument { parameter, problem: problem.to_owned() };
+        let about = About::Argument { parameter, problem: problem.to_owned(), kind: None };
         self.ended_within(args, Code::CallCrashed, Some(about), place, out);
     }
 

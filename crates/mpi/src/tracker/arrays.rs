@@ -25,7 +25,7 @@ impl Arrays {
     pub fn about(&self, id: OpId, start: usize) -> Option<About> {
         let is_there = |known: &&(OpId, usize, &'static str)| (known.0, known.1) == (id, start);
         let (_, _, parameter) = self.0.iter().find(is_there)?;
-        Some(About::Argument { parameter, problem: String::new() })
+        Some(About::Argument { parameter, problem: String::new(), kind: None })
     }
 }
 

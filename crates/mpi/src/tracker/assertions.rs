@@ -8,10 +8,10 @@ use super::OneSided;
 use super::Tracker;
 use super::operation::Operation;
 use crate::buffers::Args;
-use crate::calls::{Call, Effect};
 use crate::rma::notice::{Announced, Epoch};
 use commsan_engine::{Mode, Past};
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::{Call, Effect};
 use commsan_place::{Findings, Place, Report, Side, Site};
 use std::ops::Range;
 
@@ -95,7 +95,7 @@ impl Tracker {
         let Some((_, site)) = window.no_put.iter().find(|(number, _)| *number == epoch) else {
             return;
         };
-        let (site, Some(asserts)) = (*site, site.call.and_then(crate::calls::named)) else {
+        let (site, Some(asserts)) = (*site, site.call.and_then(commsan_mpi_calls::named)) else {
             return;
         };
         let access =

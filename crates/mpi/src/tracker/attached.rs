@@ -6,7 +6,8 @@
 
 use super::{Tracker, Wrong};
 use crate::buffers::Args;
-use crate::calls::Effect;
+use commsan_model::Problem;
+use commsan_mpi_calls::Effect;
 use commsan_place::{Findings, Place};
 use std::ops::Range;
 
@@ -17,13 +18,13 @@ impl Tracker {
         let Some(window) = self.rma.windows.get(handle) else { return };
         let found = match args.call.effect {
             _ if !window.made.dynamic => {
-                Some(("win", "was not made by MPI_Win_create_dynamic".to_owned()))
+                Some((Problem::Value, "win", "was not made by MPI_Win_create_dynamic".to_owned()))
             }
             Effect::Attach => attach_problem(&window.memory, base, args.words[2]),
             _ => detach_problem(&window.memory, base),
         };
-        if let Some((parameter, problem)) = found {
-            self.wrong_argument(args, &Wrong::value(parameter, problem), place, out);
+        if let Some((kind, parameter, problem)) = found {
+            self.wrong_argument(args, &Wrong::of(kind, parameter, problem), place, out);
         }
     }
 }
@@ -32,9 +33,9 @@ fn attach_problem(
     attached: &[Range<usize>],
     base: usize,
     size: usize,
-) -> Option<(&'static str, String)> {
+) -> Option<(Problem, &'static str, String)> {
     if (size as isize) < 0 {
-        return Some(("size", format!("is negative, {}", size as isize)));
+        return Some((Problem::Negative, "size", format!("is negative, {}", size as isize)));
     }
     let end = base.saturating_add(size);
     let meets = |other: &&Range<usize>| base.max(other.start) < end.min(other.end);
@@ -49,10 +50,13 @@ fn attach_problem(
             other.start - base
         ),
     };
-    Some(("base", problem))
+    Some((Problem::Value, "base", problem))
 }
 
-fn detach_problem(attached: &[Range<usize>], base: usize) -> Option<(&'static str, String)> {
+fn detach_problem(
+    attached: &[Range<usize>],
+    base: usize,
+) -> Option<(Problem, &'static str, String)> {
     if attached.iter().any(|region| region.start == base) {
         return None;
     }
@@ -63,7 +67,7 @@ fn detach_problem(attached: &[Range<usize>], base: usize) -> Option<(&'static st
         ),
         None => "is no beginning of memory that is attached".to_owned(),
     };
-    Some(("base", problem))
+    Some((Problem::Value, "base", problem))
 }
 
 #[cfg(test)]

@@ -6,15 +6,15 @@ use super::OneSided;
 use super::Tracker;
 use super::makers::Making;
 use crate::buffers::Args;
-use crate::calls::{Call, Effect};
 use crate::collective::alike;
 use crate::collective::communicators::{Communicators, Known};
 use crate::collective::entry::{Asserted, Difference, Entry, Progress};
-use crate::collective::reduction;
 use crate::collective::signature::Signature;
 use crate::ids::{Group, On};
 use commsan_fabric::{Board, Posted};
-use commsan_model::Code;
+use commsan_model::record::Record;
+use commsan_model::{Code, Role};
+use commsan_mpi_calls::{Call, Effect, reduction};
 use commsan_place::{About, Findings, Place, Site, Stacks};
 
 /// What there is to know about collectives.
@@ -147,7 +147,7 @@ impl OneSided {
     ) -> u32 {
         let new = self.sites.len() as u32;
         *self.sites.entry((site.stack, call.row)).or_insert_with(|| {
-            out.site(new, site, stacks);
+            out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, stacks);
             new
         })
     }
@@ -157,7 +157,7 @@ impl Levels {
     /// The call that ends what this process has of MPI.
     pub(super) fn last_call(&self) -> Option<&'static Call> {
         let began = self.began.map(|(call, _)| call.effect);
-        crate::calls::named(match began {
+        commsan_mpi_calls::named(match began {
             Some(Effect::Session) => "MPI_Session_finalize",
             _ => "MPI_Finalize",
         })

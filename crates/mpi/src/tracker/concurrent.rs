@@ -14,10 +14,10 @@
 use super::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
-use crate::calls::CALLS;
 use crate::threads::Retired;
 use commsan_engine::{Access, Actor, Mode, OpId, Past, Stamp};
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::CALLS;
 use commsan_place::{Findings, Place, Report, Side, Site};
 use std::ops::{ControlFlow, Range};
 

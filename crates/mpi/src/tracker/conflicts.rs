@@ -1,9 +1,10 @@
 //! What an access conflicts with, and how that is told.
 
 use super::Tracker;
-use crate::calls::Effect;
 use commsan_engine::{Access, Mode, OpId};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Effect;
 use commsan_place::{Findings, Place, Report, Side};
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
@@ -107,7 +108,10 @@ impl Tracker {
         };
         let number = out.report(&report, &self.stacks);
         match &operation.retired {
-            Some(retired) => out.completed(number, &retired.site, &self.stacks),
+            Some(retired) => out.emit(
+                Record::Completed { id: number, site: (Role::Completion, retired.site) },
+                &self.stacks,
+            ),
             None => self.subscribe(conflict.id, number),
         }
     }

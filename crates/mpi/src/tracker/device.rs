@@ -8,7 +8,6 @@
 
 use super::Together;
 use super::Tracker;
-use crate::calls::Call;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
 use commsan_cuda::{
@@ -17,6 +16,7 @@ use commsan_cuda::{
 use commsan_engine::{Access, OpId, Past, When};
 use commsan_fabric::ENTRY;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Call;
 use commsan_place::{About, Findings, Place, Report, Side};
 use rustc_hash::FxHasher;
 use std::ffi::CStr;

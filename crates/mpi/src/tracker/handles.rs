@@ -12,9 +12,9 @@
 //! What the schedule kept apart is reported only where all that orders threads is seen, as in `levels.rs`.
 
 use super::Tracker;
-use crate::calls::{Call, Role as Kind};
 use crate::threads::Calling;
 use commsan_model::Code;
+use commsan_mpi_calls::{Call, Role as Kind};
 use commsan_place::{About, Findings, Place, Site};
 use std::collections::VecDeque;
 

@@ -19,11 +19,11 @@
 //! of calls with `MPI_THREAD_SERIALIZED` all but the last before each.
 
 use super::{Operation, Tracker};
-use crate::calls::{Call, Effect};
 use crate::ids::{On, Token};
 use crate::threads::Calling;
 use commsan_engine::Stamp;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::{Call, Effect};
 use commsan_place::{About, Findings, Place, Report, Site};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -326,7 +326,7 @@ impl Tracker {
         about: About,
         out: &mut dyn Findings,
     ) -> bool {
-        let Some(call) = other.call.and_then(crate::calls::named) else { return false };
+        let Some(call) = other.call.and_then(commsan_mpi_calls::named) else { return false };
         let report = Report {
             code,
             access: None,

@@ -11,10 +11,11 @@
 use super::Together;
 use super::waiting::Unsure;
 use crate::buffers::Args;
-use crate::calls::Call;
 use crate::ids::{Group, On, mixed};
 use commsan_model::NeedKind;
+use commsan_mpi_calls::Call;
 use commsan_place::Need;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const OF_LEADERS: u64 = 0x1e_ade5;
@@ -94,5 +95,14 @@ impl Together {
 
 fn meeting(call: &'static Call, name: u64, ranks: Vec<u32>, on: String) -> Need {
     let kind = NeedKind::Collective;
-    Need { kind, call: &call.name, site: None, ranks, tag: None, on, name, number: 0 }
+    Need {
+        kind,
+        call: Cow::Borrowed(&call.name),
+        site: None,
+        ranks: ranks.into(),
+        tag: None,
+        on: on.into(),
+        name,
+        number: 0,
+    }
 }

@@ -9,11 +9,15 @@
 use super::Together;
 use super::Tracker;
 use crate::buffers::{Args, Library};
-use crate::calls::Message;
+use commsan_model::Role;
+use commsan_model::record::{RawMessages, Record};
+use commsan_mpi_calls::Message;
+use commsan_place::{Findings, Place};
+use std::borrow::Cow;
+
 use crate::ids::{On, Token};
 use crate::ledger::{Entry, Key, Repeated, Sort};
 use crate::requests::State;
-use commsan_place::{Counted, Findings, Place};
 
 impl Together {
     /// What each start of a persistent request is to count.
@@ -140,22 +144,23 @@ impl Tracker {
         let left_out = self.parts.left_out();
         let unbalanced = [self.ledger.unbalanced(), left_out, self.together.on.distrusted()];
         let unbalanced = unbalanced.concat();
-        out.balance(self.together.on.given(), &unbalanced);
+        let names = Cow::Borrowed(self.together.on.given());
+        let balance = Record::Balance { names, unbalanced: unbalanced.into() };
+        out.emit(balance, &self.stacks);
         for Entry { sort, call, on, tag, site, count } in entries {
             let element = sort.element.map(|element| element.describe_element());
-            let (name, sends, peer, on) = (sort.name, sort.sends, sort.peer, on);
-            let counted = Counted {
-                name,
-                on,
-                sends,
-                peer,
-                element,
-                call,
+            let messages = RawMessages {
+                name: sort.name,
+                on: Cow::Borrowed(on),
+                sends: sort.sends,
+                peer: sort.peer,
+                element: element.map(Cow::Owned),
+                call: Cow::Borrowed(call),
                 tag: *tag,
-                site: *site,
+                site: (Role::Operation, *site),
                 count: *count,
             };
-            out.counted(&counted, &self.stacks);
+            out.emit(Record::Messages(messages), &self.stacks);
         }
     }
 }

@@ -11,11 +11,11 @@
 //! whose requests have neither been completed nor freed.
 
 use super::Tracker;
-use crate::calls::{Call, Object};
 use crate::ids::On;
 use crate::requests::State;
 use commsan_engine::OpId;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::{Call, Object};
 use commsan_place::{Findings, Party, Place, Report, Site, Stacks};
 use rustc_hash::FxHashMap;
 

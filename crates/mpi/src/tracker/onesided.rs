@@ -3,13 +3,13 @@
 use super::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use crate::calls::Effect;
 use crate::ids::Group;
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Notice, Which};
 use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, Young};
 use commsan_engine::{Mode, OpId};
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Effect;
 use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -109,7 +109,7 @@ impl OneSided {
         let Some(Released { by, bytes, site }) = window.released.take() else { return };
         let (number, base, made) = (window.number, window.made.base, window.site);
         let code = Code::WindowMemoryFreed;
-        let Some(maker) = made.call.and_then(crate::calls::named) else { return };
+        let Some(maker) = made.call.and_then(commsan_mpi_calls::named) else { return };
         if out.again(code, site.pc, made.pc) {
             return;
         }
@@ -450,7 +450,7 @@ impl Tracker {
         sites: &[(Role, Site)],
         out: &mut dyn Findings,
     ) {
-        let Some(call) = site.call.and_then(crate::calls::named) else { return };
+        let Some(call) = site.call.and_then(commsan_mpi_calls::named) else { return };
         if out.again(code, 0, site.pc) {
             return;
         }

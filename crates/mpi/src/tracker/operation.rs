@@ -2,10 +2,10 @@
 
 use super::targets::There;
 use crate::buffers::Args;
-use crate::calls::Call;
 use crate::ids::Of;
 use crate::threads::Retired;
 use commsan_engine::Stamp;
+use commsan_mpi_calls::Call;
 use commsan_place::{Party, Place, Site, Stacks};
 use std::num::NonZeroU32;
 

@@ -2,11 +2,11 @@
 
 use super::OneSided;
 use super::Tracker;
-use crate::calls::Flow;
 use crate::ids::{Group, Token};
 use crate::rma::notice::Notice;
 use crate::rma::order::{Collective, Envelope, Expected};
 use crate::rma::windows::Window;
+use commsan_mpi_calls::Flow;
 use commsan_place::{Findings, Place};
 use rustc_hash::FxHashMap;
 

@@ -7,13 +7,15 @@
 
 use super::Tracker;
 use crate::buffers::{Args, Library, takes_place};
-use crate::calls::{Extent, Flow, Role, Rule};
 use crate::collective::signature::Signature;
 use crate::ids::On;
 use crate::parts::{Amount, Entry, Parts, Sort};
 use commsan_engine::Mode;
-use commsan_place::{Findings, Parted, Place, Stacks};
+use commsan_model::record::{RawParts, Record};
+use commsan_mpi_calls::{Extent, Flow, Role, Rule};
+use commsan_place::{Findings, Place, Stacks};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// What a process passes to each rank in a collective, or gets from each.
 pub struct Passed<'a> {
@@ -45,19 +47,21 @@ impl Parts {
     pub(super) fn tell(&self, stacks: &Stacks, out: &mut dyn Findings) {
         for entry in self.entries() {
             let parts = entry.members.iter().zip(&entry.parts);
-            let parts = parts.filter(|(_, part)| part.bytes > 0).map(|(rank, part)| (*rank, *part));
-            let parted = Parted {
+            let parts = parts.filter(|(_, part)| part.bytes > 0);
+            let parts = parts.map(|(rank, part)| (*rank, part.bytes, part.mark, part.vague));
+            let element = entry.element.flatten().and_then(Signature::elements);
+            let parts = RawParts {
                 name: entry.sort.name,
-                on: &entry.on,
+                on: Cow::Borrowed(&entry.on),
                 kind: entry.sort.kind,
-                call: entry.call,
+                call: Cow::Borrowed(entry.call),
                 sends: entry.sort.sends,
                 calls: entry.calls,
-                element: entry.element.flatten().and_then(Signature::elements),
-                site: entry.site,
+                element: element.map(|(class, size)| (Cow::Borrowed(class), size)),
+                site: (commsan_model::Role::Operation, entry.site),
                 parts: parts.collect(),
             };
-            out.parted(&parted, stacks);
+            out.emit(Record::Parts(parts), stacks);
         }
     }
 }

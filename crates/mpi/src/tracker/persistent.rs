@@ -2,12 +2,12 @@
 
 use super::{Operation, Tracker, Wrong, envelope};
 use crate::buffers::{Accesses, Args, Library};
-use crate::calls::Effect;
 use crate::ids::Token;
 use crate::partitioned::partitions;
 use crate::requests::{Persistent, Request, State};
 use commsan_engine::Mode;
 use commsan_model::Code;
+use commsan_mpi_calls::Effect;
 use commsan_place::{Findings, Place};
 
 impl Tracker {

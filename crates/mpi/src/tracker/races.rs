@@ -9,7 +9,9 @@ use crate::buffers::{Accesses, Args, Library};
 use crate::ids::{On, Token};
 use crate::races::{Content, KEPT, Races, Replacing, Wanted};
 use commsan_engine::{Access, Mode};
-use commsan_place::{Findings, Place, Raced, Stacks};
+use commsan_model::Role;
+use commsan_model::record::{RawRace, Record};
+use commsan_place::{Findings, Place, Stacks};
 use std::ops::Range;
 
 /// What a receive has got.
@@ -64,33 +66,33 @@ impl Races {
     ) {
         let seen = self.touched(access, place.pc());
         if let Some((number, Replacing { comm, first, last })) = seen.used {
-            let raced = Raced {
+            let race = RawRace {
                 name: comm,
-                taker: first.by,
+                taker: (Role::Operation, first.by),
                 instead_of: first.sender,
-                left: last.by,
+                left: (Role::Operation, last.by),
                 sender: last.sender,
-                used: Some((number, place.site(call, stacks))),
+                used: Some((number, (Role::Access, place.site(call, stacks)))),
             };
-            out.raced(&raced, stacks);
+            out.emit(Record::Race(race), stacks);
         }
         if let Some(number) = seen.known {
-            out.known(number);
+            out.emit(Record::Known { used: number }, stacks);
         }
     }
 
     /// Tells of receives that may wait for ever.
     pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         for race in self.finish() {
-            let raced = Raced {
+            let race = RawRace {
                 name: race.comm(),
-                taker: race.taker,
+                taker: (Role::Operation, race.taker),
                 instead_of: race.instead_of,
-                left: race.left(),
+                left: (Role::Access, race.left()),
                 sender: race.sender(),
                 used: None,
             };
-            out.raced(&raced, stacks);
+            out.emit(Record::Race(race), stacks);
         }
     }
 }

@@ -32,7 +32,11 @@ impl Refused {
                 concerned: None,
                 sites: &[(Role::Operation, site)],
                 threads: false,
-                about: Some(About::Argument { parameter: "", problem: TRUNCATED.to_owned() }),
+                about: Some(About::Argument {
+                    parameter: "",
+                    problem: TRUNCATED.to_owned(),
+                    kind: None,
+                }),
             };
             out.report(&report, stacks);
         }

@@ -109,7 +109,7 @@ impl Tracker {
             concerned: Some((used.mode, used.bytes.clone(), used.bytes.len())),
             sites: &[(Role::Operation, operation.site)],
             threads: false,
-            about: Some(About::Argument { parameter: used.parameter, problem }),
+            about: Some(About::Argument { parameter: used.parameter, problem, kind: None }),
         };
         tell(&report, self);
     }

@@ -12,10 +12,10 @@
 
 use super::Tracker;
 use super::afar::CALL;
-use crate::calls::{CALLS, Effect};
 use crate::rma::remote::{Meeting, Remote};
 use commsan_engine::{Access, Mode, Past};
 use commsan_model::Code;
+use commsan_mpi_calls::{CALLS, Effect};
 use commsan_place::{Findings, Place};
 use std::ops::Range;
 

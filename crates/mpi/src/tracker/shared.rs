@@ -3,12 +3,13 @@
 use super::OneSided;
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
-use crate::calls::CALLS;
 use crate::ids::Key;
 use crate::rma::shared::{FENCES, Met, Shared, Told, variable_key};
 use commsan_engine::{Mode, Past};
 use commsan_fabric::sheets::{Name, Sheets};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::CALLS;
 use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -221,7 +222,7 @@ impl Tracker {
     fn say_all(&mut self, place: &impl Place, out: &mut dyn Findings) {
         for (number, past) in std::mem::take(&mut self.rma.shared.unsaid) {
             let (site, _) = self.past(&past, place);
-            out.site(number, &site, &self.stacks);
+            out.emit(Record::Site { id: number, site: (Role::Operation, site) }, &self.stacks);
         }
         for race in std::mem::take(&mut self.rma.shared.races) {
             self.say_race(&race, place, out);

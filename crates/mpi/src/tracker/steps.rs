@@ -3,12 +3,14 @@
 use super::OneSided;
 use super::Tracker;
 use crate::buffers::{Args, Library};
-use crate::calls::{Call, Effect, Flow};
 use crate::ids::{On, Token};
 use crate::ledger::Repeated;
 use crate::steps::{Begun, Comm, Steps, sends};
+use commsan_model::record::Record;
 use commsan_model::{Message, Step};
+use commsan_mpi_calls::{Call, Effect, Flow};
 use commsan_place::{Findings, Place, Stacks};
+use std::borrow::Cow;
 
 /// What a call that has succeeded may mean to those who wait for this process.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +38,13 @@ impl OneSided {
 
 impl Steps {
     /// Tells the steps.
-    pub(super) fn tell(&mut self, out: &mut dyn Findings) {
+    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
         let Some((steps, comms)) = self.known() else { return };
         for comm in comms {
-            out.communicator(comm.name, &comm.on, &comm.members);
+            let (on, members) = (Cow::Borrowed(&*comm.on), Cow::Borrowed(&*comm.members));
+            out.emit(Record::Communicator { name: comm.name, on, members }, stacks);
         }
-        out.steps(steps);
+        out.emit(Record::Steps { steps: Cow::Borrowed(steps) }, stacks);
     }
 }
 

@@ -11,6 +11,7 @@ use super::{Operation, Tracker, Transfer};
 use crate::buffers::Args;
 use crate::rma::notice::Epoch;
 use commsan_engine::{Access, Footprint, Mode, OpId};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_place::{Findings, Party, Report, Side, Site};
 use std::ops::Range;
@@ -93,7 +94,10 @@ impl Tracker {
             };
             let number = out.report(&report, &self.stacks);
             match &first.retired {
-                Some(retired) => out.completed(number, &retired.site, &self.stacks),
+                Some(retired) => out.emit(
+                    Record::Completed { id: number, site: (Role::Completion, retired.site) },
+                    &self.stacks,
+                ),
                 None => self.subscribe(id, number),
             }
         }

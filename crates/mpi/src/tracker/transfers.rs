@@ -5,7 +5,6 @@ use super::afar::{CALL, FAR};
 use super::onesided::target;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
-use crate::calls::Call;
 use crate::requests::{Request, State};
 use crate::rma::accumulate::{Atomic, Combine};
 use crate::rma::cells::Cells;
@@ -13,7 +12,9 @@ use crate::rma::drafts::{Draft, Next, Step};
 use crate::rma::notice::{Announced, Epoch, Notice, Which};
 use crate::rma::windows::{Fetch, Pending, Window, Young};
 use commsan_engine::{Access, Footprint, Mode, OpId, Pattern, Runs};
+use commsan_model::record::Record;
 use commsan_model::{Code, Role};
+use commsan_mpi_calls::Call;
 use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 use std::ops::Range;
 
@@ -92,7 +93,7 @@ impl OneSided {
         let (number, made, span) = (window.number, window.site, transfer.span(window));
         let part = window.part(transfer.target).filter(|_| !window.made.dynamic);
         let size = part.map_or(0, |part| part.size as usize);
-        let Some(call) = made.call.and_then(crate::calls::named) else { return };
+        let Some(call) = made.call.and_then(commsan_mpi_calls::named) else { return };
         let site = place.site(Some(&args.call.name), stacks);
         if out.again(Code::OutsideWindow, site.pc, made.pc) {
             return;
@@ -394,7 +395,7 @@ impl Tracker {
         }
         let new = rma.sites.len() as u32;
         let number = *rma.sites.entry((site.stack, args.call.row)).or_insert_with(|| {
-            out.site(new, &site, &self.stacks);
+            out.emit(Record::Site { id: new, site: (Role::Operation, site) }, &self.stacks);
             new
         });
         let operation = Announced {
@@ -456,7 +457,7 @@ impl Tracker {
 }
 
 /// How an accumulate combines, from its call and reduction.
-pub fn combine(call: &crate::calls::Call, no_op: bool, op: i32) -> Combine {
+pub fn combine(call: &commsan_mpi_calls::Call, no_op: bool, op: i32) -> Combine {
     match (call.at.compared.is_some(), no_op) {
         (true, _) => Combine::Swap,
         (false, true) => Combine::Nothing,

@@ -19,14 +19,16 @@ use super::Tracker;
 use super::onesided::target;
 use super::operation::Operation;
 use crate::buffers::Args;
-use crate::calls::{Call, Effect, Extent, Times};
 use crate::ids::{Key, Of, On, Token};
 use crate::requests::{Request, State};
 use crate::rma::windows::{Active, Lock};
 use commsan_engine::Access;
 use commsan_fabric::Answer;
-use commsan_model::{Held, NeedKind};
-use commsan_place::{Findings, Need, Place, Site, Waiting};
+use commsan_model::record::{RawWaiting, Record};
+use commsan_model::{Held, NeedKind, Role};
+use commsan_mpi_calls::{Call, Effect, Extent, Times};
+use commsan_place::{Findings, Need, Place, Site};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Needs that are told of at most, and ranks that they name in all: as many fit a line of the log.
@@ -133,11 +135,11 @@ impl Together {
         let on = self.words_for(on);
         Ok(Need {
             kind: NeedKind::Collective,
-            call: &call.name,
-            site,
-            ranks,
+            call: Cow::Borrowed(&call.name),
+            site: site.map(|site| (Role::Operation, site)),
+            ranks: ranks.into(),
             tag: None,
-            on,
+            on: on.into(),
             name,
             number,
         })
@@ -149,11 +151,11 @@ impl Together {
         let (name, on) = FINALIZE;
         Ok(Need {
             kind: NeedKind::Collective,
-            call: &call.name,
+            call: Cow::Borrowed(&call.name),
             site: None,
             ranks,
             tag: None,
-            on: on.to_owned(),
+            on: on.into(),
             name,
             number: 1,
         })
@@ -163,11 +165,11 @@ impl Together {
         let on = On::Window(win);
         Ok(Need {
             kind: NeedKind::Window,
-            call: &call.name,
+            call: Cow::Borrowed(&call.name),
             site: None,
-            ranks: self.others(on)?,
+            ranks: self.others(on)?.into(),
             tag: None,
-            on: self.words_for(on),
+            on: self.words_for(on).into(),
             name: self.on.find(on).map_or(0, |known| known.name),
             number: 0,
         })
@@ -196,7 +198,16 @@ impl Together {
         };
         let name = self.on.find(on).map_or(0, |known| known.name);
         let on = self.words_for(on);
-        Ok(Some(Need { kind, call: &call.name, site, ranks, tag, on, name, number: 0 }))
+        Ok(Some(Need {
+            kind,
+            call: Cow::Borrowed(&call.name),
+            site: site.map(|site| (Role::Operation, site)),
+            ranks: ranks.into(),
+            tag,
+            on: on.into(),
+            name,
+            number: 0,
+        }))
     }
 
     /// Bytes that the call itself moves, or more.
@@ -204,7 +215,7 @@ impl Together {
         let args = asked.args;
         let comm = args.call.at.comm.map(|index| On::Comm(args.words[index]));
         let members = comm.and_then(|comm| self.members(comm).ok()).map_or(1, |all| all.len());
-        let of = |rule: &crate::calls::Rule| {
+        let of = |rule: &commsan_mpi_calls::Rule| {
             let elements = match rule.extent {
                 Extent::Blocks { count, times } => {
                     let times = match times {
@@ -215,7 +226,7 @@ impl Together {
                     args.count(count) as u64 * times as u64
                 }
                 Extent::Placed { counts, .. } | Extent::Sum(counts) | Extent::Own(counts)
-                    if rule.on == crate::calls::On::All && args.words[counts] != 0 =>
+                    if rule.on == commsan_mpi_calls::On::All && args.words[counts] != 0 =>
                 {
                     let count = |n| (facts.count_at)(args.words[counts], n, args.call.large);
                     (0..members).map(|n| count(n).max(0) as u64).sum()
@@ -276,8 +287,17 @@ impl Tracker {
         let site = place.site(Some(&call.name), &mut self.stacks);
         let any = matches!(call.effect, Effect::WaitAny | Effect::Some);
         let Asked { moves, beside, .. } = *asked;
-        let waiting = Waiting { moves, site, again: false, beside, any, needs, pending, entered };
-        out.waits(&waiting, &self.stacks);
+        let waiting = RawWaiting {
+            moves,
+            site: (Role::Wait, site),
+            again: false,
+            beside,
+            any,
+            needs: needs.into(),
+            pending: pending.into(),
+            entered: entered.into(),
+        };
+        out.emit(Record::Waiting(waiting), &self.stacks);
         if is_sure { Answer::Others(bytes) } else { Answer::Unsure }
     }
 
@@ -295,9 +315,17 @@ impl Tracker {
         let site = Site { call: Some(&call.name), thread: 0, stack, pc, afar: None };
         let mut pending = self.pending(&[], facts);
         cut(&mut pending, &mut RANKS.clone());
-        let (any, needs, entered) = (false, Vec::new(), Vec::new());
-        let waiting = Waiting { moves, site, again, beside: 0, any, needs, pending, entered };
-        out.waits(&waiting, &self.stacks);
+        let waiting = RawWaiting {
+            moves,
+            site: (Role::Wait, site),
+            again,
+            beside: 0,
+            any: false,
+            needs: Cow::Borrowed(&[]),
+            pending: pending.into(),
+            entered: Cow::Borrowed(&[]),
+        };
+        out.emit(Record::Waiting(waiting), &self.stacks);
     }
 
     fn needs_of_requests(&mut self, tokens: &[Token], facts: &Facts) -> Result<Vec<Need>, Unsure> {
@@ -417,7 +445,7 @@ impl Tracker {
         let of_access = |ranks: Vec<u32>| Need {
             kind: NeedKind::Exposure,
             name: Key::Exposed.of(window.name),
-            ranks,
+            ranks: ranks.into(),
             ..all.clone()
         };
         let others = |access: &Active| {
@@ -458,7 +486,7 @@ fn held(lock: &Lock) -> Held {
 fn cut(needs: &mut Vec<Need>, room: &mut usize) {
     needs.truncate(TOLD);
     for need in needs {
-        need.ranks.truncate(*room);
+        need.ranks.to_mut().truncate(*room);
         *room -= need.ranks.len();
     }
 }

@@ -3,10 +3,10 @@
 use super::operation::telling;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
-use crate::calls::Call;
 use crate::nursery::Young;
 use crate::requests::{Request, State};
 use commsan_engine::{Access, Footprint, Mode};
+use commsan_mpi_calls::Call;
 use commsan_place::{Place, Site};
 use std::ops::Range;
 

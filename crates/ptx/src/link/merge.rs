@@ -16,8 +16,8 @@ impl Module {
 }
 
 impl Program {
-    /// All definitions in one module, with operands that name these. Functions that only their own module
-    /// sees may share names; variables have names of their own.
+    /// All definitions in one module, with operands that name these. Functions that only their own
+    /// module sees may share names; variables have names of their own.
     pub fn merged(&self) -> Module {
         let numbers = Numbers::of(self);
         let mut merged = Module::default();

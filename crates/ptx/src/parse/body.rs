@@ -11,8 +11,9 @@ use crate::opcodes::{Op, Row};
 use crate::words::Space;
 use rustc_hash::FxHashMap;
 
-/// More registers than any compiler declares; what says it has more is damaged.
-const MOST_REGISTERS: u32 = 1 << 24;
+/// Maximum number of registers of a function; no compiler declares as many, so more means damaged
+/// input.
+const MAX_REGISTERS: u32 = 1 << 24;
 
 /// What all bodies of a module share.
 pub(super) struct Context<'a> {
@@ -366,7 +367,7 @@ impl<'a> Reader<'_, 'a> {
         let total = &mut self.body.register_count[class as usize];
         let first = Reg::new(class, *total);
         let after = count.unwrap_or(1).checked_add((*total).into());
-        match after.filter(|n| *n <= MOST_REGISTERS.into()) {
+        match after.filter(|n| *n <= MAX_REGISTERS.into()) {
             Some(after) => *total = after as u32,
             None => return Err("more registers than there can be".into()),
         }
@@ -409,8 +410,8 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Ends the innermost scope. Labels it lacks may be those of the scope around it; the function's
-    /// own scope has no other.
+    /// Ends the innermost scope. Labels it lacks may be those of the scope around it; the
+    /// function's own scope has no other.
     fn leave(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
         for LabelUse { label, place } in scope.uses {

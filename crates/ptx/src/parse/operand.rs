@@ -264,7 +264,7 @@ struct Presence {
 }
 
 impl Presence {
-    /// Whether the number of operands alone tells if one is there.
+    /// Whether the number of operands alone decides if one is there.
     fn is_open(&self) -> impl Fn(&Position) -> bool {
         |position| position.optional && position.form != Form::Second
     }

@@ -1,4 +1,4 @@
-//! What registers hold, as a graph of operations on arguments and thread numbers.
+//! Value graph: what registers hold, as operations on arguments and thread numbers.
 
 use super::Inputs;
 use crate::instruction::Modifiers;
@@ -74,8 +74,8 @@ pub(super) struct Graph {
     pub(super) loops: Vec<Iterations>,
 }
 
-/// How deep the steps of loops are looked into.
-const DEEPEST: u32 = 6;
+/// Maximum depth to which the steps of loops are followed.
+const MAX_STEP_DEPTH: u32 = 6;
 
 impl Graph {
     pub(super) fn add(&mut self, node: Node) -> NodeId {
@@ -165,12 +165,14 @@ impl Graph {
         if depth == 0 || modifiers.ty().is_float() {
             return None;
         }
-        let before =
-            match (self.is_invariant(b, DEEPEST), op == Op::Add && self.is_invariant(a, DEEPEST)) {
-                (true, _) => (self.step(a, start, depth - 1)?, b),
-                (_, true) => (self.step(b, start, depth - 1)?, a),
-                _ => return None,
-            };
+        let before = match (
+            self.is_invariant(b, MAX_STEP_DEPTH),
+            op == Op::Add && self.is_invariant(a, MAX_STEP_DEPTH),
+        ) {
+            (true, _) => (self.step(a, start, depth - 1)?, b),
+            (_, true) => (self.step(b, start, depth - 1)?, a),
+            _ => return None,
+        };
         let args = SmallVec::from_slice(&[before.0, before.1]);
         Some(self.add(Node::Apply { op, modifiers, args }))
     }

@@ -1,7 +1,7 @@
-//! Which bytes a form of threads and iterations stands for, under constraints.
+//! Footprints: the bytes that an affine expression covers under constraints.
 
 use super::Access;
-use super::form::{Bounds, Form, Var};
+use super::affine_expr::{AffineExpr, Bounds, Var};
 use super::values::{Division, Values};
 
 /// Equal runs of bytes at equal distances, in several dimensions.
@@ -37,20 +37,20 @@ impl Footprint {
     }
 }
 
-/// Footprints of more dimensions than these are taken as one range.
-const MOST_REPEATS: usize = 3;
+/// Maximum number of dimensions of a footprint; one with more becomes one range.
+const MAX_REPEATS: usize = 3;
 
-/// A form that is at most 0.
+/// An affine expression that is at most 0.
 pub(super) struct Constraint {
-    pub(super) form: Form,
+    pub(super) expr: AffineExpr,
     /// The loop of which it limits the iterations.
     pub(super) of: Option<u32>,
 }
 
 impl Constraint {
     /// One that has nothing to do with a loop.
-    pub(super) fn of(form: Form) -> Constraint {
-        Constraint { form, of: None }
+    pub(super) fn of(expr: AffineExpr) -> Constraint {
+        Constraint { expr, of: None }
     }
 }
 
@@ -71,7 +71,7 @@ struct Dimension {
 /// The bytes of an access with an address; none if it is never executed.
 pub(super) fn footprint(
     values: &mut Values<'_>,
-    address: &Form,
+    address: &AffineExpr,
     constraints: Vec<Constraint>,
     access: &Access,
 ) -> Option<Shape> {
@@ -118,17 +118,18 @@ impl<'s, 'g> Space<'s, 'g> {
         Space { values, access, constraints, used, taken: Vec::new(), parts: Vec::new() }
     }
 
-    /// An address with quotients and remainders for what is divided; none if there are no threads left.
-    /// If the dividend takes all values of whole rows, each quotient is there with each remainder.
-    fn split(&mut self, address: &Form) -> Option<Form> {
-        let forms = self.constraints.iter().map(|c| &c.form).chain([address]);
+    /// An address with quotients and remainders for what is divided; none if there are no threads
+    /// left. If the dividend takes all values of whole rows, each quotient is there with each
+    /// remainder.
+    fn split(&mut self, address: &AffineExpr) -> Option<AffineExpr> {
+        let exprs = self.constraints.iter().map(|c| &c.expr).chain([address]);
         let mut done = Vec::new();
         let mut address = address.clone();
-        for number in self.values.divisions_in(forms) {
+        for number in self.values.divisions_in(exprs) {
             let Division { by, .. } = *self.values.division_of(number);
             let dividend = self.values.as_seen(number, &done);
-            let split = |space: &Self, form: &Form| {
-                space.values.division_of(number).split(number, &dividend, form)
+            let split = |space: &Self, expr: &AffineExpr| {
+                space.values.division_of(number).split(number, &dividend, expr)
             };
             let (line, factor) = normalised(&dividend);
             let is_free = line.terms.iter().all(|(var, _)| !self.taken.contains(var));
@@ -140,11 +141,11 @@ impl<'s, 'g> Space<'s, 'g> {
             }
             self.taken.extend(line.terms.iter().map(|(var, _)| *var));
             for at in (0..self.used.len()).filter(|at| !self.used[*at]).collect::<Vec<_>>() {
-                if let Some(form) = split(self, &self.constraints[at].form) {
-                    self.constraints[at].form = form;
+                if let Some(expr) = split(self, &self.constraints[at].expr) {
+                    self.constraints[at].expr = expr;
                 }
             }
-            let constant = Form::constant(dividend.constant).bounds(|_| Bounds::ANY);
+            let constant = AffineExpr::constant(dividend.constant).bounds(|_| Bounds::ANY);
             let dense = dense && factor.abs() == 1;
             self.add_parts(number, by, bounds.times(factor).plus(&constant), dense);
             done.push(number);
@@ -176,17 +177,17 @@ impl<'s, 'g> Space<'s, 'g> {
         part.map_or_else(|| self.values.range(var), |(_, bounds, _)| *bounds)
     }
 
-    /// The same of a form.
-    fn bounds(&mut self, form: &Form) -> Bounds {
-        let known = self.values.bounds(form);
-        known.both(&form.bounds(|var| self.range(var)))
+    /// The bounds of an affine expression.
+    fn bounds(&mut self, expr: &AffineExpr) -> Bounds {
+        let known = self.values.bounds(expr);
+        known.both(&expr.bounds(|var| self.range(var)))
     }
 
     /// The dimensions of an address; none if there are no threads left.
-    fn dimensions(&mut self, address: &Form) -> Option<Vec<Dimension>> {
+    fn dimensions(&mut self, address: &AffineExpr) -> Option<Vec<Dimension>> {
         let mut all = Vec::new();
         for at in 0..self.constraints.len() {
-            let (line, _) = normalised(&self.constraints[at].form);
+            let (line, _) = normalised(&self.constraints[at].expr);
             let is_free = line.terms.iter().all(|(var, _)| !self.taken.contains(var));
             let factor = address.factor(&line);
             if self.used[at] || line.terms.is_empty() {
@@ -209,16 +210,16 @@ impl<'s, 'g> Space<'s, 'g> {
     }
 
     /// The values of a line under all constraints on that line, and whether all are taken.
-    fn limited(&mut self, line: &Form) -> (Bounds, bool) {
+    fn limited(&mut self, line: &AffineExpr) -> (Bounds, bool) {
         let mut bounds = self.bounds(line);
         let mut loops = Vec::new();
         for (constraint, used) in self.constraints.iter().zip(&mut self.used) {
-            let (other, factor) = normalised(&constraint.form);
+            let (other, factor) = normalised(&constraint.expr);
             if other != *line {
                 continue;
             }
             // factor * line + constant <= 0
-            let constant = i128::from(constraint.form.constant);
+            let constant = i128::from(constraint.expr.constant);
             let factor = i128::from(factor);
             if factor > 0 {
                 let most = (-constant).div_euclid(factor);
@@ -237,7 +238,7 @@ impl<'s, 'g> Space<'s, 'g> {
 
     /// Whether a line takes all integers between its bounds. Loops that the constraints end may
     /// go on as far as it needs.
-    fn is_dense(&mut self, line: &Form, ended: &[u32]) -> bool {
+    fn is_dense(&mut self, line: &AffineExpr, ended: &[u32]) -> bool {
         let mut terms = line.terms.clone();
         terms.sort_by_key(|(_, c)| c.unsigned_abs());
         let mut run = 1i128;
@@ -276,16 +277,17 @@ impl<'s, 'g> Space<'s, 'g> {
         }
     }
 
-    /// An upper limit of a form: adding what is at least 0, so that variables disappear.
-    fn greatest(&mut self, form: &Form) -> Option<i128> {
-        let (mut form, mut scale) = (form.clone(), 1i64);
-        let mut best = self.bounds(&form).greatest;
+    /// An upper limit of an affine expression: adding what is at least 0, so that variables
+    /// disappear.
+    fn greatest(&mut self, expr: &AffineExpr) -> Option<i128> {
+        let (mut expr, mut scale) = (expr.clone(), 1i64);
+        let mut best = self.bounds(&expr).greatest;
         // Each step must be an improvement, and each constraint improves but a few times.
         for _ in 0..2 * self.constraints.len() {
-            let candidates = self.constraints.iter().flat_map(|c| relaxed(&form, scale, &c.form));
+            let candidates = self.constraints.iter().flat_map(|c| relaxed(&expr, scale, &c.expr));
             let candidates: Vec<_> = candidates.collect();
-            let bound = |this: &mut Self, (form, scale): &(Form, i64)| {
-                Some(this.bounds(form).greatest?.div_euclid(i128::from(*scale)))
+            let bound = |this: &mut Self, (expr, scale): &(AffineExpr, i64)| {
+                Some(this.bounds(expr).greatest?.div_euclid(i128::from(*scale)))
             };
             let bounded = candidates.into_iter().filter_map(|c| Some((bound(self, &c)?, c)));
             let (next, candidate) = bounded.min_by_key(|(bound, _)| *bound)?;
@@ -293,35 +295,35 @@ impl<'s, 'g> Space<'s, 'g> {
                 break;
             }
             best = Some(next);
-            (form, scale) = candidate;
+            (expr, scale) = candidate;
         }
         best
     }
 }
 
-/// `form / scale` minus multiples of what is at most 0 that make a variable disappear.
-fn relaxed(form: &Form, scale: i64, constraint: &Form) -> Vec<(Form, i64)> {
+/// `expr / scale` minus multiples of what is at most 0 that make a variable disappear.
+fn relaxed(expr: &AffineExpr, scale: i64, constraint: &AffineExpr) -> Vec<(AffineExpr, i64)> {
     let without = |&(var, coefficient): &(Var, i64)| {
-        let own = form.coefficient(var);
+        let own = expr.coefficient(var);
         if own == 0 || (own < 0) != (coefficient < 0) {
             return None;
         }
         let divisor = gcd(own, coefficient);
         let (by, times) = (coefficient.abs() / divisor, own.abs() / divisor);
-        Some((form.times(by)?.plus(constraint, -times)?, scale.checked_mul(by)?))
+        Some((expr.times(by)?.plus(constraint, -times)?, scale.checked_mul(by)?))
     };
     constraint.terms.iter().filter_map(without).collect()
 }
 
 /// A constraint's line, without a common divisor and with its first coefficient positive, and what
 /// it is multiplied by.
-fn normalised(form: &Form) -> (Form, i64) {
-    let line = form.linear();
+fn normalised(expr: &AffineExpr) -> (AffineExpr, i64) {
+    let line = expr.linear();
     let divisor = line.terms.iter().fold(0, |d, (_, c)| gcd(d, *c));
     let Some((_, first)) = line.terms.first() else { return (line, 1) };
     let factor = divisor * first.signum();
     let terms = line.terms.iter().map(|(var, c)| (*var, c / factor)).collect();
-    (Form { constant: 0, terms }, factor)
+    (AffineExpr { constant: 0, terms }, factor)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {
@@ -364,5 +366,5 @@ fn lay_out(constant: i64, dimensions: &[Dimension], size: u64) -> Option<Footpri
     for (distance, count) in &whole.repeats {
         end = end.checked_add(distance.checked_mul(count - 1)?)?;
     }
-    (whole.repeats.len() <= MOST_REPEATS).then_some(whole)
+    (whole.repeats.len() <= MAX_REPEATS).then_some(whole)
 }

@@ -1,29 +1,31 @@
-//! The values of a graph's nodes in one launch, as forms.
+//! Evaluation of a value graph for one launch.
 //!
-//! A form stands for the bits of a register: they agree modulo 2 to the power of its width. Sums
-//! need no more than that. Where the number itself matters, as in comparisons and conversions, the
-//! form must be shown to lie within the type ([`Values::interpret`]).
+//! The values of a graph's nodes in one launch, as affine expressions.
+//!
+//! An affine expression stands for the bits of a register: they agree modulo 2 to the power of its
+//! width. Sums need no more than that. Where the number itself matters, as in comparisons and
+//! conversions, the expr must be shown to lie within the type ([`Values::interpret`]).
 
 mod conditions;
-mod divisions;
+mod delinearize;
 mod effects;
 mod loops;
 mod operations;
 
-use super::form::{Bounds, Form, Reading, Var};
+use super::affine_expr::{AffineExpr, Bounds, Reading, Var};
 use super::graph::{Graph, Node, NodeId, Place, Way};
 use super::{Launch, Origin};
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
 use crate::words::{Mode, Special, Type};
-pub(super) use divisions::Division;
+pub(super) use delinearize::Division;
 use loops::Last;
 use rustc_hash::FxHashMap;
 
 /// What a register may hold, and which pointers it may have come from.
 #[derive(Clone, Debug)]
 struct Value {
-    form: Form,
+    expr: AffineExpr,
     origins: Vec<Origin>,
 }
 
@@ -59,13 +61,13 @@ impl<'g> Values<'g> {
         Values { graph, launch, threads, known, opaque, divisions, last, assuming: 0, provisional }
     }
 
-    /// The least and greatest value of a form over all threads and iterations.
-    pub(super) fn bounds(&mut self, form: &Form) -> Bounds {
-        let whole = form.bounds(|var| self.range(var));
-        if !form.terms.iter().any(|(var, _)| matches!(var, Var::Quotient(_))) {
+    /// The least and greatest value of an affine expression over all threads and iterations.
+    pub(super) fn bounds(&mut self, expr: &AffineExpr) -> Bounds {
+        let whole = expr.bounds(|var| self.range(var));
+        if !expr.terms.iter().any(|(var, _)| matches!(var, Var::Quotient(_))) {
             return whole;
         }
-        let split = self.split(form);
+        let split = self.split(expr);
         whole.both(&split.bounds(|var| self.range(var)))
     }
 
@@ -87,54 +89,56 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// The number that bits stand for as a type, if it is the same form for all threads.
-    fn interpret(&mut self, form: &Form, ty: Type) -> Option<Form> {
+    /// The number that bits stand for as a type, if it is the same expression for all threads.
+    fn interpret(&mut self, expr: &AffineExpr, ty: Type) -> Option<AffineExpr> {
         let bits = 8 * ty.size() as u32;
         if bits >= 64 && ty.is_signed() {
-            return Some(form.clone());
+            return Some(expr.clone());
         }
         let wanted = Bounds::of_type(bits.min(64), ty.is_signed());
-        let bounds = self.bounds(form);
+        let bounds = self.bounds(expr);
         if bits >= 64 {
             let known = bounds.least.map_or(self.assuming > 0, |least| least >= 0);
-            return known.then(|| form.clone());
+            return known.then(|| expr.clone());
         }
         let (Some(least), Some(_)) = (bounds.least, bounds.greatest) else {
-            return (self.assuming > 0).then(|| form.clone());
+            return (self.assuming > 0).then(|| expr.clone());
         };
         let turns = (least - wanted.least.unwrap_or(0)).div_euclid(1 << bits);
-        let turned = form.plus(&Form::constant((turns << bits).try_into().ok()?), -1)?;
+        let turned = expr.plus(&AffineExpr::constant((turns << bits).try_into().ok()?), -1)?;
         self.bounds(&turned).within(&wanted).then_some(turned)
     }
 
-    /// The same, or else something within the type.
-    fn number(&mut self, id: NodeId, ty: Type) -> (Form, Bounds) {
-        let form = self.value(id).form;
-        let known = self.interpret(&form, ty);
-        let form = known.unwrap_or_else(|| {
+    /// A value as a number of this type, or an unknown number within the type's range.
+    fn number(&mut self, id: NodeId, ty: Type) -> (AffineExpr, Bounds) {
+        let expr = self.value(id).expr;
+        let known = self.interpret(&expr, ty);
+        let expr = known.unwrap_or_else(|| {
             let bits = 8 * ty.size() as u32;
             let bounds =
                 if bits < 64 { Bounds::of_type(bits, ty.is_signed()) } else { Bounds::ANY };
             let reading = if ty.is_signed() { Reading::Signed } else { Reading::Unsigned };
             self.opaque_as(id, reading, bounds)
         });
-        let bounds = self.bounds(&form);
-        (form, bounds)
+        let bounds = self.bounds(&expr);
+        (expr, bounds)
     }
 
     /// A value of which no more is known than its bounds.
-    fn opaque(&mut self, id: NodeId, bounds: Bounds) -> Form {
+    fn opaque(&mut self, id: NodeId, bounds: Bounds) -> AffineExpr {
         self.opaque_as(id, Reading::Bits, bounds)
     }
 
-    fn opaque_as(&mut self, id: NodeId, reading: Reading, bounds: Bounds) -> Form {
+    fn opaque_as(&mut self, id: NodeId, reading: Reading, bounds: Bounds) -> AffineExpr {
         let id = self.graph.same(id);
         match (bounds.least, bounds.greatest.and_then(|g| i64::try_from(g).ok())) {
-            (Some(least), Some(greatest)) if least == greatest.into() => Form::constant(greatest),
+            (Some(least), Some(greatest)) if least == greatest.into() => {
+                AffineExpr::constant(greatest)
+            }
             _ => {
                 let known = self.opaque.entry((id, reading)).or_insert(bounds);
                 *known = known.hull(&bounds);
-                Form::var(Var::Opaque(id, reading))
+                AffineExpr::var(Var::Opaque(id, reading))
             }
         }
     }
@@ -146,8 +150,8 @@ impl<'g> Values<'g> {
             Some(Some(value)) => return value.clone(),
             // It depends on itself.
             Some(None) => {
-                let form = self.opaque(id, Bounds::ANY);
-                return Value { form, origins: Vec::new() };
+                let expr = self.opaque(id, Bounds::ANY);
+                return Value { expr, origins: Vec::new() };
             }
             None => {}
         }
@@ -158,34 +162,34 @@ impl<'g> Values<'g> {
     }
 
     fn compute(&mut self, id: NodeId) -> Value {
-        let plain = |form| Value { form, origins: Vec::new() };
+        let plain = |expr| Value { expr, origins: Vec::new() };
         match self.graph.get(id) {
-            Node::Const(bits) => plain(Form::constant(*bits as i64)),
+            Node::Const(bits) => plain(AffineExpr::constant(*bits as i64)),
             Node::Argument { offset, ty } => self.argument(id, *offset, *ty),
             Node::Special(Special::Envreg, _) => {
-                Value { form: self.opaque(id, Bounds::ANY), origins: vec![Origin::Own] }
+                Value { expr: self.opaque(id, Bounds::ANY), origins: vec![Origin::Own] }
             }
             Node::Special(special, d) => plain(self.special(id, *special, *d)),
             Node::Place(place) => self.place(id, *place),
             Node::Loaded { address, ty } => self.loaded(id, *address, *ty),
             Node::Merge(values) => self.merged(id, values),
             Node::Induction { of, init, step, bits } => {
-                let Value { form: init, origins } = self.value(*init);
-                let step = self.value(*step).form.as_constant();
-                let sum = step.and_then(|s| init.plus(&Form::var(Var::Loop(*of)), s));
-                let form = match sum {
+                let Value { expr: init, origins } = self.value(*init);
+                let step = self.value(*step).expr.as_constant();
+                let sum = step.and_then(|s| init.plus(&AffineExpr::var(Var::Loop(*of)), s));
+                let expr = match sum {
                     Some(sum) if *bits < 64 => sum.reduced(*bits),
                     Some(sum) => sum,
                     None => self.opaque(id, Bounds::ANY),
                 };
-                Value { form, origins }
+                Value { expr, origins }
             }
             Node::Apply { op, modifiers, args } => {
-                let form = self.applied(id, *op, modifiers, args);
-                Value { form, origins: self.origins(*op, modifiers, args) }
+                let expr = self.applied(id, *op, modifiers, args);
+                Value { expr, origins: self.origins(*op, modifiers, args) }
             }
             Node::Unknown => {
-                Value { form: self.opaque(id, Bounds::ANY), origins: vec![Origin::Unknown] }
+                Value { expr: self.opaque(id, Bounds::ANY), origins: vec![Origin::Unknown] }
             }
         }
     }
@@ -194,31 +198,32 @@ impl<'g> Values<'g> {
         let size = ty.size().min(8) as usize;
         let bytes = self.launch.arguments.get(offset as usize..);
         let Some(bytes) = bytes.and_then(|b| b.get(..size)) else {
-            return Value { form: self.opaque(id, Bounds::ANY), origins: vec![Origin::Unknown] };
+            return Value { expr: self.opaque(id, Bounds::ANY), origins: vec![Origin::Unknown] };
         };
         let mut wide = [0; 8];
         wide[..size].copy_from_slice(bytes);
-        let form = Form::constant(i64::from_le_bytes(wide));
-        let form = if size < 8 { self.read_as(form, ty) } else { form };
+        let expr = AffineExpr::constant(i64::from_le_bytes(wide));
+        let expr = if size < 8 { self.read_as(expr, ty) } else { expr };
         let origins = if size == 8 { vec![Origin::Argument(offset)] } else { Vec::new() };
-        Value { form, origins }
+        Value { expr, origins }
     }
 
     /// What a load of that type makes of bits: sign-extended if it is signed.
-    fn read_as(&self, form: Form, ty: Type) -> Form {
-        if ty.is_signed() { form.reduced(8 * ty.size() as u32) } else { form }
+    fn read_as(&self, expr: AffineExpr, ty: Type) -> AffineExpr {
+        if ty.is_signed() { expr.reduced(8 * ty.size() as u32) } else { expr }
     }
 
-    fn special(&mut self, id: NodeId, special: Special, d: u8) -> Form {
+    fn special(&mut self, id: NodeId, special: Special, d: u8) -> AffineExpr {
         let of = |sizes: &[u32; 3], var: Var| match sizes.get(d as usize) {
-            Some(1) | None => Form::constant(0),
-            Some(_) => Form::var(var),
+            Some(1) | None => AffineExpr::constant(0),
+            Some(_) => AffineExpr::var(var),
         };
-        let size =
-            |sizes: &[u32; 3]| Form::constant(sizes.get(d as usize).copied().unwrap_or(1).into());
+        let size = |sizes: &[u32; 3]| {
+            AffineExpr::constant(sizes.get(d as usize).copied().unwrap_or(1).into())
+        };
         match special {
             Special::Tid | Special::LaneId if self.threads == Threads::FirstOfBlock => {
-                Form::constant(0)
+                AffineExpr::constant(0)
             }
             Special::Tid => of(&self.launch.block, Var::Tid(d)),
             Special::CtaId => of(&self.launch.grid, Var::Ctaid(d)),
@@ -234,11 +239,11 @@ impl<'g> Values<'g> {
             Place::Variable(at) => ((self.launch.variable)(at), Origin::Variable(at)),
             Place::Own | Place::Arguments(_) => (None, Origin::Own),
         };
-        let form = match address {
-            Some(address) => Form::constant(address as i64),
+        let expr = match address {
+            Some(address) => AffineExpr::constant(address as i64),
             None => self.opaque(id, Bounds::ANY),
         };
-        Value { form, origins: vec![origin] }
+        Value { expr, origins: vec![origin] }
     }
 
     fn loaded(&mut self, id: NodeId, address: NodeId, ty: Type) -> Value {
@@ -247,17 +252,17 @@ impl<'g> Values<'g> {
         }
         let bits = 8 * ty.size() as u32;
         if bits < 64 {
-            let form = self.opaque(id, Bounds::of_type(bits, ty.is_signed()));
-            return Value { form, origins: Vec::new() };
+            let expr = self.opaque(id, Bounds::of_type(bits, ty.is_signed()));
+            return Value { expr, origins: Vec::new() };
         }
-        let form = self.opaque(id, Bounds::ANY);
+        let expr = self.opaque(id, Bounds::ANY);
         let through = |origin| match origin {
             Origin::Argument(at) | Origin::ThroughArgument(at) => Origin::ThroughArgument(at),
             Origin::Variable(at) | Origin::ThroughVariable(at) => Origin::ThroughVariable(at),
             Origin::Own | Origin::Unknown => Origin::Unknown,
         };
         let origins = self.value(address).origins.into_iter().map(through).collect();
-        Value { form, origins: union([origins]) }
+        Value { expr, origins: union([origins]) }
     }
 
     /// The offset of the argument at an address, if that is what it is the address of.
@@ -265,7 +270,7 @@ impl<'g> Values<'g> {
         match self.graph.get(address) {
             Node::Place(Place::Arguments(offset)) => Some(*offset),
             Node::Apply { op: Op::Add, args, .. } => {
-                let (start, more) = (self.argument_at(args[0])?, self.value(args[1]).form);
+                let (start, more) = (self.argument_at(args[0])?, self.value(args[1]).expr);
                 start.checked_add_signed(more.as_constant()?)
             }
             _ => None,
@@ -282,15 +287,15 @@ impl<'g> Values<'g> {
         let values = possible.as_deref().filter(|p| !p.is_empty()).unwrap_or(values);
         let values: Vec<Value> = values.iter().map(|v| self.value(*v)).collect();
         let origins = union(values.iter().map(|v| v.origins.clone()));
-        let form = match &values[..] {
-            [first, rest @ ..] if rest.iter().all(|v| v.form == first.form) => first.form.clone(),
+        let expr = match &values[..] {
+            [first, rest @ ..] if rest.iter().all(|v| v.expr == first.expr) => first.expr.clone(),
             _ => {
-                let all: Vec<_> = values.iter().map(|v| self.bounds(&v.form)).collect();
+                let all: Vec<_> = values.iter().map(|v| self.bounds(&v.expr)).collect();
                 let hull = all.into_iter().reduce(|a, b| a.hull(&b)).unwrap_or(Bounds::ANY);
                 self.opaque(id, hull)
             }
         };
-        Value { form, origins }
+        Value { expr, origins }
     }
 
     /// Which pointers a result may be derived from.

@@ -1,4 +1,4 @@
-//! From a function's instructions to accesses, with the graph of what their addresses are.
+//! Builds the value graph and the accesses of a function.
 //!
 //! Values of registers are looked up backwards on demand, which gives static single assignment
 //! without rewriting anything (Braun et al., *Simple and Efficient Construction of SSA Form*, CC
@@ -18,8 +18,8 @@ use crate::words::{Space, Type};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// How far a value is traced back before it counts as unknown.
-const DEEPEST: u32 = 300;
+/// Maximum depth to which a value is traced back before it counts as unknown.
+const MAX_VALUE_DEPTH: u32 = 300;
 /// What a call hands over, or gets back: by parameter and byte.
 type Bindings = FxHashMap<(u32, i64), NodeId>;
 
@@ -283,7 +283,8 @@ impl<'w> Walker<'w> {
         self.register_within(start, at, register)
     }
 
-    /// The same, where `start` is the first instruction of the block.
+    /// The definition of a register that reaches `at`, where `start` is the first instruction of
+    /// the block.
     fn register_within(&mut self, start: usize, at: usize, register: Reg) -> NodeId {
         let all = self.definitions.get(&register).map_or(&[][..], Vec::as_slice);
         let before = all.partition_point(|d| *d < at);
@@ -315,7 +316,7 @@ impl<'w> Walker<'w> {
             return *known;
         }
         let id = self.findings.graph.add(Node::Unknown);
-        if self.depth > DEEPEST {
+        if self.depth > MAX_VALUE_DEPTH {
             return id;
         }
         self.at_entry.insert((block, register), id);
@@ -382,7 +383,7 @@ impl<'w> Walker<'w> {
         if let Some(known) = self.results.get(&(at, register)) {
             return *known;
         }
-        if self.depth > DEEPEST {
+        if self.depth > MAX_VALUE_DEPTH {
             return self.findings.graph.add(Node::Unknown);
         }
         self.depth += 1;
@@ -413,8 +414,8 @@ impl<'w> Walker<'w> {
             (_, [destination, sources @ ..]) if is_pure(op) => {
                 // The second half of a pair is the complement.
                 let second = *destination != Operand::Reg(register);
-                let forms = &op.row().operands[1..];
-                let sources = sources.iter().zip(forms).filter(|(_, f)| f.form != Form::Second);
+                let positions = &op.row().operands[1..];
+                let sources = sources.iter().zip(positions).filter(|(_, f)| f.form != Form::Second);
                 let args = sources.map(|(s, _)| self.value(at, s)).collect();
                 let value = self.findings.graph.add(Node::Apply { op, modifiers, args });
                 let value = self.findings.graph.narrowed_again(value);

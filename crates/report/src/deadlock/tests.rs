@@ -199,7 +199,7 @@ fn one_sided_operations_take_their_time_unless_somebody_is_in_their_way() {
     assert!(beside(&flush, &[(WINDOW + 1, held(Some(0), true))]).is_empty());
     let [finding] = &*beside(&flush, &[(WINDOW, held(Some(0), true))]) else { panic!() };
     let said =
-        "rank 1 waits in MPI_Win_flush for rank 0 to give up its lock of a window of 2 ranks";
+        "rank 1 waits in MPI_Win_flush for rank 0 to release its lock of a window of 2 ranks";
     assert!(finding.why.contains(said), "{}", finding.why);
 
     let complete = of_window(NeedKind::Exposure, "MPI_Win_complete", 0);

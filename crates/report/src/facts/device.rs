@@ -171,7 +171,8 @@ pub(crate) mod tests {
         }
         if code == Code::KernelFailed {
             let problem = "out of bounds global store of 8 bytes in block (0,0,0), thread (3,0,0)";
-            finding.argument = Some(RawArgument { parameter: "".into(), problem: problem.into() });
+            finding.argument =
+                Some(RawArgument { parameter: "".into(), problem: problem.into(), kind: None });
         }
         finding.work = Some(RawWork { access: work.0, operation: work.1 });
         let [first, second] = &mut finding.sites.to_mut()[..] else { panic!() };

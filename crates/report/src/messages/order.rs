@@ -31,7 +31,7 @@ impl<'r> Exchange<'r> {
         races.filter_map(|race| self.race(traffic, race)).collect()
     }
 
-    fn race(&self, traffic: &Traffic<'r>, race: &RawRace) -> Option<Finding> {
+    fn race(&self, traffic: &Traffic<'r>, race: &RawRace<RawSite<'static>>) -> Option<Finding> {
         let (receiver, sender) = (traffic.receiver, race.sender);
         let (log, _) = self.ranks.get(&receiver)?;
         let (left, taker) = (race.left.call.as_deref()?, race.taker.call.as_deref()?);
@@ -95,7 +95,12 @@ impl<'r> Exchange<'r> {
         counted.any(|m| m.sends && m.peer == Some(receiver) && is_synchronous(&m.call))
     }
 
-    fn chance(&self, receiver: u32, log: &RankLog, race: &RawRace) -> Option<Finding> {
+    fn chance(
+        &self,
+        receiver: u32,
+        log: &RankLog,
+        race: &RawRace<RawSite<'static>>,
+    ) -> Option<Finding> {
         let (_, used) = race.used.as_ref()?;
         let (first, last) = (race.taker.call.as_deref()?, race.left.call.as_deref()?);
         let (sender, instead) = (race.sender, race.instead_of);

@@ -101,7 +101,7 @@ fn by(call: &'static str, messages: RawMessages<'static>) -> RawMessages<'static
 }
 
 /// Rank 2 has got a message of rank 0 from anybody, and waits for one of rank 1.
-fn race(used: bool) -> RawRace<'static> {
+fn race(used: bool) -> RawRace<RawSite<'static>> {
     let site = receive(None, REALS, 1).site;
     let used = used.then(|| (0, RawSite { role: Role::Access, call: None, ..site.clone() }));
     let left = RawSite { role: Role::Access, ..site.clone() };

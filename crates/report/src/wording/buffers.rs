@@ -69,8 +69,8 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{who} releases the {buffer} that {operation} {using}",
         offence: "{by} releases the buffer",
         operation: "{starts}",
-        why: "{pending}; {by} at {here} {order}, so MPI goes on to {use} memory that may belong \
-              to something else",
+        why: "{pending}; {by} at {here} {order}, so MPI continues to {use} memory that may be \
+              reused",
         help: "{complete} before releasing the buffer",
         fortran: "; if the buffer is an array section or expression, the compiler passed a \
                   temporary copy and released it when the call returned: pass a contiguous array \
@@ -107,10 +107,10 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{operation} uses {size} at {argument}, which {problem}",
         offence: "",
         operation: "{argument} {problem}",
-        why: "an MPI call uses as many bytes as its count and datatype say, whatever memory there is: what lies behind \
-              is sent to others, or overwritten",
-        help: "make count and datatype fit the memory, or the memory fit them: counts are in elements of the datatype, \
-               in collectives often of one rank's part, and only sizes of windows are in bytes",
+        why: "an MPI call accesses as many bytes as its count and datatype say, whatever the buffer's size: what lies \
+              behind the buffer is sent, or overwritten",
+        help: "match the count and datatype to the buffer's size: counts are in elements of the datatype, in many \
+               collectives per rank, and only sizes of windows are in bytes",
         fortran: "",
     },
     Wording {
@@ -119,10 +119,10 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{who} {verb} {range} that {operation} {using}",
         offence: "{access}",
         operation: "{starts}",
-        why: "from {starter} at {started} until MPI_Buffer_detach the memory holds messages of MPI_Bsend and its like \
+        why: "from {starter} at {started} until MPI_Buffer_detach the memory holds buffered messages (MPI_Bsend) \
               that are not delivered yet",
-        help: "use the memory after MPI_Buffer_detach, which waits until it holds no message; attach memory that \
-               nothing else uses",
+        help: "use the memory after MPI_Buffer_detach, which waits until all its messages are delivered; attach memory \
+               that nothing else uses",
         fortran: "",
     },
     Wording {
@@ -178,7 +178,7 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{who} frees the request of {operation}, which is still active",
         offence: "{by} frees the active request",
         operation: "{starts}",
-        why: "without the request nothing tells when the operation started at {started} is \
+        why: "without the request the program cannot know when the operation started at {started} is \
               complete, so its buffer can never be used safely again; requests of nonblocking \
               collectives must not be freed at all",
         help: "complete the request by MPI_Wait or MPI_Test, which free it, too",
@@ -201,8 +201,7 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{argument} of {operation} {problem}",
         offence: "the object is freed here",
         operation: "{argument} {problem}",
-        why: "the standard does not allow this argument, whatever the library makes of it: most end the program \
-              over it",
+        why: "the standard does not allow this argument, whatever the library does: most abort the program",
         help: "{mend}",
         fortran: "",
     },
@@ -213,7 +212,7 @@ pub(super) const BUFFERS: &[Wording] = &[
         offence: "",
         operation: "{argument} {problem}",
         why: "a datatype must be committed before it is used in a communication",
-        help: "call MPI_Type_commit when the type has been made",
+        help: "call MPI_Type_commit after creating the type",
         fortran: "",
     },
     Wording {
@@ -222,8 +221,8 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{operation} uses {argument} {problem}",
         offence: "",
         operation: "{argument} is used {problem}",
-        why: "the datatype must be that of the variable: MPI neither knows nor converts what is in the buffer, so that \
-              other values arrive, or more or fewer of them",
+        why: "the datatype must match the variable's type: MPI neither knows nor converts the buffer's contents, so wrong \
+              values arrive, or more or fewer of them",
         help: "give the datatype of the variable's elements; data that is sent as bytes on purpose is MPI_BYTE on \
                both sides",
         fortran: "",
@@ -234,8 +233,8 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{argument} of {operation} {problem}",
         offence: "",
         operation: "{argument} {problem}",
-        why: "which of the values remains where elements overlap is a matter of chance, so the standard does not allow \
-              it where a call writes",
+        why: "where elements overlap, the result depends on the order of the writes, so the standard forbids it where a \
+              call writes",
         help: "compare strides, displacements and extents with the sizes of elements: those of hvector, hindexed, struct \
                and resized are in bytes",
         fortran: "",
@@ -246,9 +245,9 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{operation} is called {problem}",
         offence: "",
         operation: "{starter} is called {problem}",
-        why: "MPI is there from MPI_Init to MPI_Finalize, and as long as there is a session; libraries end the program \
-              over other calls, as far as they notice",
-        help: "move the call; objects that live longer than main must not call MPI when they are made or destroyed",
+        why: "MPI may be called between MPI_Init and MPI_Finalize, and while a session exists; most libraries abort on \
+              other calls",
+        help: "move the call; constructors and destructors of objects with static storage duration must not call MPI",
         fortran: "",
     },
     Wording {
@@ -256,9 +255,9 @@ pub(super) const BUFFERS: &[Wording] = &[
         case: Case::Usual,
         message: "the program ends without MPI_Finalize",
         offence: "",
-        operation: "{starter} initialises MPI, which nothing ends",
-        why: "messages may not have been delivered when a process is gone, and launchers take its end for a crash",
-        help: "call MPI_Finalize on every way to the end of the program, or MPI_Abort to end the job over an error",
+        operation: "{starter} initialises MPI, which is never finalised",
+        why: "messages may be lost when the process exits, and launchers take the exit for a crash",
+        help: "call MPI_Finalize on every path to the end of the program, or MPI_Abort to end the job after an error",
         fortran: "",
     },
     Wording {
@@ -266,20 +265,20 @@ pub(super) const BUFFERS: &[Wording] = &[
         case: Case::Session,
         message: "the program ends without MPI_Session_finalize",
         offence: "",
-        operation: "{starter} begins a session, which nothing ends",
-        why: "messages may not have been delivered when a process is gone, and launchers take its end for a crash",
-        help: "call MPI_Session_finalize for each session on every way to the end of the program",
+        operation: "{starter} begins a session, which is never finalised",
+        why: "messages may be lost when the process exits, and launchers take the exit for a crash",
+        help: "call MPI_Session_finalize for each session on every path to the end of the program",
         fortran: "",
     },
     Wording {
         code: Code::CallFailed,
         case: Case::Usual,
-        message: "MPI ended the program in {operation}",
+        message: "MPI aborted the program in {operation}",
         offence: "",
         operation: "{starter} found an error",
-        why: "an error of an MPI call ends the program unless it asks for error codes; the library's own \
-              message says which error it was",
-        help: "read the library's message; of a truncated message, receive as much as is sent at most",
+        why: "an MPI error aborts the program unless the error handler returns error codes; the library's own \
+              message names the error",
+        help: "read the library's message; if a message was truncated, receive with a count as large as the largest send",
         fortran: "",
     },
     Wording {
@@ -288,10 +287,10 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "the program crashed in {operation}: {problem}",
         offence: "",
         operation: "{problem}",
-        why: "the call has used memory that is not there, or that was damaged: of a buffer, by a count that goes beyond \
-              it, or of an object that was freed or never made",
-        help: "compare the arguments with what the call needs; if they are right, something has written over memory \
-               before: AddressSanitizer (-fsanitize=address) tells what",
+        why: "the call accessed invalid or corrupted memory: a buffer that is shorter than its count, or an object that \
+              was freed or never created",
+        help: "check the arguments of the call; if they are right, memory was corrupted earlier: AddressSanitizer \
+               (-fsanitize=address) finds where",
         fortran: "",
     },
     Wording {
@@ -300,20 +299,19 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "{operation} returned {problem}, and the program went on",
         offence: "",
         operation: "{starter} returned {problem}",
-        why: "the call has not done all that it was to do, and until MPI_Finalize the program has not asked what any \
-              error means",
-        help: "correct what the error is about, and look at what calls return wherever MPI_ERRORS_RETURN is set: \
-               MPI_Error_string tells what it means",
+        why: "the call did not complete its work, and the program has checked no error by MPI_Finalize",
+        help: "fix the cause of the error, and check return codes wherever MPI_ERRORS_RETURN is set: MPI_Error_string \
+               describes them",
         fortran: "",
     },
     Wording {
         code: Code::ObjectNotFreed,
         case: Case::Usual,
-        message: "no call frees what {other} makes",
+        message: "no call frees what {other} creates",
         offence: "",
-        operation: "{other} makes an object that is never freed",
-        why: "it was made at {started}, and MPI_Finalize frees no objects: their memory is lost",
-        help: "free it when it is not needed any more, by MPI_Comm_free, MPI_Type_free, MPI_Group_free, MPI_Op_free or \
+        operation: "{other} creates an object that is never freed",
+        why: "it was created at {started}, and MPI_Finalize frees no objects: their memory leaks",
+        help: "free it after its last use, by MPI_Comm_free, MPI_Type_free, MPI_Group_free, MPI_Op_free or \
                MPI_Request_free",
         fortran: "",
     },
@@ -323,7 +321,7 @@ pub(super) const BUFFERS: &[Wording] = &[
         message: "no call closes the file that {other} opens",
         offence: "",
         operation: "{other} opens a file that is never closed",
-        why: "it was opened at {started}, and MPI_Finalize closes no files: what is still to be written may be lost",
+        why: "it was opened at {started}, and MPI_Finalize closes no files: unwritten data may be lost",
         help: "call MPI_File_close on all ranks that have opened the file, before MPI_Finalize",
         fortran: "",
     },

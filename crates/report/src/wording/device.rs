@@ -12,11 +12,11 @@ pub(super) const DEVICE: &[Wording] = &[
         message: "{mywork} {verb} {range} that {work} {otherwise}",
         offence: "{does}",
         operation: "{works}",
-        why: "{work} was put into its stream at {started}, {mywork} at {here}; no event, no wait of \
-              the host and no rule of default streams orders the two",
-        help: "record an event behind the first and let the other's stream wait for it \
-               (cudaEventRecord, cudaStreamWaitEvent), put both into one stream, or wait on the \
-               host in between (cudaStreamSynchronize)",
+        why: "{work} was enqueued at {started} and {mywork} at {here}; no event, host \
+              synchronisation or default-stream rule orders one before the other",
+        help: "record an event after the first and make the other stream wait for it \
+               (cudaEventRecord, cudaStreamWaitEvent), use one stream for both, or synchronise on \
+               the host in between (cudaStreamSynchronize)",
         fortran: "",
     },
     Wording {
@@ -25,9 +25,9 @@ pub(super) const DEVICE: &[Wording] = &[
         message: "{who} {verb} {range} that {work} {otherwise}",
         offence: "{access}",
         operation: "{works}",
-        why: "{work} was put into its stream at {started}, and {waited}; {by} at {here} {order}",
-        help: "wait for the work before {by}: by cudaStreamSynchronize, cudaDeviceSynchronize, or \
-               cudaEventSynchronize of an event recorded behind it",
+        why: "{work} was enqueued at {started}, and {waited}; {by} at {here} {order}",
+        help: "synchronise with the work before {by}: cudaStreamSynchronize, cudaDeviceSynchronize, or \
+               cudaEventSynchronize on an event recorded after it",
         fortran: "",
     },
     Wording {
@@ -36,10 +36,10 @@ pub(super) const DEVICE: &[Wording] = &[
         message: "{who} {verb} {range} that {work} {otherwise}",
         offence: "{access}",
         operation: "{works}",
-        why: "{work} was put into its stream at {started}, and {waited}; MPI does not wait for \
-              streams",
-        help: "wait for the work before {by}: by cudaStreamSynchronize, cudaDeviceSynchronize, or \
-               cudaEventSynchronize of an event recorded behind it",
+        why: "{work} was enqueued at {started}, and {waited}; MPI does not \
+              synchronise with CUDA streams",
+        help: "synchronise with the work before {by}: cudaStreamSynchronize, cudaDeviceSynchronize, or \
+               cudaEventSynchronize on an event recorded after it",
         fortran: "",
     },
     Wording {
@@ -48,8 +48,8 @@ pub(super) const DEVICE: &[Wording] = &[
         message: "{mywork} {verb} {range} that {operation} {using}",
         offence: "{does}",
         operation: "{starts}",
-        why: "{pending}; {mywork}, put into its stream at {here}, does not wait for it",
-        help: "{complete} before putting the work into its stream, or give it another buffer",
+        why: "{pending}; {mywork}, enqueued at {here}, does not wait for it",
+        help: "{complete} before enqueueing the work, or use another buffer",
         fortran: "",
     },
     Wording {
@@ -60,18 +60,18 @@ pub(super) const DEVICE: &[Wording] = &[
         operation: "{carries}",
         why: "{unordered}",
         help: "complete the operation at its target and let this rank know (MPI_Win_fence, or \
-               MPI_Win_flush and a message) before putting the work into its stream; wait for the \
+               MPI_Win_flush and a message) before enqueueing the work; synchronise the \
                stream before the epoch in which others access the window",
         fortran: "",
     },
     Wording {
         code: Code::FreedDeviceMemory,
         case: Case::Usual,
-        message: "{mywork} {verb} memory that {starter} at {started} has given back",
+        message: "{mywork} {verb} memory that {starter} at {started} has freed",
         offence: "{does}",
-        operation: "{starter} gives it back",
-        why: "the memory was given back at {started}, before {mywork} at {here}",
-        help: "give the memory back behind its last use, or allocate it again",
+        operation: "{starter} frees it",
+        why: "the memory was freed at {started}, before {mywork} at {here}",
+        help: "free the memory after its last use, or allocate it again",
         fortran: "",
     },
     Wording {
@@ -79,11 +79,11 @@ pub(super) const DEVICE: &[Wording] = &[
         case: Case::NotYet,
         message: "{mywork} {verb} memory that {starter} at {started} may not have allocated yet",
         offence: "{does}",
-        operation: "{starter} allocates it in the order of its stream",
-        why: "{starter} takes effect in the order of its stream, and nothing orders {mywork} at \
-              {here} after that",
-        help: "use the memory in the stream it was allocated in; let another stream wait for an event \
-               recorded behind {starter}, and the host for the stream before it calls MPI",
+        operation: "{starter} allocates it in stream order",
+        why: "{starter} takes effect in stream order, and nothing orders {mywork} at \
+              {here} after it",
+        help: "use the memory in the stream that allocates it; make another stream wait for an event \
+               recorded after {starter}, and synchronise the stream before calling MPI",
         fortran: "",
     },
     Wording {
@@ -92,9 +92,9 @@ pub(super) const DEVICE: &[Wording] = &[
         message: "{by} releases memory that {work} {otherwise}",
         offence: "{by} releases the memory",
         operation: "{works}",
-        why: "{work} was put into its stream at {started}, and {waited}; {by} does not wait for it",
-        help: "wait for the work before releasing the memory; cudaFreeAsync belongs into the stream \
-               of the last use, or into one that waits for it",
+        why: "{work} was enqueued at {started}, and {waited}; {by} does not wait for it",
+        help: "synchronise with the work before releasing the memory; call cudaFreeAsync on the stream \
+               of the last use, or on one that waits for it",
         fortran: "",
     },
     Wording {
@@ -103,20 +103,20 @@ pub(super) const DEVICE: &[Wording] = &[
         message: "{function} returns while {work} {otherwise} its variables",
         offence: "{function} returns here",
         operation: "{works}",
-        why: "{work} was put into its stream at {started}, and {waited}; the functions called after the \
+        why: "{work} was enqueued at {started}, and {waited}; the functions called after the \
               return at {here} use the same memory",
-        help: "wait for the work before the function returns, or use memory that lives longer: static, \
-               on the heap, or the caller's",
+        help: "synchronise with the work before the function returns, or use memory with a longer lifetime: \
+               static, on the heap, or the caller's",
         fortran: "",
     },
     Wording {
         code: Code::DeviceMemoryOnHost,
         case: Case::Usual,
-        message: "{who} {verb} memory of a device, which {starter} at {started} has allocated",
+        message: "{who} {verb} device memory that {starter} at {started} has allocated",
         offence: "{access}",
         operation: "{starter} allocates {size} on the device",
-        why: "memory from {starter} can be reached by devices and by CUDA-aware MPI, not by the host: \
-              on hardware {by} at {here} ends the program",
+        why: "devices and CUDA-aware MPI can access memory from {starter}, the host cannot: on a real \
+              GPU {by} at {here} crashes the program",
         help: "copy the data (cudaMemcpy), or allocate with cudaMallocManaged or cudaMallocHost",
         fortran: "",
     },
@@ -126,10 +126,10 @@ pub(super) const DEVICE: &[Wording] = &[
         message: "{mywork} failed: {problem}",
         offence: "{mywork} is launched",
         operation: "{starter} allocates {size}, the nearest memory",
-        why: "what a kernel does wrong cannot be undone: its device does nothing any more, and every later call of \
-              CUDA returns the error",
-        help: "compare the index with the memory that there is, in the kernel or where it is launched; look at what \
-               cudaGetLastError and the call that waits for the kernel return",
+        why: "a kernel error is sticky: the device executes nothing any more, and every later CUDA call returns \
+              the error",
+        help: "check the index against the size of the allocation, in the kernel or at its launch; check the results \
+               of cudaGetLastError and of the call that synchronises with the kernel",
         fortran: "",
     },
     Wording {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::merge::Observation;
-use commsan_model::Role;
+use commsan_model::{Problem, Role};
 
 #[test]
 fn every_code_has_one_row_with_known_placeholders() {
@@ -132,19 +132,18 @@ fn texts_of_all_codes() {
 
 #[test]
 fn help_fits_the_argument() {
-    for (parameter, problem, help) in [
-        ("dest", "is 5, but the communicator's ranks are 0 to 3", "MPI_PROC_NULL"),
-        ("root", "is 5, but the communicator's ranks are 0 to 3", "check how `root`"),
-        ("tag", "is -3, but tags are from 0 to 32767", "MPI_TAG_UB"),
-        ("count", "is negative, -4", "overflows"),
-        ("comm", "is MPI_COMM_NULL", "MPI_Comm_split"),
-        ("datatype", "is MPI_DATATYPE_NULL", "been made on this rank"),
-        ("request", "is a null pointer", "address of a variable"),
-        ("disp_unit", "is 0, but a displacement unit is at least 1", "check how `disp_unit`"),
+    for (parameter, kind, help) in [
+        ("dest", Problem::NoSuchPeer, "MPI_PROC_NULL"),
+        ("root", Problem::Value, "check how `root`"),
+        ("tag", Problem::TagOutOfRange, "MPI_TAG_UB"),
+        ("count", Problem::Negative, "overflows"),
+        ("comm", Problem::NullCommunicator, "MPI_Comm_split"),
+        ("datatype", Problem::NullHandle, "been made on this rank"),
+        ("request", Problem::NullPointer, "address of a variable"),
     ] {
         let mut observation = crate::facts::tests::observation();
         let argument = observation.finding.argument.as_mut().unwrap();
-        (argument.parameter, argument.problem) = (parameter.into(), problem.into());
+        (argument.parameter, argument.kind) = (parameter.into(), Some(kind));
         let text = fill("{mend}", &Facts::of(&observation));
         assert!(text.contains(help), "{parameter}: {text}");
         assert_eq!(text.contains("MPI_PROC_NULL"), parameter == "dest");

@@ -12,8 +12,8 @@ pub(super) const TOGETHER: &[Wording] = &[
         message: "{who} and {other} are both the {nth} collective on {on}",
         offence: "{by} is the {nth} collective on {on}",
         operation: "{starter} is the {nth} collective on {on}",
-        why: "a rank's collectives on {on} are matched with other ranks' in the order of its calls, so {by} at {here} meets {starter} at {started}; a nonblocking or persistent collective matches none of another mode",
-        help: "let all ranks call the same collectives in the same order: look for a condition, an early return or the end of a loop that some ranks take and others do not",
+        why: "a rank's collectives on {on} are matched with other ranks' in the order of its calls, so {by} at {here} matches {starter} at {started}; a nonblocking or persistent collective never matches one of another mode",
+        help: "call the same collectives in the same order on all ranks: look for a branch, an early return or a loop exit that only some ranks take",
         fortran: "",
     },
     Wording {
@@ -22,7 +22,7 @@ pub(super) const TOGETHER: &[Wording] = &[
         message: "{who} names {mine} as root, and {other} names {theirs}",
         offence: "root is {mine}",
         operation: "root is {theirs}",
-        why: "both are the {nth} collective on {on}, and all its ranks must name one root (ranks are those of the job)",
+        why: "both are the {nth} collective on {on}, and all its ranks must pass the same root (ranks in MPI_COMM_WORLD)",
         help: "compute the root from values that are equal on all ranks; a root is a rank of the communicator that is passed, not of MPI_COMM_WORLD",
         fortran: "",
     },
@@ -32,8 +32,8 @@ pub(super) const TOGETHER: &[Wording] = &[
         message: "{who} reduces by {mine}, and {other} by {theirs}",
         offence: "reduces by {mine}",
         operation: "reduces by {theirs}",
-        why: "both are the {nth} collective on {on}, and all its ranks must pass one operation",
-        help: "choose the operation by something that is equal on all ranks, or call one reduction for each",
+        why: "both are the {nth} collective on {on}, and all its ranks must pass the same operation",
+        help: "choose the operation from values that are equal on all ranks, or call one reduction for each",
         fortran: "",
     },
     Wording {
@@ -61,11 +61,11 @@ pub(super) const TOGETHER: &[Wording] = &[
     Wording {
         code: Code::CollectivesCross,
         case: Case::Usual,
-        message: "{who} on {mine} and {other} on {theirs} are entered in crossing order",
+        message: "{who} on {mine} and {other} on {theirs} are entered in different orders",
         offence: "{by} on {mine}",
         operation: "{starter} on {theirs}",
-        why: "one rank enters {by} at {here} before the collective that {starter} at {started} is part of, another one enters them the other way round, or leaves one out; a collective may wait for all ranks, so each can wait for the other",
-        help: "call the collectives of the two in one order on all ranks that they share, and let none leave one out; or start both as nonblocking collectives and wait for both together",
+        why: "one rank enters {by} at {here} before the collective that {starter} at {started} is part of, another rank enters them in the opposite order, or skips one; a collective may synchronise, so the ranks can deadlock",
+        help: "call the collectives in the same order on all ranks that are in both communicators, and skip none; or start both as nonblocking collectives and complete them together",
         fortran: "",
     },
     Wording {
@@ -74,8 +74,8 @@ pub(super) const TOGETHER: &[Wording] = &[
         message: "{who} comes before the {nth} collective on {on}, which {other} has entered",
         offence: "{by} without the {nth} collective on {on}",
         operation: "{starter} is the {nth} collective on {on}",
-        why: "a rank that is in MPI_Finalize enters no collective any more, and {starter} at {started} needs all ranks",
-        help: "let all ranks take the same way to MPI_Finalize; where one rank alone knows of an error, let it tell the others first or call MPI_Abort",
+        why: "a rank in MPI_Finalize enters no further collective, and {starter} at {started} needs all ranks",
+        help: "make all ranks take the same path to MPI_Finalize; where only one rank detects an error, notify the others first or call MPI_Abort",
         fortran: "",
     },
     Wording {
@@ -95,7 +95,7 @@ pub(super) const TOGETHER: &[Wording] = &[
         offence: "{by} with {mine}",
         operation: "{starter} with {theirs}",
         why: "both are the {nth} collective on {on}, and all its ranks must pass the same value here",
-        help: "let one rank decide and tell the others before the call, or compute the value from what all ranks know alike",
+        help: "let one rank choose the value and broadcast it before the call, or compute it from values that are equal on all ranks",
         fortran: "",
     },
     // Most messages are told by `messages.rs`, which compares what ranks have counted.
@@ -155,11 +155,11 @@ pub(super) const TOGETHER: &[Wording] = &[
     Wording {
         code: Code::Deadlock,
         case: Case::Usual,
-        message: "{who} waits for {other} for ever",
+        message: "{who} and {other} deadlock",
         offence: "{by} waits here",
         operation: "{starter} waits here",
         why: "{by} at {here} and {starter} at {started} wait for each other",
-        help: "let the ranks do what they wait for in another order",
+        help: "reorder the calls so that no rank waits for one that waits for it",
         fortran: "",
     },
     Wording {
@@ -169,7 +169,7 @@ pub(super) const TOGETHER: &[Wording] = &[
         offence: "{by} waits here",
         operation: "{starter} comes later",
         why: "{by} at {here} waits for {starter} at {started}",
-        help: "let the ranks come to the collective and the message in the same order",
+        help: "call the collective and the message in the same order on all ranks",
         fortran: "",
     },
     Wording {
@@ -185,7 +185,7 @@ pub(super) const TOGETHER: &[Wording] = &[
     Wording {
         code: Code::ThreadExcluded,
         case: Case::Usual,
-        message: "{who} is called in thread {thread}, which {provided} excludes",
+        message: "{who} is called in thread {thread}, which {provided} forbids",
         offence: "{by}",
         operation: "{starter} provides {provided}",
         why: "{rule}",
@@ -195,7 +195,7 @@ pub(super) const TOGETHER: &[Wording] = &[
     Wording {
         code: Code::ThreadExcluded,
         case: Case::MainThread,
-        message: "{who} is called in a parallel region of several threads, which {provided} excludes",
+        message: "{who} is called in a parallel region of several threads, which {provided} forbids",
         offence: "{by}",
         operation: "{starter} provides {provided}",
         why: "with MPI_THREAD_SINGLE, which MPI_Init asks for, there is to be no thread beside the one that calls MPI",

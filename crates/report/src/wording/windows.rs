@@ -29,7 +29,7 @@ pub(super) const WINDOWS: &[Wording] = &[
         message: "{who} {verb} {range} that {operation} {using}",
         offence: "{access}",
         operation: "{starts}",
-        why: "{pending}; {by} at {here} {order}, so the result may be there, not yet, or in part",
+        why: "{pending}; {by} at {here} {order}, so the result may be incomplete",
         help: "{complete} before using its result",
         fortran: MOVED_BY_COMPILER,
     },
@@ -40,8 +40,8 @@ pub(super) const WINDOWS: &[Wording] = &[
         offence: "{access}",
         operation: "{carries}",
         why: "{unordered}; MPI_Barrier completes no RMA operation",
-        help: "complete the operation at the target and let the owner know: MPI_Win_fence does \
-               both, so do MPI_Win_complete and MPI_Win_wait together; after MPI_Win_flush or \
+        help: "complete the operation at the target and synchronise with the owner: MPI_Win_fence does \
+               both, as do MPI_Win_complete and MPI_Win_wait together; after MPI_Win_flush or \
                MPI_Win_unlock, a message or barrier must follow",
         fortran: MOVED_BY_COMPILER,
     },
@@ -64,7 +64,7 @@ pub(super) const WINDOWS: &[Wording] = &[
         message: "{who} {verb} {part}, unordered with {other}, which {otherwise} them",
         offence: "{access}",
         operation: "{carries}",
-        why: "{unordered}; operations of one process to one target are in no order of their own",
+        why: "{unordered}; operations of one origin to one target are unordered",
         help: "give each operation bytes of its own, or complete the first, by MPI_Win_flush or the \
                end of its epoch, before the second starts",
         fortran: "",
@@ -116,8 +116,8 @@ pub(super) const WINDOWS: &[Wording] = &[
         operation: "{carries}",
         why: "no message, barrier, lock or atomic variable orders {by} at {here} and the other \
               access at {there}; MPI_Win_sync waits for nobody",
-        help: "let one rank wait for the other between the two: MPI_Win_fence, or MPI_Win_sync, \
-               MPI_Barrier or a message, and MPI_Win_sync; flags that ranks wait for must be atomic",
+        help: "synchronise the two ranks between the accesses: MPI_Win_fence, or MPI_Win_sync, \
+               MPI_Barrier or a message, and MPI_Win_sync; flags that ranks spin on must be atomic",
         fortran: MOVED_BY_COMPILER,
     },
     Wording {
@@ -147,7 +147,7 @@ pub(super) const WINDOWS: &[Wording] = &[
         case: Case::Usual,
         message: "{who} accesses {reach} of {window} in {target}, which has {size} there",
         offence: "{by} reaches beyond the window",
-        operation: "{other} makes the window",
+        operation: "{other} creates the window",
         why: "the bytes follow from the displacement and the target's displacement unit, the \
               datatype and the count, and must lie within the size given by the target",
         help: "check displacement, count and datatype at {here} against the size and displacement \
@@ -159,7 +159,7 @@ pub(super) const WINDOWS: &[Wording] = &[
         case: Case::Unattached,
         message: "{who} accesses memory of {target} that is not attached to {window}",
         offence: "{by} reaches beyond the attached memory",
-        operation: "{other} makes the window",
+        operation: "{other} creates the window",
         why: "a dynamic window has the memory that the target attached by MPI_Win_attach, found by \
               the addresses of MPI_Get_address there",
         help: "attach the memory before others access it, detach it after their operations are \
@@ -222,10 +222,10 @@ pub(super) const WINDOWS: &[Wording] = &[
     Wording {
         code: Code::WindowNotFreed,
         case: Case::Usual,
-        message: "no call frees {window}, made by {other}",
+        message: "no call frees {window}, created by {other}",
         offence: "",
-        operation: "{other} makes the window",
-        why: "the window was made at {started}, and no MPI_Win_free came before the program ended",
+        operation: "{other} creates the window",
+        why: "the window was created at {started}, and no MPI_Win_free came before the program ended",
         help: "call MPI_Win_free in every process of the window's group before MPI_Finalize",
         fortran: "",
     },
@@ -234,7 +234,7 @@ pub(super) const WINDOWS: &[Wording] = &[
         case: Case::Usual,
         message: "{who} releases {size} of {window}, made by {other}, which is used afterwards",
         offence: "{by} releases memory of the window",
-        operation: "{other} makes the window",
+        operation: "{other} creates the window",
         why: "calls on the window made at {started} follow: until MPI_Win_free has returned, other ranks may access its \
               memory, whatever that belongs to by then",
         help: "release the memory when MPI_Win_free, or MPI_Win_detach, has returned; destructors of containers \

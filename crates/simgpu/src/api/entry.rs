@@ -41,8 +41,8 @@ pub(crate) fn unsupported(name: &str) -> c_int {
 
 /// Defines entry points: `fn name, twin in (session, which)(arguments) { body }`.
 ///
-/// The body has the locked runtime as `session`. With a twin, `which` makes of a stream's handle what
-/// it means in this function or in its twin for per-thread default streams.
+/// The body has the locked runtime as `session`. With a twin, `which` makes of a stream's handle
+/// what it means in this function or in its twin for per-thread default streams.
 macro_rules! calls {
     ($(
         fn $name:ident $(, $twin:ident)? in $bind:tt $args:tt $body:block
@@ -90,7 +90,7 @@ impl<T> Out<T> {
         self.0 as usize
     }
 
-    /// The same place for another type.
+    /// This output place as one of another type.
     pub(crate) fn cast<U>(self) -> Out<U> {
         Out(self.0.cast())
     }
@@ -151,12 +151,12 @@ impl<T> In<T> {
         In(self.0.wrapping_byte_add(bytes).cast())
     }
 
-    /// The same place, of which the program wants something written, too.
+    /// This input place as one that the call also writes.
     pub(crate) fn written(self) -> Out<T> {
         Out(self.0.cast_mut())
     }
 
-    /// The same place with another type.
+    /// This input place as one of another type.
     pub(crate) fn cast<U>(self) -> In<U> {
         In(self.0.cast())
     }

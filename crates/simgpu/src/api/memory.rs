@@ -323,7 +323,8 @@ fn device_at(location: MemLocation) -> c_int {
     }
 }
 
-/// Checks that memory is managed and a place is one; where managed memory is matters to nobody here.
+/// Checks that memory is managed and a place is one; where managed memory is matters to nobody
+/// here.
 fn check_managed(session: &Session, pointer: usize, size: usize, device: c_int) -> Result {
     let managed = session.memory.place(pointer) == Place::Managed;
     if !managed || size == 0 || !session.memory.is_whole(pointer, size) {

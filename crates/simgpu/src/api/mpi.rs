@@ -1,7 +1,7 @@
 //! What programs ask MPI about CUDA: whether it moves the memory of devices.
 //!
-//! Any MPI does, as that memory is memory of the process. These functions are extensions of Open MPI
-//! and MPICH, whose own answer is about real devices.
+//! Any MPI does, as that memory is memory of the process. These functions are extensions of Open
+//! MPI and MPICH, whose own answer is about real devices.
 
 use crate::settings::Settings;
 use std::ffi::c_int;
@@ -21,7 +21,7 @@ pub extern "C" fn MPIX_Query_cuda_support() -> c_int {
     has_devices()
 }
 
-/// The same for devices of any maker.
+/// Whether device addresses of a vendor, `kind`, can be given to MPI; only CUDA's can.
 ///
 /// # Safety
 /// `is_supported` can be written to.

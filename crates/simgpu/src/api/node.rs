@@ -18,7 +18,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::discriminant;
 use std::sync::Arc;
 
-/// `cudaConditionalNodeParams`, but for where its graphs are told.
+/// `cudaConditionalNodeParams`, without the place where its graphs are returned.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct ConditionalParams {
@@ -30,12 +30,13 @@ struct ConditionalParams {
 /// `cudaMemcpyDefault`.
 const BY_POINTER: c_int = 4;
 
-/// Bytes of `cudaGraphNodeParams` before what differs by the kind of node, and there before the copy.
+/// Bytes of `cudaGraphNodeParams` before what differs by the kind of node, and there before the
+/// copy.
 const NODE_HEADER: usize = 16;
 const COPY_HEADER: usize = 16;
 
-/// Defines, for a kind of node, what adds it, what changes it, and what changes it in a graph that was
-/// made ready; all take the same parameters.
+/// Defines, for a kind of node, what adds it, what changes it, and what changes it in a graph that
+/// was made ready; all take the same parameters.
 macro_rules! nodes {
     ($($add:ident, $change:ident, $change_ready:ident in ($session:ident)
         ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => { $(
@@ -344,7 +345,7 @@ fn any_body(session: &mut Session, parameters: In<c_int>) -> Result<Body> {
     }
 }
 
-/// Makes the graphs that a conditional node chooses from, and tells the program.
+/// Makes the graphs that a conditional node chooses from, and returns them to the program.
 fn conditional_body(session: &mut Session, parameters: In<ConditionalParams>) -> Result<Body> {
     let ConditionalParams { handle, kind, size } = parameters.get()?;
     let which = Which::from_number(kind, size).ok_or(Error::INVALID_VALUE)?;

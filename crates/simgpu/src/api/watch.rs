@@ -7,8 +7,8 @@ use crate::thread;
 use crate::watch::{Touched, Wants, Watcher};
 use std::time::Duration;
 
-/// The next kernel that this thread launches, or makes a node of a graph of, carries `tag`; 0 is none. A
-/// graph's launch adds its tag to those of its kernels.
+/// The next kernel that this thread launches, or makes a node of a graph of, carries `tag`; 0 is
+/// none. A graph's launch adds its tag to those of its kernels.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_tag(tag: u64) {
     thread::set_tag(tag);
@@ -24,8 +24,8 @@ extern "C" fn commsan_simgpu_watch(wants: Option<Wants>, touched: Option<Touched
     });
 }
 
-/// From now on `failed` is told of kernels with a tag that fail: [`crate::failure`] says how. Without a
-/// function nobody is told.
+/// From now on `failed` is told of kernels with a tag that fail: [`crate::failure`] says how.
+/// Without a function nobody is told.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_failures(failed: Option<Failed>) {
     call(|session| {
@@ -34,8 +34,9 @@ extern "C" fn commsan_simgpu_failures(failed: Option<Failed>) {
     });
 }
 
-/// Executes what is pending, for as many milliseconds at most: who is told what kernels touch wants to know of
-/// those, too, that nobody waits for. What depends on functions of the program stays pending.
+/// Executes what is pending, for as many milliseconds at most: who is told what kernels touch wants
+/// to know of those, too, that nobody waits for. What depends on functions of the program stays
+/// pending.
 #[unsafe(no_mangle)]
 extern "C" fn commsan_simgpu_execute(milliseconds: u32) {
     call(|session| {

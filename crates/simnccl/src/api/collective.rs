@@ -94,8 +94,8 @@ fn message(message: Message) -> Result {
     group::ask(comm, stream, Task::Message(Operation { way, peer, buffer, bytes }))
 }
 
-/// What is made of sends and receives: for each peer in turn, what this rank sends to it and receives from
-/// it, in blocks of `count` values.
+/// What is made of sends and receives: for each peer in turn, what this rank sends to it and
+/// receives from it, in blocks of `count` values.
 struct Exchange {
     count: usize,
     datatype: c_int,

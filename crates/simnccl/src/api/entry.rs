@@ -22,8 +22,8 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result) -> c_int {
     failure.code as c_int
 }
 
-/// Defines entry points under both names: `fn name | twin (arguments) { body }`. Neither calls the other,
-/// since a profiler may stand in front of one.
+/// Defines entry points under both names: `fn name | twin (arguments) { body }`. Neither calls the
+/// other, since a profiler may stand in front of one.
 macro_rules! calls {
     ($( fn $name:ident | $twin:ident ($($arg:ident: $ty:ty),* $(,)?) $body:block )*) => { $(
         const _: () = {
@@ -48,8 +48,8 @@ macro_rules! calls {
 #[derive(Clone, Copy)]
 pub(crate) struct Out<T>(*mut T);
 
-// SAFETY: the program gives the place to the call for as long as that lasts, even where a thread of the
-// library's own does what is asked.
+// SAFETY: the program gives the place to the call for as long as that lasts, even where a thread of
+// the library's own does what is asked.
 unsafe impl<T> Send for Out<T> {}
 
 impl<T> Out<T> {

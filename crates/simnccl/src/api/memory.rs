@@ -1,4 +1,4 @@
-//! Memory that programs get from the library, or tell it of.
+//! Memory that programs allocate through the library, or register with it.
 
 use super::entry::Out;
 use crate::cuda;

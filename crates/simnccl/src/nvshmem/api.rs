@@ -1,7 +1,7 @@
 //! The functions that programs call.
 //!
-//! Most of NVSHMEM's functions have no result: what cannot be done ends the program, as it does there, with
-//! the reason on standard error.
+//! Most of NVSHMEM's functions have no result: what cannot be done ends the program, as it does
+//! there, with the reason on standard error.
 
 use super::job::{Job, With, number};
 use super::start::{Attributes, Id, end, start};
@@ -46,7 +46,8 @@ fn code(call: &str, done: Result) -> c_int {
     }
 }
 
-/// Defines functions that do a job now (`host`), or when a stream comes to it, which is behind the arguments then.
+/// Defines functions that do a job now (`host`), or when a stream comes to it, which is behind the
+/// arguments then.
 macro_rules! define {
     (host [$($name:literal)*] ($($arg:ident: $ty:ty),*) -> $result:ty, $job:expr) => {
         const _: () = {
@@ -376,11 +377,11 @@ unsafe extern "C" fn init_thread(
     }
 }
 
-/// The same in one that is linked with `libnvshmem_device.a`, too, whose functions for kernels need more than is
-/// here.
+/// Initializes a program that is linked with `libnvshmem_device.a`, too, whose device functions
+/// need more than is here.
 ///
 /// # Safety
-/// As above.
+/// The pointers must be valid, as for the entry point before this one.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvshmemid_hostlib_init_attr(
     _requested: c_int,

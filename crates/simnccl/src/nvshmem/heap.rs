@@ -1,7 +1,7 @@
 //! Symmetric memory: what is allocated together, and where each PE has it.
 
 use super::World;
-use crate::board::{MESSAGE, message, word};
+use crate::board::{MESSAGE_BYTES, message, word};
 use crate::cuda::{self, IpcHandle};
 use crate::error::{Failure, Result};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl World {
         let own = cuda::allocate(bytes)?;
         let mut told = message(&[bytes as u64]);
         if self.pes > 1 {
-            told[MESSAGE - 64..].copy_from_slice(&cuda::export(own)?.0);
+            told[MESSAGE_BYTES - 64..].copy_from_slice(&cuda::export(own)?.0);
         }
         let told = board.exchange(&told)?;
         if let Some(pe) = (0..self.pes).find(|&pe| word(&told[pe], 0) != bytes as u64) {
@@ -49,7 +49,7 @@ impl World {
         }
         let mut at = Vec::new();
         for (pe, told) in told.iter().enumerate() {
-            let handle = || IpcHandle(std::array::from_fn(|at| told[MESSAGE - 64 + at]));
+            let handle = || IpcHandle(std::array::from_fn(|at| told[MESSAGE_BYTES - 64 + at]));
             let base = if pe == self.pe { own } else { cuda::open(handle())? };
             at.push(base as usize);
         }
@@ -80,7 +80,8 @@ impl World {
 
     /// All PEs give back what is left.
     pub fn free_all(&self) -> Result {
-        // In the order of their addresses, which is the same everywhere if the program is; and if not, they go anyway.
+        // In the order of their addresses, which is the same everywhere if the program is; and if
+        // not, they go anyway.
         let left: Vec<usize> = self.heap.read().0.keys().copied().collect();
         let freed: Vec<Result> = left.into_iter().map(|address| self.free(address)).collect();
         freed.into_iter().collect()

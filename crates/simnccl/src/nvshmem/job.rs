@@ -74,7 +74,7 @@ pub enum Job {
         bytes: usize,
         root: c_int,
     },
-    /// The same from each, or from each the part that is for this one.
+    /// Gathers from each, or from each the part that is for this one.
     FromAll {
         team: c_int,
         to: usize,
@@ -82,7 +82,7 @@ pub enum Job {
         bytes: usize,
         parts: bool,
     },
-    /// Likewise, combined.
+    /// Gathers from each and combines the values.
     Reduce {
         team: c_int,
         to: usize,

@@ -1,12 +1,13 @@
 //! A simulated NVSHMEM: the functions of `libnvshmem_host.so.3` that the host calls.
 //!
-//! All simulated memory lies in the address space of each process that has it, so that a put is a copy of bytes,
-//! done by the host when it calls or by a function of the host in a stream. Each symmetric allocation is one of the
-//! device, which the other PEs open. Kernels may use what `nvshmem_ptr` gives; NVSHMEM's functions for kernels are not
-//! simulated.
+//! All simulated memory lies in the address space of each process that has it, so that a put is a
+//! copy of bytes, done by the host when it calls or by a function of the host in a stream. Each
+//! symmetric allocation is one of the device, which the other PEs open. Kernels may use what
+//! `nvshmem_ptr` gives; NVSHMEM's functions for kernels are not simulated.
 //!
-//! `api.rs` has the functions, `job.rs` what they do, `start.rs` how PEs find each other, `heap.rs` their memory, `team.rs` whom a
-//! collective is of, `values.rs` what reductions and atomics compute.
+//! `api.rs` has the functions, `job.rs` what they do, `start.rs` how PEs find each other, `heap.rs`
+//! their memory, `team.rs` whom a collective is of, `values.rs` what reductions and atomics
+//! compute.
 
 mod api;
 mod heap;

@@ -145,7 +145,8 @@ fn by_mpi(comm: Option<*const c_void>) -> Result<Who> {
         [c"PMPI_Initialized", c"PMPI_Comm_rank", c"PMPI_Comm_size", c"PMPI_Bcast"].map(found);
     let (mut is_there, mut pe, mut pes) = (0, 0, 0);
     let mut id = UniqueId::new()?.0;
-    // SAFETY: the library's functions of these names and types; one process's bytes become all the others'.
+    // SAFETY: the library's functions of these names and types; one process's bytes become all the
+    // others'.
     unsafe {
         std::mem::transmute::<*mut c_void, Ask>(initialized?)(&mut is_there);
         if is_there == 0 {

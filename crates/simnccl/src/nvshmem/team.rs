@@ -65,8 +65,8 @@ impl Team {
 pub struct Teams(Vec<Option<Arc<Team>>>);
 
 impl Teams {
-    /// Those that are there from the beginning: on one node, with a device each, all PEs share everything but
-    /// their place on a node and their device.
+    /// Those that are there from the beginning: on one node, with a device each, all PEs share
+    /// everything but their place on a node and their device.
     pub fn new(id: UniqueId, pe: usize, pes: usize) -> Result<Teams> {
         let all = Arc::new(Team::join(id.child("all"), (0..pes).collect(), pe)?);
         let own = Arc::new(Team::join(id.child(("own", pe)), vec![pe], pe)?);

@@ -10,8 +10,8 @@ struct Outcome {
     edges: BTreeMap<(usize, usize), usize>,
 }
 
-/// Executes all ranks' steps in turn, each as soon as what it gets is there. Reductions are sums, and what
-/// completes a reduction adds a million.
+/// Executes all ranks' steps in turn, each as soon as what it gets is there. Reductions are sums,
+/// and what completes a reduction adds a million.
 fn execute(schedules: &[Vec<Phase>], inputs: &[Vec<u64>], size: usize) -> Outcome {
     let mut outputs = vec![vec![0; size]; inputs.len()];
     let mut edges = BTreeMap::new();

@@ -165,12 +165,12 @@ impl Lowering<'_> {
         self.typed(compute, 2)
     }
 
-    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: with the carry of the instruction before,
-    /// and for the one after.
+    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: with the carry of the instruction
+    /// before, and for the one after.
     ///
-    /// A difference is a sum with the complement, whose carry is set where nothing was borrowed. PTX ISA
-    /// §9.7.2 calls it the borrow, but that is what ptxas makes of it, and nvcc's divisions of 128 bits
-    /// look at it by `addc`.
+    /// A difference is a sum with the complement, whose carry is set where nothing was borrowed.
+    /// PTX ISA §9.7.2 calls it the borrow, but that is what ptxas makes of it, and nvcc's divisions
+    /// of 128 bits look at it by `addc`.
     fn carried(&mut self) -> Result<(), Refusal> {
         let (ty, op) = (self.ty()?, self.instruction.op);
         let keep = self.has(Flag::CarryOut);
@@ -336,7 +336,8 @@ impl Lowering<'_> {
         self.typed(compute, if self.instruction.op == Op::Mad24 { 3 } else { 2 })
     }
 
-    /// Division by zero gives what the hardware gives: all bits set, and as a remainder the dividend.
+    /// Division by zero gives what the hardware gives: all bits set, and as a remainder the
+    /// dividend.
     fn quotient(&mut self) -> Result<(), Refusal> {
         let ty = self.ty()?;
         let shape = self.shape(ty);

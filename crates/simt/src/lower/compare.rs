@@ -135,8 +135,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Compares the low numbers of operand `n` and the next one, and the high ones; each result is combined with
-    /// predicate `c`.
+    /// Compares the low numbers of operand `n` and the next one, and the high ones; each result is
+    /// combined with predicate `c`.
     fn packed_comparisons(&mut self, ty: Type, n: usize, c: Slot) -> Result<[Slot; 2], Refusal> {
         let (a, b) = (self.source(n, 4)?, self.source(n + 1, 4)?);
         let single = single_of(ty);
@@ -170,7 +170,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The same for each half of packed numbers, whether the result counts as numbers or as bits.
+    /// Compares each half of packed numbers, whether the result counts as numbers or as bits.
     fn set_packed(&mut self, to: Type, ty: Type) -> Result<(), Refusal> {
         let c = self.combined_with(3)?;
         let held = self.packed_comparisons(ty, 1, c)?;

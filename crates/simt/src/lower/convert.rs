@@ -195,8 +195,8 @@ fn integral(value: f64, round: Round) -> f64 {
     }
 }
 
-/// Values beyond the range become its ends. NaN becomes 0 in conversions of 32 bits and fewer, else the
-/// highest bit alone.
+/// Values beyond the range become its ends. NaN becomes 0 in conversions of 32 bits and fewer, else
+/// the highest bit alone.
 fn to_integer(to: Type, from: Type, how: How) -> Option<Compute> {
     let wide = from == Type::F64 || to.size() == 8;
     by_real!(from, A => by_integer!(to, D => unary(move |a: A| {

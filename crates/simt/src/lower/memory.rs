@@ -224,7 +224,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The predicate that an address lies in one of the module's constant variables: they have no window.
+    /// The predicate that an address lies in one of the module's constant variables: they have no
+    /// window.
     fn is_constant(&mut self, address: Slot) -> Slot {
         let (mut held, found) = (self.constants.predicate(false), self.temporary(4));
         let module = self.module;
@@ -258,7 +259,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The copy is done at once, and then told to its barrier.
+    /// The copy is done at once, and then counted by its barrier.
     fn copy_bulk(&mut self) -> Result<(), Refusal> {
         let to = self.address_in(0, Where::Shared)?;
         let from = self.address_in(1, Where::Global)?;

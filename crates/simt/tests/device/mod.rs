@@ -1,4 +1,5 @@
-//! A device for tests: compiles kernels with the real compiler and launches them on the test's memory.
+//! A device for tests: compiles kernels with the real compiler and launches them on the test's
+//! memory.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -25,7 +26,8 @@ static NVCC: LazyLock<PathBuf> = LazyLock::new(|| {
     PathBuf::from(String::from_utf8(done.stdout).expect("a path").trim()).join("bin/nvcc")
 });
 
-/// The PTX that the compiler makes of a source in `tests/sources`, for sm_90 unless an argument says another.
+/// The PTX that the compiler makes of a source in `tests/sources`, for sm_90 unless an argument
+/// says another.
 pub fn ptx(source: &str, arguments: &[&str]) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources").join(source);
     let mut nvcc = Command::new(&*NVCC);

@@ -6,8 +6,9 @@ use commsan_simt::{Fault, Program};
 /// What a module of such kernels begins with.
 pub const HEAD: &str = ".version 8.5\n.target sm_90\n.address_size 64\n";
 
-/// A kernel that applies instructions to what each of 32 threads finds in `in`, three 64-bit words, and
-/// stores `%result`. `%a`, `%b`, `%c` are the words, with 32 and 16 bits of them in `%aw` and `%ah`.
+/// A kernel that applies instructions to what each of 32 threads finds in `in`, three 64-bit words,
+/// and stores `%result`. `%a`, `%b`, `%c` are the words, with 32 and 16 bits of them in `%aw` and
+/// `%ah`.
 pub fn kernel(name: &str, body: &str) -> String {
     format!(
         ".visible .entry {name}(.param .u64 in, .param .u64 out) {{

@@ -19,17 +19,8 @@ impl Findings for Said {
         self.0.push((offender, report.operation.site.pc, problem.clone()));
         0
     }
-    fn site(&mut self, _: u32, _: &Site, _: &Stacks) {}
-    fn completed(&mut self, _: u32, _: &Site, _: &Stacks) {}
-    fn waits(&mut self, _: &Waiting, _: &Stacks) {}
+    fn emit(&mut self, _: Record<'_, Placed>, _: &Stacks) {}
     fn uses(&mut self, _: &Use, _: &Report, _: &Stacks) {}
-    fn balance(&mut self, _: &[u64], _: &[u64]) {}
-    fn counted(&mut self, _: &Counted, _: &Stacks) {}
-    fn raced(&mut self, _: &Raced, _: &Stacks) {}
-    fn communicator(&mut self, _: u64, _: &str, _: &[u32]) {}
-    fn steps(&mut self, _: &[commsan_model::Step]) {}
-    fn known(&mut self, _: u32) {}
-    fn parted(&mut self, _: &Parted, _: &Stacks) {}
 }
 
 /// A kernel was launched, and the host has waited for all that is known of it.

@@ -1,14 +1,13 @@
-//! Handles of what has been freed on one side of a condition only, where they are used whatever the condition says:
-//! `if (rank == 0) MPI_Type_free(&type);` and then a send of `type`.
+//! Handles of what has been freed on one side of a condition only, where they are used whatever the
+//! condition says: `if (rank == 0) MPI_Type_free(&type);` and then a send of `type`.
 //!
-//! From the call that frees all ways lead to the use, and none to anything that writes the variable before, or ends the
-//! program.
+//! From the call that frees all ways lead to the use, and none to anything that writes the variable
+//! before, or ends the program.
 
 use super::{Content, Done, Tracked, Variable};
 use commsan_ir::graph::post_dominators;
 use commsan_ir::{BlockId, Body, Callee, Inst, InstId, Op, Value};
-use commsan_mpi::Effect;
-use commsan_mpi::calls::Object;
+use commsan_mpi_calls::{Effect, Object};
 use rustc_hash::FxHashSet;
 
 /// A variable whose handle is used after it may have been freed.

@@ -5,10 +5,10 @@ use crate::callgraph::CallGraph;
 use crate::levels;
 use commsan_ir::{BlockId, Body, FunctionId, InstId, Op, Program, Value};
 
-/// Callers of callers that are looked at.
-const DEEPEST: usize = 4;
-/// Blocks that a way to the end may have, without branching.
-const LONGEST: usize = 16;
+/// Maximum number of levels of callers that are examined.
+const MAX_CALLER_DEPTH: usize = 4;
+/// Maximum number of blocks of a branch-free path to the end of the program.
+const MAX_PATH_BLOCKS: usize = 16;
 
 /// Where failures lead to.
 pub struct Failures<'f> {
@@ -20,7 +20,7 @@ pub struct Failures<'f> {
 impl Failures<'_> {
     /// Whether a block leads out of its function with a result that ends the job.
     pub fn end_with(&self, function: FunctionId, body: &Body, block: BlockId) -> bool {
-        self.returns_failure(function, body, block, DEEPEST)
+        self.returns_failure(function, body, block, MAX_CALLER_DEPTH)
     }
 
     fn returns_failure(
@@ -80,7 +80,7 @@ impl Failures<'_> {
 
     fn ends_job(&self, function: FunctionId, body: &Body, from: BlockId, depth: usize) -> bool {
         let mut at = from;
-        for _ in 0..LONGEST {
+        for _ in 0..MAX_PATH_BLOCKS {
             let aborts = |inst| self.mpi.at(inst).is_some_and(|mpi| mpi.name == "MPI_Abort");
             if body.instructions(at).any(|(_, inst)| aborts(inst))
                 || body.end(at).is_some_and(|end| end.op == Op::Unreachable)

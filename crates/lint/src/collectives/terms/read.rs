@@ -7,7 +7,7 @@ use crate::collectives::comm::{Comm, named_at};
 use crate::openmp::{self, Runtime, runtime};
 use commsan_ir::graph::{Flow, post_dominators};
 use commsan_ir::{BlockId, Body, Callee, Compare, FunctionId, Inst, InstId, Op, Value};
-use commsan_mpi::Effect;
+use commsan_mpi_calls::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A function that is being read.
@@ -36,8 +36,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         self.way(BlockId(0), None, false).unwrap_or(EMPTY)
     }
 
-    /// From a block, perhaps one that begins a loop just entered, to another, or to the function's end.
-    /// None if the program does not get there.
+    /// From a block, perhaps one that begins a loop just entered, to another, or to the function's
+    /// end. None if the program does not get there.
     fn way(&mut self, from: BlockId, to: Option<BlockId>, entered: bool) -> Option<TermId> {
         let mut sequence = Vec::new();
         let mut at = Some(from);
@@ -75,7 +75,8 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
         Some(self.sequence(sequence))
     }
 
-    /// What a block calls, and what its ways out lead to until they meet; whether the program ends in it.
+    /// What a block calls, and what its ways out lead to until they meet; whether the program ends
+    /// in it.
     fn block(&mut self, block: BlockId, meet: Option<BlockId>) -> Option<(Vec<TermId>, bool)> {
         let mut sequence = Vec::new();
         for (id, inst) in self.body.instructions(block) {
@@ -190,7 +191,7 @@ impl<'r, 'a, 'p> Reader<'r, 'a, 'p> {
 
     /// One of several functions that a pointer may mean: if all do the same, that.
     fn one_of(&mut self, id: InstId) -> Option<TermId> {
-        let callees = self.terms.comms.memory.callees(self.function, &self.body[id])?;
+        let callees = self.terms.comms.points_to.callees(self.function, &self.body[id])?;
         let ways: Vec<_> = callees.iter().map(|callee| Some(self.terms.of(*callee))).collect();
         if ways.iter().flatten().all(|term| *term == EMPTY) {
             return None;

@@ -1,43 +1,43 @@
-//! Conditions as forms that are at most 0.
+//! Branch conditions as affine constraints (expressions that are at most 0).
 
 use super::{Values, signed_twin};
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
-use crate::summary::form::{Bounds, Form};
+use crate::summary::affine_expr::{AffineExpr, Bounds};
 use crate::summary::graph::{Node, NodeId, Way};
 use crate::words::{Combine, Compare, Type};
 
 impl Values<'_> {
-    /// Adds forms that are at most 0 where a condition holds, or does not; true if they say all
-    /// that it says.
+    /// Adds affine expressions that are at most 0 where a condition holds, or does not; true if
+    /// they say all that it says.
     pub(super) fn constraints(
         &mut self,
         condition: NodeId,
         holds: bool,
-        found: &mut Vec<Form>,
+        found: &mut Vec<AffineExpr>,
     ) -> bool {
         match self.graph.get(condition) {
             Node::Const(bits) => {
                 if (*bits != 0) != holds {
-                    found.push(Form::constant(1));
+                    found.push(AffineExpr::constant(1));
                 }
                 true
             }
             Node::Apply { op: Op::Not, args, .. } => self.constraints(args[0], !holds, found),
             Node::Apply { op: Op::Setp, modifiers, args } => {
                 let this = self.comparison(modifiers, args[0], args[1], holds);
-                let (mut forms, complete) = this.map_or((Vec::new(), false), |f| (f, true));
+                let (mut exprs, complete) = this.map_or((Vec::new(), false), |f| (f, true));
                 match (modifiers.combine, args.get(2)) {
                     (None, _) => {
-                        found.append(&mut forms);
+                        found.append(&mut exprs);
                         complete
                     }
                     (Some(Combine::And), Some(other)) if holds => {
-                        found.append(&mut forms);
+                        found.append(&mut exprs);
                         self.constraints(*other, true, found) && complete
                     }
                     (Some(Combine::Or), Some(other)) if !holds => {
-                        found.append(&mut forms);
+                        found.append(&mut exprs);
                         self.constraints(*other, false, found) && complete
                     }
                     _ => false,
@@ -52,9 +52,14 @@ impl Values<'_> {
         }
     }
 
-    /// The same for a condition that comes from several ways, as `a && b` does: false unless `a` holds,
-    /// and then `b`. If it can be what it is in one way only, that way was taken.
-    fn merged_condition(&mut self, merge: NodeId, holds: bool, found: &mut Vec<Form>) -> bool {
+    /// Adds the constraints of a condition that joins several paths, as `a && b` does: false unless
+    /// `a` holds, and then `b`. If it can be what it is in one way only, that way was taken.
+    fn merged_condition(
+        &mut self,
+        merge: NodeId,
+        holds: bool,
+        found: &mut Vec<AffineExpr>,
+    ) -> bool {
         let graph = self.graph;
         let ways = graph.ways.get(&graph.same(merge)).map_or(&[][..], Vec::as_slice);
         let opposite = |way: &&Way| match graph.get(way.value) {
@@ -69,14 +74,14 @@ impl Values<'_> {
         })
     }
 
-    /// A comparison as forms that are at most 0.
+    /// A comparison as affine expressions that are at most 0.
     fn comparison(
         &mut self,
         modifiers: &Modifiers,
         a: NodeId,
         b: NodeId,
         holds: bool,
-    ) -> Option<Vec<Form>> {
+    ) -> Option<Vec<AffineExpr>> {
         use Compare::*;
         let ty = modifiers.ty();
         let compare = modifiers.compare?;
@@ -105,9 +110,9 @@ impl Values<'_> {
             }
             _ => return None,
         };
-        let strict = Form::constant(i64::from(!or_equal));
+        let strict = AffineExpr::constant(i64::from(!or_equal));
         let (a, b) = if swap { (b, a) } else { (a, b) };
-        let (a, b) = (self.value(a).form, self.value(b).form);
+        let (a, b) = (self.value(a).expr, self.value(b).expr);
         let (left, right) = (self.interpret(&a, ty), self.interpret(&b, ty));
         if let (Some(left), Some(right)) = (left, right) {
             return Some(vec![left.plus(&right, -1)?.plus(&strict, 1)?]);
@@ -124,7 +129,7 @@ impl Values<'_> {
     fn all_zero(&mut self, a: NodeId, b: NodeId) -> Option<[NodeId; 2]> {
         match self.graph.get(a) {
             Node::Apply { op: Op::Or, args, .. } => {
-                let zero = self.value(b).form.as_constant() == Some(0);
+                let zero = self.value(b).expr.as_constant() == Some(0);
                 zero.then(|| [args[0], args[1]])
             }
             _ => None,
@@ -132,11 +137,11 @@ impl Values<'_> {
     }
 
     /// `a - b` as numbers.
-    pub(super) fn difference(&mut self, ty: Type, a: NodeId, b: NodeId) -> Option<Form> {
+    pub(super) fn difference(&mut self, ty: Type, a: NodeId, b: NodeId) -> Option<AffineExpr> {
         if ty.is_float() || ty == Type::Pred {
             return None;
         }
-        let (a, b) = (self.value(a).form, self.value(b).form);
+        let (a, b) = (self.value(a).expr, self.value(b).expr);
         let as_type =
             |this: &mut Self, ty| this.interpret(&a, ty)?.plus(&this.interpret(&b, ty)?, -1);
         let signed = signed_twin(ty).unwrap_or(ty);
@@ -144,9 +149,9 @@ impl Values<'_> {
     }
 
     /// What follows from a difference that is not 0: something only where its sign is known.
-    fn apart(&mut self, difference: Form) -> Option<Vec<Form>> {
+    fn apart(&mut self, difference: AffineExpr) -> Option<Vec<AffineExpr>> {
         let Bounds { least, greatest } = self.bounds(&difference);
-        let one = Form::constant(1);
+        let one = AffineExpr::constant(1);
         match difference.as_constant() {
             Some(0) => Some(vec![one]),
             Some(_) => Some(Vec::new()),

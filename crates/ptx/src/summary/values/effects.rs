@@ -1,7 +1,7 @@
-//! What accesses do.
+//! Accesses with addresses and conditions, for one launch.
 
 use super::{Value, Values};
-use crate::summary::form::{Form, Var};
+use crate::summary::affine_expr::{AffineExpr, Var};
 use crate::summary::shape::{self, Constraint};
 use crate::summary::{Access, Effect, Origin};
 
@@ -12,8 +12,8 @@ impl Values<'_> {
             let origins = vec![Origin::Unknown];
             return Some(Effect { access: at, origins, bytes: None, certain: false });
         };
-        let Value { form, mut origins } = self.value(address);
-        let form = self.settled(form, access);
+        let Value { expr, mut origins } = self.value(address);
+        let expr = self.settled(expr, access);
         if !origins.is_empty() && origins.iter().all(|o| *o == Origin::Own) {
             return None;
         }
@@ -24,16 +24,16 @@ impl Values<'_> {
         }
         let mut constraints: Vec<Constraint> = constraints
             .into_iter()
-            .map(|form| self.settled(form, access))
+            .map(|expr| self.settled(expr, access))
             .map(Constraint::of)
             .collect();
         for number in &access.loops {
             certain &= self.repeated(*number, &mut constraints);
         }
-        if constraints.iter().any(|c| self.bounds(&c.form).least.is_some_and(|l| l > 0)) {
+        if constraints.iter().any(|c| self.bounds(&c.expr).least.is_some_and(|l| l > 0)) {
             return None;
         }
-        let shape = shape::footprint(self, &form, constraints, access)?;
+        let shape = shape::footprint(self, &expr, constraints, access)?;
         let certain = certain && shape.certain;
         // Put together from what is no pointer.
         if shape.bytes.is_none() && origins.is_empty() {
@@ -42,17 +42,17 @@ impl Values<'_> {
         Some(Effect { access: at, origins, bytes: shape.bytes, certain })
     }
 
-    /// A form with the last iteration of loops that have ended where the access is.
-    fn settled(&mut self, form: Form, access: &Access) -> Form {
-        let mut settled = form.clone();
-        for &(var, coefficient) in &form.terms {
+    /// An affine expression with the last iteration of loops that have ended where the access is.
+    fn settled(&mut self, expr: AffineExpr, access: &Access) -> AffineExpr {
+        let mut settled = expr.clone();
+        for &(var, coefficient) in &expr.terms {
             let Var::Loop(number) = var else { continue };
             let ended =
                 !access.loops.contains(&number) && self.graph.loops[number as usize].single_exit;
             let last = if ended { self.exact_last(number) } else { None };
-            let last = last.and_then(|l| i64::try_from(l).ok()).map(Form::constant);
+            let last = last.and_then(|l| i64::try_from(l).ok()).map(AffineExpr::constant);
             let replaced = last.and_then(|last| {
-                settled.plus(&Form::var(var), -coefficient)?.plus(&last, coefficient)
+                settled.plus(&AffineExpr::var(var), -coefficient)?.plus(&last, coefficient)
             });
             settled = replaced.unwrap_or(settled);
         }
@@ -72,25 +72,25 @@ impl Values<'_> {
         let mut found = Vec::new();
         let mut complete = self.constraints(condition, holds, &mut found);
         let var = Var::Loop(number);
-        for form in found {
+        for expr in found {
             // It held in the iteration before, if there was one. In the first, something else
             // must say the same.
-            if self.is_divided(&form, var) {
+            if self.is_divided(&expr, var) {
                 complete = false;
                 continue;
             }
-            let step = form.coefficient(var);
-            let earlier = form.plus(&Form::constant(step), -1);
-            let first = earlier.as_ref().and_then(|f| f.plus(&Form::var(var), -step));
-            let (Some(form), Some(first)) = (earlier, first) else { return false };
+            let step = expr.coefficient(var);
+            let earlier = expr.plus(&AffineExpr::constant(step), -1);
+            let first = earlier.as_ref().and_then(|f| f.plus(&AffineExpr::var(var), -step));
+            let (Some(expr), Some(first)) = (earlier, first) else { return false };
             let is_known = constraints
                 .iter()
-                .any(|c| c.form.linear() == first.linear() && c.form.constant >= first.constant);
+                .any(|c| c.expr.linear() == first.linear() && c.expr.constant >= first.constant);
             if is_known || self.bounds(&first).greatest.is_some_and(|g| g <= 0) {
                 complete &= step > 0;
                 // As steps are not negative, what says it of the first says nothing more.
-                constraints.retain(|c| step < 0 || c.form != first);
-                constraints.push(Constraint { form, of: Some(number) });
+                constraints.retain(|c| step < 0 || c.expr != first);
+                constraints.push(Constraint { expr, of: Some(number) });
             } else {
                 complete = false;
             }

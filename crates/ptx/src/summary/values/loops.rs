@@ -1,8 +1,8 @@
-//! How often loops are repeated.
+//! Trip counts of loops.
 
 use super::Values;
 use crate::opcodes::Op;
-use crate::summary::form::{Form, Var};
+use crate::summary::affine_expr::{AffineExpr, Var};
 use crate::summary::graph::{Node, NodeId};
 use crate::words::Compare;
 
@@ -76,19 +76,19 @@ impl Values<'_> {
     /// The last iteration by one condition: the one after the last for which it may hold.
     fn last_by(&mut self, number: u32, condition: NodeId, holds: bool) -> Option<(i128, bool)> {
         let var = Var::Loop(number);
-        if let Some(form) = self.unequal(condition, holds) {
-            let (step, start) = (form.coefficient(var), form.constant);
-            let alone = form.terms.len() == 1 && step != 0;
+        if let Some(expr) = self.unequal(condition, holds) {
+            let (step, start) = (expr.coefficient(var), expr.constant);
+            let alone = expr.terms.len() == 1 && step != 0;
             let ends = alone && start % step == 0 && start / step <= 0;
             return ends.then(|| (i128::from(-(start / step)), true));
         }
         let mut found = Vec::new();
         let complete = self.constraints(condition, holds, &mut found);
-        let alone = |form: &Form| form.terms.iter().all(|(v, _)| *v == var);
+        let alone = |expr: &AffineExpr| expr.terms.iter().all(|(v, _)| *v == var);
         let exact = complete && found.iter().all(alone);
-        let limit = |form: &Form| {
-            let step = form.coefficient(var);
-            let rest = form.plus(&Form::var(var), -step).filter(|_| step > 0)?;
+        let limit = |expr: &AffineExpr| {
+            let step = expr.coefficient(var);
+            let rest = expr.plus(&AffineExpr::var(var), -step).filter(|_| step > 0)?;
             let most = (-self.bounds(&rest).least?).div_euclid(step.into());
             Some((most + 1).max(0))
         };
@@ -96,7 +96,7 @@ impl Values<'_> {
     }
 
     /// The difference that must not be 0, if the condition says just that.
-    fn unequal(&mut self, condition: NodeId, holds: bool) -> Option<Form> {
+    fn unequal(&mut self, condition: NodeId, holds: bool) -> Option<AffineExpr> {
         let Node::Apply { op: Op::Setp, modifiers, args } = self.graph.get(condition) else {
             return None;
         };

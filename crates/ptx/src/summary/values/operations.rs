@@ -1,9 +1,9 @@
-//! Results of operations.
+//! Transfer functions of operations on affine expressions.
 
 use super::{Values, signed_twin};
 use crate::instruction::Modifiers;
 use crate::opcodes::Op;
-use crate::summary::form::{Bounds, Form};
+use crate::summary::affine_expr::{AffineExpr, Bounds};
 use crate::summary::graph::NodeId;
 use crate::words::{Flag, Mode, Type};
 
@@ -14,16 +14,16 @@ impl Values<'_> {
         op: Op,
         modifiers: &Modifiers,
         args: &[NodeId],
-    ) -> Form {
+    ) -> AffineExpr {
         let ty = modifiers.ty();
         let other = ty.is_float() || modifiers.has(Flag::Saturate) || modifiers.has(Flag::CarryOut);
         let wide = modifiers.mode == Some(Mode::Wide);
         let result = if wide { ty.widened() } else { ty };
         let bits = 8 * result.size() as u32;
-        let form = if other { None } else { self.operation(id, op, modifiers, args) };
-        match form {
-            Some(form) if bits < 64 => form.reduced(bits),
-            Some(form) => form,
+        let expr = if other { None } else { self.operation(id, op, modifiers, args) };
+        match expr {
+            Some(expr) if bits < 64 => expr.reduced(bits),
+            Some(expr) => expr,
             None if bits < 64 => self.opaque(id, Bounds::of_type(bits, true)),
             None => self.opaque(id, Bounds::ANY),
         }
@@ -35,25 +35,25 @@ impl Values<'_> {
         op: Op,
         modifiers: &Modifiers,
         args: &[NodeId],
-    ) -> Option<Form> {
+    ) -> Option<AffineExpr> {
         let ty = modifiers.ty();
-        let form = |this: &mut Self, n: usize| this.value(args[n]).form;
+        let expr = |this: &mut Self, n: usize| this.value(args[n]).expr;
         match op {
-            Op::Add => form(self, 0).plus(&form(self, 1), 1),
-            Op::Sub => form(self, 0).plus(&form(self, 1), -1),
-            Op::Neg => form(self, 0).times(-1),
-            Op::Not => form(self, 0).times(-1)?.plus(&Form::constant(1), -1),
+            Op::Add => expr(self, 0).plus(&expr(self, 1), 1),
+            Op::Sub => expr(self, 0).plus(&expr(self, 1), -1),
+            Op::Neg => expr(self, 0).times(-1),
+            Op::Not => expr(self, 0).times(-1)?.plus(&AffineExpr::constant(1), -1),
             Op::Mul => self.product(id, modifiers, args),
             Op::Mad => {
                 let product = self.product(id, modifiers, args)?;
-                product.plus(&form(self, 2), 1)
+                product.plus(&expr(self, 2), 1)
             }
             Op::Shl => {
-                let by = form(self, 1).as_constant().filter(|n| (0..62).contains(n))?;
-                form(self, 0).times(1 << by)
+                let by = expr(self, 1).as_constant().filter(|n| (0..62).contains(n))?;
+                expr(self, 0).times(1 << by)
             }
             Op::Shr => {
-                let by = form(self, 1).as_constant().filter(|n| (0..64).contains(n))?;
+                let by = expr(self, 1).as_constant().filter(|n| (0..64).contains(n))?;
                 let (_, bounds) = self.number(args[0], ty);
                 self.monotone(id, bounds, |n| n >> by)
             }
@@ -75,16 +75,16 @@ impl Values<'_> {
             }
             Op::Div | Op::Rem => self.division(id, op, ty, args),
             Op::Selp => match self.decide(args[2]) {
-                Some(first) => Some(form(self, usize::from(!first))),
-                None => Some(self.merged(id, &args[..2]).form),
+                Some(first) => Some(expr(self, usize::from(!first))),
+                None => Some(self.merged(id, &args[..2]).expr),
             },
             Op::Cvt => {
                 let from = modifiers.types[1].filter(|t| !t.is_float())?;
                 let narrows = ty.size() <= from.size() && !modifiers.has(Flag::Saturate);
-                Some(if narrows { form(self, 0) } else { self.number(args[0], from).0 })
+                Some(if narrows { expr(self, 0) } else { self.number(args[0], from).0 })
             }
             Op::Bfe => {
-                let len = form(self, 2).as_constant().filter(|n| (0..32).contains(n))?;
+                let len = expr(self, 2).as_constant().filter(|n| (0..32).contains(n))?;
                 (!ty.is_signed()).then(|| self.opaque(id, Bounds::new(0, (1 << len) - 1)))
             }
             _ => None,
@@ -92,10 +92,15 @@ impl Values<'_> {
     }
 
     /// `mul` and the product of `mad`.
-    fn product(&mut self, id: NodeId, modifiers: &Modifiers, args: &[NodeId]) -> Option<Form> {
+    fn product(
+        &mut self,
+        id: NodeId,
+        modifiers: &Modifiers,
+        args: &[NodeId],
+    ) -> Option<AffineExpr> {
         let ty = modifiers.ty();
         let (a, b) = match modifiers.mode? {
-            Mode::Lo => (self.value(args[0]).form, self.value(args[1]).form),
+            Mode::Lo => (self.value(args[0]).expr, self.value(args[1]).expr),
             Mode::Wide => (self.number(args[0], ty).0, self.number(args[1], ty).0),
             _ => return self.high_product(ty, args),
         };
@@ -115,35 +120,35 @@ impl Values<'_> {
     }
 
     /// `mul.hi`, which divisions by constants are made of, of numbers that are known.
-    fn high_product(&mut self, ty: Type, args: &[NodeId]) -> Option<Form> {
+    fn high_product(&mut self, ty: Type, args: &[NodeId]) -> Option<AffineExpr> {
         let (a, b) = (self.number(args[0], ty).0, self.number(args[1], ty).0);
         let product = i128::from(a.as_constant()?) * i128::from(b.as_constant()?);
         let high = (ty.size() < 8).then_some(product >> (8 * ty.size()))?;
-        Some(Form::constant(high.try_into().ok()?))
+        Some(AffineExpr::constant(high.try_into().ok()?))
     }
 
     /// A function of one number that never decreases.
-    fn monotone(&mut self, id: NodeId, of: Bounds, f: impl Fn(i128) -> i128) -> Option<Form> {
+    fn monotone(&mut self, id: NodeId, of: Bounds, f: impl Fn(i128) -> i128) -> Option<AffineExpr> {
         let bounds = Bounds { least: of.least.map(&f), greatest: of.greatest.map(&f) };
         Some(self.opaque(id, bounds))
     }
 
-    fn bitwise(&mut self, id: NodeId, op: Op, ty: Type, args: &[NodeId]) -> Option<Form> {
-        let (a, b) = (self.value(args[0]).form, self.value(args[1]).form);
+    fn bitwise(&mut self, id: NodeId, op: Op, ty: Type, args: &[NodeId]) -> Option<AffineExpr> {
+        let (a, b) = (self.value(args[0]).expr, self.value(args[1]).expr);
         if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
-            return Some(Form::constant(match op {
+            return Some(AffineExpr::constant(match op {
                 Op::And => a & b,
                 Op::Or => a | b,
                 _ => a ^ b,
             }));
         }
         let signed = signed_twin(ty).unwrap_or(ty);
-        let (form, mask) = if a.terms.is_empty() { (b.clone(), &a) } else { (a.clone(), &b) };
+        let (expr, mask) = if a.terms.is_empty() { (b.clone(), &a) } else { (a.clone(), &b) };
         let mask = self.interpret(mask, signed).and_then(|m| m.as_constant());
         match (op, mask) {
             (Op::And, Some(mask)) if mask >= 0 => {
                 let bounds = Bounds::new(0, mask.into());
-                let known = self.interpret(&form, signed);
+                let known = self.interpret(&expr, signed);
                 // All bits that it can have are kept.
                 let same =
                     known.filter(|f| self.bounds(f).within(&bounds) && (mask + 1) & mask == 0);
@@ -152,16 +157,16 @@ impl Values<'_> {
             // Bits below are cleared: what that takes away is little.
             (Op::And, Some(mask)) if mask.unsigned_abs().is_power_of_two() => {
                 let lost = self.opaque(id, Bounds::new(i128::from(mask) + 1, 0));
-                form.plus(&lost, 1)
+                expr.plus(&lost, 1)
             }
-            (Op::Xor, Some(-1)) => form.times(-1)?.plus(&Form::constant(1), -1),
+            (Op::Xor, Some(-1)) => expr.times(-1)?.plus(&AffineExpr::constant(1), -1),
             (Op::Or | Op::Xor, _) => self.disjoint(&a, &b).or_else(|| self.disjoint(&b, &a)),
             _ => None,
         }
     }
 
     /// `high | low` where one has no bits where the other has: their sum.
-    fn disjoint(&mut self, high: &Form, low: &Form) -> Option<Form> {
+    fn disjoint(&mut self, high: &AffineExpr, low: &AffineExpr) -> Option<AffineExpr> {
         let Bounds { least, greatest } = self.bounds(low);
         let width = (greatest.filter(|_| least.is_some_and(|l| l >= 0))? + 1) as u128;
         let step = i64::try_from(width.checked_next_power_of_two()?).ok()?;
@@ -169,14 +174,14 @@ impl Values<'_> {
         all.into_iter().all(|n| n % step == 0).then(|| high.plus(low, 1))?
     }
 
-    fn division(&mut self, id: NodeId, op: Op, ty: Type, args: &[NodeId]) -> Option<Form> {
+    fn division(&mut self, id: NodeId, op: Op, ty: Type, args: &[NodeId]) -> Option<AffineExpr> {
         let ((a, of_a), (b, _)) = (self.number(args[0], ty), self.number(args[1], ty));
         let by = b.as_constant().filter(|n| *n > 0)?;
         if let Some(a) = a.as_constant() {
-            return Some(Form::constant(if op == Op::Div { a / by } else { a % by }));
+            return Some(AffineExpr::constant(if op == Op::Div { a / by } else { a % by }));
         }
         if of_a.within(&Bounds::new(0, i128::from(by) - 1)) {
-            return Some(if op == Op::Div { Form::constant(0) } else { a });
+            return Some(if op == Op::Div { AffineExpr::constant(0) } else { a });
         }
         if of_a.least.is_some_and(|least| least >= 0) {
             let quotient = self.quotient(&a, by);

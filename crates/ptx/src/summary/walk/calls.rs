@@ -1,4 +1,4 @@
-//! Calls of functions, which are looked into as if they were part of the caller.
+//! Inlining of device functions.
 
 use super::{Bindings, Walker};
 use crate::instruction::{Base, Operand};
@@ -6,10 +6,10 @@ use crate::opcodes::Op;
 use crate::summary::Site;
 use crate::summary::graph::NodeId;
 
-/// How many calls deep functions are looked into.
-const MOST_CALLS: usize = 8;
-/// How many functions are looked into in all.
-const MOST_ACTIVATIONS: u32 = 2000;
+/// Maximum depth of nested calls that are analysed.
+const MAX_CALL_DEPTH: usize = 8;
+/// Maximum number of activations of functions that one kernel's analysis follows.
+const MAX_ACTIVATIONS: u32 = 2000;
 
 /// Functions of the device's own that touch no memory but their arguments' and their own.
 const HARMLESS: [&str; 5] =
@@ -66,8 +66,8 @@ impl Walker<'_> {
         let is_active = |s: &Site| s.function == function;
         let recursive = function == self.number || self.context.calls.iter().any(is_active);
         !recursive
-            && self.context.calls.len() < MOST_CALLS
-            && self.findings.activations < MOST_ACTIVATIONS
+            && self.context.calls.len() < MAX_CALL_DEPTH
+            && self.findings.activations < MAX_ACTIVATIONS
     }
 
     /// What is put into the parameters of a call: by stores in front of it, or directly.

@@ -1,4 +1,4 @@
-//! Under which conditions, and how often, instructions are executed.
+//! Control dependence: under which conditions, and how often, instructions are executed.
 
 use super::{Context, Reached, Walker};
 use crate::flow::Edge;

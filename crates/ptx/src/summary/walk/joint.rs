@@ -1,15 +1,17 @@
-//! Accesses that happen on one way or another: `if (c) a[i] = 1; else a[i] = 2;` writes `a[i]`, whatever
-//! `c` is.
+//! If-conversion of accesses.
+//!
+//! Accesses that happen on one way or another: `if (c) a[i] = 1; else a[i] = 2;` writes `a[i]`,
+//! whatever `c` is.
 
 use super::{Context, Walker};
 use crate::summary::graph::NodeId;
 use crate::summary::{Access, AccessKind, Site};
 
-/// Functions with more accesses are not looked through for such.
-const MOST_ACCESSES: usize = 400;
+/// Maximum number of accesses of a function that is searched for joint accesses.
+const MAX_ACCESSES: usize = 400;
 
-/// How deep addresses are compared.
-const DEEPEST: u32 = 10;
+/// Maximum depth to which addresses are compared.
+const MAX_ADDRESS_DEPTH: u32 = 10;
 
 /// Accesses of the same kind, to the same address, in different blocks.
 struct Group {
@@ -20,8 +22,8 @@ struct Group {
 }
 
 impl Walker<'_> {
-    /// Adds what accesses are together of which each way on from some block meets one. `first` is the
-    /// first access since this activation began.
+    /// Adds what accesses are together of which each way on from some block meets one. `first` is
+    /// the first access since this activation began.
     pub(super) fn joint_accesses(&mut self, first: usize) {
         for Group { kind, size, address, sites } in self.groups(first) {
             let blocks: Vec<usize> = sites.iter().map(|site| self.block_of(*site)).collect();
@@ -45,11 +47,11 @@ impl Walker<'_> {
             self.body.instructions[access.site.instruction as usize].guard.is_none()
         };
         let own = self.findings.accesses[first..].iter().filter(is_own).filter(is_unguarded);
-        for access in own.take(MOST_ACCESSES) {
+        for access in own.take(MAX_ACCESSES) {
             let Access { kind, size, site, address: Some(address), .. } = *access else { continue };
             let same = groups.iter_mut().find(|group| {
                 (group.kind, group.size) == (kind, size)
-                    && self.findings.graph.is_same(group.address, address, DEEPEST)
+                    && self.findings.graph.is_same(group.address, address, MAX_ADDRESS_DEPTH)
             });
             match same {
                 Some(group) => group.sites.push(site),

@@ -1,0 +1,10 @@
+//! Annotated test programs: the directives and marks in their comments, and reports held against them.
+//!
+//! End-to-end tests and `gpu-check` share this; the format is documented in `docs/test-cases.md`.
+
+pub mod annotations;
+pub mod compare;
+pub mod limited;
+
+pub use annotations::{Case, Kind, Mark};
+pub use compare::{Observers, Report, Seen, differences};
