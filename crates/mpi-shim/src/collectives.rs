@@ -53,7 +53,9 @@ pub(crate) fn to_await(rank: &dyn Rank, args: &Args, here: &Here) -> Option<usiz
     }
     let On::Comm(comm) = subject(args)? else { return None };
     let mut is_known = false;
-    rank.with(here.thread, &mut |tracker, _| is_known = tracker.knows_members(On::Comm(comm)));
+    rank.with(here.thread, &mut |tracker, _| {
+        is_known = tracker.together.knows_members(On::Comm(comm))
+    });
     is_known.then_some(comm)
 }
 
@@ -103,14 +105,14 @@ pub(crate) fn leave(rank: &dyn Rank, args: &Args, here: &Here, entered: Entered,
         if matches!(entered.on, On::File(_)) || args.call.effect == Effect::FileOpen {
             return;
         }
-        rank.with(here.thread, &mut |tracker, _| tracker.not_entered(entered.on));
+        rank.with(here.thread, &mut |tracker, _| tracker.together.not_entered(entered.on));
     } else if args.call.frees.is_some() {
-        rank.with(here.thread, &mut |tracker, _| tracker.unmade(entered.on));
+        rank.with(here.thread, &mut |tracker, _| tracker.together.unmade(entered.on));
     } else if args.call.at.peer_comm.is_some() {
         let Some((child, group)) = made(args) else { return };
-        rank.with(here.thread, &mut |tracker, _| tracker.joined(args, child, &group));
+        rank.with(here.thread, &mut |tracker, _| tracker.together.joined(args, child, &group));
     } else if let Some((child, group)) = made(args) {
-        rank.with(here.thread, &mut |tracker, _| tracker.made(parent, child, &group));
+        rank.with(here.thread, &mut |tracker, _| tracker.together.made(parent, child, &group));
     }
 }
 
@@ -120,7 +122,7 @@ pub(crate) fn not_looked_at(rank: &dyn Rank, args: &Args, here: &Here) {
     let by_reference =
         matches!(args.call.effect, Effect::CommFree | Effect::WindowFree | Effect::FileClose);
     let Some(on) = subject(args).filter(|_| !by_reference) else { return };
-    rank.with(here.thread, &mut |tracker, _| tracker.not_entered(on));
+    rank.with(here.thread, &mut |tracker, _| tracker.together.not_entered(on));
 }
 
 /// What the collective is called on.
@@ -177,20 +179,20 @@ pub(crate) fn to_be_made_by_group(rank: &dyn Rank, args: &Args, here: &Here) {
     let group = Group::new(groups::of_group(args.words[group]).into());
     let (parent, tag) = origin(args);
     rank.with(here.thread, &mut |tracker, _| {
-        tracker.makes_by_group(here.thread.number(), parent, tag, &group);
+        tracker.together.makes_by_group(here.thread.number(), parent, tag, &group);
     });
 }
 
 /// They have made it, or failed.
 #[cold]
 pub(crate) fn made_by_group(rank: &dyn Rank, args: &Args, here: &Here, ok: bool) {
-    rank.with(here.thread, &mut |tracker, _| tracker.made_or_not(here.thread.number()));
+    rank.with(here.thread, &mut |tracker, _| tracker.together.made_or_not(here.thread.number()));
     let Some(comm) = new_comm(args).filter(|_| ok) else { return };
     let group = groups::of_comm(comm);
     let (parent, tag) = origin(args);
     if !group.members.is_empty() {
         rank.with(here.thread, &mut |tracker, _| {
-            tracker.made_by_group(parent, tag, On::Comm(comm), &group);
+            tracker.together.made_by_group(parent, tag, On::Comm(comm), &group);
         });
     }
 }

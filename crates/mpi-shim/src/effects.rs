@@ -203,7 +203,7 @@ impl After<'_> {
                     if !arrays.is_empty() {
                         tracker.keeps_arrays(self.args, request, &arrays, self.here);
                     }
-                    tracker.init_order(request.0, &templates);
+                    tracker.rma.init_order(request.0, &templates);
                 });
             }
             Effect::Go | Effect::GoAll => {
@@ -250,7 +250,7 @@ impl After<'_> {
                 races::freed();
                 groups::forget(before.word);
                 self.with(|tracker, _| {
-                    tracker.comm_freed(before.word);
+                    tracker.rma.comm_freed(before.word);
                     tracker.handle_gone(before.word);
                 });
             }

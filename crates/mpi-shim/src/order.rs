@@ -79,7 +79,7 @@ fn probe(args: &Args) -> Option<Learning> {
 /// A nonblocking call has returned a request.
 pub(crate) fn postpone(rank: &dyn Rank, request: usize, here: &Here, lessons: &[Learning]) {
     rank.with(here.thread, &mut |tracker, _| {
-        lessons.iter().for_each(|lesson| tracker.learn_at(request, lesson.clone()));
+        lessons.iter().for_each(|lesson| tracker.rma.learn_at(request, lesson.clone()));
     });
 }
 

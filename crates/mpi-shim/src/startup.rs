@@ -40,7 +40,7 @@ pub(crate) fn begin(rank: &'static dyn Rank, args: &Args, here: &Here) {
     rank.begin(here.thread, world, shared);
     steps::begin();
     rank.with(here.thread, &mut |tracker, _| {
-        tracker.name_world(comm_world().word(), size, (own, me));
+        tracker.together.name_world(comm_world().word(), size, (own, me));
     });
     levels::begin(rank, args, here);
 }
@@ -54,7 +54,7 @@ pub(crate) fn join(rank: &dyn Rank, args: &Args, here: &Here) {
     ending::begin();
     let (size, own) = (world.size as usize, comm_self().word());
     rank.with(here.thread, &mut |tracker, _| {
-        tracker.name_world(comm_world().word(), size, (own, world.rank));
+        tracker.together.name_world(comm_world().word(), size, (own, world.rank));
     });
     levels::begin(rank, args, here);
 }
@@ -87,7 +87,7 @@ fn begin_alone(rank: &'static dyn Rank, args: &Args, here: &Here) {
     steps::begin();
     arguments::begin(size);
     rank.with(here.thread, &mut |tracker, _| {
-        tracker.name_process(me);
+        tracker.together.name_process(me);
         tracker.began(args.call, here);
     });
     waiting::follow_threads();

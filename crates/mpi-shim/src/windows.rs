@@ -164,11 +164,11 @@ impl After<'_> {
 
     pub(crate) fn attached(&self) {
         let (window, base, size) = (self.args.words[0], self.args.words[1], self.args.words[2]);
-        self.with(|tracker, _| tracker.attach(window, base..base.saturating_add(size)));
+        self.with(|tracker, _| tracker.rma.attach(window, base..base.saturating_add(size)));
     }
 
     pub(crate) fn detached(&self) {
-        self.with(|tracker, _| tracker.detach(self.args.words[0], self.args.words[1]));
+        self.with(|tracker, _| tracker.rma.detach(self.args.words[0], self.args.words[1]));
     }
 
     /// The window that had this handle has been freed.
@@ -177,7 +177,7 @@ impl After<'_> {
     }
 
     pub(crate) fn window_told(&self, sync: &Synchronisation) {
-        self.with(|tracker, _| tracker.set_window_info(self.args.words[0], &sync.info));
+        self.with(|tracker, _| tracker.rma.set_window_info(self.args.words[0], &sync.info));
     }
 
     pub(crate) fn window_made(&self, info: &[(&str, String)]) {

@@ -104,8 +104,10 @@ pub struct Tracker {
     on_stack: OnStack,
     /// Sizes of memory from `MPI_Alloc_mem`, by address.
     allocations: FxHashMap<usize, usize>,
-    rma: OneSided,
-    together: Together,
+    /// One-sided communication, and what messages and collectives tell of the order of ranks.
+    pub rma: OneSided,
+    /// Communicators and the collectives on them.
+    pub together: Together,
     levels: Levels,
     threads: Threads,
     gpu: Gpu,
@@ -199,7 +201,7 @@ impl Tracker {
         }
         self.settle();
         self.check(args, accesses, place, out);
-        let of = self.of(args);
+        let of = self.together.of(args);
         let operation = Operation { of, ..Operation::new(args, place, &mut self.stacks) };
         let site = operation.site;
         let id = self.begin(accesses, operation, place);
@@ -286,7 +288,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) -> bool {
-        self.unlearn(token.key);
+        self.rma.unlearn(token.key);
         self.settle();
         self.unbalance_request(token, true);
         let (mut faulty, mut told, mut over) = (Vec::new(), Vec::new(), Vec::new());
@@ -345,7 +347,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: what is still pending will never be completed.
     pub fn finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.tell_races(out);
+        self.races.tell(&self.stacks, out);
         self.settle();
         let mut never: Vec<(OpId, Option<Site>)> = Vec::new();
         for request in self.requests.iter() {
@@ -385,11 +387,11 @@ impl Tracker {
         self.finalize_windows(place, out);
         self.enter_finalize(place, out);
         self.tell_messages(out);
-        self.tell_steps(out);
-        self.tell_parts(out);
-        self.tell_objects(out);
-        self.tell_matched(out);
-        self.tell_refused(out);
+        self.steps.tell(&self.stacks, out);
+        self.parts.tell(&self.stacks, out);
+        self.objects.tell(&self.stacks, out);
+        self.matched.tell(&self.stacks, out);
+        self.refused.tell(&self.stacks, out);
         let all: Vec<OpId> = self.live.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.finish(id, None, place, out));
         self.requests.unwatch();

@@ -126,8 +126,8 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
     let mut ranks: Vec<Tracker> = (0..RANKS as u32)
         .map(|me| {
             let mut tracker = Tracker::new(pages());
-            tracker.connect_board(memory.board(), me);
-            tracker.name_world(COMMS[0], RANKS, (0, 0));
+            tracker.together.connect_board(memory.board(), me);
+            tracker.together.name_world(COMMS[0], RANKS, (0, 0));
             let dup = named("MPI_Comm_dup").expect("a call of the table");
             for child in &COMMS[1..] {
                 let (root, none_precede) = (None, false);
@@ -141,7 +141,7 @@ fn run(programs: &[Vec<Call>; RANKS], schedule: &[usize]) -> BTreeSet<Code> {
                     alike: 0,
                 };
                 tracker.enter(&dup.entering(), &Step(9000), &mut codes);
-                tracker.made(COMMS[0], On::Comm(*child), &Group::new(vec![0, 1, 2]));
+                tracker.together.made(COMMS[0], On::Comm(*child), &Group::new(vec![0, 1, 2]));
             }
             tracker
         })

@@ -148,13 +148,13 @@ pub fn note(bytes: Range<usize>, mode: Mode, pc: usize, by: usize) {
 pub fn share(thread: &Thread, bytes: &Range<usize>) {
     let Some(state) = STATE.get() else { return };
     state.with(thread, &mut |tracker, _| {
-        if tracker.lacks_shadow()
+        if tracker.rma.lacks_shadow()
             && let Some(shadow) = abi::shadow()
         {
             let _ = state.shadow.set(shadow);
             tracker.note_accesses_in(shadow);
         }
-        tracker.share(bytes);
+        tracker.rma.share(bytes);
         state.sharing.store(true, Ordering::Relaxed);
     });
 }
@@ -167,7 +167,7 @@ pub fn calm() {
         && let Some(inside) = Inside::enter()
     {
         state.with(&inside, &mut |tracker, _| {
-            tracker.unshare();
+            tracker.rma.unshare();
             tracker.forget_calls();
         });
     }
@@ -263,7 +263,7 @@ impl State {
             let (ranges, on_stack) = tracker.load();
             abi::abi().live.store(ranges as u64, Ordering::Relaxed);
             abi::abi().stack_live.store(on_stack as u64, Ordering::Relaxed);
-            self.share_windows(tracker.shared_windows() != 0);
+            self.share_windows(tracker.rma.shared_windows() != 0);
         }));
         if done.is_err() {
             self.give_up(thread);
@@ -322,7 +322,7 @@ impl State {
             Err(error) => return recorder.unchecked(&advice(error)),
         };
         let mut tracker = tracker.unwrap_or_else(|| Tracker::new(pages));
-        tracker.assume_memory_model(self.options.memory_model);
+        tracker.rma.assume_memory_model(self.options.memory_model);
         tracker.limit(self.options.thread_checks, self.options.collective_checks);
         tracker.sees_accesses(abi::abi().hooked.load(Ordering::Relaxed) > 0);
         match shared {
@@ -332,7 +332,7 @@ impl State {
                 false => format!("collectives of different ranks are not compared: {why}"),
             }),
             Shared::Fabric { fabric, windows } => {
-                tracker.connect_board(fabric.board(), fabric.me() as u32);
+                tracker.together.connect_board(fabric.board(), fabric.me() as u32);
                 if windows {
                     self.follow_windows(fabric, &mut tracker, &mut recorder);
                 }
@@ -344,7 +344,7 @@ impl State {
 
     /// Order between ranks and accesses to windows are of interest from now on.
     fn follow_windows(&self, fabric: Fabric, tracker: &mut Tracker, recorder: &mut Recorder) {
-        tracker.connect(fabric);
+        tracker.rma.connect(fabric);
         match abi::shadow() {
             Some(shadow) => {
                 let _ = self.shadow.set(shadow);
@@ -362,7 +362,7 @@ impl State {
     fn give_up(&self, thread: &Thread) {
         self.stop();
         if let Some(Some(inner)) = self.inner.lock(thread).as_deref_mut() {
-            inner.tracker.disconnect();
+            inner.tracker.rma.disconnect();
             inner.recorder.note(
                 "commsan failed in this rank and stopped checking it; what was found before is \
                  kept. Please report this with the program that shows it.",
@@ -481,7 +481,7 @@ impl Rank for State {
             commsan_cuda_shim::execute_suspects(here.thread);
             self.with(here.thread, &mut |tracker, out| {
                 tracker.finalize(here, out);
-                (gaps, cut_off) = (tracker.has_gaps(), tracker.is_cut_off());
+                (gaps, cut_off) = (tracker.rma.has_gaps(), tracker.rma.is_cut_off());
             });
         }
         if cut_off && let Some(Some(inner)) = self.inner.lock(here.thread).as_deref_mut() {

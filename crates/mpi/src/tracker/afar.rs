@@ -13,54 +13,54 @@ use commsan_engine::{Access, Exposed, Mode, OpId, Pages, Past, Shadow, When};
 use commsan_fabric::Fabric;
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::{CALLS, Call};
-use commsan_place::{About, Findings, Place, Report, Side, Site, StackId};
+use commsan_place::{About, Findings, Place, Report, Side, Site, StackId, Stacks};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
 /// Everything about one-sided communication.
-pub(super) struct OneSided {
-    pub windows: Windows,
-    pub memory_model: MemoryModel,
-    pub remotes: Remotes,
+pub struct OneSided {
+    pub(super) windows: Windows,
+    pub(super) memory_model: MemoryModel,
+    pub(super) remotes: Remotes,
     /// `None` where ranks cannot tell each other anything: then only the origin's side is checked.
-    pub clock: Option<Clock>,
+    pub(super) clock: Option<Clock>,
     /// The words of the notice that is being read.
     words: Vec<u64>,
     /// The clock of the operation that is being looked at.
     row: Vec<u32>,
-    pub exposed: Option<Exposed>,
+    pub(super) exposed: Option<Exposed>,
     /// Announced operations of epochs this process has not come to yet.
-    pub stashed: Vec<Announced>,
+    pub(super) stashed: Vec<Announced>,
     /// Numbers of places that other ranks may refer to.
-    pub sites: FxHashMap<(StackId, u32), u32>,
+    pub(super) sites: FxHashMap<(StackId, u32), u32>,
     /// Segments in which each origin has ended access epochs on each window.
-    pub completions: FxHashMap<(u64, u32), Vec<u32>>,
-    pub exposures: FxHashMap<(u64, u32), Vec<u32>>,
-    pub messages: Messages,
-    pub collectives: Collectives,
+    pub(super) completions: FxHashMap<(u64, u32), Vec<u32>>,
+    pub(super) exposures: FxHashMap<(u64, u32), Vec<u32>>,
+    pub(super) messages: Messages,
+    pub(super) collectives: Collectives,
     /// What requests will order when they complete, by handle.
-    pub expected: FxHashMap<usize, Vec<Learning>>,
+    pub(super) expected: FxHashMap<usize, Vec<Learning>>,
     /// What persistent requests do, by handle.
-    pub templates: FxHashMap<usize, Vec<Template>>,
+    pub(super) templates: FxHashMap<usize, Vec<Template>>,
     /// The segment in which operations that are just being completed last used their buffers, if
     /// not the present one.
-    pub noted_as_of: Option<u32>,
+    pub(super) noted_as_of: Option<u32>,
     /// R-versions that only read, by what they use locally: their targets, windows and numbers.
-    pub reads: FxHashMap<OpId, (u32, u64, u32)>,
+    pub(super) reads: FxHashMap<OpId, (u32, u64, u32)>,
     /// Windows of atomic reads with requests.
-    pub fetching: FxHashMap<OpId, usize>,
+    pub(super) fetching: FxHashMap<OpId, usize>,
     /// Up to where each rank's notices are worth nothing.
-    pub lost: FxHashMap<u32, u64>,
-    pub losses: u64,
+    pub(super) lost: FxHashMap<u32, u64>,
+    pub(super) losses: u64,
     /// Operations announced so far.
-    pub announced: u32,
+    pub(super) announced: u32,
     /// Another rank is about to write a notice, and those behind it are not taken in time.
-    pub late: bool,
+    pub(super) late: bool,
     /// Something could not be told or noted.
-    pub incomplete: bool,
+    pub(super) incomplete: bool,
     /// Other nodes could not be found, or did not answer.
-    pub cut_off: bool,
-    pub shared: SharedMemory,
+    pub(super) cut_off: bool,
+    pub(super) shared: SharedMemory,
 }
 
 /// What the shadow knows a call of the table by; smaller values are addresses of names.
@@ -105,61 +105,141 @@ impl OneSided {
     }
 }
 
-impl Tracker {
+impl OneSided {
     /// Ranks can tell each other about order and operations from now on.
     pub fn connect(&mut self, fabric: Fabric) {
         fabric.attend();
-        self.rma.clock = Some(Clock::new(fabric));
-    }
-
-    /// Accesses to window memory can be noted here.
-    pub fn note_accesses_in(&mut self, shadow: Shadow) {
-        self.rma.exposed = Some(Exposed::new(self.pages, shadow));
-        self.gpu.keep_ended();
-        self.set_segment();
+        self.clock = Some(Clock::new(fabric));
     }
 
     /// The memory model to assume.
     pub fn assume_memory_model(&mut self, model: MemoryModel) {
-        self.rma.memory_model = model;
+        self.memory_model = model;
     }
 
     /// Others cannot be relied upon, or this rank not by them.
     pub fn disconnect(&mut self) {
-        if let Some(clock) = self.rma.clock.take() {
+        if let Some(clock) = self.clock.take() {
             clock.fabric().switch_off();
-            self.rma.cut_off |= clock.fabric().has_lost_others();
-            self.rma.incomplete = true;
-            let names: Vec<u64> = self.rma.windows.iter().map(|window| window.name).collect();
-            names.into_iter().for_each(|name| self.rma.remotes.close(name));
+            self.cut_off |= clock.fabric().has_lost_others();
+            self.incomplete = true;
+            let names: Vec<u64> = self.windows.iter().map(|window| window.name).collect();
+            names.into_iter().for_each(|name| self.remotes.close(name));
         }
     }
 
     /// Whether something was lost that could have shown a race.
     pub fn has_gaps(&self) -> bool {
-        let unheard = self.rma.clock.as_ref().is_some_and(|clock| clock.unheard);
-        unheard || self.rma.incomplete || self.rma.remotes.dropped > 0
+        let unheard = self.clock.as_ref().is_some_and(|clock| clock.unheard);
+        unheard || self.incomplete || self.remotes.dropped > 0
     }
 
     /// Whether ranks on other nodes cannot be asked any more.
     pub fn is_cut_off(&self) -> bool {
-        self.rma.cut_off
+        self.cut_off
+    }
+
+    pub(super) fn set_segment(&self) {
+        if let Some(exposed) = &self.exposed {
+            // Where there are no others, all is one segment.
+            exposed.shadow().set_segment(self.clock.as_ref().map_or(1, Clock::segment));
+        }
+    }
+
+    /// Whether what a rank told at a position of the ring is worth nothing, as it could not tell
+    /// something else. It may have been the completion of any operation, or what orders others.
+    fn is_lost(&mut self, rank: u32, position: u64) -> bool {
+        self.look_for_losses();
+        self.clock.as_ref().is_none_or(|clock| position < clock.fabric().lost(rank as usize))
+    }
+
+    fn look_for_losses(&mut self) {
+        let Some(clock) = &mut self.clock else { return };
+        let losses = clock.fabric().losses();
+        if losses == self.losses {
+            return;
+        }
+        self.losses = losses;
+        self.incomplete = true;
+        for rank in 0..clock.row().len() as u32 {
+            let lost = clock.fabric().lost(rank as usize);
+            if self.lost.insert(rank, lost).unwrap_or(0) < lost {
+                clock.join_newest(rank);
+                self.remotes.forget_origin(rank);
+                self.stashed.retain(|op| op.origin != rank);
+            }
+        }
+    }
+
+    /// Whether this process has opened the epoch in which an operation happens.
+    fn has_come_to(&self, op: &Announced) -> bool {
+        let Some(window) = self.windows.named(op.window) else { return false };
+        match op.epoch {
+            Epoch::Fence(n) => window.fences.count() >= n as usize,
+            Epoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
+            _ => true,
+        }
+    }
+}
+
+impl OneSided {
+    pub(super) fn report_meeting(
+        &mut self,
+        stacks: &Stacks,
+        code: Code,
+        mut side: Side,
+        site: Site,
+        (meeting, about): (&Meeting, Option<About>),
+        out: &mut dyn Findings,
+    ) {
+        if self.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
+            return;
+        }
+        let Remote { call, each, .. } = meeting.first;
+        let Some(window) = self.windows.named(meeting.first.window) else { return };
+        let first = meeting.first.place();
+        if out.again(code, site.pc, first.pc) {
+            return;
+        }
+        let made = &window.made;
+        let operation = Operation {
+            peer: made.own.map(|rank| rank as i32),
+            window: Some(window.number),
+            base: (!made.dynamic).then_some(made.base),
+            ..Operation::at(call, first)
+        };
+        let footprint = &meeting.access.footprint;
+        let span = single(each, footprint, meeting.bytes.start);
+        side.bytes.end = side.bytes.end.min(span.end);
+        let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
+        let report = Report {
+            code,
+            access: Some(side),
+            operation: operation.party(),
+            concerned: Some((meeting.access.mode, span, touched)),
+            sites: &[(Role::Access, site), (Role::Operation, first)],
+            threads: false,
+            about,
+        };
+        out.report(&report, stacks);
+    }
+}
+
+impl Tracker {
+    /// Accesses to window memory can be noted here.
+    pub fn note_accesses_in(&mut self, shadow: Shadow) {
+        self.rma.exposed = Some(Exposed::new(self.pages, shadow));
+        self.gpu.keep_ended();
+        self.rma.set_segment();
     }
 
     pub(super) fn end_segment(&mut self) -> u32 {
         self.note_ended_work();
-        self.tell_shared();
+        self.rma.tell_shared(&mut self.stacks);
         let ended = self.rma.clock.as_mut().map_or(0, Clock::end_segment);
         self.threads.end_segment(ended);
-        self.set_segment();
+        self.rma.set_segment();
         ended
-    }
-
-    pub(super) fn set_segment(&self) {
-        if let Some(exposed) = &self.rma.exposed {
-            // Where there are no others, all is one segment.
-            exposed.shadow().set_segment(self.rma.clock.as_ref().map_or(1, Clock::segment));
-        }
     }
 
     /// This process has learned something: looks for what it has now come after.
@@ -193,10 +273,10 @@ impl Tracker {
 
     fn take_news(&mut self, place: &impl Place, out: &mut dyn Findings) {
         if self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().is_off()) {
-            return self.disconnect();
+            return self.rma.disconnect();
         }
         self.read_notices(place, out);
-        self.look_for_losses();
+        self.rma.look_for_losses();
         self.rma.late = self.rma.clock.as_ref().is_some_and(|clock| clock.fabric().has_notice());
     }
 
@@ -205,8 +285,8 @@ impl Tracker {
         while let Some(position) = self.rma.clock.as_ref().and_then(|c| c.fabric().take(&mut words))
         {
             match Notice::decode(&words) {
-                Some(Notice::Operation(op)) if self.is_lost(op.origin, position) => {}
-                Some(Notice::Operation(op)) if self.has_come_to(&op) => {
+                Some(Notice::Operation(op)) if self.rma.is_lost(op.origin, position) => {}
+                Some(Notice::Operation(op)) if self.rma.has_come_to(&op) => {
                     self.arrived_from_afar(&op, place, out);
                 }
                 Some(Notice::Operation(op)) => self.rma.stashed.push(op),
@@ -228,45 +308,9 @@ impl Tracker {
         self.rma.words = words;
     }
 
-    /// Whether what a rank told at a position of the ring is worth nothing, as it could not tell
-    /// something else. It may have been the completion of any operation, or what orders others.
-    fn is_lost(&mut self, rank: u32, position: u64) -> bool {
-        self.look_for_losses();
-        self.rma.clock.as_ref().is_none_or(|clock| position < clock.fabric().lost(rank as usize))
-    }
-
-    fn look_for_losses(&mut self) {
-        let rma = &mut self.rma;
-        let Some(clock) = &mut rma.clock else { return };
-        let losses = clock.fabric().losses();
-        if losses == rma.losses {
-            return;
-        }
-        rma.losses = losses;
-        rma.incomplete = true;
-        for rank in 0..clock.row().len() as u32 {
-            let lost = clock.fabric().lost(rank as usize);
-            if rma.lost.insert(rank, lost).unwrap_or(0) < lost {
-                clock.join_newest(rank);
-                rma.remotes.forget_origin(rank);
-                rma.stashed.retain(|op| op.origin != rank);
-            }
-        }
-    }
-
-    /// Whether this process has opened the epoch in which an operation happens.
-    fn has_come_to(&self, op: &Announced) -> bool {
-        let Some(window) = self.rma.windows.named(op.window) else { return false };
-        match op.epoch {
-            Epoch::Fence(n) => window.fences.count() >= n as usize,
-            Epoch::Start(n) => window.granted.get(&op.origin).is_some_and(|g| g.count >= n),
-            _ => true,
-        }
-    }
-
     pub(super) fn unstash(&mut self, place: &impl Place, out: &mut dyn Findings) {
         let stashed = std::mem::take(&mut self.rma.stashed);
-        let (ready, rest) = stashed.into_iter().partition(|op| self.has_come_to(op));
+        let (ready, rest) = stashed.into_iter().partition(|op| self.rma.has_come_to(op));
         self.rma.stashed = rest;
         let ready: Vec<Announced> = ready;
         ready.iter().for_each(|op| self.arrived_from_afar(op, place, out));
@@ -308,7 +352,14 @@ impl Tracker {
                 let bytes = meeting.bytes.start..meeting.bytes.end.min(one.end);
                 let side = Side { by: &call.name, mode: op.mode, bytes };
                 let site = Site::afar(&call.name, op.origin, op.site);
-                self.report_meeting(Code::TargetRace, side, site, (&meeting, None), out);
+                self.rma.report_meeting(
+                    &self.stacks,
+                    Code::TargetRace,
+                    side,
+                    site,
+                    (&meeting, None),
+                    out,
+                );
             }
             self.check_no_put(op, call, &access.footprint.span(), out);
             self.meets_own_operations(op, call, &access, out);
@@ -348,7 +399,14 @@ impl Tracker {
             let side = Side { by, mode: conflict.mode, bytes: bytes.clone() };
             let first = Remote::new(op, call);
             let meeting = Meeting { first, access: access.clone(), bytes };
-            self.report_meeting(Code::WindowAccessRace, side, site, (&meeting, None), out);
+            self.rma.report_meeting(
+                &self.stacks,
+                Code::WindowAccessRace,
+                side,
+                site,
+                (&meeting, None),
+                out,
+            );
         }
     }
 
@@ -407,7 +465,7 @@ impl Tracker {
     ) {
         let (site, by) = self.past(past, place);
         let side = Side { by, mode: past.mode, bytes: meeting.bytes.clone() };
-        self.report_meeting(code, side, site, (meeting, None), out);
+        self.rma.report_meeting(&self.stacks, code, side, site, (meeting, None), out);
     }
 
     /// An access of this rank to window memory.
@@ -430,7 +488,7 @@ impl Tracker {
             }
             let side = Side { by, mode: access.mode, bytes: meeting.bytes.clone() };
             let site = place.site(call, &mut self.stacks);
-            self.report_meeting(code, side, site, (&meeting, None), out);
+            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, None), out);
         }
     }
 
@@ -478,46 +536,6 @@ impl Tracker {
             exposed.shadow().record(when, run, access.mode, pc, by);
             ControlFlow::Continue(())
         });
-    }
-
-    pub(super) fn report_meeting(
-        &mut self,
-        code: Code,
-        mut side: Side,
-        site: Site,
-        (meeting, about): (&Meeting, Option<About>),
-        out: &mut dyn Findings,
-    ) {
-        if self.rma.clock.as_ref().is_none_or(|clock| clock.fabric().is_off()) {
-            return;
-        }
-        let Remote { call, each, .. } = meeting.first;
-        let Some(window) = self.rma.windows.named(meeting.first.window) else { return };
-        let first = meeting.first.place();
-        if out.again(code, site.pc, first.pc) {
-            return;
-        }
-        let made = &window.made;
-        let operation = Operation {
-            peer: made.own.map(|rank| rank as i32),
-            window: Some(window.number),
-            base: (!made.dynamic).then_some(made.base),
-            ..Operation::at(call, first)
-        };
-        let footprint = &meeting.access.footprint;
-        let span = single(each, footprint, meeting.bytes.start);
-        side.bytes.end = side.bytes.end.min(span.end);
-        let touched = each.map_or(footprint.bytes(), |each| each.get() as usize);
-        let report = Report {
-            code,
-            access: Some(side),
-            operation: operation.party(),
-            concerned: Some((meeting.access.mode, span, touched)),
-            sites: &[(Role::Access, site), (Role::Operation, first)],
-            threads: false,
-            about,
-        };
-        out.report(&report, &self.stacks);
     }
 }
 

@@ -4,6 +4,7 @@
 //! its part since it last synchronised the window; missed are gets that the same call completes, and what
 //! [`Shadow`](commsan_engine::Shadow) does not know. `MPI_MODE_NOPUT` does not hold if an operation that writes arrives in the epoch that the call opens.
 
+use super::OneSided;
 use super::Tracker;
 use super::operation::Operation;
 use crate::buffers::Args;
@@ -16,6 +17,37 @@ use std::ops::Range;
 
 /// Fences that are remembered.
 const FENCES: usize = 4;
+
+impl OneSided {
+    /// A call that synchronises a window goes on; it may be one that says that nobody puts.
+    pub(super) fn note_synchronised(&mut self, handle: usize, args: &Args, no_put: Option<Site>) {
+        let segment = self.clock.as_ref().map_or(0, |clock| clock.segment());
+        let Some(window) = self.windows.get_mut(handle) else { return };
+        window.synchronised = match args.call.effect {
+            // These have ended a segment just now.
+            Effect::Fence
+            | Effect::ExposureBegin
+            | Effect::EpochEnd
+            | Effect::Lock
+            | Effect::Unlock => segment.saturating_sub(1),
+            // Others need not: what follows in the same counts as before, too.
+            _ => segment,
+        };
+        match args.call.effect {
+            Effect::Fence => {
+                let fence = window.fences.count();
+                // Operations arrive late, but not that late.
+                window.no_put.retain(|(number, _)| number + FENCES > fence);
+                window.no_put.extend(no_put.map(|site| (fence, site)));
+            }
+            Effect::ExposureBegin => {
+                window.no_put.retain(|(number, _)| *number != 0);
+                window.no_put.extend(no_put.map(|site| (0, site)));
+            }
+            _ => {}
+        }
+    }
+}
 
 impl Tracker {
     /// A call says that nothing was stored to the window.
@@ -40,35 +72,6 @@ impl Tracker {
         let Some((past, bytes)): Option<(Past, Range<usize>)> = written else { return };
         let (access, by) = self.past(&past, place);
         self.does_not_hold(args.call, (number, base), (by, access, bytes), site, out);
-    }
-
-    /// A call that synchronises a window goes on; it may be one that says that nobody puts.
-    pub(super) fn note_synchronised(&mut self, handle: usize, args: &Args, no_put: Option<Site>) {
-        let segment = self.rma.clock.as_ref().map_or(0, |clock| clock.segment());
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        window.synchronised = match args.call.effect {
-            // These have ended a segment just now.
-            Effect::Fence
-            | Effect::ExposureBegin
-            | Effect::EpochEnd
-            | Effect::Lock
-            | Effect::Unlock => segment.saturating_sub(1),
-            // Others need not: what follows in the same counts as before, too.
-            _ => segment,
-        };
-        match args.call.effect {
-            Effect::Fence => {
-                let fence = window.fences.count();
-                // Operations arrive late, but not that late.
-                window.no_put.retain(|(number, _)| number + FENCES > fence);
-                window.no_put.extend(no_put.map(|site| (fence, site)));
-            }
-            Effect::ExposureBegin => {
-                window.no_put.retain(|(number, _)| *number != 0);
-                window.no_put.extend(no_put.map(|site| (0, site)));
-            }
-            _ => {}
-        }
     }
 
     /// An operation has arrived.

@@ -99,7 +99,13 @@ impl Tracker {
             let conflicts = self.conflicts(access);
             if conflicts.is_some() {
                 if access.mode == Mode::Read {
-                    self.race_for(access, Some(&args.call.name), place, out);
+                    self.races.race_for(
+                        &mut self.stacks,
+                        access,
+                        Some(&args.call.name),
+                        place,
+                        out,
+                    );
                 }
                 let name: &'static str = &args.call.name;
                 self.meets_remotes(name, Some(name), access, place, out);

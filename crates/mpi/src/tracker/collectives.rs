@@ -1,6 +1,8 @@
 //! The collectives that this rank enters, compared with what other ranks enter; see
 //! [`crate::collective`].
 
+use super::Levels;
+use super::OneSided;
 use super::Tracker;
 use super::makers::Making;
 use crate::buffers::Args;
@@ -13,20 +15,20 @@ use commsan_fabric::{Board, Posted};
 use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::{Call, Effect, reduction};
-use commsan_place::{About, Findings, Place, Site};
+use commsan_place::{About, Findings, Place, Site, Stacks};
 
 /// What there is to know about collectives.
 #[derive(Default)]
-pub(crate) struct Together {
+pub struct Together {
     /// Where ranks compare; `None` where they cannot.
-    pub board: Option<(Board, u32)>,
-    pub on: Communicators,
+    pub(super) board: Option<(Board, u32)>,
+    pub(super) on: Communicators,
     /// What groups that this rank is in are making by themselves.
-    pub making: Vec<Making>,
+    pub(super) making: Vec<Making>,
     /// This rank, in the job.
-    pub me: u32,
+    pub(super) me: u32,
     /// Collectives are counted, but not compared.
-    pub ignored: bool,
+    pub(super) ignored: bool,
 }
 
 /// A collective that this rank is about to call.
@@ -61,52 +63,108 @@ struct Mismatch {
     about: About,
 }
 
-impl Tracker {
+impl Together {
     /// Ranks can compare their collectives on this board from now on.
     pub fn connect_board(&mut self, board: Board, me: u32) {
-        self.together.board = Some((board, me));
+        self.board = Some((board, me));
     }
 
     /// This is the number of this process, which may have no `MPI_COMM_WORLD`.
     pub fn name_process(&mut self, me: u32) {
-        self.together.me = me;
+        self.me = me;
     }
 
     /// `MPI_COMM_WORLD` has this handle, and `MPI_COMM_SELF`, of this rank alone, that one.
     pub fn name_world(&mut self, handle: usize, size: usize, (own, me): (usize, u32)) {
-        self.together.me = me;
-        self.together.on.add_world(handle, size);
-        self.together.on.add_self(own, me);
+        self.me = me;
+        self.on.add_world(handle, size);
+        self.on.add_self(own, me);
     }
 
     /// The collective that was entered last on `parent` has made something for a group.
     pub fn made(&mut self, parent: usize, child: On, group: &Group) {
-        self.together.on.add_child(parent, child, group);
+        self.on.add_child(parent, child, group);
     }
 
     /// Two groups have been joined: what has come of it has no name.
     pub fn joined(&mut self, args: &Args, child: On, group: &Group) {
         if let Some(name) = self.name_between(args) {
-            self.together.on.leave(name);
+            self.on.leave(name);
         }
-        self.together.on.add_nameless(child, group);
+        self.on.add_nameless(child, group);
     }
 
     /// Those of a group have made a communicator by themselves, out of `parent` or of a session's group.
     pub fn made_by_group(&mut self, parent: Option<usize>, tag: i32, child: On, group: &Group) {
-        self.together.on.add_of_group(parent, tag, child, group);
+        self.on.add_of_group(parent, tag, child, group);
     }
 
     /// The handle may come to mean something else.
     pub fn unmade(&mut self, on: On) {
-        self.together.on.forget(on);
+        self.on.forget(on);
     }
 
     /// A call has failed: it is not known what the others make of it.
     pub fn not_entered(&mut self, on: On) {
-        self.together.on.distrust(on);
+        self.on.distrust(on);
     }
 
+    /// Whether all processes of a communicator are known to be ranks of this job.
+    pub fn knows_members(&self, on: On) -> bool {
+        let known = self.on.find(on);
+        known.is_some_and(|known| known.name != 0 && !known.members.is_empty())
+    }
+
+    /// What the first rank has entered as a communicator's collective of this number.
+    fn posted(&self, known: &Known, number: u32) -> Option<Entry> {
+        let (board, _) = self.board?;
+        board.find(known.key(number)).as_ref().map(Entry::from_words)
+    }
+
+    /// A communicator, window or file in words.
+    pub(super) fn words_for(&self, on: On) -> String {
+        let what = match on {
+            On::Comm(_) => "communicator",
+            On::Window(_) => "window",
+            On::File(_) => "file",
+        };
+        match self.on.find(on) {
+            Some(known) if known.is_world() => "MPI_COMM_WORLD".to_owned(),
+            Some(known) if known.size > 0 => format!("a {what} of {} ranks", known.size),
+            _ => format!("one {what}"),
+        }
+    }
+}
+
+impl OneSided {
+    /// The number by which other ranks refer to a place.
+    pub(super) fn number_of(
+        &mut self,
+        stacks: &Stacks,
+        site: &Site,
+        call: &Call,
+        out: &mut dyn Findings,
+    ) -> u32 {
+        let new = self.sites.len() as u32;
+        *self.sites.entry((site.stack, call.row)).or_insert_with(|| {
+            out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, stacks);
+            new
+        })
+    }
+}
+
+impl Levels {
+    /// The call that ends what this process has of MPI.
+    pub(super) fn last_call(&self) -> Option<&'static Call> {
+        let began = self.began.map(|(call, _)| call.effect);
+        commsan_mpi_calls::named(match began {
+            Some(Effect::Session) => "MPI_Session_finalize",
+            _ => "MPI_Finalize",
+        })
+    }
+}
+
+impl Tracker {
     /// A collective is about to be called.
     pub fn enter(&mut self, entering: &Entering, place: &impl Place, out: &mut dyn Findings) {
         if self.is_unordered(entering.on, entering.call, place, out) {
@@ -126,7 +184,7 @@ impl Tracker {
         let site = place.site(Some(&entering.call.name), &mut self.stacks);
         let entry = Entry {
             rank: me,
-            site: self.number_of(&site, entering.call, out),
+            site: self.rma.number_of(&self.stacks, &site, entering.call, out),
             kind: entering.call.kind,
             threads: entering.parallel,
             root: entering.root,
@@ -163,10 +221,10 @@ impl Tracker {
 
     /// `MPI_Finalize` is about to be called: nothing is entered any more.
     pub(super) fn enter_finalize(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        let Some(call) = self.last_call().filter(|_| !self.together.ignored) else { return };
+        let Some(call) = self.levels.last_call().filter(|_| !self.together.ignored) else { return };
         let Some((board, me)) = self.together.board else { return };
         let site = place.site(Some(&call.name), &mut self.stacks);
-        let number = self.number_of(&site, call, out);
+        let number = self.rma.number_of(&self.stacks, &site, call, out);
         let entry = Entry {
             rank: me,
             site: number,
@@ -189,30 +247,6 @@ impl Tracker {
         }
     }
 
-    /// The call that ends what this process has of MPI.
-    pub(super) fn last_call(&self) -> Option<&'static Call> {
-        let began = self.levels.began.map(|(call, _)| call.effect);
-        commsan_mpi_calls::named(match began {
-            Some(Effect::Session) => "MPI_Session_finalize",
-            _ => "MPI_Finalize",
-        })
-    }
-
-    /// Whether all processes of a communicator are known to be ranks of this job.
-    pub fn knows_members(&self, on: On) -> bool {
-        let known = self.together.on.find(on);
-        known.is_some_and(|known| known.name != 0 && !known.members.is_empty())
-    }
-
-    /// The number by which other ranks refer to a place.
-    pub(super) fn number_of(&mut self, site: &Site, call: &Call, out: &mut dyn Findings) -> u32 {
-        let new = self.rma.sites.len() as u32;
-        *self.rma.sites.entry((site.stack, call.row)).or_insert_with(|| {
-            out.emit(Record::Site { id: new, site: (Role::Operation, *site) }, &self.stacks);
-            new
-        })
-    }
-
     /// Compares what this rank sends with what it is to receive, of itself among others.
     fn compare_own(
         &mut self,
@@ -224,7 +258,8 @@ impl Tracker {
         let Some((sent, received)) = entering.data.zip(entering.received) else { return };
         if !sent.matches(received) {
             let passed = Some([received.describe(), sent.describe()]);
-            let about = About::Collective { on: self.words_for(entering.on), number, passed };
+            let about =
+                About::Collective { on: self.together.words_for(entering.on), number, passed };
             let sites = [site, site];
             self.report_mismatch(Mismatch { code: Code::SignaturesDiffer, sites, about }, out);
         }
@@ -271,7 +306,7 @@ impl Tracker {
             true => [afar, site],
             false => [site, afar],
         };
-        let about = About::Collective { on: self.words_for(on), number, passed };
+        let about = About::Collective { on: self.together.words_for(on), number, passed };
         self.report_mismatch(Mismatch { code, sites, about }, out);
         Some(difference)
     }
@@ -296,7 +331,7 @@ impl Tracker {
         }
         let ahead = self.together.on.others(on).find_map(|(other, known)| {
             let theirs = first.progress_on(known.name)?;
-            let before = self.posted(known, theirs.blocking)?;
+            let before = self.together.posted(known, theirs.blocking)?;
             let is_ahead = theirs.blocking > own.progress_on(known.name)?.entered;
             is_ahead.then_some((other, before))
         });
@@ -312,7 +347,7 @@ impl Tracker {
     /// to, and has not come to this one?
     fn look_for_waiting(&mut self, on: On, own: Progress, site: Site, out: &mut dyn Findings) {
         let waiting = self.together.on.others(on).find_map(|(other, known)| {
-            let entry = self.posted(known, known.entered + 1)?;
+            let entry = self.together.posted(known, known.entered + 1)?;
             let theirs = entry.progress_on(own.name)?;
             let waits = entry.blocks() && !entry.threads && theirs.entered < own.entered;
             waits.then_some((other, entry))
@@ -325,15 +360,9 @@ impl Tracker {
         }
     }
 
-    /// What the first rank has entered as a communicator's collective of this number.
-    fn posted(&self, known: &Known, number: u32) -> Option<Entry> {
-        let (board, _) = self.together.board?;
-        board.find(known.key(number)).as_ref().map(Entry::from_words)
-    }
-
     fn report_crossing(&mut self, sites: [Site; 2], on: [On; 2], out: &mut dyn Findings) {
-        let passed = Some(on.map(|on| self.words_for(on)));
-        let about = About::Collective { on: self.words_for(on[0]), number: 0, passed };
+        let passed = Some(on.map(|on| self.together.words_for(on)));
+        let about = About::Collective { on: self.together.words_for(on[0]), number: 0, passed };
         self.report_mismatch(Mismatch { code: Code::CollectivesCross, sites, about }, out);
     }
 
@@ -346,20 +375,6 @@ impl Tracker {
         }
         if let Some((board, _)) = &self.together.board {
             board.count_mismatch();
-        }
-    }
-
-    /// A communicator, window or file in words.
-    pub(super) fn words_for(&self, on: On) -> String {
-        let what = match on {
-            On::Comm(_) => "communicator",
-            On::Window(_) => "window",
-            On::File(_) => "file",
-        };
-        match self.together.on.find(on) {
-            Some(known) if known.is_world() => "MPI_COMM_WORLD".to_owned(),
-            Some(known) if known.size > 0 => format!("a {what} of {} ranks", known.size),
-            _ => format!("one {what}"),
         }
     }
 }

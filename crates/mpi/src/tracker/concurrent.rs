@@ -11,6 +11,7 @@
 //! completed before the last [`MOST`](crate::threads::MOST) operations, and what has memory that was used [`TOUCHES`] times since
 //! by threads that knew of its completion.
 
+use super::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::{Accesses, Args};
 use crate::threads::Retired;
@@ -24,6 +25,27 @@ use std::ops::{ControlFlow, Range};
 const TOUCHES: u8 = 4;
 /// Accesses that are told of one operation.
 const TOLD: usize = 4;
+
+impl OneSided {
+    /// Threads use these pages: what they do there is noted from now on.
+    pub fn share(&mut self, bytes: &Range<usize>) {
+        if let Some(exposed) = &mut self.exposed {
+            exposed.share(bytes);
+        }
+    }
+
+    /// Nobody shares any pages any more.
+    pub fn unshare(&mut self) {
+        if let Some(exposed) = &mut self.exposed {
+            exposed.unshare();
+        }
+    }
+
+    /// Whether something could be noted, and is not for lack of a place.
+    pub fn lacks_shadow(&self) -> bool {
+        self.exposed.is_none()
+    }
+}
 
 impl Tracker {
     /// The thread that acts from now on. `None` if there is only one, or it is not known which it
@@ -150,7 +172,7 @@ impl Tracker {
 
     /// What is done to these bytes from now on has nothing to do with what was.
     pub fn forget(&mut self, bytes: &Range<usize>) {
-        self.forget_completions(bytes);
+        self.levels.forget_completions(bytes);
         let live = &mut self.live;
         self.threads.forget(|id| {
             let inside = live.accesses(id).iter().any(|access| {
@@ -165,25 +187,6 @@ impl Tracker {
         if let Some(exposed) = &self.rma.exposed {
             exposed.forget_bytes(bytes);
         }
-    }
-
-    /// Threads use these pages: what they do there is noted from now on.
-    pub fn share(&mut self, bytes: &Range<usize>) {
-        if let Some(exposed) = &mut self.rma.exposed {
-            exposed.share(bytes);
-        }
-    }
-
-    /// Nobody shares any pages any more.
-    pub fn unshare(&mut self) {
-        if let Some(exposed) = &mut self.rma.exposed {
-            exposed.unshare();
-        }
-    }
-
-    /// Whether something could be noted, and is not for lack of a place.
-    pub fn lacks_shadow(&self) -> bool {
-        self.rma.exposed.is_none()
     }
 
     /// An access of an MPI call against what other threads did before.

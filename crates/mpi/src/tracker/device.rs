@@ -6,6 +6,7 @@
 //! complete operations there, work is not compared with pending operations; nor is work that may wait until
 //! the host stores a flag.
 
+use super::Together;
 use super::Tracker;
 use crate::rma::notice::Announced;
 use crate::rma::remote::{Meeting, Remote};
@@ -31,6 +32,24 @@ fn key_of(kind: &str, handle: &[u8; 64]) -> u64 {
 
 /// What the shadow knows work by that is over.
 const WORK: &CStr = c"stream work";
+
+impl Together {
+    /// What is found on the board under a handle.
+    fn found(&self, key: u64) -> Option<(u64, u64)> {
+        let (board, _) = self.board?;
+        board.find(key).map(|entry| (entry[0], entry[1]))
+    }
+
+    /// Tells others of the node what a handle stands for. Those who do not find it, since the board is busy or has
+    /// forgotten it, report less.
+    fn post_handle(&self, key: u64, words: [u64; 2]) {
+        if let Some((board, _)) = self.board {
+            let mut entry = [0; ENTRY];
+            entry[..2].copy_from_slice(&words);
+            board.post_here(key, &entry);
+        }
+    }
+}
 
 impl Tracker {
     /// What is known about CUDA.
@@ -84,41 +103,25 @@ impl Tracker {
         }
     }
 
-    /// What is found on the board under a handle.
-    fn found(&self, key: u64) -> Option<(u64, u64)> {
-        let (board, _) = self.together.board?;
-        board.find(key).map(|entry| (entry[0], entry[1]))
-    }
-
-    /// Tells others of the node what a handle stands for. Those who do not find it, since the board is busy or has
-    /// forgotten it, report less.
-    fn post_handle(&self, key: u64, words: [u64; 2]) {
-        if let Some((board, _)) = self.together.board {
-            let mut entry = [0; ENTRY];
-            entry[..2].copy_from_slice(&words);
-            board.post_here(key, &entry);
-        }
-    }
-
     /// Other processes may open an event by a handle.
     pub fn event_exported(&mut self, event: usize, handle: &[u8; 64]) {
         if let Some(SharedEvent { sheet, number }) = self.gpu.event_exported(event) {
-            self.post_handle(key_of("event", handle), [sheet, number]);
+            self.together.post_handle(key_of("event", handle), [sheet, number]);
         }
     }
 
     /// An event was opened by the handle of another process.
     pub fn event_opened(&mut self, event: usize, handle: &[u8; 64]) {
-        let entry = self.found(key_of("event", handle));
+        let entry = self.together.found(key_of("event", handle));
         self.gpu.event_opened(event, entry.map(|(sheet, number)| SharedEvent { sheet, number }));
     }
 
     /// Other processes may open memory by a handle.
     pub fn memory_exported(&mut self, address: usize, handle: &[u8; 64]) {
         let key = key_of("memory", handle);
-        let known = self.found(key).map(|(sheet, number)| SharedMemory { sheet, number });
+        let known = self.together.found(key).map(|(sheet, number)| SharedMemory { sheet, number });
         if let Some(SharedMemory { sheet, number }) = self.gpu.memory_exported(address, known) {
-            self.post_handle(key, [sheet, number]);
+            self.together.post_handle(key, [sheet, number]);
         }
     }
 
@@ -131,7 +134,7 @@ impl Tracker {
         place: &impl Place,
         out: &mut dyn Findings,
     ) {
-        let found = self.found(key_of("memory", handle));
+        let found = self.together.found(key_of("memory", handle));
         let shared = found.map(|(sheet, number)| SharedMemory { sheet, number });
         self.tell_time(None);
         self.gpu.memory_opened(address, shared, call, place, out);
@@ -217,7 +220,14 @@ impl Tracker {
             let meeting = Meeting { first, access: access.clone(), bytes: met.bytes };
             let about = About::Work { access: Some(met.doing), operation: None };
             let code = Code::WorkMeetsRemote;
-            self.report_meeting(code, side, met.site, (&meeting, Some(about)), out);
+            self.rma.report_meeting(
+                &self.stacks,
+                code,
+                side,
+                met.site,
+                (&meeting, Some(about)),
+                out,
+            );
         }
     }
 
@@ -236,7 +246,7 @@ impl Tracker {
             let doing = self.gpu.doing(work, touch);
             let about = About::Work { access: Some(doing), operation: None };
             let code = Code::WorkMeetsRemote;
-            self.report_meeting(code, side, site, (&meeting, Some(about)), out);
+            self.rma.report_meeting(&self.stacks, code, side, site, (&meeting, Some(about)), out);
         }
     }
 

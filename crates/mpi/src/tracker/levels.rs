@@ -96,6 +96,13 @@ struct Completion {
     site: Site,
 }
 
+impl Levels {
+    /// Memory that may have held requests has been given back.
+    pub(super) fn forget_completions(&mut self, bytes: &Range<usize>) {
+        self.completions.retain(|completion| !bytes.contains(&completion.variable));
+    }
+}
+
 impl Tracker {
     /// What calls of several threads are looked at for, and whether collectives are compared between ranks.
     pub fn limit(&mut self, threads: bool, collectives: bool) {
@@ -217,7 +224,7 @@ impl Tracker {
         let Some(before) = before.filter(|before| self.is_concurrent(before)) else { return false };
         let (code, other) = (Code::CollectivesConcurrent, before.site);
         if !out.again(code, site.pc, other.pc) {
-            let on = self.words_for(on);
+            let on = self.together.words_for(on);
             let about = About::Collective { on, number: 0, passed: None };
             self.report_calls(code, site, other, about, out);
         }
@@ -308,11 +315,6 @@ impl Tracker {
         self.levels.remembers = false;
         self.handles.forget();
         self.together.on.forget_threads();
-    }
-
-    /// Memory that may have held requests has been given back.
-    pub(super) fn forget_completions(&mut self, bytes: &Range<usize>) {
-        self.levels.completions.retain(|completion| !bytes.contains(&completion.variable));
     }
 
     /// Reports two calls that do not go together; whether there was something to tell.

@@ -8,7 +8,7 @@
 //! they are; if two such meetings are alike, who has been in the first counts as having come to the second, which may
 //! miss a deadlock.
 
-use super::Tracker;
+use super::Together;
 use super::waiting::Unsure;
 use crate::buffers::Args;
 use crate::ids::{Group, On, mixed};
@@ -27,30 +27,30 @@ pub(crate) struct Making {
     members: Arc<[u32]>,
 }
 
-impl Tracker {
+impl Together {
     /// Those of a group are about to make a communicator by themselves, out of `parent` or of a session's group.
     pub fn makes_by_group(&mut self, thread: u32, parent: Option<usize>, tag: i32, group: &Group) {
-        let name = self.together.on.name_of_group(parent, tag, group);
+        let name = self.on.name_of_group(parent, tag, group);
         if let Some(name) = name {
-            self.together.making.push(Making { thread, name, members: group.members.clone() });
+            self.making.push(Making { thread, name, members: group.members.clone() });
         }
     }
 
     /// They have made it, or failed.
     pub fn made_or_not(&mut self, thread: u32) {
-        self.together.making.retain(|making| making.thread != thread);
+        self.making.retain(|making| making.thread != thread);
     }
 
     /// Names of what this rank has come to, and not left.
     pub(super) fn meetings(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.together.making.iter().map(|making| (making.name, 0))
+        self.making.iter().map(|making| (making.name, 0))
     }
 
     /// What a call of this thread needs in which a group makes a communicator.
     pub(super) fn need_of_group(&self, call: &'static Call, thread: u32) -> Result<Need, Unsure> {
-        let making = self.together.making.iter().find(|making| making.thread == thread);
+        let making = self.making.iter().find(|making| making.thread == thread);
         let Making { name, members, .. } = making.ok_or(Unsure)?;
-        let (_, me) = self.together.board.ok_or(Unsure)?;
+        let (_, me) = self.board.ok_or(Unsure)?;
         let ranks = members.iter().copied().filter(|rank| *rank != me).collect();
         let on = format!("a group of {} ranks", members.len());
         Ok(meeting(call, *name, ranks, on))
@@ -59,7 +59,7 @@ impl Tracker {
     /// What a call needs that joins two groups, besides its own group's: the other leader, or one's own.
     pub(super) fn need_between(&self, args: &Args) -> Result<Need, Unsure> {
         let (own, other) = self.leaders(args).ok_or(Unsure)?;
-        let (_, me) = self.together.board.ok_or(Unsure)?;
+        let (_, me) = self.board.ok_or(Unsure)?;
         let on = "two groups".to_owned();
         if own != me {
             let kind = NeedKind::Other;
@@ -73,22 +73,21 @@ impl Tracker {
     pub(super) fn name_between(&self, args: &Args) -> Option<u64> {
         let (own, other) = self.leaders(args)?;
         let peer = On::Comm(args.words[args.call.at.peer_comm?]);
-        let peer = self.together.on.find(peer).filter(|known| known.name != 0)?;
+        let peer = self.on.find(peer).filter(|known| known.name != 0)?;
         let tag = args.int(args.call.at.tag?);
         let (first, second) = (own.min(other?), own.max(other?));
         let leaders = u64::from(first) | u64::from(second) << 32;
-        (own == self.together.me)
-            .then(|| mixed(mixed(peer.name ^ OF_LEADERS, tag as u64), leaders) | 1)
+        (own == self.me).then(|| mixed(mixed(peer.name ^ OF_LEADERS, tag as u64), leaders) | 1)
     }
 
     /// This rank's own leader and, if it is this rank, the other one, as ranks of the job.
     fn leaders(&self, args: &Args) -> Option<(u32, Option<u32>)> {
         let member = |comm: usize, rank: &str| {
-            let known = self.together.on.find(On::Comm(args.words[comm]))?;
+            let known = self.on.find(On::Comm(args.words[comm]))?;
             known.members.get(usize::try_from(args.int(args.call.named(rank)?)).ok()?).copied()
         };
         let own = member(args.call.at.comm?, "local_leader")?;
-        let leads = own == self.together.me;
+        let leads = own == self.me;
         let other = leads.then(|| member(args.call.at.peer_comm?, "remote_leader")).flatten();
         Some((own, other))
     }

@@ -6,12 +6,35 @@ use crate::buffers::{Args, Library};
 use crate::ids::On;
 use crate::ledger::Key;
 use commsan_model::{Code, Role};
-use commsan_place::{Findings, Party, Place, Report};
+use commsan_place::{Findings, Party, Place, Report, Stacks};
 use rustc_hash::FxHashMap;
 
 /// What found each message that is not received yet, by its handle.
 #[derive(Default)]
 pub(super) struct Matched(FxHashMap<usize, Party>);
+
+impl Matched {
+    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+        let mut left: Vec<Party> = self.0.drain().map(|(_, party)| party).collect();
+        left.sort_unstable_by_key(|party| party.site.pc);
+        for party in left {
+            let site = party.site;
+            if out.again(Code::MessageLost, 0, site.pc) {
+                continue;
+            }
+            let report = Report {
+                code: Code::MessageLost,
+                access: None,
+                operation: party,
+                concerned: None,
+                sites: &[(Role::Operation, site)],
+                threads: false,
+                about: None,
+            };
+            out.report(&report, stacks);
+        }
+    }
+}
 
 impl Tracker {
     /// A call has found the message with this handle: for all others it is received.
@@ -49,26 +72,5 @@ impl Tracker {
     /// A call is about to receive it.
     pub fn receives_message(&mut self, message: usize) {
         self.matched.0.remove(&message);
-    }
-
-    pub(super) fn tell_matched(&mut self, out: &mut dyn Findings) {
-        let mut left: Vec<Party> = self.matched.0.drain().map(|(_, party)| party).collect();
-        left.sort_unstable_by_key(|party| party.site.pc);
-        for party in left {
-            let site = party.site;
-            if out.again(Code::MessageLost, 0, site.pc) {
-                continue;
-            }
-            let report = Report {
-                code: Code::MessageLost,
-                access: None,
-                operation: party,
-                concerned: None,
-                sites: &[(Role::Operation, site)],
-                threads: false,
-                about: None,
-            };
-            out.report(&report, &self.stacks);
-        }
     }
 }

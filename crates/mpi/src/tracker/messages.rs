@@ -6,6 +6,7 @@
 //! that fail. A message that a probe has matched is received by that. Nothing at all is compared after a call with wrong arguments, which
 //! the library may have performed. Partitioned messages are not counted.
 
+use super::Together;
 use super::Tracker;
 use crate::buffers::{Args, Library};
 use commsan_model::Role;
@@ -17,6 +18,31 @@ use std::borrow::Cow;
 use crate::ids::{On, Token};
 use crate::ledger::{Entry, Key, Repeated, Sort};
 use crate::requests::State;
+
+impl Together {
+    /// What each start of a persistent request is to count.
+    pub(super) fn repeated<L: Library>(&self, args: &Args, library: &L) -> Repeated {
+        let keys = [sent::<L>(args, 0), received::<L>(args, 0)].into_iter().flatten();
+        keys.filter_map(|key| {
+            let on = self.words_for(On::Comm(key.comm));
+            Some((self.sort(&key, library)?, on, tag(args, key.sends)))
+        })
+        .collect()
+    }
+
+    /// `None` for messages that nobody can be asked about.
+    fn sort(&self, key: &Key, library: &impl Library) -> Option<Sort> {
+        let known = self.on.find(On::Comm(key.comm)).filter(|known| known.name != 0)?;
+        let peer = match usize::try_from(key.peer) {
+            Ok(peer) => Some(*known.members.get(peer)?),
+            Err(_) => None,
+        };
+        let element =
+            (!key.empty).then(|| library.lasting_signature(key.datatype).element()).flatten();
+        let Key { sends, row, pc, .. } = *key;
+        Some(Sort { name: known.name, sends, peer, element, row, pc })
+    }
+}
 
 impl Tracker {
     /// A call has sent, received, or started to.
@@ -52,25 +78,15 @@ impl Tracker {
     #[cold]
     fn count_new(&mut self, args: &Args, key: &Key, place: &impl Place, library: &impl Library) {
         let site = place.site(Some(&args.call.name), &mut self.stacks);
-        let entry = self.sort(key, library).map(|sort| Entry {
+        let entry = self.together.sort(key, library).map(|sort| Entry {
             sort,
             call: &args.call.name,
-            on: self.words_for(On::Comm(key.comm)),
+            on: self.together.words_for(On::Comm(key.comm)),
             tag: tag(args, key.sends),
             site,
             count: 1,
         });
         self.ledger.count_new(key, entry);
-    }
-
-    /// What each start of a persistent request is to count.
-    pub(super) fn repeated<L: Library>(&self, args: &Args, library: &L) -> Repeated {
-        let keys = [sent::<L>(args, 0), received::<L>(args, 0)].into_iter().flatten();
-        keys.filter_map(|key| {
-            let on = self.words_for(On::Comm(key.comm));
-            Some((self.sort(&key, library)?, on, tag(args, key.sends)))
-        })
-        .collect()
     }
 
     /// A persistent request has been started.
@@ -101,19 +117,6 @@ impl Tracker {
         if let Some(On::Comm(comm)) = operation.and_then(|operation| operation.of.on) {
             self.unbalance(comm);
         }
-    }
-
-    /// `None` for messages that nobody can be asked about.
-    fn sort(&self, key: &Key, library: &impl Library) -> Option<Sort> {
-        let known = self.together.on.find(On::Comm(key.comm)).filter(|known| known.name != 0)?;
-        let peer = match usize::try_from(key.peer) {
-            Ok(peer) => Some(*known.members.get(peer)?),
-            Err(_) => None,
-        };
-        let element =
-            (!key.empty).then(|| library.lasting_signature(key.datatype).element()).flatten();
-        let Key { sends, row, pc, .. } = *key;
-        Some(Sort { name: known.name, sends, peer, element, row, pc })
     }
 
     /// What happens to messages on this communicator is not known from now on.

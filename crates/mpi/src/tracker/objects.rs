@@ -16,7 +16,7 @@ use crate::requests::State;
 use commsan_engine::OpId;
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::{Call, Object};
-use commsan_place::{Findings, Party, Place, Report, Site};
+use commsan_place::{Findings, Party, Place, Report, Site, Stacks};
 use rustc_hash::FxHashMap;
 
 /// What the program has made and not freed.
@@ -36,6 +36,36 @@ impl Objects {
             self.made.remove(&(Object::Request, old));
         }
         self.made.entry((Object::Request, new)).or_default().extend(moved);
+    }
+}
+
+impl Objects {
+    /// Tells of those that are left, in the order in which they were made.
+    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+        let made = self.made.drain();
+        let mut left: Vec<_> = made
+            .flat_map(|((object, _), sites)| sites.into_iter().map(move |site| (object, site)))
+            .collect();
+        left.sort_unstable_by_key(|(_, (count, _))| *count);
+        for (object, (_, site)) in left {
+            let code = match object {
+                Object::File => Code::FileNotClosed,
+                _ => Code::ObjectNotFreed,
+            };
+            if out.again(code, 0, site.pc) {
+                continue;
+            }
+            let report = Report {
+                code,
+                access: None,
+                operation: Party::at(site.call.unwrap_or_default(), site),
+                concerned: None,
+                sites: &[(Role::Operation, site)],
+                threads: false,
+                about: None,
+            };
+            out.report(&report, stacks);
+        }
     }
 }
 
@@ -106,34 +136,6 @@ impl Tracker {
                 code: Code::RequestNeverCompleted,
                 access: None,
                 operation: Party::at(&call.name, site),
-                concerned: None,
-                sites: &[(Role::Operation, site)],
-                threads: false,
-                about: None,
-            };
-            out.report(&report, &self.stacks);
-        }
-    }
-
-    /// Tells of those that are left, in the order in which they were made.
-    pub(super) fn tell_objects(&mut self, out: &mut dyn Findings) {
-        let made = self.objects.made.drain();
-        let mut left: Vec<_> = made
-            .flat_map(|((object, _), sites)| sites.into_iter().map(move |site| (object, site)))
-            .collect();
-        left.sort_unstable_by_key(|(_, (count, _))| *count);
-        for (object, (_, site)) in left {
-            let code = match object {
-                Object::File => Code::FileNotClosed,
-                _ => Code::ObjectNotFreed,
-            };
-            if out.again(code, 0, site.pc) {
-                continue;
-            }
-            let report = Report {
-                code,
-                access: None,
-                operation: Party::at(site.call.unwrap_or_default(), site),
                 concerned: None,
                 sites: &[(Role::Operation, site)],
                 threads: false,

@@ -1,5 +1,6 @@
 //! The windows of this process: made and freed, synchronised, and the epochs of each.
 
+use super::OneSided;
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use crate::ids::Group;
@@ -9,7 +10,7 @@ use crate::rma::windows::{Active, Fetch, Lock, Made, Part, Released, Window, You
 use commsan_engine::{Mode, OpId};
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::Effect;
-use commsan_place::{Findings, Place, Report, Side, Site};
+use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -37,6 +38,97 @@ pub(super) fn target(args: &Args) -> Option<i32> {
     args.call.at.peer.map(|index| args.int(index))
 }
 
+impl OneSided {
+    /// Info is set for a window: keys and values.
+    pub fn set_window_info(&mut self, handle: usize, info: &[(&str, String)]) {
+        let Some(window) = self.windows.get_mut(handle) else { return };
+        info.iter().for_each(|(key, value)| window.made.rules.set(key, value));
+    }
+
+    /// Memory is attached to a dynamic window.
+    pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
+        self.tell_attached(window, &bytes, true);
+        let Some(window) = self.windows.get_mut(window) else { return };
+        window.memory.push(bytes.clone());
+        if let Some(exposed) = &mut self.exposed {
+            self.incomplete |= !exposed.add(&bytes);
+        }
+    }
+
+    /// The memory that begins at an address is detached.
+    pub fn detach(&mut self, handle: usize, base: usize) {
+        let Some(window) = self.windows.get_mut(handle) else { return };
+        let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
+        let bytes = window.memory.swap_remove(at);
+        window.released = None;
+        self.tell_attached(handle, &bytes, false);
+        if let Some(exposed) = &mut self.exposed {
+            exposed.remove(&bytes);
+        }
+    }
+
+    /// Tells all who could access it.
+    fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
+        let (Some(window), Some(clock)) = (self.windows.get(handle), &mut self.clock) else {
+            return;
+        };
+        let (window, members) = (window.name, window.made.group.members.clone());
+        for rank in members.iter() {
+            let (owner, bytes) = (clock.me(), bytes.clone());
+            let notice = Notice::Attached { window, owner, bytes, attached };
+            clock.tell(*rank, &notice);
+        }
+    }
+}
+
+impl OneSided {
+    /// Memory is about to be given back that windows may expose.
+    pub(super) fn window_memory_released(
+        &mut self,
+        stacks: &mut Stacks,
+        by: &str,
+        call: Option<&'static str>,
+        bytes: &Range<usize>,
+        place: &impl Place,
+    ) {
+        for window in self.windows.iter_mut() {
+            let overlap = |memory: &Range<usize>| {
+                let both = memory.start.max(bytes.start)..memory.end.min(bytes.end);
+                (!both.is_empty()).then_some(both)
+            };
+            if let Some(bytes) = window.memory.iter().find_map(overlap) {
+                let site = place.site(call, stacks);
+                window.released.get_or_insert_with(|| Released { by: by.into(), bytes, site });
+            }
+        }
+    }
+
+    /// A window goes on to be used: its memory must be there.
+    fn must_have_memory(&mut self, stacks: &Stacks, handle: usize, out: &mut dyn Findings) {
+        let Some(window) = self.windows.get_mut(handle) else { return };
+        let Some(Released { by, bytes, site }) = window.released.take() else { return };
+        let (number, base, made) = (window.number, window.made.base, window.site);
+        let code = Code::WindowMemoryFreed;
+        let Some(maker) = made.call.and_then(commsan_mpi_calls::named) else { return };
+        if out.again(code, site.pc, made.pc) {
+            return;
+        }
+        let (window, base) = (Some(number), Some(base));
+        let operation = Operation { window, base, ..Operation::at(maker, made) };
+        let (mode, size) = (Mode::Write, bytes.len());
+        let report = Report {
+            code,
+            access: Some(Side { by: &by, mode, bytes: bytes.clone() }),
+            operation: operation.party(),
+            concerned: Some((mode, bytes, size)),
+            sites: &[(Role::Release, site), (Role::Operation, made)],
+            threads: false,
+            about: None,
+        };
+        out.report(&report, stacks);
+    }
+}
+
 impl Tracker {
     /// A window is about to be made by a group: tells the others this process's part.
     pub fn before_window_made(&mut self, group: &Group, part: Part) {
@@ -57,7 +149,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         if self.rma.clock.as_ref().is_some_and(|clock| !clock.fabric().is_complete()) {
-            self.disconnect();
+            self.rma.disconnect();
         }
         if let Some(clock) = &self.rma.clock {
             let name = self.rma.windows.next_name(&made.group);
@@ -74,7 +166,7 @@ impl Tracker {
         let views = std::mem::take(&mut made.views);
         self.rma.windows.add(made, memory, site, since);
         if views.len() > 1 {
-            self.share_window(handle, views);
+            self.rma.share_window(handle, views);
         }
         if let Some(window) = self.rma.windows.get_mut(handle) {
             window.publish(since);
@@ -90,46 +182,6 @@ impl Tracker {
         self.learn_of_collective(key, &group, &group.others(me), true, place, out);
     }
 
-    /// Info is set for a window: keys and values.
-    pub fn set_window_info(&mut self, handle: usize, info: &[(&str, String)]) {
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        info.iter().for_each(|(key, value)| window.made.rules.set(key, value));
-    }
-
-    /// Memory is attached to a dynamic window.
-    pub fn attach(&mut self, window: usize, bytes: Range<usize>) {
-        self.tell_attached(window, &bytes, true);
-        let Some(window) = self.rma.windows.get_mut(window) else { return };
-        window.memory.push(bytes.clone());
-        if let Some(exposed) = &mut self.rma.exposed {
-            self.rma.incomplete |= !exposed.add(&bytes);
-        }
-    }
-
-    /// The memory that begins at an address is detached.
-    pub fn detach(&mut self, handle: usize, base: usize) {
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        let Some(at) = window.memory.iter().position(|bytes| bytes.start == base) else { return };
-        let bytes = window.memory.swap_remove(at);
-        window.released = None;
-        self.tell_attached(handle, &bytes, false);
-        if let Some(exposed) = &mut self.rma.exposed {
-            exposed.remove(&bytes);
-        }
-    }
-
-    /// Tells all who could access it.
-    fn tell_attached(&mut self, handle: usize, bytes: &Range<usize>, attached: bool) {
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get(handle), &mut rma.clock) else { return };
-        let (window, members) = (window.name, window.made.group.members.clone());
-        for rank in members.iter() {
-            let (owner, bytes) = (clock.me(), bytes.clone());
-            let notice = Notice::Attached { window, owner, bytes, attached };
-            clock.tell(*rank, &notice);
-        }
-    }
-
     /// A synchronisation call is about to be made: does it fit, and what will others be told by it?
     pub fn before_sync(
         &mut self,
@@ -140,7 +192,7 @@ impl Tracker {
     ) {
         let handle = args.call.at.win.map_or(0, |index| args.words[index]);
         if args.call.effect != Effect::WindowFree {
-            self.must_have_memory(handle, out);
+            self.rma.must_have_memory(&self.stacks, handle, out);
         }
         let Some(window) = self.rma.windows.get(handle) else { return };
         let (number, left_open) = (window.number, left_open(window, args, sync));
@@ -188,7 +240,7 @@ impl Tracker {
             }
             Effect::Unlock => {
                 self.tell_complete(handle, target(args), Which::All);
-                self.pass_locks(handle, target(args));
+                self.rma.pass_locks(handle, target(args));
             }
             Effect::Flush => self.tell_complete(handle, target(args), Which::All),
             Effect::WindowSync => {
@@ -197,7 +249,7 @@ impl Tracker {
             }
             _ => {}
         }
-        self.note_synchronised(handle, args, sync.no_put.then_some(site));
+        self.rma.note_synchronised(handle, args, sync.no_put.then_some(site));
         match args.call.effect {
             // What is complete there is still this rank's own affair.
             Effect::Flush => self.take_notices(place, out),
@@ -353,7 +405,7 @@ impl Tracker {
     pub fn window_freed(&mut self, handle: usize, place: &impl Place, out: &mut dyn Findings) {
         self.leave_fence(handle, None, place, out);
         // All have said by now which memory they have touched.
-        self.tell_shared();
+        self.rma.tell_shared(&mut self.stacks);
         self.say_shared(place, out);
         self.update_view(handle, place, out);
         self.settle_transfers();
@@ -362,7 +414,7 @@ impl Tracker {
             window.memory.iter().for_each(|bytes| exposed.remove(bytes));
         }
         if let Some(shared) = window.shared.take() {
-            self.unshare_window(shared);
+            self.rma.unshare_window(shared);
         }
         self.rma.remotes.close(window.name);
         self.rma.stashed.retain(|op| op.window != window.name);
@@ -370,7 +422,7 @@ impl Tracker {
 
     /// `MPI_Finalize`: windows that are still there.
     pub(super) fn finalize_windows(&mut self, place: &impl Place, out: &mut dyn Findings) {
-        self.reveal_shared();
+        self.rma.reveal_shared(&mut self.stacks);
         self.drain(place, out);
         let left: Vec<_> = self
             .rma
@@ -378,7 +430,7 @@ impl Tracker {
             .iter()
             .map(|window| (window.number, window.site, open_epochs(window)))
             .collect();
-        let last = self.last_call().map(|call| &*call.name);
+        let last = self.levels.last_call().map(|call| &*call.name);
         let here = place.site(last, &mut self.stacks);
         for (number, made, opened) in left {
             for opened in opened {
@@ -388,52 +440,6 @@ impl Tracker {
             let sites = &[(Role::Operation, made)];
             self.report_window(Code::WindowNotFreed, number, made, sites, out);
         }
-    }
-
-    /// Memory is about to be given back that windows may expose.
-    pub(super) fn window_memory_released(
-        &mut self,
-        by: &str,
-        call: Option<&'static str>,
-        bytes: &Range<usize>,
-        place: &impl Place,
-    ) {
-        let stacks = &mut self.stacks;
-        for window in self.rma.windows.iter_mut() {
-            let overlap = |memory: &Range<usize>| {
-                let both = memory.start.max(bytes.start)..memory.end.min(bytes.end);
-                (!both.is_empty()).then_some(both)
-            };
-            if let Some(bytes) = window.memory.iter().find_map(overlap) {
-                let site = place.site(call, stacks);
-                window.released.get_or_insert_with(|| Released { by: by.into(), bytes, site });
-            }
-        }
-    }
-
-    /// A window goes on to be used: its memory must be there.
-    fn must_have_memory(&mut self, handle: usize, out: &mut dyn Findings) {
-        let Some(window) = self.rma.windows.get_mut(handle) else { return };
-        let Some(Released { by, bytes, site }) = window.released.take() else { return };
-        let (number, base, made) = (window.number, window.made.base, window.site);
-        let code = Code::WindowMemoryFreed;
-        let Some(maker) = made.call.and_then(commsan_mpi_calls::named) else { return };
-        if out.again(code, site.pc, made.pc) {
-            return;
-        }
-        let (window, base) = (Some(number), Some(base));
-        let operation = Operation { window, base, ..Operation::at(maker, made) };
-        let (mode, size) = (Mode::Write, bytes.len());
-        let report = Report {
-            code,
-            access: Some(Side { by: &by, mode, bytes: bytes.clone() }),
-            operation: operation.party(),
-            concerned: Some((mode, bytes, size)),
-            sites: &[(Role::Release, site), (Role::Operation, made)],
-            threads: false,
-            about: None,
-        };
-        out.report(&report, &self.stacks);
     }
 
     fn report_window(

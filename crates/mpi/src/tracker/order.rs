@@ -1,5 +1,6 @@
 //! What messages and collectives teach this rank about others.
 
+use super::OneSided;
 use super::Tracker;
 use crate::ids::{Group, Token};
 use crate::rma::notice::Notice;
@@ -63,6 +64,70 @@ pub enum Learning {
     Collective(Collective),
 }
 
+impl OneSided {
+    /// A receive is about to be posted.
+    fn expect(&mut self, envelope: Envelope) -> Learning {
+        let expected = self.messages.expect(&envelope);
+        Learning::Message(envelope, expected)
+    }
+
+    /// A persistent request will do this whenever it is started.
+    pub fn init_order(&mut self, key: usize, templates: &[Template]) {
+        if !templates.is_empty() {
+            self.templates.insert(key, templates.to_vec());
+        }
+    }
+
+    /// A persistent request has got another handle.
+    pub(super) fn rename_order(&mut self, old: usize, new: usize) {
+        if let Some(templates) = self.templates.remove(&old) {
+            self.templates.insert(new, templates);
+        }
+        if let Some(learnings) = self.expected.remove(&old) {
+            self.expected.insert(new, learnings);
+        }
+    }
+
+    /// The request is no more, and its operation of no interest. Where several share a handle, it is
+    /// not known whose that is.
+    pub(super) fn unlearn(&mut self, key: usize) {
+        if self.expected.get(&key).is_some_and(|waiting| waiting.len() == 1) {
+            self.expected.remove(&key);
+        }
+        self.templates.remove(&key);
+    }
+
+    /// The completion of a request will teach something.
+    pub fn learn_at(&mut self, key: usize, learning: Learning) {
+        self.expected.entry(key).or_default().push(learning);
+    }
+
+    /// A communicator is gone.
+    pub fn comm_freed(&mut self, comm: usize) {
+        self.collectives.forget(comm);
+    }
+
+    /// All members have come after what each had done when it entered.
+    fn synchronised(&mut self, group: &Group, entered: &FxHashMap<u32, u32>) {
+        let everyone = |window: &Window| {
+            window.made.group.members.iter().all(|rank| group.members.contains(rank))
+        };
+        let windows = &self.windows;
+        self.remotes.forget(|remote| {
+            let complete = remote
+                .complete
+                .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
+            complete && windows.named(remote.window).is_none_or(everyone)
+        });
+        if self.windows.iter().all(everyone)
+            && let (Some(exposed), Some(clock)) = (&mut self.exposed, &self.clock)
+            && let Some(own) = entered.get(&clock.me())
+        {
+            exposed.past_is_ordered(*own);
+        }
+    }
+}
+
 impl Tracker {
     /// A message is about to be sent.
     fn sending(&mut self, group: &Group, comm: usize, dest: i32, tag: i32) {
@@ -76,12 +141,6 @@ impl Tracker {
         clock.mention(rank, &notice);
     }
 
-    /// A receive is about to be posted.
-    fn expect(&mut self, envelope: Envelope) -> Learning {
-        let expected = self.rma.messages.expect(&envelope);
-        Learning::Message(envelope, expected)
-    }
-
     /// A call begins that sends, receives or is a collective; returns what its end will teach.
     pub fn begin_order(&mut self, template: &Template) -> Option<Learning> {
         match template {
@@ -91,7 +150,7 @@ impl Tracker {
                 rank.map(Learning::Newest)
             }
             Template::Partitions { group, source } => group.member(*source).map(Learning::Newest),
-            Template::Receive(envelope) => Some(self.expect(envelope.clone())),
+            Template::Receive(envelope) => Some(self.rma.expect(envelope.clone())),
             Template::Collective { group, comm, flow, root, sources } => {
                 let key = self.rma.collectives.next(group, *comm);
                 let collective = self.enter_collective(key, group.clone(), *flow, *root, sources);
@@ -100,28 +159,11 @@ impl Tracker {
         }
     }
 
-    /// A persistent request will do this whenever it is started.
-    pub fn init_order(&mut self, key: usize, templates: &[Template]) {
-        if !templates.is_empty() {
-            self.rma.templates.insert(key, templates.to_vec());
-        }
-    }
-
-    /// A persistent request has got another handle.
-    pub(super) fn rename_order(&mut self, old: usize, new: usize) {
-        if let Some(templates) = self.rma.templates.remove(&old) {
-            self.rma.templates.insert(new, templates);
-        }
-        if let Some(learnings) = self.rma.expected.remove(&old) {
-            self.rma.expected.insert(new, learnings);
-        }
-    }
-
     /// A persistent request is about to be started.
     pub fn go_order(&mut self, token: Token) {
         for template in self.rma.templates.get(&token.key).cloned().unwrap_or_default() {
             if let Some(learning) = self.begin_order(&template) {
-                self.learn_at(token.key, learning);
+                self.rma.learn_at(token.key, learning);
             }
         }
     }
@@ -145,20 +187,6 @@ impl Tracker {
                 self.learn(&Learning::Newest(rank), None, place, out);
             }
         }
-    }
-
-    /// The request is no more, and its operation of no interest. Where several share a handle, it is
-    /// not known whose that is.
-    pub(super) fn unlearn(&mut self, key: usize) {
-        if self.rma.expected.get(&key).is_some_and(|waiting| waiting.len() == 1) {
-            self.rma.expected.remove(&key);
-        }
-        self.rma.templates.remove(&key);
-    }
-
-    /// The completion of a request will teach something.
-    pub fn learn_at(&mut self, key: usize, learning: Learning) {
-        self.rma.expected.entry(key).or_default().push(learning);
     }
 
     /// A request is complete; `status` holds the source and tag if they are known.
@@ -232,11 +260,6 @@ impl Tracker {
         }
     }
 
-    /// A communicator is gone.
-    pub fn comm_freed(&mut self, comm: usize) {
-        self.rma.collectives.forget(comm);
-    }
-
     /// This process enters a collective.
     fn enter_collective(
         &mut self,
@@ -274,28 +297,7 @@ impl Tracker {
         }
         self.learned(place, out);
         if all {
-            self.synchronised(group, &entered);
-        }
-    }
-
-    /// All members have come after what each had done when it entered.
-    fn synchronised(&mut self, group: &Group, entered: &FxHashMap<u32, u32>) {
-        let rma = &mut self.rma;
-        let everyone = |window: &Window| {
-            window.made.group.members.iter().all(|rank| group.members.contains(rank))
-        };
-        let windows = &rma.windows;
-        rma.remotes.forget(|remote| {
-            let complete = remote
-                .complete
-                .is_some_and(|(rank, segment)| entered.get(&rank).is_some_and(|e| segment <= *e));
-            complete && windows.named(remote.window).is_none_or(everyone)
-        });
-        if rma.windows.iter().all(everyone)
-            && let (Some(exposed), Some(clock)) = (&mut rma.exposed, &rma.clock)
-            && let Some(own) = entered.get(&clock.me())
-        {
-            exposed.past_is_ordered(*own);
+            self.rma.synchronised(group, &entered);
         }
     }
 }

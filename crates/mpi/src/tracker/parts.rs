@@ -9,11 +9,11 @@ use super::Tracker;
 use crate::buffers::{Args, Library, takes_place};
 use crate::collective::signature::Signature;
 use crate::ids::On;
-use crate::parts::{Amount, Entry, Sort};
+use crate::parts::{Amount, Entry, Parts, Sort};
 use commsan_engine::Mode;
 use commsan_model::record::{RawParts, Record};
 use commsan_mpi_calls::{Extent, Flow, Role, Rule};
-use commsan_place::{Findings, Place};
+use commsan_place::{Findings, Place, Stacks};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -42,6 +42,30 @@ enum With {
     Neighbours(Vec<i32>),
 }
 
+impl Parts {
+    /// Tells what was added up.
+    pub(super) fn tell(&self, stacks: &Stacks, out: &mut dyn Findings) {
+        for entry in self.entries() {
+            let parts = entry.members.iter().zip(&entry.parts);
+            let parts = parts.filter(|(_, part)| part.bytes > 0);
+            let parts = parts.map(|(rank, part)| (*rank, part.bytes, part.mark, part.vague));
+            let element = entry.element.flatten().and_then(Signature::elements);
+            let parts = RawParts {
+                name: entry.sort.name,
+                on: Cow::Borrowed(&entry.on),
+                kind: entry.sort.kind,
+                call: Cow::Borrowed(entry.call),
+                sends: entry.sort.sends,
+                calls: entry.calls,
+                element: element.map(|(class, size)| (Cow::Borrowed(class), size)),
+                site: (commsan_model::Role::Operation, entry.site),
+                parts: parts.collect(),
+            };
+            out.emit(Record::Parts(parts), stacks);
+        }
+    }
+}
+
 impl Tracker {
     /// A collective has been called in which each pair of ranks has amounts of its own.
     pub fn pass_parts(&mut self, passed: &[Passed], place: &impl Place, library: &impl Library) {
@@ -58,34 +82,12 @@ impl Tracker {
             let sort = Sort { name, kind: call.kind, sends: passed.sends, pc: place.pc() };
             if !self.parts.knows(&sort) {
                 let site = place.site(Some(&call.name), &mut self.stacks);
-                let on = self.words_for(on);
+                let on = self.together.words_for(on);
                 self.parts.begin(Entry::new(sort, &call.name, on, site, members));
             }
             if let Some(entry) = self.parts.entry(&sort) {
                 entry.add(number, passed.amounts(library));
             }
-        }
-    }
-
-    /// Tells what was added up.
-    pub(super) fn tell_parts(&self, out: &mut dyn Findings) {
-        for entry in self.parts.entries() {
-            let parts = entry.members.iter().zip(&entry.parts);
-            let parts = parts.filter(|(_, part)| part.bytes > 0);
-            let parts = parts.map(|(rank, part)| (*rank, part.bytes, part.mark, part.vague));
-            let element = entry.element.flatten().and_then(Signature::elements);
-            let parts = RawParts {
-                name: entry.sort.name,
-                on: Cow::Borrowed(&entry.on),
-                kind: entry.sort.kind,
-                call: Cow::Borrowed(entry.call),
-                sends: entry.sort.sends,
-                calls: entry.calls,
-                element: element.map(|(class, size)| (Cow::Borrowed(class), size)),
-                site: (commsan_model::Role::Operation, entry.site),
-                parts: parts.collect(),
-            };
-            out.emit(Record::Parts(parts), &self.stacks);
         }
     }
 }

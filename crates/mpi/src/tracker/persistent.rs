@@ -25,8 +25,8 @@ impl Tracker {
             false => accesses.iter_mut().filter_map(Option::take).collect(),
         };
         self.settle();
-        let ((peer, tag), of) = (envelope(args), self.of(args));
-        let messages = self.repeated(args, library);
+        let ((peer, tag), of) = (envelope(args), self.together.of(args));
+        let messages = self.together.repeated(args, library);
         let mut request = Request::new(key, variable, args.call, State::Inactive);
         request.persistent = Some(Box::new(Persistent {
             accesses,
@@ -47,7 +47,7 @@ impl Tracker {
         self.requests.rename(token, key);
         self.steps.rename(token.key, key);
         self.objects.rename(token.key, key);
-        self.rename_order(token.key, key);
+        self.rma.rename_order(token.key, key);
     }
 
     /// A persistent request is about to be started.

@@ -7,11 +7,11 @@
 use super::Tracker;
 use crate::buffers::{Accesses, Args, Library};
 use crate::ids::{On, Token};
-use crate::races::{Content, KEPT, Replacing, Wanted};
+use crate::races::{Content, KEPT, Races, Replacing, Wanted};
 use commsan_engine::{Access, Mode};
 use commsan_model::Role;
 use commsan_model::record::{RawRace, Record};
-use commsan_place::{Findings, Place};
+use commsan_place::{Findings, Place, Stacks};
 use std::ops::Range;
 
 /// What a receive has got.
@@ -38,6 +38,64 @@ pub struct Standing {
 
 /// Reads memory where the program may, and elsewhere nothing; returns how many bytes it has got.
 pub type Read<'a> = &'a dyn Fn(usize, &mut [u8]) -> usize;
+
+impl Races {
+    fn received_from(
+        &mut self,
+        position: u64,
+        sender: Option<(u32, i32)>,
+        got: Option<Got>,
+        read: Read,
+    ) {
+        let content = self.buffer(position).and_then(|buffer| {
+            let mut bytes = [0; KEPT];
+            let length = read(buffer.start, &mut bytes[..buffer.len().min(KEPT)]);
+            (length > 0).then_some(Content { address: buffer.start, bytes, length })
+        });
+        self.complete(position, sender, got.and_then(|got| got.status), content);
+    }
+
+    /// The program, or an MPI call, uses memory.
+    pub(super) fn race_for(
+        &mut self,
+        stacks: &mut Stacks,
+        access: &Access,
+        call: Option<&'static str>,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let seen = self.touched(access, place.pc());
+        if let Some((number, Replacing { comm, first, last })) = seen.used {
+            let race = RawRace {
+                name: comm,
+                taker: (Role::Operation, first.by),
+                instead_of: first.sender,
+                left: (Role::Operation, last.by),
+                sender: last.sender,
+                used: Some((number, (Role::Access, place.site(call, stacks)))),
+            };
+            out.emit(Record::Race(race), stacks);
+        }
+        if let Some(number) = seen.known {
+            out.emit(Record::Known { used: number }, stacks);
+        }
+    }
+
+    /// Tells of receives that may wait for ever.
+    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+        for race in self.finish() {
+            let race = RawRace {
+                name: race.comm(),
+                taker: (Role::Operation, race.taker),
+                instead_of: race.instead_of,
+                left: (Role::Access, race.left()),
+                sender: race.sender(),
+                used: None,
+            };
+            out.emit(Record::Race(race), stacks);
+        }
+    }
+}
 
 impl Tracker {
     /// How things stand.
@@ -83,7 +141,7 @@ impl Tracker {
         let position = self.races.post(wanted, by, state.as_ref().err().copied(), buffer);
         if let (Some(position), Ok(got)) = (position, state) {
             let sender = got.as_ref().and_then(|got| Some((member(got.source)?, got.tag)));
-            self.received_from(position, sender, got, read);
+            self.races.received_from(position, sender, got, read);
         }
     }
 
@@ -94,47 +152,7 @@ impl Tracker {
             let (_, known) = self.together.on.named().find(|(_, known)| known.name == comm)?;
             Some((*known.members.get(usize::try_from(got.source).ok()?)?, got.tag))
         });
-        self.received_from(position, sender, got, read);
-    }
-
-    fn received_from(
-        &mut self,
-        position: u64,
-        sender: Option<(u32, i32)>,
-        got: Option<Got>,
-        read: Read,
-    ) {
-        let content = self.races.buffer(position).and_then(|buffer| {
-            let mut bytes = [0; KEPT];
-            let length = read(buffer.start, &mut bytes[..buffer.len().min(KEPT)]);
-            (length > 0).then_some(Content { address: buffer.start, bytes, length })
-        });
-        self.races.complete(position, sender, got.and_then(|got| got.status), content);
-    }
-
-    /// The program, or an MPI call, uses memory.
-    pub(super) fn race_for(
-        &mut self,
-        access: &Access,
-        call: Option<&'static str>,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let seen = self.races.touched(access, place.pc());
-        if let Some((number, Replacing { comm, first, last })) = seen.used {
-            let race = RawRace {
-                name: comm,
-                taker: (Role::Operation, first.by),
-                instead_of: first.sender,
-                left: (Role::Operation, last.by),
-                sender: last.sender,
-                used: Some((number, (Role::Access, place.site(call, &mut self.stacks)))),
-            };
-            out.emit(Record::Race(race), &self.stacks);
-        }
-        if let Some(number) = seen.known {
-            out.emit(Record::Known { used: number }, &self.stacks);
-        }
+        self.races.received_from(position, sender, got, read);
     }
 
     /// The program may know what this request has received.
@@ -152,20 +170,5 @@ impl Tracker {
     /// Others may act upon what this process knows.
     pub fn told(&mut self) {
         self.races.told();
-    }
-
-    /// Tells of receives that may wait for ever.
-    pub(super) fn tell_races(&mut self, out: &mut dyn Findings) {
-        for race in self.races.finish() {
-            let race = RawRace {
-                name: race.comm(),
-                taker: (Role::Operation, race.taker),
-                instead_of: race.instead_of,
-                left: (Role::Access, race.left()),
-                sender: race.sender(),
-                used: None,
-            };
-            out.emit(Record::Race(race), &self.stacks);
-        }
     }
 }

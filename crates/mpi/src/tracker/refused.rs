@@ -6,7 +6,7 @@
 use super::{Operation, Tracker};
 use crate::buffers::Args;
 use commsan_model::{Code, Role};
-use commsan_place::{About, Findings, Party, Place, Report};
+use commsan_place::{About, Findings, Party, Place, Report, Stacks};
 
 /// Places that are remembered at most.
 const MOST: usize = 32;
@@ -18,23 +18,9 @@ const TRUNCATED: &str = "MPI_ERR_TRUNCATE";
 #[derive(Default)]
 pub(super) struct Refused(Vec<Party>);
 
-impl Tracker {
-    /// A call has returned this error.
-    pub fn refused(&mut self, args: &Args, place: &impl Place) {
-        let is_known = self.refused.0.iter().any(|party| party.site.pc == place.pc());
-        if !is_known && self.refused.0.len() < MOST {
-            let party = Operation::new(args, place, &mut self.stacks).party();
-            self.refused.0.push(party);
-        }
-    }
-
-    /// The program asks what an error means, or handles errors otherwise.
-    pub fn asks_about_errors(&mut self) {
-        self.refused.0.clear();
-    }
-
-    pub(super) fn tell_refused(&mut self, out: &mut dyn Findings) {
-        for party in std::mem::take(&mut self.refused.0) {
+impl Refused {
+    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+        for party in std::mem::take(&mut self.0) {
             let site = party.site;
             if out.again(Code::ErrorIgnored, 0, site.pc) {
                 continue;
@@ -52,7 +38,23 @@ impl Tracker {
                     kind: None,
                 }),
             };
-            out.report(&report, &self.stacks);
+            out.report(&report, stacks);
         }
+    }
+}
+
+impl Tracker {
+    /// A call has returned this error.
+    pub fn refused(&mut self, args: &Args, place: &impl Place) {
+        let is_known = self.refused.0.iter().any(|party| party.site.pc == place.pc());
+        if !is_known && self.refused.0.len() < MOST {
+            let party = Operation::new(args, place, &mut self.stacks).party();
+            self.refused.0.push(party);
+        }
+    }
+
+    /// The program asks what an error means, or handles errors otherwise.
+    pub fn asks_about_errors(&mut self) {
+        self.refused.0.clear();
     }
 }

@@ -1,5 +1,6 @@
 //! Windows that several ranks load from and store to; what that finds is in [`crate::rma::shared`].
 
+use super::OneSided;
 use super::afar::{CALL, FAR, row};
 use super::{Tracker, device};
 use crate::ids::Key;
@@ -9,7 +10,7 @@ use commsan_fabric::sheets::{Name, Sheets};
 use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::CALLS;
-use commsan_place::{Findings, Party, Place, Report, Side, Site};
+use commsan_place::{Findings, Party, Place, Report, Side, Site, Stacks};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -60,37 +61,36 @@ const RACES: usize = 64;
 /// What a place is told of as that no call of MPI has accessed.
 const PLAIN: u32 = u32::MAX;
 
-impl Tracker {
+impl OneSided {
     /// Windows that other ranks load from and store to.
     pub fn shared_windows(&self) -> u32 {
-        self.rma.shared.windows
+        self.shared.windows
     }
 
     /// The window that was just made is shared: each member's part lies there.
     pub(super) fn share_window(&mut self, handle: usize, views: Vec<Range<usize>>) {
-        let rma = &mut self.rma;
-        let (Some(clock), Some(exposed)) = (&rma.clock, &mut rma.exposed) else { return };
-        let Some(window) = rma.windows.get_mut(handle) else { return };
+        let (Some(clock), Some(exposed)) = (&self.clock, &mut self.exposed) else { return };
+        let Some(window) = self.windows.get_mut(handle) else { return };
         let told = clock.segment().saturating_sub(1);
-        let Some(shared) = Shared::new(window.name, views, told, &mut rma.shared.sheets) else {
-            rma.incomplete = true;
+        let Some(shared) = Shared::new(window.name, views, told, &mut self.shared.sheets) else {
+            self.incomplete = true;
             return;
         };
         for view in shared.views() {
-            rma.incomplete |= !exposed.add(view);
+            self.incomplete |= !exposed.add(view);
         }
         let words = shared.words() as u64;
         clock.fabric().publish_part(Key::Bulletin.of(window.name), shared.name.to_bits(), words);
         window.shared = Some(Box::new(shared));
-        rma.shared.windows += 1;
+        self.shared.windows += 1;
     }
 
     /// The window is gone.
     pub(super) fn unshare_window(&mut self, shared: Box<Shared>) {
-        if let Some(exposed) = &mut self.rma.exposed {
+        if let Some(exposed) = &mut self.exposed {
             shared.views().iter().for_each(|view| exposed.remove(view));
         }
-        let all = &mut self.rma.shared;
+        let all = &mut self.shared;
         all.windows -= 1;
         all.gone.push_back(shared);
         if all.gone.len() > GONE
@@ -100,18 +100,20 @@ impl Tracker {
             all.sheets.give_back(shared.name);
         }
     }
+}
 
+impl OneSided {
     /// Before anybody can learn of the segment that ends: tells what was done to shared memory in it, and looks
     /// what that meets.
     #[inline]
-    pub(super) fn tell_shared(&mut self) {
-        if self.rma.shared.windows != 0 {
-            self.tell_and_compare();
+    pub(super) fn tell_shared(&mut self, stacks: &mut Stacks) {
+        if self.shared.windows != 0 {
+            self.tell_and_compare(stacks);
         }
     }
 
-    fn tell_and_compare(&mut self) {
-        let rma = &mut self.rma;
+    fn tell_and_compare(&mut self, stacks: &mut Stacks) {
+        let rma = &mut *self;
         let (Some(clock), Some(exposed)) = (&rma.clock, &rma.exposed) else { return };
         let (me, segment) = (clock.me(), clock.segment());
         // Of all windows, since those that share a block of pages are told of together.
@@ -138,7 +140,7 @@ impl Tracker {
             for one in &told {
                 let call = row(one.past.by).map(|row| row as u32);
                 let far = if is_far(&one.past) { FAR } else { 0 };
-                let stack = self.stacks.intern(&[one.past.pc]);
+                let stack = stacks.intern(&[one.past.pc]);
                 let new = rma.sites.len() as u32;
                 let site = *rma.sites.entry((stack, call.unwrap_or(PLAIN))).or_insert_with(|| {
                     rma.shared.unsaid.push((new, one.past));
@@ -201,12 +203,14 @@ impl Tracker {
     }
 
     /// The last that this process can tell of windows that are still there.
-    pub(super) fn reveal_shared(&mut self) {
-        let windows = self.rma.windows.iter_mut();
+    pub(super) fn reveal_shared(&mut self, stacks: &mut Stacks) {
+        let windows = self.windows.iter_mut();
         windows.filter_map(|window| window.shared.as_mut()).for_each(|shared| shared.reveal());
-        self.tell_shared();
+        self.tell_shared(stacks);
     }
+}
 
+impl Tracker {
     /// Says what was found out when there was nobody to say it to.
     #[inline]
     pub(super) fn say_shared(&mut self, place: &impl Place, out: &mut dyn Findings) {

@@ -1,14 +1,15 @@
 //! From calls to the steps that others may wait for; see [`crate::steps`].
 
+use super::OneSided;
 use super::Tracker;
 use crate::buffers::{Args, Library};
 use crate::ids::{On, Token};
 use crate::ledger::Repeated;
-use crate::steps::{Begun, Comm, sends};
+use crate::steps::{Begun, Comm, Steps, sends};
 use commsan_model::record::Record;
 use commsan_model::{Message, Step};
 use commsan_mpi_calls::{Call, Effect, Flow};
-use commsan_place::{Findings, Place};
+use commsan_place::{Findings, Place, Stacks};
 use std::borrow::Cow;
 
 /// What a call that has succeeded may mean to those who wait for this process.
@@ -20,6 +21,31 @@ pub enum Did<'a> {
     Start(usize),
     /// It has waited for these requests.
     Wait(&'a [Token]),
+}
+
+impl OneSided {
+    fn place_of(
+        &mut self,
+        stacks: &mut Stacks,
+        call: &'static Call,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) -> u32 {
+        let site = place.site(Some(&call.name), stacks);
+        self.number_of(stacks, &site, call, out)
+    }
+}
+
+impl Steps {
+    /// Tells the steps.
+    pub(super) fn tell(&mut self, stacks: &Stacks, out: &mut dyn Findings) {
+        let Some((steps, comms)) = self.known() else { return };
+        for comm in comms {
+            let (on, members) = (Cow::Borrowed(&*comm.on), Cow::Borrowed(&*comm.members));
+            out.emit(Record::Communicator { name: comm.name, on, members }, stacks);
+        }
+        out.emit(Record::Steps { steps: Cow::Borrowed(steps) }, stacks);
+    }
 }
 
 impl Tracker {
@@ -47,7 +73,7 @@ impl Tracker {
         out: &mut dyn Findings,
     ) {
         if let Did::Wait(tokens) = did {
-            let number = self.place_of(args.call, place, out);
+            let number = self.rma.place_of(&mut self.stacks, args.call, place, out);
             return self.steps.finish(tokens.iter().map(|token| token.key), number);
         }
         let request = match did {
@@ -88,7 +114,7 @@ impl Tracker {
             let all = call.flow != Flow::Neighbours && known.size > 1;
             if all && known.members.contains(&me) {
                 let comm = self.step_comm(handle).filter(|_| call.effect != Effect::Init)?;
-                let place = self.place_of(call, place, out);
+                let place = self.rma.place_of(&mut self.stacks, call, place, out);
                 begun.push(Step::Enter { comm, place });
             }
             return Some(begun);
@@ -97,7 +123,7 @@ impl Tracker {
         if call.effect == Effect::Init {
             return Some(begun); // begun when it is started
         }
-        let number = self.place_of(call, place, out);
+        let number = self.rma.place_of(&mut self.stacks, call, place, out);
         let message = |peer: usize, tag: Option<usize>| {
             let known = self.together.on.find(On::Comm(handle))?;
             let peer = *known.members.get(usize::try_from(args.int(peer)).ok()?)?;
@@ -126,7 +152,7 @@ impl Tracker {
         if !self.steps.are_open() {
             return;
         }
-        let number = self.place_of(call, place, out);
+        let number = self.rma.place_of(&mut self.stacks, call, place, out);
         let mut begun = Begun::new();
         for (sort, on, tag) in repeated {
             let Some(peer) = sort.peer else { return self.steps.end() };
@@ -152,23 +178,8 @@ impl Tracker {
     fn step_comm(&mut self, handle: usize) -> Option<u32> {
         let known = self.together.on.find(On::Comm(handle)).filter(|known| known.name != 0)?;
         let (name, members) = (known.name, known.members.clone());
-        let on = || self.words_for(On::Comm(handle));
+        let on = || self.together.words_for(On::Comm(handle));
         let on = (!self.steps.names(name)).then(on).unwrap_or_default();
         Some(self.steps.comm(name, || Comm { name, on, members }))
-    }
-
-    fn place_of(&mut self, call: &'static Call, place: &impl Place, out: &mut dyn Findings) -> u32 {
-        let site = place.site(Some(&call.name), &mut self.stacks);
-        self.number_of(&site, call, out)
-    }
-
-    /// Tells the steps.
-    pub(super) fn tell_steps(&mut self, out: &mut dyn Findings) {
-        let Some((steps, comms)) = self.steps.known() else { return };
-        for comm in comms {
-            let (on, members) = (Cow::Borrowed(&*comm.on), Cow::Borrowed(&*comm.members));
-            out.emit(Record::Communicator { name: comm.name, on, members }, &self.stacks);
-        }
-        out.emit(Record::Steps { steps: Cow::Borrowed(steps) }, &self.stacks);
     }
 }

@@ -1,11 +1,28 @@
 //! How fences, exposures, locks and atomic reads order this rank and others.
 
+use super::OneSided;
 use super::Tracker;
 use crate::ids::{Key, mixed};
 use crate::rma::clock::Clock;
 use crate::rma::notice::{Epoch, Notice, Which};
 use crate::rma::windows::{Active, Fetch, Granted, Held, Window};
 use commsan_place::{Findings, Place, Site};
+
+impl OneSided {
+    /// This process is about to give up locks.
+    pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>) {
+        let (Some(window), Some(clock)) = (self.windows.get_mut(handle), &mut self.clock) else {
+            return;
+        };
+        let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
+        window.ended = Some(clock.segment());
+        window.publish(clock.segment());
+        for rank in window.targets(target) {
+            clock.release(rank, lock_key(window.name, exclusive));
+        }
+        self.set_segment();
+    }
+}
 
 impl Tracker {
     pub(super) fn enter_fence(&mut self, handle: usize) {
@@ -97,21 +114,6 @@ impl Tracker {
             self.rma.remotes.complete(name, *origin, Which::All, (me, segment));
         }
         self.learned(place, out);
-    }
-
-    /// This process is about to give up locks.
-    pub(super) fn pass_locks(&mut self, handle: usize, target: Option<i32>) {
-        let rma = &mut self.rma;
-        let (Some(window), Some(clock)) = (rma.windows.get_mut(handle), &mut rma.clock) else {
-            return;
-        };
-        let exclusive = window.locks.iter().any(|lock| lock.target == target && lock.exclusive);
-        window.ended = Some(clock.segment());
-        window.publish(clock.segment());
-        for rank in window.targets(target) {
-            clock.release(rank, lock_key(window.name, exclusive));
-        }
-        self.set_segment();
     }
 
     /// This process may have got locks that others had.

@@ -1,5 +1,6 @@
 //! One-sided operations of this process: their local buffers, and their announcement.
 
+use super::OneSided;
 use super::afar::{CALL, FAR};
 use super::onesided::target;
 use super::{Operation, Tracker};
@@ -14,7 +15,7 @@ use commsan_engine::{Access, Footprint, Mode, OpId, Pattern, Runs};
 use commsan_model::record::Record;
 use commsan_model::{Code, Role};
 use commsan_mpi_calls::Call;
-use commsan_place::{Findings, Place, Report, Side, Site};
+use commsan_place::{Findings, Place, Report, Side, Site, Stacks};
 use std::ops::Range;
 
 /// Operations on a window that are young at most: each access that meets one looks at all.
@@ -75,6 +76,44 @@ impl Transfer {
     fn span(&self, window: &Window) -> Range<i64> {
         let (at, span) = (self.offset(window), self.pattern.span());
         at + span.start as i64..at + span.end as i64
+    }
+}
+
+impl OneSided {
+    /// An operation touches what is not the target's window.
+    fn report_outside(
+        &mut self,
+        stacks: &mut Stacks,
+        args: &Args,
+        transfer: &Transfer,
+        place: &impl Place,
+        out: &mut dyn Findings,
+    ) {
+        let Some(window) = self.windows.get(transfer.window) else { return };
+        let (number, made, span) = (window.number, window.site, transfer.span(window));
+        let part = window.part(transfer.target).filter(|_| !window.made.dynamic);
+        let size = part.map_or(0, |part| part.size as usize);
+        let Some(call) = made.call.and_then(commsan_mpi_calls::named) else { return };
+        let site = place.site(Some(&args.call.name), stacks);
+        if out.again(Code::OutsideWindow, site.pc, made.pc) {
+            return;
+        }
+        let operation = Operation {
+            window: Some(number),
+            peer: Some(transfer.target),
+            ..Operation::at(call, made)
+        };
+        let bytes = span.start as usize..span.end as usize;
+        let report = Report {
+            code: Code::OutsideWindow,
+            access: Some(Side { by: &args.call.name, mode: transfer.mode, bytes }),
+            operation: operation.party(),
+            concerned: Some((Mode::Write, 0..size, size)),
+            sites: &[(Role::Access, site)],
+            threads: false,
+            about: None,
+        };
+        out.report(&report, stacks);
     }
 }
 
@@ -150,7 +189,7 @@ impl Tracker {
             self.window_misuse(Code::OutsideEpoch, args, number, active, place, out);
         }
         if beyond {
-            self.report_outside(args, transfer, place, out);
+            self.rma.report_outside(&mut self.stacks, args, transfer, place, out);
         }
         let site = place.site(Some(&args.call.name), &mut self.stacks);
         if outside || beyond || requested {
@@ -165,41 +204,6 @@ impl Tracker {
             self.drain(place, out); // what this process does next is no past access
         }
         true
-    }
-
-    /// An operation touches what is not the target's window.
-    fn report_outside(
-        &mut self,
-        args: &Args,
-        transfer: &Transfer,
-        place: &impl Place,
-        out: &mut dyn Findings,
-    ) {
-        let Some(window) = self.rma.windows.get(transfer.window) else { return };
-        let (number, made, span) = (window.number, window.site, transfer.span(window));
-        let part = window.part(transfer.target).filter(|_| !window.made.dynamic);
-        let size = part.map_or(0, |part| part.size as usize);
-        let Some(call) = made.call.and_then(commsan_mpi_calls::named) else { return };
-        let site = place.site(Some(&args.call.name), &mut self.stacks);
-        if out.again(Code::OutsideWindow, site.pc, made.pc) {
-            return;
-        }
-        let operation = Operation {
-            window: Some(number),
-            peer: Some(transfer.target),
-            ..Operation::at(call, made)
-        };
-        let bytes = span.start as usize..span.end as usize;
-        let report = Report {
-            code: Code::OutsideWindow,
-            access: Some(Side { by: &args.call.name, mode: transfer.mode, bytes }),
-            operation: operation.party(),
-            concerned: Some((Mode::Write, 0..size, size)),
-            sites: &[(Role::Access, site)],
-            threads: false,
-            about: None,
-        };
-        out.report(&report, &self.stacks);
     }
 
     /// A one-sided operation has started that was not pending before.
@@ -432,7 +436,7 @@ impl Tracker {
     /// Others who read atomically what is written there from now on come after all that was done before.
     fn release_cells(&mut self, world: u32, cells: &Cells) {
         self.note_ended_work();
-        self.tell_shared();
+        self.rma.tell_shared(&mut self.stacks);
         if let Some(clock) = &mut self.rma.clock {
             cells.released().for_each(|cell| clock.add(world, cell));
         }

@@ -13,6 +13,8 @@
 //! A need says what others must do, not whether they have done it: an operation of a request may be
 //! complete without anybody having looked.
 
+use super::OneSided;
+use super::Together;
 use super::Tracker;
 use super::onesided::target;
 use super::operation::Operation;
@@ -74,14 +76,14 @@ pub struct Facts<'a> {
 /// It is not known what is needed.
 pub(super) struct Unsure;
 
-impl Tracker {
+impl Together {
     /// What an operation of this call is one of.
     #[inline]
     pub(super) fn of(&self, args: &Args) -> Of {
         let at = &args.call.at;
         let comm = at.comm.map(|index| On::Comm(args.words[index]));
         let on = comm.or_else(|| Some(On::File(args.words[at.file?])));
-        let entered = on.filter(|_| args.call.enters).and_then(|on| self.together.on.find(on));
+        let entered = on.filter(|_| args.call.enters).and_then(|on| self.on.find(on));
         Of {
             on,
             number: entered.map_or(0, |known| known.entered),
@@ -89,6 +91,169 @@ impl Tracker {
         }
     }
 
+    /// What an operation needs; nothing if it is one with `MPI_PROC_NULL`.
+    fn need(&self, operation: &Operation, facts: &Facts) -> Result<Option<Need>, Unsure> {
+        let (call, Of { on, number, peer }) = (operation.call, operation.of);
+        if call.effect == Effect::Rma {
+            return Ok(None); // it needs nobody's call, unless the library needs a call to go on
+        }
+        let (on, site) = (on.ok_or(Unsure)?, Some(operation.site));
+        if call.enters {
+            return self.together(call, on, number, site).map(Some);
+        }
+        let On::Comm(comm) = on else { return Err(Unsure) };
+        let both = call.at.dest.is_some() && call.at.source.is_some();
+        let kind = match call.at.dest {
+            _ if both || call.effect == Effect::InitPartitioned => NeedKind::Other,
+            Some(_) => NeedKind::Send,
+            None => NeedKind::Receive,
+        };
+        let peer = if both { -1 } else { peer };
+        self.message(call, kind, comm, peer, operation.tag, site, facts)
+    }
+
+    fn members(&self, on: On) -> Result<Arc<[u32]>, Unsure> {
+        let known = self.on.find(on).filter(|known| !known.members.is_empty());
+        known.map(|known| known.members.clone()).ok_or(Unsure)
+    }
+
+    fn others(&self, on: On) -> Result<Vec<u32>, Unsure> {
+        let (_, me) = self.board.ok_or(Unsure)?;
+        Ok(self.members(on)?.iter().copied().filter(|rank| *rank != me).collect())
+    }
+
+    /// A collective.
+    fn together(
+        &self,
+        call: &'static Call,
+        on: On,
+        number: u32,
+        site: Option<Site>,
+    ) -> Result<Need, Unsure> {
+        let ranks = self.others(on)?;
+        let name = self.on.find(on).map_or(0, |known| known.name);
+        let on = self.words_for(on);
+        Ok(Need {
+            kind: NeedKind::Collective,
+            call: Cow::Borrowed(&call.name),
+            site: site.map(|site| (Role::Operation, site)),
+            ranks: ranks.into(),
+            tag: None,
+            on: on.into(),
+            name,
+            number,
+        })
+    }
+
+    fn need_of_finalize(&self, call: &'static Call) -> Result<Need, Unsure> {
+        let (board, me) = self.board.ok_or(Unsure)?;
+        let ranks = (0..board.moves().count() as u32).filter(|rank| *rank != me).collect();
+        let (name, on) = FINALIZE;
+        Ok(Need {
+            kind: NeedKind::Collective,
+            call: Cow::Borrowed(&call.name),
+            site: None,
+            ranks,
+            tag: None,
+            on: on.into(),
+            name,
+            number: 1,
+        })
+    }
+
+    fn window(&self, call: &'static Call, win: usize) -> Result<Need, Unsure> {
+        let on = On::Window(win);
+        Ok(Need {
+            kind: NeedKind::Window,
+            call: Cow::Borrowed(&call.name),
+            site: None,
+            ranks: self.others(on)?.into(),
+            tag: None,
+            on: self.words_for(on).into(),
+            name: self.on.find(on).map_or(0, |known| known.name),
+            number: 0,
+        })
+    }
+
+    /// A message to or from one rank of a communicator, or from any.
+    #[expect(clippy::too_many_arguments, reason = "what an envelope consists of")]
+    fn message(
+        &self,
+        call: &'static Call,
+        kind: NeedKind,
+        comm: usize,
+        peer: i32,
+        tag: Option<i32>,
+        site: Option<Site>,
+        facts: &Facts,
+    ) -> Result<Option<Need>, Unsure> {
+        if peer == facts.proc_null {
+            return Ok(None);
+        }
+        let on = On::Comm(comm);
+        let members = self.members(on)?;
+        let ranks = match usize::try_from(peer) {
+            Ok(peer) => vec![*members.get(peer).ok_or(Unsure)?],
+            Err(_) => self.others(on)?,
+        };
+        let name = self.on.find(on).map_or(0, |known| known.name);
+        let on = self.words_for(on);
+        Ok(Some(Need {
+            kind,
+            call: Cow::Borrowed(&call.name),
+            site: site.map(|site| (Role::Operation, site)),
+            ranks: ranks.into(),
+            tag,
+            on: on.into(),
+            name,
+            number: 0,
+        }))
+    }
+
+    /// Bytes that the call itself moves, or more.
+    fn bytes_of(&self, asked: &Asked, facts: &Facts) -> u64 {
+        let args = asked.args;
+        let comm = args.call.at.comm.map(|index| On::Comm(args.words[index]));
+        let members = comm.and_then(|comm| self.members(comm).ok()).map_or(1, |all| all.len());
+        let of = |rule: &commsan_mpi_calls::Rule| {
+            let elements = match rule.extent {
+                Extent::Blocks { count, times } => {
+                    let times = match times {
+                        Times::Once => 1,
+                        Times::Param(index) => args.int(index).max(0) as usize,
+                        Times::Size | Times::Local | Times::In | Times::Out => members,
+                    };
+                    args.count(count) as u64 * times as u64
+                }
+                Extent::Placed { counts, .. } | Extent::Sum(counts) | Extent::Own(counts)
+                    if rule.on == commsan_mpi_calls::On::All && args.words[counts] != 0 =>
+                {
+                    let count = |n| (facts.count_at)(args.words[counts], n, args.call.large);
+                    (0..members).map(|n| count(n).max(0) as u64).sum()
+                }
+                // What the root has for each, each has itself.
+                Extent::Placed { .. } | Extent::Sum(_) | Extent::Own(_) => 0,
+                Extent::One => 1,
+            };
+            let size = (facts.size_of)(args.words[rule.datatype]).map_or(LARGE, |size| size as u64);
+            elements.saturating_mul(size)
+        };
+        args.call.accesses.iter().map(of).fold(0, u64::saturating_add)
+    }
+}
+
+impl OneSided {
+    /// Locks and exposed parts that others may wait for, or that let them go on.
+    fn holds(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.windows.iter().flat_map(|window| {
+            let locks = window.locks.iter();
+            let locks = locks.map(|lock| (Key::Held.of(window.name), held(lock).number()));
+            locks.chain(window.exposure.iter().map(|_| (Key::Exposed.of(window.name), 1)))
+        })
+    }
+}
+
+impl Tracker {
     /// Tells what this process waits for.
     pub fn waits(
         &mut self,
@@ -108,14 +273,14 @@ impl Tracker {
         let is_sure = needs.as_ref().is_ok_and(|needs| !needs.is_empty()) && !self.gpu.has_work();
         let mut needs = needs.unwrap_or_default();
         let mut pending = self.pending(asked.tokens, facts);
-        let bytes = self.bytes_pending() + self.bytes_of(asked, facts);
+        let bytes = self.bytes_pending() + self.together.bytes_of(asked, facts);
         let mut room = RANKS;
         cut(&mut needs, &mut room);
         cut(&mut pending, &mut room);
-        let mut entered: Vec<_> = self.meetings().collect();
-        entered.extend(self.name_between(asked.args).map(|name| (name, 0)));
+        let mut entered: Vec<_> = self.together.meetings().collect();
+        entered.extend(self.together.name_between(asked.args).map(|name| (name, 0)));
         entered.extend(self.together.on.entered().take(ENTERED));
-        entered.extend(self.holds().take(ENTERED));
+        entered.extend(self.rma.holds().take(ENTERED));
         if call.ends() {
             entered.push((FINALIZE.0, 1));
         }
@@ -172,8 +337,9 @@ impl Tracker {
             }
         }
         let active = self.active().filter(|(request, _)| meant.contains(&request.sequence));
-        let found: Vec<_> =
-            active.map(|(_, operation)| self.need(operation, facts)).collect::<Result<_, _>>()?;
+        let found: Vec<_> = active
+            .map(|(_, operation)| self.together.need(operation, facts))
+            .collect::<Result<_, _>>()?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -182,7 +348,9 @@ impl Tracker {
         let others = self
             .active()
             .filter(|(request, _)| tokens.iter().all(|token| token.key != request.key));
-        others.filter_map(|(_, operation)| self.need(operation, facts).ok().flatten()).collect()
+        others
+            .filter_map(|(_, operation)| self.together.need(operation, facts).ok().flatten())
+            .collect()
     }
 
     /// Requests that are active, with their operations.
@@ -197,27 +365,6 @@ impl Tracker {
         })
     }
 
-    /// What an operation needs; nothing if it is one with `MPI_PROC_NULL`.
-    fn need(&self, operation: &Operation, facts: &Facts) -> Result<Option<Need>, Unsure> {
-        let (call, Of { on, number, peer }) = (operation.call, operation.of);
-        if call.effect == Effect::Rma {
-            return Ok(None); // it needs nobody's call, unless the library needs a call to go on
-        }
-        let (on, site) = (on.ok_or(Unsure)?, Some(operation.site));
-        if call.enters {
-            return self.together(call, on, number, site).map(Some);
-        }
-        let On::Comm(comm) = on else { return Err(Unsure) };
-        let both = call.at.dest.is_some() && call.at.source.is_some();
-        let kind = match call.at.dest {
-            _ if both || call.effect == Effect::InitPartitioned => NeedKind::Other,
-            Some(_) => NeedKind::Send,
-            None => NeedKind::Receive,
-        };
-        let peer = if both { -1 } else { peer };
-        self.message(call, kind, comm, peer, operation.tag, site, facts)
-    }
-
     fn needs_of_call(
         &self,
         asked: &Asked,
@@ -227,21 +374,21 @@ impl Tracker {
         let Asked { args, on, .. } = asked;
         let (call, at) = (args.call, &args.call.at);
         if call.ends() {
-            return self.need_of_finalize(call).map(|need| vec![need]);
+            return self.together.need_of_finalize(call).map(|need| vec![need]);
         }
         if at.op.is_some_and(|index| (facts.is_the_programs)(args.words[index])) {
             return Err(Unsure);
         }
         if let Some(on) = *on {
             let number = self.together.on.find(on).map_or(0, |known| known.entered);
-            let mut needs = vec![self.together(call, on, number, None)?];
+            let mut needs = vec![self.together.together(call, on, number, None)?];
             if at.peer_comm.is_some() {
-                needs.push(self.need_between(args)?);
+                needs.push(self.together.need_between(args)?);
             }
             return Ok(needs);
         }
         if call.is_by_group() {
-            return Ok(vec![self.need_of_group(call, thread)?]);
+            return Ok(vec![self.together.need_of_group(call, thread)?]);
         }
         if let Some(win) = at.win {
             return self.needs_of_window(args, args.words[win]);
@@ -252,62 +399,29 @@ impl Tracker {
         let tag = |index: Option<usize>| index.map(int).filter(|tag| *tag >= 0);
         let mut needs = Vec::new();
         if let Some(dest) = at.dest.map(int) {
-            needs.push(self.message(call, NeedKind::Send, comm, dest, tag(at.tag), None, facts)?);
+            needs.push(self.together.message(
+                call,
+                NeedKind::Send,
+                comm,
+                dest,
+                tag(at.tag),
+                None,
+                facts,
+            )?);
         }
         if let Some(source) = at.source.map(int) {
             let tag = tag(at.received_tag);
-            needs.push(self.message(call, NeedKind::Receive, comm, source, tag, None, facts)?);
+            needs.push(self.together.message(
+                call,
+                NeedKind::Receive,
+                comm,
+                source,
+                tag,
+                None,
+                facts,
+            )?);
         }
         Ok(needs.into_iter().flatten().collect())
-    }
-
-    fn members(&self, on: On) -> Result<Arc<[u32]>, Unsure> {
-        let known = self.together.on.find(on).filter(|known| !known.members.is_empty());
-        known.map(|known| known.members.clone()).ok_or(Unsure)
-    }
-
-    fn others(&self, on: On) -> Result<Vec<u32>, Unsure> {
-        let (_, me) = self.together.board.ok_or(Unsure)?;
-        Ok(self.members(on)?.iter().copied().filter(|rank| *rank != me).collect())
-    }
-
-    /// A collective.
-    fn together(
-        &self,
-        call: &'static Call,
-        on: On,
-        number: u32,
-        site: Option<Site>,
-    ) -> Result<Need, Unsure> {
-        let ranks = self.others(on)?;
-        let name = self.together.on.find(on).map_or(0, |known| known.name);
-        let on = self.words_for(on);
-        Ok(Need {
-            kind: NeedKind::Collective,
-            call: Cow::Borrowed(&call.name),
-            site: site.map(|site| (Role::Operation, site)),
-            ranks: ranks.into(),
-            tag: None,
-            on: on.into(),
-            name,
-            number,
-        })
-    }
-
-    fn need_of_finalize(&self, call: &'static Call) -> Result<Need, Unsure> {
-        let (board, me) = self.together.board.ok_or(Unsure)?;
-        let ranks = (0..board.moves().count() as u32).filter(|rank| *rank != me).collect();
-        let (name, on) = FINALIZE;
-        Ok(Need {
-            kind: NeedKind::Collective,
-            call: Cow::Borrowed(&call.name),
-            site: None,
-            ranks,
-            tag: None,
-            on: on.into(),
-            name,
-            number: 1,
-        })
     }
 
     /// What a call needs that synchronises a window or starts an operation on one. What has been started is
@@ -315,7 +429,7 @@ impl Tracker {
     /// call once its lock is granted or the target's part exposed.
     fn needs_of_window(&self, args: &Args, handle: usize) -> Result<Vec<Need>, Unsure> {
         let call = args.call;
-        let all = self.window(call, handle)?;
+        let all = self.together.window(call, handle)?;
         let window = self.rma.windows.get(handle).ok_or(Unsure)?;
         let target = target(args);
         let is_meant =
@@ -353,100 +467,11 @@ impl Tracker {
         }
     }
 
-    /// Locks and exposed parts that others may wait for, or that let them go on.
-    fn holds(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.rma.windows.iter().flat_map(|window| {
-            let locks = window.locks.iter();
-            let locks = locks.map(|lock| (Key::Held.of(window.name), held(lock).number()));
-            locks.chain(window.exposure.iter().map(|_| (Key::Exposed.of(window.name), 1)))
-        })
-    }
-
-    fn window(&self, call: &'static Call, win: usize) -> Result<Need, Unsure> {
-        let on = On::Window(win);
-        Ok(Need {
-            kind: NeedKind::Window,
-            call: Cow::Borrowed(&call.name),
-            site: None,
-            ranks: self.others(on)?.into(),
-            tag: None,
-            on: self.words_for(on).into(),
-            name: self.together.on.find(on).map_or(0, |known| known.name),
-            number: 0,
-        })
-    }
-
-    /// A message to or from one rank of a communicator, or from any.
-    #[expect(clippy::too_many_arguments, reason = "what an envelope consists of")]
-    fn message(
-        &self,
-        call: &'static Call,
-        kind: NeedKind,
-        comm: usize,
-        peer: i32,
-        tag: Option<i32>,
-        site: Option<Site>,
-        facts: &Facts,
-    ) -> Result<Option<Need>, Unsure> {
-        if peer == facts.proc_null {
-            return Ok(None);
-        }
-        let on = On::Comm(comm);
-        let members = self.members(on)?;
-        let ranks = match usize::try_from(peer) {
-            Ok(peer) => vec![*members.get(peer).ok_or(Unsure)?],
-            Err(_) => self.others(on)?,
-        };
-        let name = self.together.on.find(on).map_or(0, |known| known.name);
-        let on = self.words_for(on);
-        Ok(Some(Need {
-            kind,
-            call: Cow::Borrowed(&call.name),
-            site: site.map(|site| (Role::Operation, site)),
-            ranks: ranks.into(),
-            tag,
-            on: on.into(),
-            name,
-            number: 0,
-        }))
-    }
-
     /// Bytes of all operations that have been started, and what stands for their number.
     fn bytes_pending(&self) -> u64 {
         let bytes = |access: &Access| access.footprint.bytes() as u64;
         let of = |id| EACH + self.live.accesses(id).iter().map(bytes).sum::<u64>();
         self.live.iter().map(|(id, _)| of(id)).sum()
-    }
-
-    /// Bytes that the call itself moves, or more.
-    fn bytes_of(&self, asked: &Asked, facts: &Facts) -> u64 {
-        let args = asked.args;
-        let comm = args.call.at.comm.map(|index| On::Comm(args.words[index]));
-        let members = comm.and_then(|comm| self.members(comm).ok()).map_or(1, |all| all.len());
-        let of = |rule: &commsan_mpi_calls::Rule| {
-            let elements = match rule.extent {
-                Extent::Blocks { count, times } => {
-                    let times = match times {
-                        Times::Once => 1,
-                        Times::Param(index) => args.int(index).max(0) as usize,
-                        Times::Size | Times::Local | Times::In | Times::Out => members,
-                    };
-                    args.count(count) as u64 * times as u64
-                }
-                Extent::Placed { counts, .. } | Extent::Sum(counts) | Extent::Own(counts)
-                    if rule.on == commsan_mpi_calls::On::All && args.words[counts] != 0 =>
-                {
-                    let count = |n| (facts.count_at)(args.words[counts], n, args.call.large);
-                    (0..members).map(|n| count(n).max(0) as u64).sum()
-                }
-                // What the root has for each, each has itself.
-                Extent::Placed { .. } | Extent::Sum(_) | Extent::Own(_) => 0,
-                Extent::One => 1,
-            };
-            let size = (facts.size_of)(args.words[rule.datatype]).map_or(LARGE, |size| size as u64);
-            elements.saturating_mul(size)
-        };
-        args.call.accesses.iter().map(of).fold(0, u64::saturating_add)
     }
 }
 

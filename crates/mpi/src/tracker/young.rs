@@ -30,7 +30,8 @@ impl Tracker {
         if !self.pages.claim(bytes, mode) {
             return false;
         }
-        let (of, tag) = (self.of(args), args.call.at.tag.map_or(-1, |index| args.int(index)));
+        let (of, tag) =
+            (self.together.of(args), args.call.at.tag.map_or(-1, |index| args.int(index)));
         let (stack, frame) = match bytes.is_empty() {
             true => (place.stack(&mut self.stacks), None),
             false => place.stack_around(bytes.start, &mut self.stacks),
