@@ -91,7 +91,8 @@ impl Kit {
         if job.device_messages && self.is_real() {
             command.env("OMPI_MCA_pml", "ucx").env("OMPI_MCA_osc", "ucx");
             command.env("OMPI_MCA_pml_ucx_tls", "any").env("OMPI_MCA_pml_ucx_devices", "any");
-            command.env("UCX_WARN_UNUSED_ENV_VARS", "n").env("UCX_LOG_LEVEL", "error");
+            // It does not see all allocations: each pointer is asked for (without, messages crash on an H100).
+            command.env("UCX_MEMTYPE_CACHE", "n").env("UCX_WARN_UNUSED_ENV_VARS", "n");
         } else {
             command.env("OMPI_MCA_pml", "ob1");
         }

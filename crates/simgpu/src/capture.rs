@@ -221,7 +221,7 @@ impl State {
         }
     }
 
-    fn break_capture(&mut self, capture: u64) {
+    pub(crate) fn break_capture(&mut self, capture: u64) {
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
             capture.broken = true;
         }

@@ -39,7 +39,8 @@ impl Request {
         let fits = within(self.grid, limits::GRID)
             && within(self.block, limits::BLOCK)
             && self.threads() <= limits::BLOCK_THREADS;
-        if fits { Ok(()) } else { Err(Error::INVALID_CONFIGURATION) }
+        // So does CUDA 13 (seen with 13.5 in front of a driver of 13.0).
+        if fits { Ok(()) } else { Err(Error::INVALID_VALUE) }
     }
 
     /// Checks what holds for this one; `allowed` is the dynamic shared memory it may have.
@@ -264,7 +265,7 @@ mod tests {
     fn what_a_launch_may_not_be() {
         let mut session = session(1);
         let refused = |session: &mut Session, request| launch(session, request, &8, &0);
-        assert_eq!(refused(&mut session, request(0, 0)), Err(Error::INVALID_CONFIGURATION));
+        assert_eq!(refused(&mut session, request(0, 0)), Err(Error::INVALID_VALUE));
         assert_eq!(refused(&mut session, request(65, 0)), Err(Error::LAUNCH_OUT_OF_RESOURCES));
         assert_eq!(refused(&mut session, request(1, 49 << 10)), Err(Error::INVALID_VALUE));
         session.modules.set_shared_limit(FUNCTION, 100 << 10);

@@ -165,11 +165,17 @@ impl Session {
 
     /// The operation that stands for an event, if it is pending, and another process's record of
     /// it, if that has not happened.
-    pub fn outstanding(&self, event: usize) -> Result<(Option<OpId>, Option<Mark>)> {
+    ///
+    /// Who asks for an event that was recorded in a capture breaks the capture.
+    pub fn outstanding(&mut self, event: usize) -> Result<(Option<OpId>, Option<Mark>)> {
         let event = self.events.get(event)?;
         self.usable(event.device)?;
         let op = match &event.record {
-            Record::Captured(_) => return Err(Error::CAPTURED_EVENT),
+            Record::Captured(joined) => {
+                let capture = joined.capture;
+                self.break_capture(capture);
+                return Err(Error::CAPTURED_EVENT);
+            }
             Record::Op(op) => Some(*op).filter(|&op| self.order.is_pending(op)),
             Record::Never => None,
         };

@@ -103,7 +103,7 @@ fn word_cases() -> Vec<Case<u32>> {
             b => (a as i32).wrapping_div(b as i32) as u32,
         }),
         words("rem_s", "rem.s32", 2, |a, b, _| match b {
-            0 => a,
+            0 => u32::MAX,
             b => (a as i32).wrapping_rem(b as i32) as u32,
         }),
         words("min_s", "min.s32", 2, |a, b, _| (a as i32).min(b as i32) as u32),
@@ -148,7 +148,7 @@ fn word_cases() -> Vec<Case<u32>> {
         words("cvt_s8", "cvt.s32.s8", 1, |a, _, _| a as i8 as u32),
         words("cvt_sat_u8", "cvt.sat.u8.s32", 1, |a, _, _| (a as i32).clamp(0, 255) as u32),
         words("cvt_f_s", "cvt.rn.f32.s32", 1, |a, _, _| (a as i32 as f32).to_bits()),
-        words("rem_u", "rem.u32", 2, |a, b, _| a.checked_rem(b).unwrap_or(a)),
+        words("rem_u", "rem.u32", 2, |a, b, _| a.checked_rem(b).unwrap_or(u32::MAX)),
         words("mul24_hi", "mul24.hi.s32", 2, |a, b, _| {
             let low = |v: u32| i64::from((v << 8) as i32 >> 8);
             ((low(a) * low(b)) >> 16) as u32
@@ -452,8 +452,13 @@ fn long_cases() -> Vec<Case<u64>> {
     other("pack", "mov.b64 {%aw, %bw}, %a; mov.b64 %result, {%bw, %cw};", |a, _, c| {
         a >> 32 | c << 32
     });
-    other("bfi", "bfi.b64 %result, %a, %b, %cw, 13;", |a, b, c| {
+    other("bfi_word", "bfi.b32 %rw, %aw, %bw, %cw, 13; cvt.u64.u32 %result, %rw;", |a, b, c| {
         let at = c as u32 & 0xff;
+        let mask = 0x1fffu32.checked_shl(at).unwrap_or(0);
+        (b as u32 & !mask | (a as u32).checked_shl(at).unwrap_or(0) & mask).into()
+    });
+    other("bfi", "bfi.b64 %result, %a, %b, %cw, 13;", |a, b, c| {
+        let at = c as u32;
         let mask = 0x1fffu64.checked_shl(at).unwrap_or(0);
         b & !mask | a.checked_shl(at).unwrap_or(0) & mask
     });

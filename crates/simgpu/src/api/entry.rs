@@ -26,7 +26,10 @@ pub(crate) fn call(body: impl FnOnce(&mut Session) -> Result) -> c_int {
     match outcome.unwrap_or(Err(Error::UNKNOWN)) {
         Ok(()) => SUCCESS,
         Err(error) => {
-            thread::set_last_error(error);
+            // "Not ready" is an answer, which is not kept as an error.
+            if error != Error::NOT_READY {
+                thread::set_last_error(error);
+            }
             error.code()
         }
     }

@@ -16,6 +16,12 @@ static void captured() {
     OK(cudaEventCreate(&join));
     *host = 77;
     cudaGraph_t graph;
+    // Who asks for a captured event breaks the capture.
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    OK(cudaEventRecord(fork, s));
+    EXPECT(cudaEventQuery(fork), cudaErrorCapturedEvent);
+    EXPECT(cudaMemsetAsync(a, 1, 4, s), cudaErrorStreamCaptureInvalidated);
+    EXPECT(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureInvalidated);
     OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     OK(cudaMemsetAsync(a, 1, 4, s));
     OK(cudaEventRecord(fork, s));
@@ -24,7 +30,6 @@ static void captured() {
     cudaStreamCaptureStatus status;
     OK(cudaStreamIsCapturing(t, &status));
     CHECK(status == cudaStreamCaptureStatusActive);
-    EXPECT(cudaEventQuery(fork), cudaErrorCapturedEvent);
     OK(cudaEventRecord(join, t));
     OK(cudaStreamWaitEvent(s, join, 0));
     OK(cudaMemcpyAsync(host, b, 4, cudaMemcpyDeviceToHost, s));

@@ -19,9 +19,9 @@ int main() {
     managed = 5;
     CHECK(managed == 5);
     kernel<<<0, 1>>>(p, 1);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
     kernel<<<1, 2048>>>(p, 1);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
     cluster<<<2, 1>>>(p);
     EXPECT(cudaGetLastError(), cudaErrorNotSupported);
     kernel<<<1, 1>>>(p, 7);

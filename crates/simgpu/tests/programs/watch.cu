@@ -92,7 +92,7 @@ int main() {
     // A launch that fails takes its tag with it.
     tag(5);
     scatter<<<0, 1>>>(index_, to, sum, n);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
     launch();
     OK(cudaDeviceSynchronize());
     CHECK(told.empty());

@@ -336,8 +336,8 @@ impl Lowering<'_> {
         self.typed(compute, if self.instruction.op == Op::Mad24 { 3 } else { 2 })
     }
 
-    /// Division by zero gives what the hardware gives: all bits set, and as a remainder the
-    /// dividend.
+    /// Division by zero gives what the hardware gives (seen on an H100): all bits set, and as a remainder of 64
+    /// bits the dividend.
     fn quotient(&mut self) -> Result<(), Refusal> {
         let ty = self.ty()?;
         let shape = self.shape(ty);
@@ -350,6 +350,7 @@ impl Lowering<'_> {
                 b => a.wrapping_div(b),
             })),
             _ => by_integer!(ty, T => binary(|a: T, b: T| match b {
+                0 if T::BITS < 64 => !0,
                 0 => a,
                 b => a.wrapping_rem(b),
             })),

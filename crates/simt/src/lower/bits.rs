@@ -174,7 +174,7 @@ impl Lowering<'_> {
         let ty = self.ty()?;
         if self.instruction.op == Op::Bfi {
             let compute = by_width!(ty, T => quaternary(|field: T, into: T, at: u32, len: u32| {
-                let (at, len) = (at & 0xff, len & 0xff);
+                let (at, len) = bit_field::<{ T::BITS }>(at, len);
                 let mask = (T::MAX.checked_shl(len).map_or(T::MAX, |high| !high))
                     .checked_shl(at)
                     .unwrap_or(0);
@@ -184,12 +184,12 @@ impl Lowering<'_> {
             return self.mixed(compute, ty, &[ty, ty, Type::U32, Type::U32]);
         }
         let compute = by_integer!(ty, T => ternary(|a: T, at: u32, len: u32| {
-            let (at, len) = (at & 0xff, len & 0xff);
+            let (at, len) = bit_field::<{ T::BITS }>(at, len);
             if len == 0 {
                 return 0;
             }
             // The sign is the field's highest bit, or the value's if the field ends beyond it.
-            let top = (at + len - 1).min(T::BITS - 1);
+            let top = at.saturating_add(len - 1).min(T::BITS - 1);
             let shifted = if at < T::BITS { a >> at } else { (a >> (T::BITS - 1)) >> 1 };
             let kept = (top + 1).saturating_sub(at).min(T::BITS);
             match kept {
@@ -247,4 +247,10 @@ impl Lowering<'_> {
         };
         self.words(compute, 3)
     }
+}
+
+/// Position and length of a bit field in a value of so many bits. PTX restricts both to a byte. Hardware takes a byte of
+/// each for 32 bits, and both as they are for 64 bits, which are several instructions there (seen on an H100).
+fn bit_field<const BITS: u32>(at: u32, len: u32) -> (u32, u32) {
+    if BITS == 64 { (at, len) } else { (at & 0xff, len & 0xff) }
 }
