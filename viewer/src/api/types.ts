@@ -50,12 +50,107 @@ export type Run = {
   complete: boolean,
 };
 
-/** What time is divided into. */
-export type Bins = {
-  /** How many. */
-  bins: number,
-  /** How long each is. */
-  width_seconds: number,
+/** Where data is. */
+export type Place = {
+  /** Its position. */
+  id: number,
+  /** `rank 0`, `gpu 1`, a path. */
+  name: string,
+  /** What it is. */
+  kind: PlaceKind,
+  /** Position of its node. */
+  node: number,
+};
+
+/** What a place is. */
+export type PlaceKind = "rank" | "device" | "file" | "unknown";
+
+/** A host with its places. */
+export type Node = {
+  /** Host name. */
+  name: string,
+  /** First and last place. */
+  places: [number, number],
+};
+
+/** What has been moved in all. */
+export type Total = {
+  /** Position in `kinds`. */
+  kind: number,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** Time in communication. */
+export type Communication = {
+  /** Time in calls, of the ranks' time in all, 0 to 1. */
+  share_of_time: number,
+  /** Of each rank. */
+  by_rank: Array<RankTime>,
+};
+
+/** A rank's time. */
+export type RankTime = {
+  /** The rank's place. */
+  place: number,
+  /** Seconds in calls. */
+  seconds: number,
+  /** Seconds outside of them. */
+  busy: number,
+};
+
+/** A source file. */
+export type SourceFile = {
+  /** Its position. */
+  id: number,
+  /** As the debug information names it. */
+  path: string,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+  /** The same by kind. */
+  by_kind: KindTotal[],
+  /** Whether it can be read. */
+  found: boolean,
+  /** Whether it is newer than the run. */
+  changed: boolean,
+};
+
+/** What was allocated at one place of the program, or a variable. */
+export type DataObject = {
+  /** Its position. */
+  id: number,
+  /** The variable's, if that is certain, else `FUNCTION:LINE`. */
+  name: string,
+  /** `heap`, `global`, `stack`, `device`, `managed`, `pinned`, `window`, `unknown`. */
+  memory: string,
+  /** Places that it lies at. */
+  place_count: number,
+  /** Size of the largest; 0 if unknown. */
+  bytes: number,
+  /** How many there were. */
+  allocations: number,
+  /** Where it was allocated. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Its traffic. */
+  by_kind: KindTotal[],
+  /** Call path of the allocation, innermost first. */
+  stack: Array<Frame>,
+};
+
+/** A frame of a call path. */
+export type Frame = {
+  /** Its name; of code without symbols its module and offset. */
+  function: string,
+  /** Position of its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
 };
 
 /** A place in the program that takes part in a finding. */
@@ -94,107 +189,12 @@ export type Finding = {
   help: string,
 };
 
-/** A source file. */
-export type SourceFile = {
-  /** Its position. */
-  id: number,
-  /** As the debug information names it. */
-  path: string,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-  /** The same by kind. */
-  by_kind: KindTotal[],
-  /** Whether it can be read. */
-  found: boolean,
-  /** Whether it is newer than the run. */
-  changed: boolean,
-};
-
-/** A host with its places. */
-export type Node = {
-  /** Host name. */
-  name: string,
-  /** First and last place. */
-  places: [number, number],
-};
-
-/** Time in communication. */
-export type Communication = {
-  /** Time in calls, of the ranks' time in all, 0 to 1. */
-  share_of_time: number,
-  /** Of each rank. */
-  by_rank: Array<RankTime>,
-};
-
-/** A rank's time. */
-export type RankTime = {
-  /** The rank's place. */
-  place: number,
-  /** Seconds in calls. */
-  seconds: number,
-  /** Seconds outside of them. */
-  busy: number,
-};
-
-/** What a place is. */
-export type PlaceKind = "rank" | "device" | "file" | "unknown";
-
-/** Where data is. */
-export type Place = {
-  /** Its position. */
-  id: number,
-  /** `rank 0`, `gpu 1`, a path. */
-  name: string,
-  /** What it is. */
-  kind: PlaceKind,
-  /** Position of its node. */
-  node: number,
-};
-
-/** What has been moved in all. */
-export type Total = {
-  /** Position in `kinds`. */
-  kind: number,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-};
-
-/** What was allocated at one place of the program, or a variable. */
-export type DataObject = {
-  /** Its position. */
-  id: number,
-  /** The variable's, if that is certain, else `FUNCTION:LINE`. */
-  name: string,
-  /** `heap`, `global`, `stack`, `device`, `managed`, `pinned`, `window`, `unknown`. */
-  memory: string,
-  /** Places that it lies at. */
-  place_count: number,
-  /** Size of the largest; 0 if unknown. */
-  bytes: number,
-  /** How many there were. */
-  allocations: number,
-  /** Where it was allocated. */
-  file: number | null,
-  /** The line there. */
-  line: number | null,
-  /** Its traffic. */
-  by_kind: KindTotal[],
-  /** Call path of the allocation, innermost first. */
-  stack: Array<Frame>,
-};
-
-/** A frame of a call path. */
-export type Frame = {
-  /** Its name; of code without symbols its module and offset. */
-  function: string,
-  /** Position of its file. */
-  file: number | null,
-  /** The line there. */
-  line: number | null,
+/** What time is divided into. */
+export type Bins = {
+  /** How many. */
+  bins: number,
+  /** How long each is. */
+  width_seconds: number,
 };
 
 /** Sources × targets. */
@@ -231,6 +231,18 @@ export type ObjectDetail = {
   shapes: Array<[number, number]>,
 };
 
+/** An object at one place. */
+export type ObjectAt = {
+  /** The place. */
+  place: number,
+  /** The largest there. */
+  bytes: number,
+  /** Address of the first there. */
+  address: number,
+  /** What is done to it. */
+  accessors: Array<Accessor>,
+};
+
 /** What is done to data. */
 export type Direction = "read" | "write";
 
@@ -254,18 +266,6 @@ export type Accessor = {
   bytes: number,
   /** Which bytes of the object. */
   extents: Extent[],
-};
-
-/** An object at one place. */
-export type ObjectAt = {
-  /** The place. */
-  place: number,
-  /** The largest there. */
-  bytes: number,
-  /** Address of the first there. */
-  address: number,
-  /** What is done to it. */
-  accessors: Array<Accessor>,
 };
 
 /** A source file with its traffic. */
@@ -338,20 +338,6 @@ export type PlaceDetail = {
   peers: Array<Peer>,
 };
 
-/** A line's share. */
-export type PlaceLine = {
-  /** Position of the file. */
-  file: number,
-  /** The line there. */
-  line: number,
-  /** The call or instruction. */
-  call: string,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-};
-
 /** A call's share. */
 export type PlaceCall = {
   /** The call or instruction. */
@@ -370,6 +356,20 @@ export type PlaceObject = {
   kind: number,
   /** Whether it is read or written. */
   direction: Direction,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** A line's share. */
+export type PlaceLine = {
+  /** Position of the file. */
+  file: number,
+  /** The line there. */
+  line: number,
+  /** The call or instruction. */
+  call: string,
   /** Transfers. */
   count: number,
   /** Their bytes. */
@@ -444,6 +444,18 @@ export type Change = {
   after: Amount,
 };
 
+/** What a comparison says of the other run. */
+export type OtherRun = {
+  /** Of its run directory. */
+  name: string,
+  /** How it was started. */
+  command: Array<string>,
+  /** How long it took. */
+  seconds: number,
+  /** Its ranks. */
+  ranks: number,
+};
+
 /** A pair of places in both runs. */
 export type PairChange = {
   /** From. */
@@ -456,16 +468,4 @@ export type PairChange = {
   before: Amount,
   /** In this one. */
   after: Amount,
-};
-
-/** What a comparison says of the other run. */
-export type OtherRun = {
-  /** Of its run directory. */
-  name: string,
-  /** How it was started. */
-  command: Array<string>,
-  /** How long it took. */
-  seconds: number,
-  /** Its ranks. */
-  ranks: number,
 };
