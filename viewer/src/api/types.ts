@@ -10,6 +10,378 @@ export type KindTotal = [kind: number, count: number, bytes: number];
 /** Bytes from an object's beginning that were touched equally often. */
 export type Extent = [start: number, bytes: number, count: number];
 
+/** Who does what to an object. */
+export type Accessor = {
+  /** Where the data goes to or comes from; of collectives with all others, the place itself. */
+  place: number,
+  /** Position in `kinds`. */
+  kind: number,
+  /** The call or instruction. */
+  call: string,
+  /** Its line. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Whether the object is read or written. */
+  direction: Direction,
+  /** How often. */
+  count: number,
+  /** Bytes of all. */
+  bytes: number,
+  /** Which bytes of the object. */
+  extents: Extent[],
+};
+
+/** Transfers and their bytes. */
+export type Amount = {
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** What time is divided into. */
+export type Bins = {
+  /** How many. */
+  bins: number,
+  /** How long each is. */
+  width_seconds: number,
+};
+
+/** Neighbouring places, taken together. */
+export type Block = {
+  /** `rank 3`, `ranks 0-15`, a node's name. */
+  label: string,
+  /** First place. */
+  first: number,
+  /** Last place. */
+  last: number,
+};
+
+/** Something named in both runs. */
+export type Change = {
+  /** Its name. */
+  name: string,
+  /** In the other run. */
+  before: Amount,
+  /** In this one. */
+  after: Amount,
+};
+
+/** Time in communication. */
+export type Communication = {
+  /** Time in calls, of the ranks' time in all, 0 to 1. */
+  share_of_time: number,
+  /** Of each rank. */
+  by_rank: Array<RankTime>,
+};
+
+/** Two runs side by side: this one is after, the other before. */
+export type Comparison = {
+  /** The other run. */
+  other: OtherRun,
+  /** Totals, by name of the kind. */
+  kinds: Array<Change>,
+  /** Pairs of places, by their names. */
+  pairs: Array<PairChange>,
+  /** Lines, as `file:line`. */
+  lines: Array<Change>,
+  /** Objects, by name. */
+  objects: Array<Change>,
+  /** How many more pairs, lines and objects differ, by less than those that are listed. */
+  more: [number, number, number],
+};
+
+/** What was allocated at one place of the program, or a variable. */
+export type DataObject = {
+  /** Its position. */
+  id: number,
+  /** The variable's, if that is certain, else `FUNCTION:LINE`. */
+  name: string,
+  /** `heap`, `global`, `stack`, `device`, `managed`, `pinned`, `window`, `unknown`. */
+  memory: string,
+  /** Places that it lies at. */
+  place_count: number,
+  /** Size of the largest; 0 if unknown. */
+  bytes: number,
+  /** How many there were. */
+  allocations: number,
+  /** Where it was allocated. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** Its traffic. */
+  by_kind: KindTotal[],
+  /** Call path of the allocation, innermost first. */
+  stack: Array<Frame>,
+};
+
+/** What is done to data. */
+export type Direction = "read" | "write";
+
+/** A source file with its traffic. */
+export type FileDetail = {
+  /** As the debug information names it. */
+  path: string,
+  /** What it holds. */
+  text: string | null,
+  /** Why there is no text, and what to do. */
+  why_missing?: string | null,
+  /** Lines with traffic, ascending. */
+  lines: Array<FileLine>,
+};
+
+/** A line's traffic. */
+export type FileLine = {
+  /** Counted from 1. */
+  line: number,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+  /** The same by kind. */
+  by_kind: KindTotal[],
+  /** What is moved. */
+  objects: Array<number>,
+  /** By which calls. */
+  calls: Array<string>,
+};
+
+/** What checking has found. */
+export type Finding = {
+  /** `CS-BUF-01` */
+  code: string,
+  /** In a few words. */
+  title: string,
+  /** In a sentence. */
+  message: string,
+  /** Ranks that take part. */
+  places: Array<number>,
+  /** Where the problem is. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+  /** The only object that is moved by the line of one of its sides. */
+  object: number | null,
+  /** Its sides, the one where the problem is first. */
+  sides: Array<FindingSide>,
+  /** Why its sides are not ordered. */
+  why: string,
+  /** What to do about it. */
+  help: string,
+};
+
+/** A place in the program that takes part in a finding. */
+export type FindingSide = {
+  /** What happens there. */
+  label: string,
+  /** Path of the source file. */
+  path: string | null,
+  /** Its number, if anything is moved in it. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+};
+
+/** A frame of a call path. */
+export type Frame = {
+  /** Its name; of code without symbols its module and offset. */
+  function: string,
+  /** Position of its file. */
+  file: number | null,
+  /** The line there. */
+  line: number | null,
+};
+
+/** A line in detail. */
+export type LineDetail = {
+  /** Largest first. */
+  transfers: Array<LineTransfer>,
+  /** Transfers that are left out, the smallest. */
+  more: number,
+  /** Call paths that lead there, innermost first. */
+  stacks: Array<Array<Frame>>,
+};
+
+/** Transfers of a line between two places. */
+export type LineTransfer = {
+  /** From. */
+  source: number,
+  /** To. */
+  target: number,
+  /** Position in `kinds`. */
+  kind: number,
+  /** The call. */
+  call: string,
+  /** What is read. */
+  object: number | null,
+  /** What is written. */
+  target_object: number | null,
+  /** How many. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** Sources × targets. */
+export type Matrix = {
+  /** Sources. */
+  rows: Array<Block>,
+  /** Targets. */
+  cols: Array<Block>,
+  /** (row, column, what), by row and column; empty ones are left out. */
+  cells: [row: number, column: number, KindTotal[]][],
+};
+
+/** A host with its places. */
+export type Node = {
+  /** Host name. */
+  name: string,
+  /** First and last place. */
+  places: [number, number],
+};
+
+/** An object at one place. */
+export type ObjectAt = {
+  /** The place. */
+  place: number,
+  /** The largest there. */
+  bytes: number,
+  /** Address of the first there. */
+  address: number,
+  /** What is done to it. */
+  accessors: Array<Accessor>,
+};
+
+/** An object in detail. */
+export type ObjectDetail = {
+  /** What [`Run`] says of it. */
+  object: DataObject,
+  /** At each of its places. */
+  places: Array<ObjectAt>,
+  /** Accesses that are left out, the smallest. */
+  more: number,
+  /** Size of an element, guessed. */
+  element: number,
+  /** Rows and columns that it may have, the likeliest first. */
+  shapes: Array<[number, number]>,
+};
+
+/** What a comparison says of the other run. */
+export type OtherRun = {
+  /** Of its run directory. */
+  name: string,
+  /** How it was started. */
+  command: Array<string>,
+  /** How long it took. */
+  seconds: number,
+  /** Its ranks. */
+  ranks: number,
+};
+
+/** A pair of places in both runs. */
+export type PairChange = {
+  /** From. */
+  source: string,
+  /** To. */
+  target: string,
+  /** Name of the kind. */
+  kind: string,
+  /** In the other run. */
+  before: Amount,
+  /** In this one. */
+  after: Amount,
+};
+
+/** Another place's share. */
+export type Peer = {
+  /** The other end. */
+  place: number,
+  /** Whether this place reads from there, or writes there. */
+  direction: Direction,
+  /** Position in `kinds`. */
+  kind: number,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** Where data is. */
+export type Place = {
+  /** Its position. */
+  id: number,
+  /** `rank 0`, `gpu 1`, a path. */
+  name: string,
+  /** What it is. */
+  kind: PlaceKind,
+  /** Position of its node. */
+  node: number,
+};
+
+/** A call's share. */
+export type PlaceCall = {
+  /** The call or instruction. */
+  call: string,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** What a place moves to and from others. */
+export type PlaceDetail = {
+  /** What lies elsewhere and is read or written from here, and what is read and written here. */
+  objects: Array<PlaceObject>,
+  /** By call or instruction. */
+  instructions: Array<PlaceCall>,
+  /** By line. */
+  lines: Array<PlaceLine>,
+  /** By the other end. */
+  peers: Array<Peer>,
+};
+
+/** What a place is. */
+export type PlaceKind = "rank" | "device" | "file" | "unknown";
+
+/** A line's share. */
+export type PlaceLine = {
+  /** Position of the file. */
+  file: number,
+  /** The line there. */
+  line: number,
+  /** The call or instruction. */
+  call: string,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** An object's share of a place's traffic. */
+export type PlaceObject = {
+  /** The object. */
+  object: number,
+  /** Position in `kinds`. */
+  kind: number,
+  /** Whether it is read or written. */
+  direction: Direction,
+  /** Transfers. */
+  count: number,
+  /** Their bytes. */
+  bytes: number,
+};
+
+/** A rank's time. */
+export type RankTime = {
+  /** The rank's place. */
+  place: number,
+  /** Seconds in calls. */
+  seconds: number,
+  /** Seconds outside of them. */
+  busy: number,
+};
+
 /** All that has a name in a run, and its totals. */
 export type Run = {
   /** [`VERSION`] */
@@ -50,55 +422,14 @@ export type Run = {
   complete: boolean,
 };
 
-/** Where data is. */
-export type Place = {
-  /** Its position. */
-  id: number,
-  /** `rank 0`, `gpu 1`, a path. */
-  name: string,
-  /** What it is. */
-  kind: PlaceKind,
-  /** Position of its node. */
-  node: number,
-};
-
-/** What a place is. */
-export type PlaceKind = "rank" | "device" | "file" | "unknown";
-
-/** A host with its places. */
-export type Node = {
-  /** Host name. */
-  name: string,
-  /** First and last place. */
-  places: [number, number],
-};
-
-/** What has been moved in all. */
-export type Total = {
-  /** Position in `kinds`. */
-  kind: number,
-  /** Transfers. */
-  count: number,
+/** One of them. */
+export type Series = {
+  /** A kind's, place's or node's name; `others`. */
+  label: string,
+  /** Transfers in each bin. */
+  counts: Array<number>,
   /** Their bytes. */
-  bytes: number,
-};
-
-/** Time in communication. */
-export type Communication = {
-  /** Time in calls, of the ranks' time in all, 0 to 1. */
-  share_of_time: number,
-  /** Of each rank. */
-  by_rank: Array<RankTime>,
-};
-
-/** A rank's time. */
-export type RankTime = {
-  /** The rank's place. */
-  place: number,
-  /** Seconds in calls. */
-  seconds: number,
-  /** Seconds outside of them. */
-  busy: number,
+  bytes: Array<number>,
 };
 
 /** A source file. */
@@ -119,277 +450,6 @@ export type SourceFile = {
   changed: boolean,
 };
 
-/** What was allocated at one place of the program, or a variable. */
-export type DataObject = {
-  /** Its position. */
-  id: number,
-  /** The variable's, if that is certain, else `FUNCTION:LINE`. */
-  name: string,
-  /** `heap`, `global`, `stack`, `device`, `managed`, `pinned`, `window`, `unknown`. */
-  memory: string,
-  /** Places that it lies at. */
-  place_count: number,
-  /** Size of the largest; 0 if unknown. */
-  bytes: number,
-  /** How many there were. */
-  allocations: number,
-  /** Where it was allocated. */
-  file: number | null,
-  /** The line there. */
-  line: number | null,
-  /** Its traffic. */
-  by_kind: KindTotal[],
-  /** Call path of the allocation, innermost first. */
-  stack: Array<Frame>,
-};
-
-/** A frame of a call path. */
-export type Frame = {
-  /** Its name; of code without symbols its module and offset. */
-  function: string,
-  /** Position of its file. */
-  file: number | null,
-  /** The line there. */
-  line: number | null,
-};
-
-/** A place in the program that takes part in a finding. */
-export type FindingSide = {
-  /** What happens there. */
-  label: string,
-  /** Path of the source file. */
-  path: string | null,
-  /** Its number, if anything is moved in it. */
-  file: number | null,
-  /** The line there. */
-  line: number | null,
-};
-
-/** What checking has found. */
-export type Finding = {
-  /** `CS-BUF-01` */
-  code: string,
-  /** In a few words. */
-  title: string,
-  /** In a sentence. */
-  message: string,
-  /** Ranks that take part. */
-  places: Array<number>,
-  /** Where the problem is. */
-  file: number | null,
-  /** The line there. */
-  line: number | null,
-  /** The only object that is moved by the line of one of its sides. */
-  object: number | null,
-  /** Its sides, the one where the problem is first. */
-  sides: Array<FindingSide>,
-  /** Why its sides are not ordered. */
-  why: string,
-  /** What to do about it. */
-  help: string,
-};
-
-/** What time is divided into. */
-export type Bins = {
-  /** How many. */
-  bins: number,
-  /** How long each is. */
-  width_seconds: number,
-};
-
-/** Sources × targets. */
-export type Matrix = {
-  /** Sources. */
-  rows: Array<Block>,
-  /** Targets. */
-  cols: Array<Block>,
-  /** (row, column, what), by row and column; empty ones are left out. */
-  cells: [row: number, column: number, KindTotal[]][],
-};
-
-/** Neighbouring places, taken together. */
-export type Block = {
-  /** `rank 3`, `ranks 0-15`, a node's name. */
-  label: string,
-  /** First place. */
-  first: number,
-  /** Last place. */
-  last: number,
-};
-
-/** An object in detail. */
-export type ObjectDetail = {
-  /** What [`Run`] says of it. */
-  object: DataObject,
-  /** At each of its places. */
-  places: Array<ObjectAt>,
-  /** Accesses that are left out, the smallest. */
-  more: number,
-  /** Size of an element, guessed. */
-  element: number,
-  /** Rows and columns that it may have, the likeliest first. */
-  shapes: Array<[number, number]>,
-};
-
-/** An object at one place. */
-export type ObjectAt = {
-  /** The place. */
-  place: number,
-  /** The largest there. */
-  bytes: number,
-  /** Address of the first there. */
-  address: number,
-  /** What is done to it. */
-  accessors: Array<Accessor>,
-};
-
-/** What is done to data. */
-export type Direction = "read" | "write";
-
-/** Who does what to an object. */
-export type Accessor = {
-  /** Where the data goes to or comes from; of collectives with all others, the place itself. */
-  place: number,
-  /** Position in `kinds`. */
-  kind: number,
-  /** The call or instruction. */
-  call: string,
-  /** Its line. */
-  file: number | null,
-  /** The line there. */
-  line: number | null,
-  /** Whether the object is read or written. */
-  direction: Direction,
-  /** How often. */
-  count: number,
-  /** Bytes of all. */
-  bytes: number,
-  /** Which bytes of the object. */
-  extents: Extent[],
-};
-
-/** A source file with its traffic. */
-export type FileDetail = {
-  /** As the debug information names it. */
-  path: string,
-  /** What it holds. */
-  text: string | null,
-  /** Why there is no text, and what to do. */
-  why_missing?: string | null,
-  /** Lines with traffic, ascending. */
-  lines: Array<FileLine>,
-};
-
-/** A line's traffic. */
-export type FileLine = {
-  /** Counted from 1. */
-  line: number,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-  /** The same by kind. */
-  by_kind: KindTotal[],
-  /** What is moved. */
-  objects: Array<number>,
-  /** By which calls. */
-  calls: Array<string>,
-};
-
-/** A line in detail. */
-export type LineDetail = {
-  /** Largest first. */
-  transfers: Array<LineTransfer>,
-  /** Transfers that are left out, the smallest. */
-  more: number,
-  /** Call paths that lead there, innermost first. */
-  stacks: Array<Array<Frame>>,
-};
-
-/** Transfers of a line between two places. */
-export type LineTransfer = {
-  /** From. */
-  source: number,
-  /** To. */
-  target: number,
-  /** Position in `kinds`. */
-  kind: number,
-  /** The call. */
-  call: string,
-  /** What is read. */
-  object: number | null,
-  /** What is written. */
-  target_object: number | null,
-  /** How many. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-};
-
-/** What a place moves to and from others. */
-export type PlaceDetail = {
-  /** What lies elsewhere and is read or written from here, and what is read and written here. */
-  objects: Array<PlaceObject>,
-  /** By call or instruction. */
-  instructions: Array<PlaceCall>,
-  /** By line. */
-  lines: Array<PlaceLine>,
-  /** By the other end. */
-  peers: Array<Peer>,
-};
-
-/** A call's share. */
-export type PlaceCall = {
-  /** The call or instruction. */
-  call: string,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-};
-
-/** An object's share of a place's traffic. */
-export type PlaceObject = {
-  /** The object. */
-  object: number,
-  /** Position in `kinds`. */
-  kind: number,
-  /** Whether it is read or written. */
-  direction: Direction,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-};
-
-/** A line's share. */
-export type PlaceLine = {
-  /** Position of the file. */
-  file: number,
-  /** The line there. */
-  line: number,
-  /** The call or instruction. */
-  call: string,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-};
-
-/** Another place's share. */
-export type Peer = {
-  /** The other end. */
-  place: number,
-  /** Whether this place reads from there, or writes there. */
-  direction: Direction,
-  /** Position in `kinds`. */
-  kind: number,
-  /** Transfers. */
-  count: number,
-  /** Their bytes. */
-  bytes: number,
-};
-
 /** What happened when. */
 export type TimelineDetail = {
   /** How long a bin is. */
@@ -400,72 +460,12 @@ export type TimelineDetail = {
   waiting: Array<number>,
 };
 
-/** One of them. */
-export type Series = {
-  /** A kind's, place's or node's name; `others`. */
-  label: string,
-  /** Transfers in each bin. */
-  counts: Array<number>,
-  /** Their bytes. */
-  bytes: Array<number>,
-};
-
-/** Two runs side by side: this one is after, the other before. */
-export type Comparison = {
-  /** The other run. */
-  other: OtherRun,
-  /** Totals, by name of the kind. */
-  kinds: Array<Change>,
-  /** Pairs of places, by their names. */
-  pairs: Array<PairChange>,
-  /** Lines, as `file:line`. */
-  lines: Array<Change>,
-  /** Objects, by name. */
-  objects: Array<Change>,
-  /** How many more pairs, lines and objects differ, by less than those that are listed. */
-  more: [number, number, number],
-};
-
-/** Transfers and their bytes. */
-export type Amount = {
+/** What has been moved in all. */
+export type Total = {
+  /** Position in `kinds`. */
+  kind: number,
   /** Transfers. */
   count: number,
   /** Their bytes. */
   bytes: number,
-};
-
-/** Something named in both runs. */
-export type Change = {
-  /** Its name. */
-  name: string,
-  /** In the other run. */
-  before: Amount,
-  /** In this one. */
-  after: Amount,
-};
-
-/** What a comparison says of the other run. */
-export type OtherRun = {
-  /** Of its run directory. */
-  name: string,
-  /** How it was started. */
-  command: Array<string>,
-  /** How long it took. */
-  seconds: number,
-  /** Its ranks. */
-  ranks: number,
-};
-
-/** A pair of places in both runs. */
-export type PairChange = {
-  /** From. */
-  source: string,
-  /** To. */
-  target: string,
-  /** Name of the kind. */
-  kind: string,
-  /** In the other run. */
-  before: Amount,
-  /** In this one. */
-  after: Amount,
 };

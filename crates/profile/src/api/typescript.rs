@@ -3,7 +3,7 @@
 
 use super::*;
 use std::any::TypeId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use ts_rs::{Config, TS, TypeVisitor};
 
@@ -21,11 +21,12 @@ export type KindTotal = [kind: number, count: number, bytes: number];
 export type Extent = [start: number, bytes: number, count: number];
 ";
 
-/// Collects declarations, each type once, those that others use after their users.
+/// Collects declarations, each type once, by name: ts-rs visits the types that a type uses in an
+/// order that differs between builds.
 struct Declarations<'c> {
     config: &'c Config,
     seen: BTreeSet<TypeId>,
-    text: String,
+    by_name: BTreeMap<String, String>,
 }
 
 impl TypeVisitor for Declarations<'_> {
@@ -37,7 +38,7 @@ impl TypeVisitor for Declarations<'_> {
         if T::output_path().is_some() {
             let docs = T::docs().unwrap_or_default();
             let declaration = format!("{docs}export {}", T::decl(self.config));
-            self.text += &format!("\n{}\n", tidied(&declaration));
+            self.by_name.insert(T::ident(self.config), tidied(&declaration));
         }
         T::visit_dependencies(self);
         T::visit_generics(self);
@@ -61,7 +62,7 @@ fn tidied(declaration: &str) -> String {
 fn declarations() -> String {
     let config = Config::new().with_large_int("number");
     let mut found =
-        Declarations { config: &config, seen: BTreeSet::new(), text: HEADER.to_owned() };
+        Declarations { config: &config, seen: BTreeSet::new(), by_name: BTreeMap::new() };
     found.visit::<Run>();
     found.visit::<Matrix>();
     found.visit::<ObjectDetail>();
@@ -70,7 +71,8 @@ fn declarations() -> String {
     found.visit::<PlaceDetail>();
     found.visit::<Timeline>();
     found.visit::<Comparison>();
-    found.text
+    let declarations = found.by_name.values().map(|declaration| format!("\n{declaration}\n"));
+    std::iter::once(HEADER.to_owned()).chain(declarations).collect()
 }
 
 #[test]
