@@ -79,10 +79,10 @@ case: PROFILE := dev
 case: RUNTIME := dev
 case: OUTSIDE = $(TESTED)
 case: WITHIN = $(TESTED)
-case: build ## run one test program with both MPIs, show its report: make case NAME=fail/p2p/isend_write
+case: cuda build ## run one test program with both MPIs, show its report: make case NAME=fail/p2p/isend_write
 	@test -n "$(NAME)" || { echo 'which one? make case NAME=fail/p2p/isend_write' >&2; exit 2; }
 	$(CARGO) test -p commsan --test cases -- $(NAME)
-	@for run in target/cases/$(NAME)*/*/*.commsan; do echo; echo "$$run"; $(DIST)/bin/commsan report $$run || true; done
+	@for run in target/cases/$(NAME)/*/run; do echo; echo "$$run"; $(DIST)/bin/commsan report $$run || true; done
 
 # Tests that compare files write them instead. Look at `git diff` afterwards.
 bless: ## rewrite snapshots and generated files

@@ -1,6 +1,6 @@
 //! Results as a table, and what of them counts as a failure.
 
-use crate::kit::{self, CaseResult, Results, TimingResult, Verdict};
+use crate::kit::{self, CaseResult, ProgramResult, Results, TimingResult, Verdict};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -41,13 +41,11 @@ pub fn print(results: &Results) -> ExitCode {
         );
         println!("    missing: [{missing}] new: [{extra}]");
     }
-    let wrong: Vec<_> =
-        results.programs.iter().filter(|p| p.ended != "0" && p.ended != "skipped").collect();
-    println!(
-        "\nself-checking programs: {} of {} right",
-        results.programs.len() - wrong.len(),
-        results.programs.len()
-    );
+    let is_skipped = |program: &&ProgramResult| program.ended == "skipped";
+    let (skipped, run): (Vec<_>, Vec<_>) = results.programs.iter().partition(is_skipped);
+    let wrong: Vec<_> = run.iter().filter(|program| program.ended != "0").collect();
+    let (right, skipped) = (run.len() - wrong.len(), skipped.len());
+    println!("\nself-checking programs: {right} of {} right, {skipped} skipped", run.len());
     for program in &wrong {
         println!("  {} ends with {}", program.name, program.ended);
     }
