@@ -25,7 +25,7 @@ impl Fabric {
         Fabric { memory, regions, board: memory.board(), me, kept, far: None }
     }
 
-    /// The same where some ranks are on other nodes.
+    /// Opens the memory of this node where some ranks of the job are on other nodes.
     pub(crate) fn with_others(memory: Memory, me: usize, far: &'static Far) -> Fabric {
         let board = memory.board().with_home(Home { far, memory });
         Fabric { far: Some(far), board, ..Fabric::new(memory, me) }

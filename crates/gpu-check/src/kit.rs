@@ -128,7 +128,7 @@ pub struct Results {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The same findings.
+    /// What was expected was found, and nothing else.
     Same,
     /// Findings are missing, none is new.
     Fewer,

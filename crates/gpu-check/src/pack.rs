@@ -173,13 +173,7 @@ fn findings(kit: &Kit, case: &Case) -> Result<BTreeSet<Seen>, String> {
     let directory = std::env::temp_dir().join(format!("gpu-check-{}", std::process::id()));
     let directory = directory.join(&case.name);
     let program = kit.root.join("cases").join(&case.name).join("program");
-    let job = Job {
-        program: &program,
-        args: &case.args,
-        ranks: case.mpi.then_some(case.ranks),
-        device_messages: case.device_messages,
-        devices: case.devices,
-    };
+    let job = Job::of(case, &program);
     let ended = kit.run(&job, Some(&case.options), &directory)?;
     let report = Report::read(&directory.join("run/report.json"))
         .map_err(|problem| format!("{}: {problem}\n{}", case.name, ended.output))?;

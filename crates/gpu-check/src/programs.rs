@@ -1,5 +1,6 @@
 //! Running a kit's programs: environment, launcher, limit.
 
+use crate::kit::Case;
 use commsan_test_cases::limited::{self, Ended};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,19 @@ pub struct Job<'a> {
     pub device_messages: bool,
     /// Devices that a rank uses, if simulated.
     pub devices: u32,
+}
+
+impl<'a> Job<'a> {
+    /// An annotated program, whose executable is `program`.
+    pub fn of(case: &'a Case, program: &'a Path) -> Job<'a> {
+        Job {
+            program,
+            args: &case.args,
+            ranks: case.mpi.then_some(case.ranks),
+            device_messages: case.device_messages,
+            devices: case.devices,
+        }
+    }
 }
 
 impl Kit {

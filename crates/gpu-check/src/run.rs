@@ -141,13 +141,7 @@ impl Session {
             return Ok(result);
         }
         let program = self.kit.root.join("cases").join(&case.name).join("program");
-        let job = Job {
-            program: &program,
-            args: &case.args,
-            ranks: case.mpi.then_some(case.ranks),
-            device_messages: case.device_messages,
-            devices: case.devices,
-        };
+        let job = Job::of(case, &program);
         let directory = self.work.join(&case.name);
         let native = self.kit.run(&job, None, &directory.join("native"))?;
         let checked_in = directory.join("checked");

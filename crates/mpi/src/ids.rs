@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A group of processes, by their ranks in the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The same number for the same members in each of them.
+    /// Processes with the same members in a group have the same number for it.
     pub name: u64,
     /// Rank in the job of each member.
     pub members: Arc<[u32]>,
